@@ -9,7 +9,7 @@ import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts
 
 let stack: RunnerStack
 let shop: Shop
-let asked: InvoiceCharge[]
+let requested: InvoiceCharge[]
 
 beforeAll(async () => {
   stack = await startRunnerStack()
@@ -18,7 +18,7 @@ afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.clock.set('2026-01-31T12:00:00Z')
   shop = await stack.openShop()
-  asked = []
+  requested = []
   return async () => {
     await stack.database.in('sandbox')`update purchases set status = 'expired'`
     await stack.database.in('sandbox')`update invoices set next_charge_at = null`
@@ -33,15 +33,15 @@ const pay = (charge: InvoiceCharge): Promise<void> =>
   })
 
 const paying: ChargeInvoice = async (charge) => {
-  asked.push(charge)
+  requested.push(charge)
   await pay(charge)
   return { kind: 'paid' }
 }
 const declining =
   (isFinal: boolean): ChargeInvoice =>
   async (charge) => {
-    asked.push(charge)
-    return { kind: 'declined', isFinal, failure: `${charge.invoiceRef}:${asked.length}` }
+    requested.push(charge)
+    return { kind: 'declined', isFinal, failure: `${charge.invoiceRef}:${requested.length}` }
   }
 
 const monthly = { price: 1_900, setupFee: 500, billingCycle: 'monthly' } as const
@@ -63,7 +63,7 @@ describe('a renewal that costs something', () => {
     const at = '2026-03-01T10:00:00Z'
     await stack.runJob('renewals', at, paying)
     await stack.runJob('renewals', at, paying)
-    expect(asked).toHaveLength(1)
+    expect(requested).toHaveLength(1)
     expect(await now(purchase)).toMatchObject({
       status: 'active',
       nextBillingDate: new Date('2026-03-31T12:00:00Z'),
@@ -94,7 +94,7 @@ describe('a renewal that costs something', () => {
     await stack.runJob('renewals', '2026-03-01T10:00:00Z', dying, once)
     expect(await emittedTypes()).toEqual([])
     await stack.runJob('renewals', '2026-03-01T10:05:00Z', paying, once)
-    expect(asked).toHaveLength(1)
+    expect(requested).toHaveLength(1)
     expect(await emittedTypes()).toEqual(['purchase.renewed'])
   })
 
@@ -106,14 +106,14 @@ describe('a renewal that costs something', () => {
 
   test('waits for the next slot after a failed charge', async () => {
     const failing: ChargeInvoice = async (charge) => {
-      if (asked.length === 5) throw new Error('asked over and over')
-      asked.push(charge)
+      if (requested.length === 5) throw new Error('asked over and over')
+      requested.push(charge)
       return { kind: 'declined', isFinal: false, failure: 'the first' }
     }
     await stack.runJob('renewals', '2026-03-01T10:00:00Z', failing)
     const totals = await stack.runJob('payment-retries', '2026-03-01T15:00:00Z', failing)
     expect(totals).toEqual(new Map([['postponed', 1]]))
-    expect(asked).toHaveLength(2)
+    expect(requested).toHaveLength(2)
     expect(await invoices()).toMatchObject([{ failedCharges: 1 }])
   })
 
@@ -131,8 +131,8 @@ describe('a renewal that costs something', () => {
       await stack.runJob('payment-retries', before, declining(false))
       await stack.runJob('payment-retries', at, declining(false))
     }
-    expect(asked).toHaveLength(4)
-    expect(new Set(asked.map(({ invoiceRef }) => invoiceRef)).size).toBe(1)
+    expect(requested).toHaveLength(4)
+    expect(new Set(requested.map(({ invoiceRef }) => invoiceRef)).size).toBe(1)
     expect(await now(purchase)).toMatchObject({ status: 'suspended', nextRetryAt: null })
     expect(await emittedTypes()).toEqual(['purchase.past_due', 'purchase.suspended'])
   })
@@ -160,7 +160,7 @@ test('carries over an amount below the minimum charge and begins the period', as
   const plan = await stack.addPlan(shop, { price: 20, billingCycle: 'monthly' })
   const purchase = await stack.buy(shop, plan)
   await stack.runJob('renewals', '2026-03-01T10:00:00Z', paying)
-  expect(asked).toEqual([])
+  expect(requested).toEqual([])
   expect(await invoices()).toMatchObject([{ status: 'paid', totalMinor: 20n, carriedMinor: 20n }])
   expect((await now(purchase)).nextBillingDate).toEqual(new Date('2026-03-31T12:00:00Z'))
 })
@@ -178,7 +178,7 @@ describe('the end of a trial', () => {
 
   test('charges the first period with the setup fee', async () => {
     await stack.runJob('trial-expiry', '2026-02-15T08:00:00Z', paying)
-    expect(asked).toMatchObject([{ amountMinor: 2_400n, currency: 'USD' }])
+    expect(requested).toMatchObject([{ amountMinor: 2_400n, currency: 'USD' }])
     expect(await emittedTypes()).toEqual(['purchase.trial_converted'])
     expect(await now(purchase)).toMatchObject({
       status: 'active',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { WholeJob } from '../src/jobs/job.ts'
-import { workSlot } from '../src/jobs/work-slot.ts'
+import { processSlot } from '../src/jobs/process-slot.ts'
 import { publisherOf } from '../src/open-parts.ts'
 import { startRunnerStack, type RunnerStack } from './runner-stack.ts'
 
@@ -32,7 +32,7 @@ function work(job: WholeJob, leaseMs: number, stopping = never) {
   const { logger } = stack.parts
   const slotParts = { publisher: publisherOf(stack.parts), logger, limits }
   const when = { at: new Date('2026-03-01T03:00:00Z'), isByHand: false }
-  return workSlot(slotParts, job, 'sandbox', when, stopping, () => undefined)
+  return processSlot(slotParts, job, 'sandbox', when, stopping, () => undefined)
 }
 
 async function untilEnded(job: WholeJob, leaseMs: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   claimSharedCode,
-  drawSharedCode,
+  generateSharedCode,
   joinSharedCode,
   removeSharedCode,
   tryCode,
@@ -371,7 +371,7 @@ test('keeps a newer long code when an older one is removed', async () => {
   const email = 'taken-back@example.com'
   const now = new Date()
   const later = new Date(now.getTime() + 2 * minuteMs)
-  const [first, second] = [drawSharedCode(), drawSharedCode()]
+  const [first, second] = [generateSharedCode(), generateSharedCode()]
   const browserToken = 'browser'
   const enter = async (code: string) => {
     await joinSharedCode(sql, providerId, { browserToken, email }, later)

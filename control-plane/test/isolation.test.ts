@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
@@ -120,7 +120,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
 async function storePaymentIntent(key: string, customerRef: string): Promise<string> {
   const environment = key.startsWith('sk_live_') ? 'live' : 'sandbox'
   const sql = stack.database.in(environment)
-  const reference = drawReference('transaction')
+  const reference = generateReference('transaction')
   await sql`
     insert into payment_intents
       (provider_id, reference, purpose, customer_ref, cycle_mode, keeps_card, status, amount,
@@ -136,7 +136,7 @@ async function storeReconciliation(key: string, customerRef: string): Promise<st
   const pool = stack.database.in(key.startsWith('sk_live_') ? 'live' : 'sandbox')
   const [row] = await pool<{ provider_id: string }[]>`
     select provider_id from customers where reference = ${customerRef}`
-  const reference = drawReference('reconciliation')
+  const reference = generateReference('reconciliation')
   const at = new Date()
   const times = { startedAt: at, finishedAt: at, comparedFrom: at, comparedTo: at }
   const counts = { compared: {}, gaps: [], findings: [], found: 0, repaired: 0 }

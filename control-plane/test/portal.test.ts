@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readParties } from '@tollgate/domain/billing/bill-recurring'
+import { readParties } from '@tollgate/domain/invoices/parties'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PlanBody } from '@tollgate/schemas/http/plans'

@@ -5,7 +5,7 @@ import { listLines } from '@tollgate/domain/invoices/lines'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { issueInvoice } from '@tollgate/domain/invoices/issue-invoice'
 import type { InvoicePayment } from '@tollgate/domain/payments/payments'
-import { makeInvoice } from '@tollgate/domain/invoices/make-invoice'
+import { createDraft } from '@tollgate/domain/invoices/create-draft'
 import { invoiceLine, totalOf, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -163,8 +163,8 @@ export async function issueSample(
     claims: [],
   }
   const { result } = await runUnitOfWork(stack.database, operation, async (work) => {
-    const made = await makeInvoice(work, { ...charged, lines })
-    if (made.kind === 'billed-already') throw new Error('nothing else was billed')
+    const made = await createDraft(work, { ...charged, lines })
+    if (made.kind === 'already-billed') throw new Error('nothing else was billed')
     return issueInvoice(work, made.invoice, parties)
   })
   return result.reference

@@ -12,7 +12,7 @@ import { releaseReservation } from '@tollgate/domain/reservations/release-reserv
 import { reserveUsage } from '@tollgate/domain/reservations/reserve-usage'
 import { walletAddress, walletEntry } from '@tollgate/domain/wallet/hot-wallet'
 import { spendableMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
-import { takeCredits } from '@tollgate/domain/wallet/take-credits'
+import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
 import { readSettings } from '@tollgate/platform/config/settings'
@@ -256,7 +256,7 @@ async function creditsLeft(): Promise<bigint> {
 async function takeFor(usageRef: string, units: number, reservationId: string, heldMs = 60_000) {
   const due = { ...wallet, usageRef, dueMicros: BigInt(units) * credit, isKeyed: false }
   const limits = { waitMs: 5_000, heldMs, heldMax: 1_000 }
-  return (await takeCredits({ log, hotState }, { ...due, reservationId }, limits)).takenMicros
+  return (await holdUsageCredits({ log, hotState }, { ...due, reservationId }, limits)).heldMicros
 }
 
 /** Opens hot state again, like a process that starts after another one was killed. */

@@ -29,7 +29,7 @@ const product = { reference: 'prd_1', name: 'API' }
 const dayMs = 86_400_000
 export const begin = Date.parse('2026-03-05T10:00:00Z')
 
-/** Of a plan without periods, which is not charged again. */
+/** Plan without periods, which is charged once. */
 const yearly = { anchor: new Date(begin), billingCycle: 'yearly', mode: 'calendar' } as const
 
 let plans = 0
@@ -52,14 +52,14 @@ export function planOf(
   }
 }
 
-/** The purchases of one customer, and its counters, by the window that an entitlement names. */
+/** Purchases of one customer, and the customer's counters by window id. */
 export class AllowanceWorld {
   nowMs = begin
   readonly purchases: Purchase[] = []
   readonly counters = new Map<string, number>()
   readonly usages: { second: number; units: number }[] = []
   fullCharges = 0
-  /** Net of credits. */
+  /** Charged amount minus credits. */
   paidMinor = 0
   #paidUntilMs: number | undefined
 
@@ -71,7 +71,7 @@ export class AllowanceWorld {
     return new Date(this.nowMs)
   }
 
-  /** Time passes, and paid plans renew. */
+  /** Advances the time and renews paid plans. */
   wait(days: number): this {
     const until = this.nowMs + Math.round(days * dayMs)
     while (this.#paidUntilMs !== undefined && this.#paidUntilMs <= until) {
@@ -100,7 +100,7 @@ export class AllowanceWorld {
     this.#paidUntilMs = until.getTime()
   }
 
-  /** As `activate` and the checkout do. */
+  /** Starts a plan like `activate` and the checkout do. */
   take(plan: PlanSnapshot): this {
     const given = { customer, product, plan, now: this.now }
     const previous = this.purchases.at(-1)
@@ -165,7 +165,7 @@ export class AllowanceWorld {
     return Math.max(0, window.cap - (this.counters.get(window.id) ?? 0))
   }
 
-  /** Uses up to so many units, as far as limit checks allow. Returns how many. */
+  /** Uses at most this many units, as far as limit checks allow. Returns the number of used units. */
   use(wanted: number): number {
     const units = Math.min(wanted, this.remaining())
     const window = this.#window()
@@ -175,7 +175,7 @@ export class AllowanceWorld {
     return units
   }
 
-  /** What bills would say of the first period of each purchase: units of its own, and how many of them cost nothing. */
+  /** Returns the bill of each purchase's first period: its own units, and how many of them are free. */
   bills(): { own: number; free: number }[] {
     return this.purchases.map((purchase, at) => {
       const natural = usagePeriodAt(cycleOf(purchase)!, purchase.startDate, purchase.startDate)

@@ -3,11 +3,11 @@ import { jobActor } from '../src/audit/actor.ts'
 import type { UnitOfWork } from '../src/unit-of-work/unit-of-work.ts'
 import { runUnitOfWork } from '../src/unit-of-work/run-unit-of-work.ts'
 
-/* Customers with purchases in a test's database, for what is charged to them. */
+/* Creates customers with purchases in the database of a test. */
 
 export const billedAt = new Date('2026-07-01T00:00:00Z')
 
-/** In a unit of work of the provider, in sandbox. */
+/** Runs the body in a unit of work of the provider in sandbox. */
 export async function inWork<Result>(
   database: Database,
   providerId: string,
@@ -28,7 +28,7 @@ export type BilledCustomer = { readonly customerRef: string; readonly purchaseRe
 
 let made = 0
 
-/** Each customer with a purchase of its own. */
+/** Creates customers with one purchase each. */
 export async function createPurchases(
   database: Database,
   providerId: string,

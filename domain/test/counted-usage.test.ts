@@ -1,7 +1,6 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
-import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
-import { windowId } from '@tollgate/schemas/hot-state/documents'
+import { type Entitlement, windowId } from '@tollgate/schemas/hot-state/documents'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -47,7 +46,7 @@ let stores: UsageStores
 let parts: UsageParts
 
 beforeEach(async () => {
-  // A segment per append, so that a trim leaves the last one only.
+  // Each append gets its own segment, so that a trim leaves only the last one.
   stores = await UsageStores.open({ partitions: partitionCount, segmentBytesMax: 1 })
   const { log, hotState } = stores
   parts = { log, hotState, ...createTailParts({ log, hotState }, readSettings(tailSettings, {})) }
@@ -69,7 +68,7 @@ async function publish(customerRef: string): Promise<void> {
 
 let nextId = 0
 
-/** Appends one record as ingest does. */
+/** Appends one record like ingest does. */
 async function record(more: Partial<MeterEvent> = {}): Promise<number> {
   const event = usageEvent({
     id: `usage_${nextId++}`,
@@ -86,7 +85,7 @@ async function record(more: Partial<MeterEvent> = {}): Promise<number> {
   return offset!
 }
 
-/** Moves the counters of a reference to the log's head, as the projection does, with the amount it found. */
+/** Moves the counters of a reference to the log's head and adds the amount, like the projection does. */
 async function project(customerRef: string, amount: bigint): Promise<void> {
   const partition = partitionFor(customerRef)
   const increment = {
@@ -108,7 +107,7 @@ async function project(customerRef: string, amount: bigint): Promise<void> {
 }
 
 describe('readCountedUsage', () => {
-  it('knows nothing of a customer without an entitlement', async () => {
+  it('returns no usage for a customer without an entitlement', async () => {
     const counted = await readCountedUsage(parts, { ...query, customerRef: 'stranger' })
     expect(counted).toEqual({ entitlement: undefined, amounts: new Map(), source: 'counters' })
   })
@@ -138,13 +137,13 @@ describe('readCountedUsage', () => {
     })
   })
 
-  it('does not wait for what was acknowledged after it began', async () => {
+  it('does not wait for records that were acknowledged after it began', async () => {
     const counting = readCountedUsage(parts, { ...query, waitMs: 5000 })
     await record()
     expect(await counting).toMatchObject({ source: 'counters' })
   })
 
-  it('adds the tail of the log where waiting does not help', async () => {
+  it('adds the tail of the log if waiting does not help', async () => {
     await record()
     await project('cus_a', 1_000_000n)
     await record()
@@ -162,7 +161,7 @@ describe('readCountedUsage', () => {
     })
   })
 
-  it('counts a repeated key once, in the tail and across it', async () => {
+  it('counts a repeated key once, within the tail and before it', async () => {
     const repeated = { id: 'usage_old', idempotencyKey: 'old' }
     const first = await record(repeated)
     const partition = partitionFor('cus_a')
@@ -182,13 +181,13 @@ describe('readCountedUsage', () => {
     expect((await readCountedUsage(parts, query)).amounts.get(window)).toBe(1_000_000n)
   })
 
-  it('passes over a record that nobody can read', async () => {
+  it('skips a malformed record', async () => {
     await parts.log.append(topic, partitionFor('cus_a'), Buffer.from('nonsense'), start * 1000)
     await record()
     expect((await readCountedUsage(parts, query)).amounts.get(window)).toBe(1_000_000n)
   })
 
-  it('lets other work go on while it reads a long tail', async () => {
+  it('yields to other work while it reads a long tail', async () => {
     const value = Buffer.alloc(1)
     const records = Array.from({ length: 5_000 }, () => ({
       partition: partitionFor('cus_a'),
@@ -204,13 +203,13 @@ describe('readCountedUsage', () => {
     expect(turns).toBeGreaterThanOrEqual(5)
   })
 
-  it('says so when it is too far behind', async () => {
+  it('throws if the counters are too far behind', async () => {
     for (let count = 0; count < 3; count++) await record()
     const counting = readCountedUsage(parts, { ...query, waitMs: 3_600_000, tailRecordsMax: 2 })
     await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
   })
 
-  it('says so when the log has lost what the counters still need', async () => {
+  it('throws if the log has deleted records that the counters need', async () => {
     for (let count = 0; count < 3; count++) await record()
     const partition = partitionFor('cus_a')
     await parts.log.trim(topic, partition, Infinity, [])
@@ -219,7 +218,7 @@ describe('readCountedUsage', () => {
     await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
   })
 
-  it('sums what the caller names where no entitlement is left', async () => {
+  it('sums the windows that the caller names if no entitlement is left', async () => {
     await record()
     await project('cus_a', 1_000_000n)
     const at = {

@@ -7,7 +7,7 @@ import { eraseCustomerEvents, insertOutboxEvents } from '../src/outbox/repositor
 import { dispatcherChannel } from '../src/outbox/dispatcher-channel.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
-/* On a real PostgreSQL: what is queued for endpoints as events are told. */
+/* On a real PostgreSQL: the deliveries that are queued when events are emitted. */
 
 let postgres: TestDatabase
 let database: Database
@@ -38,7 +38,7 @@ function eventOf(providerId: string, eventId: string, type = 'payment.succeeded'
   }
 }
 
-/** `endpoints`: the types that each receives, and whether it is enabled, disabled or deleted. */
+/** `endpoints`: the event types that each endpoint receives, and its status. */
 async function insertEndpoints(
   providerId: string,
   endpoints: Readonly<Record<string, { types: string[]; status: string }>>,
@@ -58,7 +58,7 @@ async function insertEndpoints(
   }
 }
 
-const tell = (providerId: string, events: readonly OutboxEvent[]) =>
+const emitEvents = (providerId: string, events: readonly OutboxEvent[]) =>
   database
     .of(providerId)
     .in('sandbox')
@@ -68,7 +68,7 @@ const queuedFor = (providerId: string) => database.in('sandbox')<{ event_id: str
   select reference, endpoint_ref, event_id, state, order_key, due_at from webhook_deliveries
   where provider_id = ${providerId} order by reference`
 
-test('one delivery for each endpoint of the provider that receives the type, and none for others', async () => {
+test('queues one delivery for each endpoint of the provider that receives the type, and none for others', async () => {
   await insertEndpoints('prov_a', {
     we_ALL: { types: [], status: 'enabled' },
     we_SAME: { types: ['payment.failed', 'payment.succeeded'], status: 'enabled' },
@@ -77,7 +77,7 @@ test('one delivery for each endpoint of the provider that receives the type, and
     we_GONE: { types: [], status: 'deleted' },
   })
   await insertEndpoints('prov_b', { we_THEIRS: { types: [], status: 'enabled' } })
-  expect(await tell('prov_a', [eventOf('prov_a', 'evt_1')])).toBe(1)
+  expect(await emitEvents('prov_a', [eventOf('prov_a', 'evt_1')])).toBe(1)
   const shared = { event_id: 'evt_1', order_key: 'cus_1', due_at: now }
   expect(await queuedFor('prov_a')).toEqual([
     { ...shared, reference: 'dlv_1ALL', endpoint_ref: 'we_ALL', state: 'pending' },
@@ -87,9 +87,9 @@ test('one delivery for each endpoint of the provider that receives the type, and
   expect(await queuedFor('prov_b')).toEqual([])
 })
 
-test('an event is of the customer that its deliveries are of', async () => {
+test('stores the same customer with an event and its deliveries', async () => {
   await insertEndpoints('prov_keys', { we_KEYS: { types: [], status: 'enabled' } })
-  const told = [
+  const cases = [
     ['customer.deleted', { id: 'cus_1' }, 'cus_1'],
     ['payment.succeeded', { id: 'pi_1', customer: 'cus_2' }, 'cus_2'],
     ['customer.credit.granted', { customerId: 'cus_3' }, 'cus_3'],
@@ -97,48 +97,48 @@ test('an event is of the customer that its deliveries are of', async () => {
     ['checkout_session.created', { id: 'cs_1', customer: null }, null],
     ['plan.created', { id: 'pln_1' }, null],
   ] as const
-  const events = told.map(([type, object], number) => {
+  const events = cases.map(([type, object], number) => {
     return { ...eventOf('prov_keys', `evt_k${number}`, type), object }
   })
-  await tell('prov_keys', events)
+  await emitEvents('prov_keys', events)
   const keys = await database.in('sandbox')<{ event: string | null; delivery: string | null }[]>`
     select event.order_key as event, delivery.order_key as delivery
     from outbox event join webhook_deliveries delivery using (event_id)
     where event.provider_id = 'prov_keys' order by event_id`
-  expect(keys).toEqual(told.map(([, , key]) => ({ event: key, delivery: key })))
+  expect(keys).toEqual(cases.map(([, , key]) => ({ event: key, delivery: key })))
 })
 
-test('an event that is there already is not told again', async () => {
+test('does not emit an existing event again', async () => {
   await insertEndpoints('prov_twice', { we_TWICE: { types: [], status: 'enabled' } })
   const [first, second] = [eventOf('prov_twice', 'evt_t1'), eventOf('prov_twice', 'evt_t2')]
-  expect(await tell('prov_twice', [first])).toBe(1)
-  expect(await tell('prov_twice', [first, second])).toBe(1)
+  expect(await emitEvents('prov_twice', [first])).toBe(1)
+  expect(await emitEvents('prov_twice', [first, second])).toBe(1)
   expect((await queuedFor('prov_twice')).map(({ event_id }) => event_id)).toEqual([
     'evt_t1',
     'evt_t2',
   ])
 })
 
-test('the dispatcher is woken by a commit with something to send, once, and by no other', async () => {
+test('notifies the dispatcher once per commit with deliveries to send, and by no other commit', async () => {
   await insertEndpoints('prov_w', { we_W: { types: ['payment.succeeded'], status: 'enabled' } })
   const heard: string[] = []
   let wake = (): void => undefined
   const marker = new Promise<void>((resolve) => (wake = resolve))
-  const listening = await database.control.listen(dispatcherChannel, (told) => {
-    heard.push(told)
-    if (told === 'end') wake()
+  const listening = await database.control.listen(dispatcherChannel, (payload) => {
+    heard.push(payload)
+    if (payload === 'end') wake()
   })
-  await tell('prov_w', [eventOf('prov_w', 'evt_w0', 'payment.failed')])
-  await tell('prov_none', [eventOf('prov_none', 'evt_none')])
-  await tell('prov_w', [eventOf('prov_w', 'evt_w1'), eventOf('prov_w', 'evt_w2')])
+  await emitEvents('prov_w', [eventOf('prov_w', 'evt_w0', 'payment.failed')])
+  await emitEvents('prov_none', [eventOf('prov_none', 'evt_none')])
+  await emitEvents('prov_w', [eventOf('prov_w', 'evt_w1'), eventOf('prov_w', 'evt_w2')])
   await database.control`select pg_notify(${dispatcherChannel}, 'end')`
   await marker
   await listening.unlisten()
   expect(heard).toEqual(['sandbox', 'end'])
 })
 
-test('the bytes are kept with the event, and go when its customer is erased', async () => {
-  await tell('prov_body', [eventOf('prov_body', 'evt_body', 'customer.created')])
+test('stores the body with the event, and deletes it when the customer is erased', async () => {
+  await emitEvents('prov_body', [eventOf('prov_body', 'evt_body', 'customer.created')])
   const readBody = async () => {
     const [row] = await database.in('sandbox')<{ body: string | null }[]>`
       select body from outbox where event_id = 'evt_body'`

@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
-import { listBilledPeriods } from '../src/invoices/billed-periods.ts'
-import { listBilledUsage } from '../src/invoices/billed-usage.ts'
+import { listBilledPeriods, listBilledUsage } from '../src/invoices/billed-periods.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import { listInvoices } from '../src/invoices/repository.ts'
 import { periodOf } from '../src/periods/periods.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
@@ -15,7 +14,7 @@ import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing, month, parties, price } from './invoicing.ts'
 
-/* On a real PostgreSQL: invoices that are made and issued, also by many at once, and by some who die of it. */
+/* On a real PostgreSQL: invoices that are created and issued, also by concurrent processes and by processes that die. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -37,7 +36,7 @@ beforeEach(async () => {
 })
 
 describe('a period of a purchase', () => {
-  test('is billed once, however many come for it at once', async () => {
+  test('is billed once by concurrent transactions', async () => {
     const purchases = await createPurchases(database, providerId, 40)
     const runners = Array.from({ length: 8 }, () => purchases)
     const outcomes = await Promise.all(
@@ -47,7 +46,7 @@ describe('a period of a purchase', () => {
         ),
       ),
     )
-    const made = outcomes.flat().filter((outcome) => outcome !== 'billed-already')
+    const made = outcomes.flat().filter((outcome) => outcome !== 'already-billed')
     expect(made).toHaveLength(40)
     const { invoices, total } = await inWork(database, providerId, ({ sql }) =>
       listInvoices(sql, providerId, {}, { limit: 100, offset: 0 }),
@@ -59,7 +58,7 @@ describe('a period of a purchase', () => {
     expect(await of.accounts()).toEqual({ receivable: 40_000, revenue: -40_000 })
   })
 
-  test('shares no moment with another one', async () => {
+  test('cannot overlap a billed period', async () => {
     const day = 86_400_000
     const { start, end } = month(0)
     const at = (from: number, to: number) => ({
@@ -67,44 +66,47 @@ describe('a period of a purchase', () => {
       period: { start: new Date(+start + from * day), end: new Date(+end + to * day) },
     })
     expect(await of.bill(at(0, 0))).toMatch(/^inv_/)
-    expect(await of.bill(at(1, -1))).toBe('billed-already')
-    expect(await of.bill(at(-1, 1))).toBe('billed-already')
-    expect(await of.bill(at(1, 1))).toBe('billed-already')
+    expect(await of.bill(at(1, -1))).toBe('already-billed')
+    expect(await of.bill(at(-1, 1))).toBe('already-billed')
+    expect(await of.bill(at(1, 1))).toBe('already-billed')
     expect(await of.bill({ ...at(0, 0), parts: ['usage'] })).toMatch(/^inv_/)
     expect(await of.bill({ lines: [price(100)], period: month(1) })).toMatch(/^inv_/)
     expect(await of.bill({ lines: [price(100)], period: month(-1) })).toMatch(/^inv_/)
   })
 
-  test('is not half billed', async () => {
+  test('is not billed in part', async () => {
     const period = month(0)
     await of.bill({ lines: [price(100)], period, parts: ['usage'] })
     expect(await of.bill({ lines: [price(100)], period, parts: ['recurring', 'usage'] })).toBe(
-      'billed-already',
+      'already-billed',
     )
     expect(await of.bill({ lines: [price(100)], period })).toMatch(/^inv_/)
   })
 
-  test.each(['claimed', 'issued'])('is not billed by who dies when it is %s', async (moment) => {
-    const period = month(0)
-    const dies = inWork(database, providerId, async (work) => {
-      const made = await of.draft(work, { lines: [price(100)], period })
-      if (moment === 'issued' && made.kind === 'made') {
-        await issueInvoice(work, made.invoice, parties)
-      }
-      throw new Error('killed')
-    })
-    await expect(dies).rejects.toThrow('killed')
-    expect(await of.accounts()).toEqual({})
-    const reference = await of.bill({ lines: [price(100)], period })
-    // The number that was given back is given again.
-    expect(await of.look(reference)).toMatchObject({ number: 1n })
-    const periods = await inWork(database, providerId, ({ sql }) =>
-      listBilledPeriods(sql, providerId, customer.purchaseRef, 'recurring', 10),
-    )
-    expect(periods).toEqual([{ ...period, invoiceRef: reference, billedAt }])
-  })
+  test.each(['claimed', 'issued'])(
+    'is not billed by a process that dies after it has %s the period',
+    async (moment) => {
+      const period = month(0)
+      const dies = inWork(database, providerId, async (work) => {
+        const made = await of.draft(work, { lines: [price(100)], period })
+        if (moment === 'issued' && made.kind === 'created') {
+          await issueInvoice(work, made.invoice, parties)
+        }
+        throw new Error('killed')
+      })
+      await expect(dies).rejects.toThrow('killed')
+      expect(await of.accounts()).toEqual({})
+      const reference = await of.bill({ lines: [price(100)], period })
+      // The returned number is assigned again.
+      expect(await of.look(reference)).toMatchObject({ number: 1n })
+      const periods = await inWork(database, providerId, ({ sql }) =>
+        listBilledPeriods(sql, providerId, customer.purchaseRef, 'recurring', 10),
+      )
+      expect(periods).toEqual([{ ...period, invoiceRef: reference, billedAt }])
+    },
+  )
 
-  test('tiles with the others for any anchor', async () => {
+  test('follows the others without gap for any anchor', async () => {
     const anchors = fc
       .integer({ min: 0, max: 4_000_000_000 })
       .map((seconds) => new Date(seconds * 1000))
@@ -123,7 +125,7 @@ describe('a period of a purchase', () => {
               lines: [price(100)],
               period: { start, end },
             })
-            expect(outcome).not.toBe('billed-already')
+            expect(outcome).not.toBe('already-billed')
           }
           const periods = await inWork(database, providerId, ({ sql }) =>
             listBilledPeriods(sql, providerId, other!.purchaseRef, 'recurring', 10),
@@ -138,8 +140,8 @@ describe('a period of a purchase', () => {
   })
 })
 
-describe('what an invoice says', () => {
-  test('is kept with all that it was priced from, and comes to the same again', async () => {
+describe('a stored invoice', () => {
+  test('keeps the inputs of its prices, and can be computed again', async () => {
     const usage = invoiceLine(
       {
         kind: 'usage',
@@ -172,15 +174,15 @@ describe('what an invoice says', () => {
     expect(stored.lines).toEqual([price(100_000), usage])
     expect(usage.residualNumerator).not.toBe(0n)
     expect(stored.totalMinor).toBe(100_000n + usage.amountMinor)
-    expect(recompute(stored)).toEqual([])
+    expect(recomputeInvoice(stored)).toEqual([])
     const altered = {
       ...usage,
       inputs: { ...usage.inputs, usedUnits: '3333.333334' } as typeof usage.inputs,
     }
-    expect(recompute({ ...stored, lines: [price(100_000), altered] })).toEqual([
+    expect(recomputeInvoice({ ...stored, lines: [price(100_000), altered] })).toEqual([
       { kind: 'line', line: 1, amountMinor: usage.amountMinor },
     ])
-    expect(recompute({ ...stored, totalMinor: 1n })).toMatchObject([{ kind: 'total' }])
+    expect(recomputeInvoice({ ...stored, totalMinor: 1n })).toMatchObject([{ kind: 'total' }])
   })
 
   test.each([
@@ -188,18 +190,18 @@ describe('what an invoice says', () => {
       'a line',
       'update invoice_lines set amount = amount + 1, exact_numerator = exact_numerator + 1',
     ],
-    ['a line away', 'delete from invoice_lines'],
+    ['deletion of a line', 'delete from invoice_lines'],
     ['the total', 'update invoices set total = total + 1'],
     ['the number', 'update invoices set number = number + 1'],
     ['the parties', `update invoices set parties = '{}'`],
-    ['it away', 'delete from invoices'],
-  ])('does not change: %s', async (_, statement) => {
+    ['deletion of the invoice', 'delete from invoices'],
+  ])('refuses to change: %s', async (_, statement) => {
     await of.charge(1_000)
     const changed = inWork(database, providerId, ({ sql }) => sql.unsafe(statement))
     await expect(changed).rejects.toThrow('what was charged stays as it is')
   })
 
-  test('adds up, or is not kept', async () => {
+  test('is refused if its lines do not sum to its total', async () => {
     const wrong = inWork(database, providerId, async ({ sql }) => {
       await sql`
         insert into invoices (provider_id, reference, status, customer_ref, currency, total, created_at, updated_at)
@@ -209,7 +211,7 @@ describe('what an invoice says', () => {
   })
 })
 
-test('late usage is priced behind all usage of its period that was billed before', async () => {
+test('prices late usage after all usage of its period that was billed before', async () => {
   const plan: PlanSnapshot = {
     reference: 'pln_1',
     name: 'Pro',
@@ -252,7 +254,7 @@ test('late usage is priced behind all usage of its period that was billed before
     amounts.push(lines[0]!.amountMinor)
     await of.bill({ lines, period: month(amounts.length), parts: ['usage'] })
   }
-  // 50 end at 90, of 20 more ten are in the second tier, and so are all that come after.
+  // The first 50 priced units end at 90. Of 20 more, 10 are in the second tier, as are all later units.
   expect(amounts).toEqual([100n, 30n, 30n])
   expect(await read()).toMatchObject({ usedMicros: 140_000_000n })
 })

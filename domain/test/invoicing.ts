@@ -3,7 +3,7 @@ import { readCarried } from '../src/invoices/carried-amounts.ts'
 import type { InvoiceParties, InvoiceWithLines } from '../src/invoices/invoice.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
 import { listLines } from '../src/invoices/lines.ts'
-import { makeInvoice, type MadeInvoice } from '../src/invoices/make-invoice.ts'
+import { createDraft, type DraftOutcome } from '../src/invoices/create-draft.ts'
 import { findInvoice, lockInvoice } from '../src/invoices/repository.ts'
 import { periodOf } from '../src/periods/periods.ts'
 import { invoiceLine, type ChargedPeriod, type InvoiceLine } from '../src/pricing/invoice-line.ts'
@@ -11,7 +11,7 @@ import type { ChargedPart } from '../src/pricing/split-charges.ts'
 import type { UnitOfWork } from '../src/unit-of-work/unit-of-work.ts'
 import { billedAt, inWork, type BilledCustomer } from './billed-customers.ts'
 
-/* What tests do with invoices of one provider, most of them of one customer. */
+/* Test operations on invoices of one provider, most of them of one customer. */
 
 export const parties: InvoiceParties = {
   seller: { name: 'Acme', country: 'SE', companyNumber: null, taxId: null, supportEmail: null },
@@ -32,7 +32,7 @@ export function price(amountMinor: bigint | number): InvoiceLine {
 export type Bill = {
   readonly of?: BilledCustomer
   readonly lines: readonly InvoiceLine[]
-  /** Absent: one that was not billed yet. */
+  /** Default: a period that was not billed yet. */
   readonly period?: ChargedPeriod
   readonly parts?: readonly ChargedPart[]
   readonly currency?: string
@@ -46,18 +46,18 @@ export function invoicing(
 ) {
   let months = monthsBilled
 
-  function draft(work: UnitOfWork, bill: Bill): Promise<MadeInvoice> {
+  function draft(work: UnitOfWork, bill: Bill): Promise<DraftOutcome> {
     const { of = customer, lines, parts = ['recurring'], currency = 'USD' } = bill
     const period = bill.period ?? month((months += 1))
     const claims = parts.map((part) => ({ part, period }))
-    return makeInvoice(work, { ...of, planSnapshot: null, currency, lines, claims })
+    return createDraft(work, { ...of, planSnapshot: null, currency, lines, claims })
   }
 
-  /** The reference of the invoice. */
+  /** Returns the reference of the invoice. */
   function bill(given: Bill): Promise<string> {
     return inWork(database, providerId, async (work) => {
       const made = await draft(work, given)
-      if (made.kind === 'billed-already') return made.kind
+      if (made.kind === 'already-billed') return made.kind
       return (await issueInvoice(work, made.invoice, parties)).reference
     })
   }
@@ -74,7 +74,7 @@ export function invoicing(
         return { ...invoice!, lines: await listLines(sql, providerId, reference) }
       }),
 
-    /** What the body does to the invoice, whose row is locked. */
+    /** Runs the body with the locked invoice. */
     change: <Result>(
       reference: string,
       body: (work: UnitOfWork, invoice: InvoiceWithLines) => Promise<Result>,
@@ -85,13 +85,13 @@ export function invoicing(
         return body(work, { ...invoice!, lines })
       }),
 
-    /** For the customer's next invoice. */
+    /** Amount that is carried over to the customer's next invoice. */
     waiting: (currency = 'USD') =>
       inWork(database, providerId, ({ sql }) =>
         readCarried(sql, providerId, { customerRef: customer.customerRef, currency }),
       ),
 
-    /** Sums of the provider's money, by account; without those that hold nothing. */
+    /** Sums of the provider's money by account, without sums of 0. */
     accounts: async (): Promise<Record<string, number>> => {
       const rows = await database.in('sandbox')<{ account: string; sum: string }[]>`
         select account, sum(amount) from ledger_entries where provider_id = ${providerId}

@@ -5,7 +5,7 @@ import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
-/* Installations of the development before the migrations were merged go on with the merged ones. */
+/* Development installations from before the migrations were merged continue with the merged migrations. */
 
 const schemas = { control: 'control', sandbox: 'environment', live: 'environment' } as const
 
@@ -40,7 +40,7 @@ async function readColumns(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Makes the schemas what the replaced migrations had left, with a trigger that names a column which is gone since. */
+/** Changes the schemas to the state that the replaced migrations had left, with a trigger on a column that no longer exists. */
 async function goBack(): Promise<void> {
   for (const [schema, folder] of Object.entries(schemas)) {
     const { replaced } = await namesOf(folder)
@@ -59,7 +59,7 @@ async function goBack(): Promise<void> {
   }
 }
 
-test('an installation with all replaced migrations has the tables of the merged ones', async () => {
+test('an installation with all replaced migrations has the tables of the merged migrations', async () => {
   const columns = await readColumns()
   await goBack()
   expect(await readColumns()).not.toEqual(columns)
@@ -75,7 +75,7 @@ test('an installation with all replaced migrations has the tables of the merged 
   expect(triggers).toHaveLength(0)
 })
 
-test('an installation that lacks one of the replaced migrations is refused, and stays as it is', async () => {
+test('refuses an installation that lacks one of the replaced migrations, and does not change it', async () => {
   await goBack()
   await sql`delete from sandbox.schema_migrations where name = '0219-attempts-of-mailboxes.sql'`
   const columns = await readColumns()
@@ -86,6 +86,6 @@ test('an installation that lacks one of the replaced migrations is refused, and 
   )
   expect(await readColumns()).toEqual(columns)
   expect(await readApplied('sandbox')).toContain('0218-ended-sign-ins-audited.sql')
-  // The commit that the error names refuses a schema that has the merged migrations.
+  // The commit that the error names refuses a schema with the merged migrations.
   expect(await readApplied('control')).toEqual((await namesOf('control')).replaced)
 })

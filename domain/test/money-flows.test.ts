@@ -8,8 +8,8 @@ import type { PaymentTerms } from './money-model.ts'
 import { MoneyWorld } from './money-world.ts'
 
 /*
- * Random flows of money on a real PostgreSQL and a real hot state, each thing told as often and in whatever order: after
- * every step the ledger and the wallet are what an independent model says.
+ * Random flows of money on a real PostgreSQL and a real hot state, with events reported repeatedly and in any order. After
+ * every step the ledger and the wallet match an independent model.
  */
 
 let testDatabase: TestDatabase
@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.stop())
 
-/** With no decimals, with two and with three, as ISO 4217 has them. */
+/** Currencies with 0, 2 and 3 decimals by ISO 4217. */
 const currencies = ['USD', 'JPY', 'KWD'] as const
 
 const steps = fc.array(
@@ -50,7 +50,7 @@ const steps = fc.array(
 )
 type Step = typeof steps extends fc.Arbitrary<readonly (infer One)[]> ? One : never
 
-test('whatever is paid, paid back, disputed and paid out, in whatever order, is posted as it is', async () => {
+test('payments, refunds, disputes and payouts in any order are posted as the model expects', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const world = await MoneyWorld.open(database, (worlds += 1))
@@ -70,7 +70,7 @@ test('whatever is paid, paid back, disputed and paid out, in whatever order, is 
   )
 }, 600_000)
 
-describe('of a payment that is disputed and refunded in part, credits are gone for what is away', () => {
+describe('a partly disputed and refunded payment removes the credits of the missing money', () => {
   const terms = { currency: 'USD', total: 2_000n, tax: 0n, credits: 2_000n, fee: 50n } as const
   const grantedBefore = 500n
 
@@ -86,7 +86,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.check()
   }
 
-  test('a dispute that is won leaves the refund that came after it', async () => {
+  test('a won dispute keeps the effects of a later refund', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await world.refund(payment, 500n)
@@ -99,14 +99,14 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('what is given back comes before what is taken of it for another', async () => {
+  test('credits are restored before they are removed for another dispute', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await world.refund(payment, 500n)
     await world.moveRefund(world.refunds[0]!, 'succeeded')
     await world.followUp(false)
     await world.win(world.disputes[0]!)
-    const disputeRef = world.disputes[0]!.told.id
+    const disputeRef = world.disputes[0]!.reported.id
     const claim = async (): Promise<string[]> => {
       const later = new Date(Date.now() + 86_400_000)
       const due = await claimDueTakeBacks(database.in('sandbox'), later, new Date(0), 1_000)
@@ -119,7 +119,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('a dispute that takes the money again, once it was won, has the credits taken again', async () => {
+  test('a won dispute that withdraws the money again removes the credits again', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await expectCredits(world, 0n)
@@ -130,7 +130,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('a dispute that is won, lost and won again has all credits given back, whoever saw the first time', async () => {
+  test('a dispute that is won, lost and won again restores all credits, even if its first win was missed', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await expectCredits(world, 0n)
@@ -142,7 +142,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('a refund that fails leaves the dispute that came after it', async () => {
+  test('a failed refund keeps the effects of a later dispute', async () => {
     const { world, payment } = await opened()
     await world.refund(payment, 500n)
     await world.moveRefund(world.refunds[0]!, 'succeeded')
@@ -186,14 +186,14 @@ async function take(world: MoneyWorld, step: Step): Promise<void> {
       return dispute && world.win(dispute)
     case 'lose':
       if (dispute === undefined) return
-      if (flag && dispute.told.movements.length === 1) await world.win(dispute, false)
+      if (flag && dispute.reported.movements.length === 1) await world.win(dispute, false)
       return world.lose(dispute)
     case 'follow':
       return world.followUp(flag)
     case 'again':
-      if (refund !== undefined) await world.tellRefund(refund, 'pending')
-      if (dispute !== undefined) await world.tellDispute(dispute)
-      if (payout !== undefined) await world.tellPayout(payout, 'in_transit')
+      if (refund !== undefined) await world.reportRefund(refund, 'pending')
+      if (dispute !== undefined) await world.reportDispute(dispute)
+      if (payout !== undefined) await world.reportPayout(payout, 'in_transit')
       return
     case 'pay out':
       return world.payOut(currency)
@@ -210,9 +210,9 @@ function termsOf({ amount, at, flag, currency }: Step): Omit<PaymentTerms, 'refe
   return {
     currency,
     total,
-    // A rate of 20 %, which the price contains.
+    // The price includes a tax of 20 %.
     tax: flag && at % 3 > 0 ? (total + 3n) / 6n : 0n,
-    // Not the same number of credits for each minor unit.
+    // The number of credits per minor unit varies.
     credits: at % 3 > 0 ? (total * 97n) / 10n : 0n,
     settled: [settledIn, settledIn === currency ? total : (total * 11n) / 10n],
     fee: total / 40n + 3n,

@@ -1,6 +1,6 @@
 /*
- * What the ledger must say, told once more without the code that says it: money by account and currency, and a wallet as a
- * row of grants. Signs are the ledger's: what one has or is owed is positive.
+ * An independent model of the ledger: money by account and currency, and a wallet as a list of grants. Signs are those of
+ * the ledger: what we have or are owed is positive.
  */
 
 export type PaymentTerms = {
@@ -8,9 +8,9 @@ export type PaymentTerms = {
   readonly currency: string
   readonly total: bigint
   readonly tax: bigint
-  /** What it buys; none: it pays an invoice. */
+  /** Purchased credits; 0 if the payment pays an invoice. */
   readonly credits: bigint
-  /** Currency and amount of the processor's balance, before the fee. */
+  /** Currency and amount in the processor's balance, before the fee. */
   readonly settled: readonly [currency: string, amount: bigint]
   readonly fee: bigint
 }
@@ -29,7 +29,7 @@ type Back = {
   readonly wanted: bigint
   readonly account: 'refunds' | 'disputes'
   isUndone: boolean
-  /** Of which grants how many; undefined: not tried. */
+  /** Credits removed by grant; undefined if no removal was tried. */
   taken?: [Grant, bigint][]
   isGivenBack: boolean
 }
@@ -37,7 +37,7 @@ type Back = {
 type Refund = {
   readonly payment: PaymentTerms
   readonly amount: bigint
-  /** Of the amount, by its credit note: there is one while it has succeeded. */
+  /** Tax of the amount, by its credit note, which exists while the refund is successful. */
   noted: bigint
   status: 'pending' | 'succeeded' | 'failed'
 }
@@ -50,7 +50,7 @@ export class MoneyModel {
   readonly #payments = new Map<string, PaymentTerms>()
   readonly #settled = new Set<string>()
 
-  /** By account and currency; without those that hold nothing. */
+  /** Sums by account and currency, without sums of 0. */
   accounts(): Record<string, string> {
     const held = [...this.#money].filter(([, amount]) => amount !== 0n)
     return Object.fromEntries(
@@ -70,7 +70,7 @@ export class MoneyModel {
     return [...this.#payments.values()]
   }
 
-  /** What can still be paid back of a payment. */
+  /** Returns the amount of the payment that can still be refunded. */
   refundable(reference: string): bigint {
     const live = [...this.#refunds.values()].filter(
       ({ payment, status }) => payment.reference === reference && status !== 'failed',
@@ -78,7 +78,7 @@ export class MoneyModel {
     return this.#payments.get(reference)!.total - sum(live.map(({ amount }) => amount))
   }
 
-  /** Credits wait for these, in the order in which the money went. */
+  /** Refunds and disputes whose credits are not removed yet, in the order in which the money left. */
   get waiting(): string[] {
     return [...this.#backs]
       .filter(([, { taken, isUndone, isGivenBack }]) =>
@@ -87,7 +87,7 @@ export class MoneyModel {
       .map(([reference]) => reference)
   }
 
-  /** For nothing. */
+  /** Grants free credits. */
   granted(credits: bigint): void {
     this.#grants.push({ payment: '', credits, left: credits, paid: 0n, currency: 'USD' })
   }
@@ -101,7 +101,7 @@ export class MoneyModel {
       this.#move('prepaid', currency, tax - total)
       this.#grants.push({ payment: reference, credits, left: credits, paid: total - tax, currency })
     } else {
-      // Issued as revenue, and paid.
+      // The invoice is issued as revenue and paid.
       this.#move('revenue', currency, -total)
     }
     if (isSettled) this.settled(reference)
@@ -116,7 +116,7 @@ export class MoneyModel {
     this.#move('clearing', settled[0], -fee)
   }
 
-  /** Returns what could be taken. */
+  /** Returns the credits that could be removed. */
   used(credits: bigint): bigint {
     const taken = this.#take(this.#grants, credits, 'revenue')
     return sum(taken.map(([, amount]) => amount))
@@ -129,10 +129,10 @@ export class MoneyModel {
     this.#move('refunds_due', payment.currency, -amount)
   }
 
-  /** What a credit note says that is written as the money is back, or said that is void. */
+  /** Posts the credit note of a successful refund, or its reversal. */
   #note({ payment, amount, noted }: Refund, sign: bigint): void {
     const { currency, credits } = payment
-    // What credits were worth goes with them.
+    // The value of removed credits is posted with them.
     const earned = credits === 0n ? amount - noted : 0n
     this.#move('revenue', currency, sign * earned)
     this.#move('tax', currency, sign * noted)
@@ -141,7 +141,7 @@ export class MoneyModel {
 
   #taxOf({ payment, amount }: Refund): bigint {
     const { tax, total, credits } = payment
-    // What pays an invoice of another one has its tax there.
+    // The tax of a payment for an invoice is posted with the invoice.
     if (credits === 0n) return 0n
     const others = [...this.#refunds.values()].filter(
       (refund) => refund.payment === payment && refund.status === 'succeeded',
@@ -211,7 +211,7 @@ export class MoneyModel {
     }
   }
 
-  /** What the processor says it made of an amount of the payment. */
+  /** Returns the amount in the currency of the processor's balance. */
   #abroad({ currency, settled }: PaymentTerms, amount: bigint): readonly [string, bigint] {
     return settled[0] === currency ? [currency, amount] : [settled[0], amount * 2n]
   }
@@ -236,13 +236,13 @@ export class MoneyModel {
     )
   }
 
-  /** What all that is away of the payment had bought, and so much more. */
+  /** Credits bought with the money that is gone from the payment, plus `more`. */
   #bought(payment: PaymentTerms, more = 0n): bigint {
     const away = sum(this.#live(payment).map(({ amount }) => amount)) + more
     return (payment.credits * (away > payment.total ? payment.total : away)) / payment.total
   }
 
-  /** The others may have a right to what it had, which is taken for them once it was given back. */
+  /** Restored credits are removed again for other refunds and disputes that still need them. */
   #undo(reference: string): void {
     const back = this.#backs.get(reference)
     if (back === undefined || back.isUndone) return
@@ -272,7 +272,7 @@ export class MoneyModel {
     return taken
   }
 
-  /** What a grant is worth goes as its credits do. */
+  /** Returns the value of a grant that is gone, in proportion to its credits. */
   #burn(grant: Grant, credits: bigint, account: string): void {
     const { credits: all, paid, currency } = grant
     const gone = all - grant.left
@@ -301,7 +301,7 @@ function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n)
 }
 
-/** To the nearest, half up: of what is not below nothing. */
+/** Rounds to the nearest integer, half up, for values of at least 0. */
 function rounded(dividend: bigint, divisor: bigint): bigint {
   const rest = dividend % divisor
   return dividend / divisor + (2n * rest >= divisor ? 1n : 0n)

@@ -22,19 +22,20 @@ import { createPurchases, type BilledCustomer } from './billed-customers.ts'
 import { invoicing } from './invoicing.ts'
 import { MoneyModel, type PaymentTerms } from './money-model.ts'
 import { WalletWorld } from './wallet-world.ts'
+import { createTestIntent } from './test-intent.ts'
 
 const providerId = 'prv_1'
 
-type Told<Kind> = { told: Kind; readonly payment: PaymentTerms }
+type Reported<Kind> = { reported: Kind; readonly payment: PaymentTerms }
 
 /**
- * Payments, and all that becomes of them, on a real PostgreSQL and a real hot state: what the processor tells, told as
- * often and in whatever order, with the model that says what comes of it.
+ * Payments with their refunds, disputes and payouts on a real PostgreSQL and a real hot state. Events of the processor are
+ * reported repeatedly and in any order, and compared with the model.
  */
 export class MoneyWorld {
   readonly model = new MoneyModel()
-  readonly refunds: Told<Refund>[] = []
-  readonly disputes: Told<Dispute>[] = []
+  readonly refunds: Reported<Refund>[] = []
+  readonly disputes: Reported<Dispute>[] = []
   readonly payouts: Payout[] = []
   readonly #database: Database
   readonly #wallet: WalletWorld
@@ -69,18 +70,18 @@ export class MoneyWorld {
     await this.#wallet.commit(({ sql, now }) =>
       insertIntent(sql, providerId, this.#intentOf(payment, invoiceRef, now)),
     )
-    if (!isSettled) await this.#look(payment, undefined)
+    if (!isSettled) await this.#reconcile(payment, undefined)
     this.model.paid(payment, isSettled)
     if (isSettled) await this.settle(payment)
   }
 
-  /** Also told again, and by a look of before. */
+  /** Reports the settlement, also repeatedly and with outdated reads. */
   async settle(payment: PaymentTerms): Promise<void> {
     const [currency, amountMinor] = payment.settled
     const feeMinor = payment.fee
     const netMinor = amountMinor - feeMinor
-    await this.#look(payment, { amountMinor, feeMinor, netMinor, restUnits: 0n, currency })
-    await this.#look(payment, undefined)
+    await this.#reconcile(payment, { amountMinor, feeMinor, netMinor, restUnits: 0n, currency })
+    await this.#reconcile(payment, undefined)
     this.model.settled(payment.reference)
   }
 
@@ -100,7 +101,7 @@ export class MoneyWorld {
       const settled = { amountMinor: moved, restUnits: 0n, feeMinor: 0n, netMinor: moved }
       return { ...settled, currency: payment.settled[0] }
     }
-    const told: Refund = {
+    const reported: Refund = {
       kind: 'refund',
       id,
       status: 'pending',
@@ -116,22 +117,27 @@ export class MoneyWorld {
       metadata: {},
       createdAt: new Date(),
     }
-    this.refunds.push({ told, payment })
+    this.refunds.push({ reported, payment })
     this.model.refund(id, payment.reference, amountMinor)
-    await this.tellRefund({ told, payment }, 'pending')
+    await this.reportRefund({ reported, payment }, 'pending')
   }
 
-  async moveRefund(refund: Told<Refund>, status: 'succeeded' | 'failed'): Promise<void> {
+  async moveRefund(refund: Reported<Refund>, status: 'succeeded' | 'failed'): Promise<void> {
     this.#step()
-    // Who makes a refund is not told yet what it took of the balance.
+    // The response that creates a refund does not contain its balance transaction yet.
     const unsettled = { settlement: undefined, failureSettlement: undefined }
-    await this.tellRefund({ ...refund, told: { ...refund.told, ...unsettled } }, status)
-    await this.tellRefund(refund, status)
-    this.model.refundMoved(refund.told.id, status)
+    await this.reportRefund({ ...refund, reported: { ...refund.reported, ...unsettled } }, status)
+    await this.reportRefund(refund, status)
+    this.model.refundMoved(refund.reported.id, status)
   }
 
-  async tellRefund({ told, payment }: Told<Refund>, status: Refund['status']): Promise<void> {
-    await this.#wallet.commit((work) => applyRefund(work, payment.reference, { ...told, status }))
+  async reportRefund(
+    { reported, payment }: Reported<Refund>,
+    status: Refund['status'],
+  ): Promise<void> {
+    await this.#wallet.commit((work) =>
+      applyRefund(work, payment.reference, { ...reported, status }),
+    )
   }
 
   async dispute(payment: PaymentTerms): Promise<void> {
@@ -144,7 +150,7 @@ export class MoneyWorld {
       netMinor: -amount - 15n,
       currency,
     }
-    const told: Dispute = {
+    const reported: Dispute = {
       kind: 'dispute',
       id: this.#draw('dp'),
       status: 'needs_response',
@@ -156,15 +162,15 @@ export class MoneyWorld {
       movements: [{ id: this.#draw('move'), ...withdrawn }],
       createdAt: new Date(),
     }
-    this.disputes.push({ told, payment })
-    this.model.disputed(told.id, payment.reference, 15n)
-    await this.tellDispute({ told, payment })
+    this.disputes.push({ reported, payment })
+    this.model.disputed(reported.id, payment.reference, 15n)
+    await this.reportDispute({ reported, payment })
   }
 
-  /** `isSeen`: somebody looks before anything else happens to it. */
-  async win(dispute: Told<Dispute>, isSeen = true): Promise<void> {
-    const { told, payment } = dispute
-    const { length } = told.movements
+  /** `isSeen`: the dispute is read before it changes again. */
+  async win(dispute: Reported<Dispute>, isSeen = true): Promise<void> {
+    const { reported, payment } = dispute
+    const { length } = reported.movements
     if (length % 2 === 0) return
     this.#step()
     const [currency, amountMinor] = payment.settled
@@ -175,31 +181,31 @@ export class MoneyWorld {
       feeMinor: 0n,
       netMinor: amountMinor,
     }
-    const movements = [...told.movements, { ...back, currency }]
-    dispute.told = { ...told, status: 'won', movements }
-    this.model.won(length > 1 ? `${told.id}:2` : told.id, payment.reference)
+    const movements = [...reported.movements, { ...back, currency }]
+    dispute.reported = { ...reported, status: 'won', movements }
+    this.model.won(length > 1 ? `${reported.id}:2` : reported.id, payment.reference)
     if (!isSeen) return
-    await this.tellDispute(dispute)
-    // A look of before.
-    await this.tellDispute({ told, payment })
+    await this.reportDispute(dispute)
+    // An outdated read.
+    await this.reportDispute({ reported, payment })
   }
 
-  /** It was won, and the bank takes the money once more. */
-  async lose(dispute: Told<Dispute>): Promise<void> {
-    const { told, payment } = dispute
-    if (told.movements.length !== 2) return
+  /** The bank withdraws the money again after the dispute was won. */
+  async lose(dispute: Reported<Dispute>): Promise<void> {
+    const { reported, payment } = dispute
+    if (reported.movements.length !== 2) return
     this.#step()
-    const [withdrawn] = told.movements
-    const movements = [...told.movements, { ...withdrawn!, id: this.#draw('move') }]
-    dispute.told = { ...told, status: 'lost', movements }
-    this.model.disputed(`${told.id}:2`, payment.reference, 15n)
-    await this.tellDispute(dispute)
-    // A look of before.
-    await this.tellDispute({ told, payment })
+    const [withdrawn] = reported.movements
+    const movements = [...reported.movements, { ...withdrawn!, id: this.#draw('move') }]
+    dispute.reported = { ...reported, status: 'lost', movements }
+    this.model.disputed(`${reported.id}:2`, payment.reference, 15n)
+    await this.reportDispute(dispute)
+    // An outdated read.
+    await this.reportDispute({ reported, payment })
   }
 
-  async tellDispute({ told, payment }: Told<Dispute>): Promise<void> {
-    await this.#wallet.commit((work) => applyDispute(work, payment.reference, told))
+  async reportDispute({ reported, payment }: Reported<Dispute>): Promise<void> {
+    await this.#wallet.commit((work) => applyDispute(work, payment.reference, reported))
   }
 
   async payOut(currency: string): Promise<void> {
@@ -218,21 +224,21 @@ export class MoneyWorld {
       createdAt: new Date(),
     }
     this.payouts.push(payout)
-    await this.tellPayout(payout, 'paid')
+    await this.reportPayout(payout, 'paid')
     this.model.paidOut(currency, amountMinor)
     expect(this.model.of('clearing', currency)).toBe(0n)
   }
 
   async failPayout(payout: Payout): Promise<void> {
-    await this.tellPayout(payout, 'failed')
+    await this.reportPayout(payout, 'failed')
     this.model.paidOut(payout.currency, -payout.amountMinor)
   }
 
-  async tellPayout(payout: Payout, status: Payout['status']): Promise<void> {
+  async reportPayout(payout: Payout, status: Payout['status']): Promise<void> {
     await this.#wallet.commit((work) => applyPayout(work, { ...payout, status }))
   }
 
-  /** Credits are taken back and given back, by somebody who dies on the way as well. */
+  /** Removes and restores credits, also with a process that dies in between. */
   async followUp(diesFirst: boolean): Promise<void> {
     for (const reference of this.model.waiting) {
       this.#step()
@@ -253,7 +259,7 @@ export class MoneyWorld {
     expect(BigInt(await this.#wallet.left())).toBe(credits)
   }
 
-  /** By what `tollgate ledger verify` asks. */
+  /** Runs the checks of `tollgate ledger verify`. */
   async verify(): Promise<void> {
     const sql = this.#database.in('sandbox')
     expect(await listUnbalancedWallets(sql, 9)).toEqual([])
@@ -272,7 +278,7 @@ export class MoneyWorld {
     return Object.fromEntries(rows.map(({ name, sum }): [string, string] => [name, sum]))
   }
 
-  /** The reference of an invoice over it. */
+  /** Returns the reference of an invoice over the amount. */
   async #bill({ total, currency }: PaymentTerms): Promise<string> {
     return invoicing(this.#database, providerId, this.#billed, this.#count).charge(
       Number(total),
@@ -280,7 +286,7 @@ export class MoneyWorld {
     )
   }
 
-  async #look(payment: PaymentTerms, settlement: Settlement | undefined): Promise<void> {
+  async #reconcile(payment: PaymentTerms, settlement: Settlement | undefined): Promise<void> {
     const look: ProcessorIntent = {
       kind: 'payment_intent',
       id: processorId(payment),
@@ -322,46 +328,20 @@ export class MoneyWorld {
       totalMinor: total,
       isInclusive: true,
     } as const
-    return {
-      reference,
-      purpose: invoiceRef === null ? 'credit_topup' : 'usage_billing',
-      customerRef: invoiceRef === null ? this.#name : this.#billed.customerRef,
-      productRef: null,
-      planRef: null,
-      planSnapshot: null,
-      planSwitch: null,
-      cycleMode: 'calendar',
-      checkoutSessionId: null,
-      paymentMethodId: null,
-      keepsCard: false,
-      status: 'requires_payment_method',
-      amountMinor: total,
-      originalAmountMinor: total,
-      currency,
-      exchangeRate: '1',
-      tax: tax === 0n ? null : breakdown,
-      credits: credits === 0n ? null : credits,
-      description: null,
-      processorCustomerId: 'cus_processor',
-      processorPaymentId: null,
-      purchaseRef: null,
-      invoiceRef,
-      failureReason: null,
-      declinedCharges: [],
-      refundWanted: false,
-      cancelWanted: false,
-      settlementWanted: false,
-      paidMethodId: null,
-      sellerName: 'Acme',
-      paidWith: null,
-      idempotencyKey: reference,
-      inputSha256: '',
-      expiresAt: now,
-      nextLookAt: null,
-      createdAt: now,
-      updatedAt: now,
-      succeededAt: null,
-    }
+    return createTestIntent(
+      {
+        reference,
+        purpose: invoiceRef === null ? 'credit_topup' : 'usage_billing',
+        customerRef: invoiceRef === null ? this.#name : this.#billed.customerRef,
+        amountMinor: total,
+        originalAmountMinor: total,
+        currency,
+        tax: tax === 0n ? null : breakdown,
+        credits: credits === 0n ? null : credits,
+        invoiceRef,
+      },
+      now,
+    )
   }
 
   #draw(prefix: string): string {

@@ -63,7 +63,7 @@ beforeEach(() => {
   partition += 1
 })
 
-/** Each test has a partition of its own. */
+/** Each test uses its own partition. */
 const batch = (fromOffset: number, debits: readonly StoredDebit[]): DebitBatch => {
   const toOffset = fromOffset + debits.length
   return { partition, fromOffset, toOffset, debits }
@@ -82,7 +82,7 @@ const eventsOf = (type: string) => sandbox()<{ object: { credits: number; amount
   where type = ${`customer.credit.${type}`} and object->>'customerId' = ${customerRef}
   order by sequence`
 
-it('posts a batch once, whoever comes with it and however often', async () => {
+it('posts a batch once, however many processes try and however often', async () => {
   await grant(500)
   const first = batch(0, [debit(100n), debit(50n)])
   const outcomes = await Promise.all([post(first), post(first), post(first)])
@@ -94,7 +94,7 @@ it('posts a batch once, whoever comes with it and however often', async () => {
   expect(await listUnbalancedWallets(sandbox(), 10)).toEqual([])
 })
 
-it('tells nobody of debits who has no endpoint for them, and of the lines that are crossed all the same', async () => {
+it('emits no debit events without an endpoint for them, but still emits threshold events', async () => {
   await sandbox()`delete from webhook_endpoints`
   await grant(1_500)
   await post(batch(0, [debit(1_500n)]))
@@ -103,7 +103,7 @@ it('tells nobody of debits who has no endpoint for them, and of the lines that a
   expect(await eventsOf('exhausted')).toHaveLength(1)
 })
 
-it('leaves nothing behind when it dies before its commit', async () => {
+it('changes nothing if the process dies before the commit', async () => {
   await addEndpoint()
   await grant(500)
   const died = sandbox().begin(async (sql) => {
@@ -117,7 +117,7 @@ it('leaves nothing behind when it dies before its commit', async () => {
   expect(await balance()).toBe(400n)
 })
 
-it('tells what each product took, and once of each line that is crossed', async () => {
+it('emits the debit of each product, and one event per crossed threshold', async () => {
   await addEndpoint()
   await grant(1_500)
   await post(batch(0, [debit(300n), debit(100n, 'prd_2'), debit(200n)]))
@@ -132,7 +132,7 @@ it('tells what each product took, and once of each line that is crossed', async 
   expect(await eventsOf('exhausted')).toHaveLength(1)
 })
 
-it('burns the oldest grant first, and remembers which', async () => {
+it('debits the oldest grant first, and stores which grants were debited', async () => {
   await grant(100)
   await grant(100)
   await post(batch(0, [debit(150n)]))
@@ -147,19 +147,19 @@ it('burns the oldest grant first, and remembers which', async () => {
   expect(burns.map(({ micros }) => BigInt(micros) / credit)).toEqual([50n, 100n])
 })
 
-it('writes off what was used beyond the wallet, and never owes', async () => {
+it('writes off usage beyond the balance, which never becomes negative', async () => {
   await grant(100)
   await post(batch(0, [debit(130n)]))
   expect(await balance()).toBe(0n)
   const [wallet] = [await findWallet(sandbox(), providerId, customerRef)]
-  // The data plane has seen 130 used of what it thinks was granted.
+  // The data plane has counted 130 used of the credits that it knows as granted.
   expect(wallet!.grantedMicros / credit).toBe(130n)
   await grant(10)
   expect(await balance()).toBe(10n)
   expect(await listUnbalancedWallets(sandbox(), 10)).toEqual([])
 })
 
-it('tells once that nothing is left, however much more is written off', async () => {
+it('emits exhaustion once, however much more is written off', async () => {
   await addEndpoint()
   await grant(1_500)
   await post(batch(0, [debit(1_500n)]))
@@ -177,7 +177,7 @@ it('tells once that nothing is left, however much more is written off', async ()
   expect(await eventsOf('exhausted')).toHaveLength(2)
 })
 
-it('posts two batches of the same wallets at once without waiting for each other in a circle', async () => {
+it('posts two concurrent batches of the same wallets without a deadlock', async () => {
   await grant(10_000)
   const others = Array.from({ length: 5 }, (_, number) => `cus_many_${customers}_${number}`)
   for (const reference of others) {
@@ -195,15 +195,15 @@ it('posts two batches of the same wallets at once without waiting for each other
   expect(await listUnbalancedWallets(sandbox(), 10)).toEqual([])
 })
 
-it('passes over what no customer is known of, and posts the rest', async () => {
+it('skips debits of unknown customers, and posts the rest', async () => {
   await grant(100)
   const stranger = { ...debit(5n), customerRef: 'cus_nobody' }
   const outcome = await post(batch(0, [debit(10n), stranger, debit(20n)]))
-  expect(outcome).toEqual({ kind: 'posted', publications: [], strangers: [stranger] })
+  expect(outcome).toEqual({ kind: 'posted', publications: [], unknownDebits: [stranger] })
   expect(await balance()).toBe(70n)
 })
 
-it('gives nothing to a customer who was deleted', async () => {
+it('grants nothing to a deleted customer', async () => {
   await sandbox()`
     update customers set status = 'deleted', email = '', name = null, telephone = null,
       external_ref = null, metadata = '{}'

@@ -8,19 +8,19 @@ import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import { oraclePrice, Rational, type OracleCurrency, type OraclePlan } from './pricing-oracle.ts'
 
 /*
- * Prices of random plans and usages against the oracle, to the last digit before rounding and to the smallest unit after
- * it. `npm run test:pricing` does a million of them and says how far it is.
+ * Compares prices of random plans and usages with the oracle, to the last digit before rounding and to the smallest unit
+ * after it. `npm run test:pricing` checks a million of them and prints its progress.
  */
 
 const cases = Number(process.env['TOLLGATE_TEST_PRICING_CASES'] ?? 20_000)
 const casesAtOnce = 20_000
 
-/** Decimal text with up to six decimals. */
+/** Returns decimal text with at most 6 decimals. */
 function decimal(max: number): fc.Arbitrary<string> {
   const decimals = fc.constantFrom(0, 0, 0, 1, 2, 6)
   return decimals.chain((places) => {
     const scale = 10 ** places
-    // A double has some 16 digits, and plans come as doubles.
+    // Plans contain doubles, which have about 16 digits.
     return fc
       .nat(Math.min(max * scale, 2 ** 31 - 1))
       .map((digits) => (digits / scale).toFixed(places))
@@ -38,7 +38,7 @@ const tiers = fc
   )
   .map(([ends, rates]) => {
     const borders = ends.toSorted((one, other) => Number(one) - Number(other))
-    // The last tier has no end, whether or not it names one.
+    // The last tier has no end, even if it states one.
     const all = Number(rates[0]) > 100 ? borders : [...borders, undefined]
     return all.map((upTo, at) => ({
       ...(upTo === undefined ? {} : { upTo }),
@@ -65,7 +65,7 @@ const microText = (micros: bigint): string => {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
 
-/** Amounts where something begins or ends by the plan, and those next to them: what random ones never meet. */
+/** Amounts at and next to the boundaries of the plan, which random amounts never hit. */
 function usedAtBorder(plan: OraclePlan, carriedOver: string, pick: number, offBy: bigint): string {
   const [free, limit, most] = [plan.freeUnits, plan.limit, plan.overage?.max].map((text) =>
     microsOfDecimal(text ?? '0'),
@@ -181,6 +181,6 @@ test(
       }
     }
   },
-  // As long as it takes: nothing here waits for anything.
+  // No time limit: the test only computes.
   0,
 )

@@ -1,9 +1,9 @@
 /*
- * What usage costs, a second time and otherwise: in fractions from the first number to the last, from what a plan says
- * rather than from what the code makes of it. Shares nothing with `domain/src/pricing`.
+ * An independent calculation of usage prices in exact fractions, directly from the plan. Shares no code with
+ * `domain/src/pricing`.
  */
 
-/** Always in lowest terms, with a positive denominator. */
+/** A fraction in lowest terms with a positive denominator. */
 export class Rational {
   readonly over: bigint
   readonly under: bigint
@@ -18,7 +18,7 @@ export class Rational {
     return new Rational(over / divisor, under / divisor)
   }
 
-  /** Of decimal text. */
+  /** Parses decimal text. */
   static from(text: string): Rational {
     const [whole = '0', decimals = ''] = text.split('.')
     return Rational.of(BigInt(whole + decimals), 10n ** BigInt(decimals.length))
@@ -48,13 +48,13 @@ export class Rational {
     return this.over === other.over && this.under === other.under
   }
 
-  /** The smallest whole number that is not less. */
+  /** Returns the smallest integer that is not less. */
   ceiling(): Rational {
     const down = this.over / this.under
     return Rational.of(down * this.under < this.over ? down + 1n : down)
   }
 
-  /** To the nearest whole number; of two that are as near, to the one that lies further from zero. */
+  /** Rounds to the nearest integer, half away from zero. */
   nearest(): bigint {
     const isNegative = this.over < 0n
     const magnitude = isNegative ? -this.over : this.over
@@ -71,7 +71,7 @@ function greatestDivisor(one: bigint, other: bigint): bigint {
 
 const none = Rational.of(0n)
 
-/** Numbers as they are written in a plan; absent ones were left out. */
+/** Numbers as in a plan. Absent fields were omitted. */
 export type OraclePlan = {
   readonly type: 'usage-based' | 'hybrid'
   readonly limit?: string
@@ -79,14 +79,14 @@ export type OraclePlan = {
   readonly creditsPerUnit?: string
   readonly unitsPerPackage?: string
   readonly tierMode?: 'graduated' | 'volume'
-  /** In order, each ending where the next one begins; the last one has no end, even if it names one. */
+  /** Tiers in order, each ending where the next one begins. The last one has no end, even if it states one. */
   readonly tiers?: readonly { readonly upTo?: string; readonly creditsPerUnit: string }[]
   readonly overage?: { readonly rate?: string; readonly max?: string }
 }
 
 export type OracleCurrency = { readonly unitsPerDollar: string; readonly decimals: 0 | 2 }
 
-/** Before rounding, in the smallest unit of the currency. */
+/** Returns the price before rounding, in the smallest unit of the currency. */
 export function oraclePrice(
   plan: OraclePlan,
   used: string,
@@ -94,13 +94,13 @@ export function oraclePrice(
   { unitsPerDollar, decimals }: OracleCurrency,
 ): Rational {
   const units = packaged(plan, pricedUnits(plan, Rational.from(used), Rational.from(carriedOver)))
-  // 10,000 credits are a dollar.
+  // 10,000 credits are worth 1 dollar.
   const dollars = creditsFor(plan, units).dividedBy(Rational.of(10_000n))
   const major = dollars.times(Rational.from(unitsPerDollar))
   return major.times(Rational.of(10n ** BigInt(decimals)))
 }
 
-/** How much of [0, used] lies in the stretch that is priced. */
+/** Returns how much of [0, used] lies in the priced range. */
 function pricedUnits(plan: OraclePlan, used: Rational, carriedOver: Rational): Rational {
   const free = known(plan.freeUnits)
   const written = known(plan.limit)
@@ -113,7 +113,7 @@ function pricedUnits(plan: OraclePlan, used: Rational, carriedOver: Rational): R
   return overlap(used, free, limit)
 }
 
-/** The length of what [0, used] and [from, to] share. */
+/** Returns the length of the intersection of [0, used] and [from, to]. */
 function overlap(used: Rational, from: Rational, to: Rational | undefined): Rational {
   const end = to !== undefined && to.isLessThan(used) ? to : used
   return end.isLessThan(from) ? none : end.minus(from)
@@ -138,7 +138,7 @@ function creditsFor(plan: OraclePlan, units: Rational): Rational {
     )
     return units.times(Rational.from(reached!.creditsPerUnit))
   }
-  // The price falls by the difference of two rates for all units behind each border.
+  // After each boundary, the price per unit changes by the difference of the two rates.
   return tiers.reduce((credits, tier, at) => {
     const border = at === 0 ? none : Rational.from(tiers[at - 1]!.upTo!)
     const before = at === 0 ? none : Rational.from(tiers[at - 1]!.creditsPerUnit)

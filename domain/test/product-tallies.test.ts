@@ -11,10 +11,11 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { foldProductMovements, listProductTallies } from '../src/catalog/tallies.ts'
 import { Rational } from './pricing-oracle.ts'
 import { billedAt, createPurchases, inWork } from './billed-customers.ts'
+import { createTestIntent } from './test-intent.ts'
 
 /*
- * What products have earned: random payments, refunds and disputes of several products, many at once, while others fold
- * and read, against a model that counts with fractions.
+ * Totals of products: random concurrent payments, refunds and disputes of several products, while other processes fold and
+ * read the totals, compared with a model that uses fractions.
  */
 
 let testDatabase: TestDatabase
@@ -47,7 +48,7 @@ type Step =
 
 type Paid = {
   readonly product: number | null
-  /** US cents, and minor units of what was charged. */
+  /** US cents, and minor units of the charged amount. */
   readonly cents: number
   readonly original: number
   readonly becomes: 'succeeded' | 'failed' | 'undeliverable'
@@ -76,7 +77,7 @@ const paid: fc.Arbitrary<Paid> = fc.record({
   steps: fc.array(step, { maxLength: 6 }),
 })
 
-/** The amount that a refund or a dispute of the payment is about: its first step says it. */
+/** Returns the amount of a refund or dispute, from its first step. */
 function amountOf({ original, steps }: Paid, is: (step: Step) => boolean): number {
   const first = steps.find(is)!
   return Math.max(1, Math.floor((original * first.percent) / 100))
@@ -85,7 +86,7 @@ function amountOf({ original, steps }: Paid, is: (step: Step) => boolean): numbe
 const isDispute = ({ to }: Step): boolean => to === 'dispute'
 const isRefund = (which: number) => (each: Step) => each.to === 'refund' && each.which === which
 
-/** What is left of a payment after its steps: each refund and the dispute are as they were told of last. */
+/** Returns the rest of a payment after its steps. The last reported state of each refund and dispute counts. */
 function leftOf(payment: Paid): bigint {
   const goneStates: readonly string[] = ['succeeded', 'needs_response', 'under_review', 'lost']
   let gone = 0
@@ -102,50 +103,24 @@ function productRefOf(providerId: string, product: number): string {
 }
 
 function intentOf(providerId: string, customerRef: string, paid: Paid, at: number): PaymentIntent {
-  const reference = `txn_${providerId}_${at}`
-  return {
-    reference,
-    purpose: paid.product === null ? 'credit_topup' : 'product',
-    customerRef,
-    productRef: paid.product === null ? null : productRefOf(providerId, paid.product),
-    planRef: null,
-    planSnapshot: null,
-    planSwitch: null,
-    cycleMode: 'calendar',
-    checkoutSessionId: null,
-    paymentMethodId: null,
-    keepsCard: false,
-    status: 'processing',
-    amountMinor: BigInt(paid.cents),
-    originalAmountMinor: BigInt(paid.original),
-    currency: 'EUR',
-    exchangeRate: '1',
-    tax: null,
-    credits: null,
-    description: null,
-    processorCustomerId: 'cus_processor',
-    processorPaymentId: null,
-    purchaseRef: null,
-    invoiceRef: null,
-    failureReason: null,
-    declinedCharges: [],
-    refundWanted: false,
-    cancelWanted: false,
-    settlementWanted: false,
-    paidMethodId: null,
-    sellerName: null,
-    paidWith: null,
-    idempotencyKey: reference,
-    inputSha256: '',
-    expiresAt: billedAt,
-    nextLookAt: null,
-    createdAt: billedAt,
-    updatedAt: billedAt,
-    succeededAt: null,
-  }
+  const { product, cents, original } = paid
+  return createTestIntent(
+    {
+      reference: `txn_${providerId}_${at}`,
+      purpose: product === null ? 'credit_topup' : 'product',
+      customerRef,
+      productRef: product === null ? null : productRefOf(providerId, product),
+      status: 'processing',
+      amountMinor: BigInt(cents),
+      originalAmountMinor: BigInt(original),
+      currency: 'EUR',
+      sellerName: null,
+    },
+    billedAt,
+  )
 }
 
-/** Each step in a transaction of its own that locks the payment, as whoever applies what the processor tells. */
+/** Applies each step in its own transaction that locks the payment, like the code that applies events of the processor. */
 async function live(providerId: string, intent: PaymentIntent, payment: Paid): Promise<void> {
   const { reference: intentRef, currency } = intent
   const within = (act: (sql: Parameters<typeof lockIntent>[0]) => Promise<void>) =>
@@ -157,7 +132,7 @@ async function live(providerId: string, intent: PaymentIntent, payment: Paid): P
   const failureReason = payment.becomes === 'succeeded' ? null : 'The customer was deleted'
   const ended = { ...intent, status, failureReason } as const
   await within((sql) => updateIntent(sql, providerId, ended))
-  // Told again, it is counted once.
+  // A repeated report is counted once.
   await within((sql) => updateIntent(sql, providerId, { ...ended, settlementWanted: true }))
   for (const each of payment.steps) {
     const createdAt = billedAt
@@ -209,7 +184,7 @@ function read(providerId: string) {
   return listProductTallies(database.in('sandbox'), providerId, references)
 }
 
-test('is to the cent what payments left, however they are folded', async () => {
+test('product totals are exact to the cent, however payments are folded', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(paid, { minLength: 1, maxLength: 12 }), async (payments) => {
       const providerId = await openShop()
@@ -248,7 +223,7 @@ test('is to the cent what payments left, however they are folded', async () => {
   )
 }, 300_000)
 
-test('never counts twice or misses a payment while it is folded', async () => {
+test('product totals count each payment once while payments are folded', async () => {
   const providerId = await openShop()
   const sql = database.in('sandbox')
   const add = sql`

@@ -6,7 +6,7 @@ import { environments } from '@tollgate/schemas/environment'
 import { findCustomerByEmail } from '../src/customers/repository.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
-/* On a real PostgreSQL: what a request can reach when its statements forget, or lie about, whose rows they are. */
+/* On a real PostgreSQL: the rows that a request can reach if its statements omit the provider or name another one. */
 
 const schemas = ['control', ...environments] as const
 const [ours, theirs] = ['prov_ours', 'prov_theirs']
@@ -42,7 +42,7 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-describe('the tables', () => {
+describe('tables', () => {
   type Table = { place: string; of_providers: boolean; is_enforced: boolean; policies: string[] }
 
   const listTables = () => owner.control<Table[]>`
@@ -55,7 +55,7 @@ describe('the tables', () => {
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where nspname = any(${[...schemas]}) and relkind in ('r', 'p', 'v', 'm', 'f')`
 
-  test('of providers hold everybody but a superuser to their policies', async () => {
+  test('of providers enforce their policies for every role except superusers', async () => {
     const own = `(provider_id = NULLIF(current_setting('tollgate.provider_id'::text, true), ''::text))`
     const tables = (await listTables()).filter((table) => table.of_providers)
     expect(tables.length).toBeGreaterThan(20)
@@ -69,7 +69,7 @@ describe('the tables', () => {
     }
   })
 
-  test('of the audit log and all seals are only ever appended to, by nobody but their owner and who seals', async () => {
+  test('of the audit log and seals are append-only, for their owner and the sealing role', async () => {
     const rights = await owner.control`
       select distinct table_name, grantee, privilege_type from information_schema.role_table_grants
       where table_name in ('audit_log', 'audit_seals', 'ledger_seals')
@@ -91,7 +91,7 @@ describe('the tables', () => {
     expect(audits.map(({ is_enforced: isEnforced }) => isEnforced)).toEqual(Array(8).fill(true))
   })
 
-  test('of providers are audited, or known not to be', async () => {
+  test('of providers are audited, or listed as not audited', async () => {
     const tables = await owner.control<{ place: string }[]>`
       select nspname || '.' || relname as place
       from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -99,26 +99,26 @@ describe('the tables', () => {
         and exists (select from pg_attribute where attrelid = pg_class.oid and attname = 'provider_id')
         and not exists (select from pg_trigger where tgrelid = pg_class.oid and tgname = 'audited' and tgenabled = 'O')`
     const known = [
-      // The log itself.
+      // The audit log itself.
       ...['audit_log', 'audit_seals'],
-      // What follows from a change that is audited.
+      // Derived from a change that is audited.
       ...['outbox', 'publications', 'customer_publications'],
-      // What jobs have in hand, and how many of what they did; what they change is audited.
+      // Claims and counts of jobs. The changes that jobs make are audited.
       ...['job_claims', 'billing_runs'],
-      // What follows from a transaction of the ledger.
+      // Derived from a ledger transaction.
       ...['wallets', 'ledger_entries', 'ledger_seals', 'credit_grants', 'credit_burns'],
-      // The calls that carry out what a payment is to become.
+      // Requests to the processor for a payment.
       'payment_attempts',
-      // What follows from payments, refunds and disputes.
+      // Derived from payments, refunds and disputes.
       ...['product_movements', 'product_tallies'],
-      // What an invoice or a credit note consists of, or leaves behind.
+      // Parts of invoices and credit notes, and amounts that they carry over.
       ...['invoice_lines', 'billed_periods', 'credit_note_lines'],
       ...['document_numbers', 'carried_amounts'],
-      // What reports tell of, which change nothing.
+      // Reports, which change nothing.
       ...['reconciliations', 'reconciliation_findings'],
-      // What was sent where; who asked for it to be sent anew, or to be erased with its customer, is recorded.
+      // Deliveries. Requests to replay or erase them are audited.
       ...['webhook_deliveries', 'webhook_attempts', 'answer_erasures'],
-      // What customers and their clients do at the authorization server. Customers and clients of agents that it makes are audited.
+      // Activity at the authorization server. Customers and agent clients that it creates are audited.
       ...['oauth_access_tokens', 'oauth_revoked_tokens'],
       ...['customer_sign_ins', 'customer_upstream_sign_ins', 'customer_browser_sessions'],
       'inbox_messages',
@@ -129,29 +129,29 @@ describe('the tables', () => {
         ...['audit_log', 'audit_seals', 'publications', 'cli_session_outcomes'].map(
           (table) => `control.${table}`,
         ),
-        // Kept of a sign-in, for the next one.
+        // Data of a sign-in for the next one.
         'control.known_browsers',
       ].sort(),
     )
   })
 
-  test('of no provider are known, and closed to requests', async () => {
+  test('without a provider are listed, and closed to requests', async () => {
     const places = (await listTables()).filter((table) => !table.of_providers)
     const known = [
       'control.moved_from',
       ...schemas.map((schema) => `${schema}.schema_migrations`),
-      // Of people who are not signed in yet.
+      // Data of people who are not signed in yet.
       'control.sign_in_attempts',
       'control.cli_sessions',
       ...environments.map((environment) => `${environment}.customer_auth_attempts`),
-      // When jobs ran.
+      // Runs of jobs.
       ...schemas.map((schema) => `${schema}.job_slots`),
-      // How far the log was read, by partition.
+      // Position in the log by partition.
       ...environments.map((environment) => `${environment}.debit_positions`),
       ...environments.map((environment) => `${environment}.usage_event_positions`),
-      // An event of the payment processor names an object, and that its provider.
+      // An event of the processor names an object, which names its provider.
       ...environments.map((environment) => `${environment}.processor_events`),
-      // How far the processor's list of them was read.
+      // Position in the processor's list of events.
       ...environments.map((environment) => `${environment}.processor_event_polls`),
     ]
     expect(new Set(places.map(({ place }) => place))).toEqual(new Set(known))
@@ -162,7 +162,7 @@ describe('the tables', () => {
     }
   })
 
-  test('belong to nobody that the services work as', async () => {
+  test('are not owned by a role of the services', async () => {
     const roles = ['tollgate_jobs', 'tollgate_requests']
     expect(
       await owner.control`
@@ -186,7 +186,7 @@ describe('the tables', () => {
 describe.each(environments)('a request of one provider in %s', (environment) => {
   const request = () => database.of(ours).in(environment)
 
-  test('sees its own rows without a condition, and no others with one', async () => {
+  test('reads its own rows without a condition, and no others with one', async () => {
     const all = await request().read((sql) => sql`select distinct provider_id from customers`)
     expect(all).toEqual([{ provider_id: ours }])
     const asked = await request().read(
@@ -197,7 +197,7 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     expect(keys).toHaveLength(1)
   })
 
-  test('changes and removes its own rows without a condition, and no others', async () => {
+  test('updates and deletes its own rows without a condition, and no others', async () => {
     const undone = new Error('undone')
     const counts: Record<string, number> = {}
     const changed = request().write(async (sql) => {
@@ -209,7 +209,7 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     expect(counts).toEqual({ updated: 300, deleted: 300 })
   })
 
-  test('cannot make a row of another, nor give one away', async () => {
+  test('cannot insert a row for another provider, or move a row to one', async () => {
     const refused = { code: '42501' }
     await expect(
       request().write(
@@ -223,13 +223,13 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     ).rejects.toMatchObject(refused)
   })
 
-  test('writes nothing where it said that it reads', async () => {
+  test('cannot write in a read-only transaction', async () => {
     await expect(
       request().read((sql) => sql`update customers set name = 'Eve'`),
     ).rejects.toMatchObject({ code: '25006' })
   })
 
-  test('finds a customer by e-mail without reading all of them', async () => {
+  test('finds a customer by email address without scanning all customers', async () => {
     const plan = await request().read(async (sql) => {
       await sql`set local enable_seqscan = off`
       return sql`
@@ -240,7 +240,7 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     expect(found).toMatchObject({ reference: `${ours}7` })
   })
 
-  test('finds what was told of a customer without reading all events', async () => {
+  test('finds the events of a customer without scanning all events', async () => {
     const plan = await request().read(async (sql) => {
       await sql`set local enable_seqscan = off`
       return sql`explain select * from outbox where provider_id = ${ours} and customer_ref = 'cus_7'`
@@ -249,6 +249,6 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
   })
 })
 
-test('nobody is a provider without a name', () => {
+test('a transaction needs a provider id', () => {
   expect(() => database.of('').control).toThrow('without an id')
 })

@@ -15,7 +15,7 @@ afterAll(() => postgres.stop())
 
 const now = new Date('2026-03-01T10:00:00Z')
 
-async function arm(
+async function enableRecharge(
   sql: Queryable,
   providerId: string,
   reference: string,
@@ -39,7 +39,7 @@ async function arm(
   await sql`insert into auto_recharges ${sql(row)}`
 }
 
-/** How often the function is called that sends statements and makes parts of them. */
+/** Counts the calls of the tagged template that sends statements and creates fragments. */
 function counted(sql: Queryable): { readonly sql: Queryable; readonly calls: () => number } {
   let calls = 0
   const counting = new Proxy(sql, {
@@ -51,13 +51,13 @@ function counted(sql: Queryable): { readonly sql: Queryable; readonly calls: () 
   return { sql: counting, calls: () => calls }
 }
 
-test('lists the thresholds of customers in as many statements as that of one', async () => {
+test('reads the thresholds of many customers in as many statements as for one', async () => {
   await postgres.database.in('sandbox').begin(async (sql) => {
     await setExchangeRate(sql, 'prv_A', { currency: 'EUR', unitsPerDollar: '0.5' }, now)
-    await arm(sql, 'prv_A', 'cus_usd', 'USD')
-    await arm(sql, 'prv_A', 'cus_own', 'EUR')
-    await arm(sql, 'prv_B', 'cus_builtin', 'EUR')
-    await arm(sql, 'prv_A', 'cus_unknown', 'XTS')
+    await enableRecharge(sql, 'prv_A', 'cus_usd', 'USD')
+    await enableRecharge(sql, 'prv_A', 'cus_own', 'EUR')
+    await enableRecharge(sql, 'prv_B', 'cus_builtin', 'EUR')
+    await enableRecharge(sql, 'prv_A', 'cus_unknown', 'XTS')
     const names = [
       { providerId: 'prv_A', customerRef: 'cus_usd' },
       { providerId: 'prv_A', customerRef: 'cus_own' },
@@ -69,7 +69,7 @@ test('lists the thresholds of customers in as many statements as that of one', a
     const all = counted(sql)
     const thresholds = await listPublishedThresholds(all.sql, names)
     expect(all.calls()).toBe(one.calls())
-    // 4.995 is shown as 5: 49,950 credits in dollars, and what 4.995 euros are worth at each rate, rounded up.
+    // 4.995 is displayed as 5: 49,950 credits in dollars, and the value of 4.995 euros at each rate, rounded up.
     expect(thresholds).toEqual(
       new Map([
         ['cus_usd', 49_950_000_000n],

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => postgres.stop())
 
-test('nothing starts on an installation that is still being moved', async () => {
+test('refuses to open an installation that is still being moved', async () => {
   const sql = postgres.database.control
   await refuseUnfinishedMove(sql)
   await sql`

@@ -4,7 +4,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { creditInvoice, listCreditNotes, type CreditRequest } from '../src/invoices/credit-notes.ts'
 import { carryOver } from '../src/invoices/issue-invoice.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import {
   failRefund,
   finishRefund,
@@ -18,7 +18,7 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing, price } from './invoicing.ts'
 
-/* On a real PostgreSQL: what becomes of issued invoices, by their state, by what waits for the next, and by the ledger. */
+/* On a real PostgreSQL: changes of issued invoices, with the amounts carried over and the ledger. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -45,7 +45,7 @@ const pay = (reference: string, amountMinor: number, chargeRef = 'ch_1') =>
   )
 
 const writeOff = (reference: string) => of.change(reference, writeOffInvoice)
-const voidIt = (reference: string) => of.change(reference, voidInvoice)
+const voidByReference = (reference: string) => of.change(reference, voidInvoice)
 
 function refund(
   step: typeof startRefund | typeof finishRefund | typeof failRefund,
@@ -60,8 +60,8 @@ function refund(
 const credit = (reference: string, given: Omit<CreditRequest, 'reason'>) =>
   of.change(reference, (work, invoice) => creditInvoice(work, invoice, { ...given, reason: null }))
 
-describe('too little to be charged', () => {
-  test('waits for the next invoice, which charges it', async () => {
+describe('an amount too small to be charged', () => {
+  test('is carried over to the next invoice, which charges it', async () => {
     const small = await of.charge(30)
     expect(await of.look(small)).toMatchObject({ status: 'paid', carriedMinor: 30n, paidMinor: 0n })
     expect(await of.waiting()).toBe(30n)
@@ -69,18 +69,18 @@ describe('too little to be charged', () => {
     const next = await of.look(await of.charge(40))
     expect(next).toMatchObject({ status: 'open', totalMinor: 70n, carriedMinor: 0n })
     expect(next.lines.map(({ amountMinor }) => amountMinor)).toEqual([40n, 30n])
-    expect(recompute(next)).toEqual([])
+    expect(recomputeInvoice(next)).toEqual([])
     expect(await of.waiting()).toBe(0n)
     expect(await of.accounts()).toEqual({ receivable: 70, revenue: -70 })
   })
 
-  test('waits in its own currency', async () => {
+  test('is carried over in its own currency', async () => {
     await of.charge(30)
     expect(await of.look(await of.charge(100, 'EUR'))).toMatchObject({ totalMinor: 100n })
     expect([await of.waiting(), await of.waiting('EUR')]).toEqual([30n, 0n])
   })
 
-  test('a credit lowers the next invoices until it is used up', async () => {
+  test('as a credit reduces the next invoices until it is used up', async () => {
     await of.charge(-300)
     expect(await of.waiting()).toBe(-300n)
     expect(await of.look(await of.charge(200))).toMatchObject({ status: 'paid', totalMinor: -100n })
@@ -88,19 +88,19 @@ describe('too little to be charged', () => {
     expect(await of.waiting()).toBe(0n)
   })
 
-  test('what the smallest step of the processor leaves over waits too', async () => {
+  test('below the smallest step of the processor is carried over as well', async () => {
     const stored = await of.look(await of.charge(12_345, 'ISK'))
     expect([stored.status, dueMinor(stored), stored.carriedMinor]).toEqual(['open', 12_300n, 45n])
   })
 
-  test('by the word of the processor waits as well', async () => {
+  test('according to the processor is carried over as well', async () => {
     const reference = await of.charge(60)
     await of.change(reference, (work, invoice) => carryOver(work, invoice, 60n, 'refused'))
     expect(await of.look(reference)).toMatchObject({ status: 'paid', carriedMinor: 60n })
     expect(await of.waiting()).toBe(60n)
   })
 
-  test('is taken over by one of two invoices that are made at once', async () => {
+  test('is carried into only one of two concurrent invoices', async () => {
     await of.charge(30)
     const both = await Promise.all([of.charge(100), of.charge(100)])
     const totals = await Promise.all(both.map(async (each) => (await of.look(each)).totalMinor))
@@ -108,7 +108,7 @@ describe('too little to be charged', () => {
   })
 })
 
-test('of many invoices of one customer at once nothing is lost, and no number', async () => {
+test('of many concurrent invoices of one customer is never lost, nor is a number', async () => {
   const amounts = [30, -20, 100, 45, -300, 10, 700, 49, 1, -7]
   const references = await Promise.all([...amounts, ...amounts].map((each) => of.charge(each)))
   const invoices = await Promise.all(references.map(of.look))
@@ -118,7 +118,7 @@ test('of many invoices of one customer at once nothing is lost, and no number', 
   expect(numbers).toEqual(references.map((_, at) => at + 1))
 })
 
-test('more than the processor takes at once is held for a person', async () => {
+test('an amount above the maximum of the processor is held for a person', async () => {
   expect(await of.look(await of.charge(100_000_000))).toMatchObject({
     isHeld: true,
     status: 'open',
@@ -126,21 +126,21 @@ test('more than the processor takes at once is held for a person', async () => {
 })
 
 describe('a payment', () => {
-  test('pays once, however often it is told', async () => {
+  test('is recorded once, however often it is reported', async () => {
     const reference = await of.charge(1_000)
     await Promise.all([1, 2, 3].map(() => pay(reference, 1_000)))
     expect(await of.look(reference)).toMatchObject({ status: 'paid', paidMinor: 1_000n })
     expect(await of.accounts()).toEqual({ clearing: 1_000, revenue: -1_000 })
   })
 
-  test('under the name of another is refused', async () => {
+  test('with the reference of another payment is refused', async () => {
     const reference = await of.charge(1_000)
     await pay(reference, 400)
     await expect(pay(reference, 600)).rejects.toThrow('posted with other entries')
     expect(await of.look(reference)).toMatchObject({ status: 'open', paidMinor: 400n })
   })
 
-  test('of what was written off is booked against that, also when it is told again', async () => {
+  test('of a written-off invoice is posted against the write-off, also when it is reported again', async () => {
     const reference = await of.charge(1_000)
     await writeOff(reference)
     expect(await of.accounts()).toEqual({ revenue: -1_000, written_off: 1_000 })
@@ -158,7 +158,7 @@ describe('a refund', () => {
     await pay(reference, 1_000)
   })
 
-  test('changes the invoice when it has arrived', async () => {
+  test('changes the invoice when it has succeeded', async () => {
     await refund(startRefund, reference, 400)
     expect(await of.look(reference)).toMatchObject({ status: 'paid', refundedMinor: 0n })
     expect(await of.accounts()).toMatchObject({ refunds: 400, refunds_due: -400, clearing: 1_000 })
@@ -171,13 +171,16 @@ describe('a refund', () => {
   })
 
   test.each([
-    ['before it arrived', [startRefund, failRefund]],
-    ['before anybody knew of it', [failRefund]],
-    ['after it arrived', [startRefund, finishRefund, failRefund]],
-    ['after it arrived, told in another order', [finishRefund, failRefund, startRefund]],
-    ['and is told of late', [failRefund, finishRefund]],
-    ['and all is told twice', [startRefund, finishRefund, failRefund, finishRefund, failRefund]],
-  ])('that fails %s has changed nothing', async (_, steps) => {
+    ['before it succeeded', [startRefund, failRefund]],
+    ['before it was reported', [failRefund]],
+    ['after it succeeded', [startRefund, finishRefund, failRefund]],
+    ['after it succeeded, reported in another order', [finishRefund, failRefund, startRefund]],
+    ['and is reported late', [failRefund, finishRefund]],
+    [
+      'and is reported twice each time',
+      [startRefund, finishRefund, failRefund, finishRefund, failRefund],
+    ],
+  ])('that fails %s leaves the invoice unchanged', async (_, steps) => {
     for (const step of steps) await refund(step, reference, 400)
     expect(await of.look(reference)).toMatchObject({ status: 'paid', refundedMinor: 0n })
     expect(await of.accounts()).toEqual({ clearing: 1_000, revenue: -1_000 })
@@ -185,38 +188,38 @@ describe('a refund', () => {
 })
 
 describe('a void invoice', () => {
-  test('was never owed, and gives back what it took over', async () => {
+  test('is no longer due, and returns the amount that it had taken over', async () => {
     await of.charge(30)
     const reference = await of.charge(1_000)
-    await voidIt(reference)
+    await voidByReference(reference)
     expect(await of.look(reference)).toMatchObject({ status: 'void', number: 2n })
     expect(await of.waiting()).toBe(30n)
     expect(await of.accounts()).toEqual({ carried: 30, revenue: -30 })
   })
 
-  test('may be a draft, which has no number', async () => {
+  test('may be a draft without a number', async () => {
     await of.charge(30)
     const reference = await inWork(database, providerId, async (work) => {
       const made = await of.draft(work, { lines: [price(1_000)] })
-      return made.kind === 'made' ? made.invoice.reference : made.kind
+      return made.kind === 'created' ? made.invoice.reference : made.kind
     })
     expect([await of.waiting(), (await of.look(reference)).status]).toEqual([0n, 'draft'])
-    await voidIt(reference)
+    await voidByReference(reference)
     expect(await of.look(reference)).toMatchObject({ status: 'void', number: null })
     expect(await of.waiting()).toBe(30n)
   })
 
-  test('cannot be one that is paid', async () => {
+  test('cannot be a paid invoice', async () => {
     const reference = await of.charge(1_000)
     await pay(reference, 1_000)
-    await expect(voidIt(reference)).rejects.toThrow('it cannot be voided')
+    await expect(voidByReference(reference)).rejects.toThrow('it cannot be voided')
   })
 })
 
 describe('a credit note', () => {
   const line = (at: number, amountMinor: number) => ({ line: at, amountMinor: BigInt(amountMinor) })
 
-  test('comes off what is due', async () => {
+  test('reduces the amount due', async () => {
     const reference = await of.charge(1_000)
     const noted = await credit(reference, { settles: 'invoice', lines: [line(0, 400)] })
     expect(noted).toMatchObject({ kind: 'credited', note: { number: 1n, totalMinor: 400n } })
@@ -225,7 +228,7 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({ clearing: 600, revenue: -600 })
   })
 
-  test('of a paid invoice is had with the next one', async () => {
+  test('of a paid invoice is credited to the next one', async () => {
     const reference = await of.charge(1_000)
     await pay(reference, 1_000)
     await credit(reference, { settles: 'balance', lines: [line(0, 400)] })
@@ -234,7 +237,7 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({ clearing: 1_000, receivable: 600, revenue: -1_600 })
   })
 
-  test('or is paid back', async () => {
+  test('of a paid invoice can be refunded', async () => {
     const reference = await of.charge(1_000)
     await pay(reference, 1_000)
     await credit(reference, { settles: 'refund', lines: [line(0, 400)] })
@@ -242,7 +245,7 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({ clearing: 600, revenue: -600 })
   })
 
-  test('takes no more back than was charged, in all', async () => {
+  test('never credits more than was charged in total', async () => {
     const reference = await of.bill({ lines: [price(1_000), price(500)] })
     const first = { settles: 'invoice', lines: [line(0, 700), line(1, 500)] } as const
     expect(await credit(reference, first)).toMatchObject({ kind: 'credited' })
@@ -264,7 +267,7 @@ describe('a credit note', () => {
     expect(await of.look(reference)).toMatchObject({ status: 'paid', creditedMinor: 1_500n })
   })
 
-  test('does not take back what earlier invoices charged, or what is settled otherwise', async () => {
+  test('does not credit carried-in amounts, or amounts that are settled otherwise', async () => {
     await of.charge(30)
     const reference = await of.charge(1_000)
     const lines = [line(0, 1_000)]
@@ -282,7 +285,7 @@ describe('a credit note', () => {
   })
 })
 
-test('whatever happens in whatever order, the ledger and the invoices say the same', async () => {
+test('after any sequence of changes, the ledger and the invoices agree', async () => {
   const amounts = fc.integer({ min: -400, max: 2_000 })
   const steps = fc.constantFrom('pay', 'part', 'void', 'write-off', 'refund', 'fail', 'credit')
   const happening = fc.tuple(fc.nat(9), steps, fc.integer({ min: 1, max: 700 }))
@@ -298,8 +301,8 @@ test('whatever happens in whatever order, the ledger and the invoices say the sa
         for (const amount of charges) references.push(await of.charge(amount))
         for (const [at, step, amount] of happenings) {
           const reference = references[at % references.length]!
-          // What cannot happen is refused, and changes nothing.
-          await happen(step, reference, amount).catch(() => {})
+          // Impossible changes are refused and have no effect.
+          await applyStep(step, reference, amount).catch(() => {})
         }
         const invoices = await Promise.all(references.map(of.look))
         const sum = (what: (invoice: (typeof invoices)[number]) => bigint) =>
@@ -312,14 +315,14 @@ test('whatever happens in whatever order, the ledger and the invoices say the sa
         expect(held['clearing'] ?? 0).toBe(sum((each) => each.paidMinor - each.refundedMinor))
         expect(held['carried'] ?? 0).toBe(Number(await of.waiting()))
         expect(Object.values(held).reduce((all, each) => all + each, 0)).toBe(0)
-        for (const invoice of invoices) expect(recompute(invoice)).toEqual([])
+        for (const invoice of invoices) expect(recomputeInvoice(invoice)).toEqual([])
       },
     ),
     { numRuns: 40 },
   )
 })
 
-async function happen(step: string, reference: string, amount: number): Promise<unknown> {
+async function applyStep(step: string, reference: string, amount: number): Promise<unknown> {
   const name = `${reference}:${amount}`
   switch (step) {
     case 'pay':
@@ -327,7 +330,7 @@ async function happen(step: string, reference: string, amount: number): Promise<
     case 'part':
       return pay(reference, amount, name)
     case 'void':
-      return voidIt(reference)
+      return voidByReference(reference)
     case 'write-off':
       return writeOff(reference)
     case 'refund':

@@ -7,7 +7,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { countingWindows } from '../src/entitlements/counting-windows.ts'
 import { readCountedUsage } from '../src/entitlements/counted-usage-reader.ts'
-import { TailBusyError } from '../src/entitlements/tail-busy-error.ts'
+import { TailBusyError } from '../src/entitlements/usage-behind-error.ts'
 import { bytesPerRecordMost } from '../src/entitlements/tail-chunk.ts'
 import { createTailParts } from '../src/entitlements/tail-parts.ts'
 import { tailSettings } from '../src/entitlements/tail-settings.ts'
@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 afterEach(() => stores.close())
 
-/** The real parts, with what is asked of them counted. */
+/** The real parts, with counters of their calls. */
 function open(settings: Readonly<Record<string, string>> = {}): UsageParts {
   const read: EventLog['read'] = async (...at) => {
     const records = await stores.log.read(...at)
@@ -88,7 +88,7 @@ async function publish(customerRef: string): Promise<void> {
   )
 }
 
-/** Appends records of one unit each, of as many customers, each with a key of its own where `keys` names them. */
+/** Appends records of 1 unit each for as many customers, with the keys in `keys` if given. */
 async function record(count: number, customers = 2, keys?: string): Promise<void> {
   const values = Array.from({ length: count }, (_, index) =>
     encoded(
@@ -110,8 +110,8 @@ async function usedUnits(parts: UsageParts, more: Partial<UsageQuery> = {}): Pro
   return Number((amounts.get(window) ?? 0n) / 1_000_000n)
 }
 
-describe('the tail of the log that limit checks share', () => {
-  it('is read once, however many callers need it, and on from there for later ones', async () => {
+describe('the shared tail of the log', () => {
+  it('is read once for all callers, and continued for later ones', async () => {
     await record(6_000)
     const parts = open()
     const customers = Array.from({ length: 40 }, (_, index) => `customer-${index % 2}`)
@@ -126,7 +126,7 @@ describe('the tail of the log that limit checks share', () => {
     expect(recordsRead).toBe(6_010)
   })
 
-  it('is not waited for again after the counters were seen to stand still', async () => {
+  it('is used at once after the counters were seen to stand still', async () => {
     await record(10)
     const parts = open()
     expect(await usedUnits(parts)).toBe(5)
@@ -135,7 +135,7 @@ describe('the tail of the log that limit checks share', () => {
     expect(waits).toBe(waitsOfFirst)
   })
 
-  it('is read no further once every caller has left, and from there for the next one', async () => {
+  it('stops reading when all callers are gone, and continues from there for the next one', async () => {
     await record(6_000)
     const parts = open()
     const leaving = usedUnits(parts, {
@@ -151,7 +151,7 @@ describe('the tail of the log that limit checks share', () => {
     expect(recordsRead).toBe(6_000)
   })
 
-  it('takes memory by the number of its records, whatever they contain', async () => {
+  it('uses memory by the number of its records, whatever they contain', async () => {
     await record(20_000, 20_000, 'a')
     const parts = open()
     expect(await usedUnits(parts)).toBe(1)
@@ -161,20 +161,20 @@ describe('the tail of the log that limit checks share', () => {
     )
   })
 
-  it('is refused where it takes more memory than it may', async () => {
+  it('is refused if it exceeds its memory limit', async () => {
     await record(40_000, 40_000, 'a')
     const parts = open({ TOLLGATE_TAIL_BYTES_MAX: '1048576' })
     await expect(usedUnits(parts)).rejects.toBeInstanceOf(TailBusyError)
     expect(parts.tails.bytes).toBeLessThan(2 * 1_048_576)
   })
 
-  it('counts a key once that is repeated far behind its first use', async () => {
+  it('counts a key once that is repeated long after its first use', async () => {
     await record(5_000, 2, 'a')
     await record(5_000, 2, 'a')
     expect(await usedUnits(open())).toBe(2_500)
   })
 
-  it('lets go of what the counters have passed, and begins anew where they were lost', async () => {
+  it('drops records that the counters have applied, and restarts if the counters were lost', async () => {
     await record(5_000)
     const parts = open()
     expect(await usedUnits(parts)).toBe(2_500)
@@ -186,7 +186,7 @@ describe('the tail of the log that limit checks share', () => {
 
     await stores.loseHotState()
     for (const name of ['customer-0', 'customer-1']) await publish(name)
-    // The same process goes on: its connection finds the lost state.
+    // The same process continues, and its connection finds the empty hot state.
     const { tails, progress } = parts
     expect(await usedUnits({ ...open(), tails, progress })).toBe(2_500)
   })

@@ -10,7 +10,7 @@ import { listCreditNotes, type CreditNote } from '../src/invoices/credit-notes.t
 import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
 import type { InvoiceWithLines } from '../src/invoices/invoice.ts'
 import { listPaymentsOf } from '../src/payments/payments.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import { dollarCents } from '../src/money/dollar-amount.ts'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
 import { applyPaymentState } from '../src/settlement/apply-payment-state.ts'
@@ -21,10 +21,11 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { breakDownTax, type TaxBreakdown } from '../src/invoices/tax-breakdown.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing } from './invoicing.ts'
+import { createTestIntent } from './test-intent.ts'
 
 /*
- * What is bought, and all that is paid back of it, on a real PostgreSQL: its invoice and credit notes come to the amounts
- * that whole numbers alone say.
+ * Purchases and their refunds on a real PostgreSQL. Their invoices and credit notes have the amounts of a calculation with
+ * integers only.
  */
 
 let testDatabase: TestDatabase
@@ -37,19 +38,19 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.stop())
 
-/** What a dollar buys of it. */
+/** Units of the currency that one dollar buys. */
 const rates = { USD: '1', EUR: '0.92', JPY: '150', KWD: '0.307' } as const
 
 type Bought = {
   readonly currency: keyof typeof rates
   readonly what: 'credits' | 'month' | 'for good'
   readonly price: number
-  /** None: the customer held the plan before. */
+  /** Null if the customer held the plan before. */
   readonly setupFee: number
-  /** Tenths of a percent; null: the customer never said where it is. */
+  /** Tenths of a percent; null if the customer has no tax details. */
   readonly rate: number | null
   readonly isInclusive: boolean
-  /** Parts of the payment in percent of what is left, paid back in turn, and whether each arrived. */
+  /** Refunds in order, in percent of the remaining payment, and whether each succeeded. */
   readonly refunds: readonly (readonly [percent: number, becomes: 'arrived' | 'failed late'])[]
 }
 
@@ -66,7 +67,7 @@ const bought: fc.Arbitrary<Bought> = fc.record({
   ),
 })
 
-test('whatever is bought and paid back has its invoice and credit notes, to the cent', async () => {
+test('every purchase and refund has its invoice and credit notes, to the cent', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(bought, { minLength: 1, maxLength: 5 }), async (sales) => {
       const providerId = `prv_${providers++}`
@@ -75,7 +76,7 @@ test('whatever is bought and paid back has its invoice and credit notes, to the 
       const intents = await Promise.all(
         sales.map((sale, at) => open(providerId, customers[at]!, sale, at)),
       )
-      // Of all at once, and each looked at by two.
+      // All purchases run concurrently, and two readers check each of them.
       await Promise.all([...intents, ...intents].map((intent) => pay(providerId, intent)))
       const numbers: bigint[] = []
       for (const [at, intent] of intents.entries()) {
@@ -116,7 +117,7 @@ function totalOf({ price, setupFee, what }: Bought): bigint {
   return BigInt(price + (what === 'credits' ? 0 : setupFee))
 }
 
-/** Half away from zero, of what is not below nothing. */
+/** Rounds half away from zero, for values of at least 0. */
 function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
 }
@@ -147,7 +148,7 @@ function checkInvoice(invoice: InvoiceWithLines, sale: Bought, intent: PaymentIn
   expect(invoice.lines.map(({ inputs }) => inputs.kind)).toEqual([kinds[sale.what], ...fee, ...tax])
   expect(invoice.lines[0]).toMatchObject({ amountMinor: BigInt(sale.price) })
   if (sale.rate !== null) expect(invoice.lines.at(-1)).toMatchObject({ amountMinor: taxOf(sale) })
-  expect(recompute(invoice)).toEqual([])
+  expect(recomputeInvoice(invoice)).toEqual([])
 }
 
 function checkNotes(
@@ -184,7 +185,7 @@ async function checkAccounts(
     clearing: paidMinor - arrivedMinor,
     tax: taxBack - taxMinor,
     [isCredits ? 'prepaid' : 'revenue']: -earnedMinor,
-    // Credits are taken back by a job, and their worth with them.
+    // A job removes the credits and their value.
     refunds: isCredits ? arrivedMinor - taxBack : 0n,
   }
   expect(Object.fromEntries(rows.map(({ account, sum }) => [account, BigInt(sum)]))).toEqual(
@@ -223,46 +224,23 @@ async function open(
     meterRef: null,
     terms,
   } as const
-  const intent: PaymentIntent = {
-    reference,
-    purpose: isCredits ? 'credit_topup' : 'product',
-    customerRef,
-    productRef: isCredits ? null : productRef,
-    planRef: isCredits ? null : planSnapshot.reference,
-    planSnapshot: isCredits ? null : planSnapshot,
-    planSwitch: null,
-    cycleMode: 'calendar',
-    checkoutSessionId: null,
-    paymentMethodId: null,
-    keepsCard: false,
-    status: 'requires_payment_method',
-    amountMinor: dollarCents(tax?.totalMinor ?? total, currency, rates[currency]),
-    originalAmountMinor: tax?.totalMinor ?? total,
-    currency,
-    exchangeRate: rates[currency],
-    tax,
-    credits: isCredits ? total * 100n : null,
-    description: null,
-    processorCustomerId: 'cus_processor',
-    processorPaymentId: null,
-    purchaseRef: null,
-    invoiceRef: null,
-    failureReason: null,
-    declinedCharges: [],
-    refundWanted: false,
-    cancelWanted: false,
-    settlementWanted: false,
-    paidMethodId: null,
-    sellerName: 'Acme',
-    paidWith: null,
-    idempotencyKey: reference,
-    inputSha256: '',
-    expiresAt: billedAt,
-    nextLookAt: null,
-    createdAt: billedAt,
-    updatedAt: billedAt,
-    succeededAt: null,
-  }
+  const intent = createTestIntent(
+    {
+      reference,
+      purpose: isCredits ? 'credit_topup' : 'product',
+      customerRef,
+      productRef: isCredits ? null : productRef,
+      planRef: isCredits ? null : planSnapshot.reference,
+      planSnapshot: isCredits ? null : planSnapshot,
+      amountMinor: dollarCents(tax?.totalMinor ?? total, currency, rates[currency]),
+      originalAmountMinor: tax?.totalMinor ?? total,
+      currency,
+      exchangeRate: rates[currency],
+      tax,
+      credits: isCredits ? total * 100n : null,
+    },
+    billedAt,
+  )
   await inWork(database, providerId, async ({ sql }) => {
     await sql`
       insert into products (provider_id, reference, name, status, created_at, updated_at)
@@ -334,9 +312,10 @@ async function payBack(
     metadata: {},
     createdAt: billedAt,
   }
-  const told = becomes === 'arrived' ? (['succeeded'] as const) : (['succeeded', 'failed'] as const)
-  // Each told twice, and the past once more.
-  for (const status of [...told, ...told]) {
+  const statuses =
+    becomes === 'arrived' ? (['succeeded'] as const) : (['succeeded', 'failed'] as const)
+  // Each event is reported twice, and earlier ones once more.
+  for (const status of [...statuses, ...statuses]) {
     await inWork(database, providerId, (work) =>
       applyRefund(work, reference, { ...refund, status }),
     )

@@ -44,13 +44,13 @@ function randomWindows(random: SeededRandom, seconds: number): CountingWindow[] 
   const edges = Array.from({ length: 1 + random.below(6) }, () => random.below(seconds + 10))
   const ascending = [...new Set(edges)].sort((one, other) => one - other)
   return ascending.slice(1).flatMap((toSecond, index) => {
-    // Some of them leave a gap before the next one.
+    // Some windows leave a gap before the next one.
     if (random.chance(0.2)) return []
     return [{ id: `window-${index}`, fromSecond: ascending[index]!, toSecond }]
   })
 }
 
-/** What the tail must answer, from the definition: each key counts where the log has it first. */
+/** Returns the expected sums: each key counts at its first record in the log. */
 function expectedSums(
   events: readonly MeterEvent[],
   { fence, head }: { readonly fence: number; readonly head: number },
@@ -77,7 +77,7 @@ function expectedSums(
   return sums
 }
 
-/** Moves the counters' fence, and marks the keys before it. */
+/** Moves the counters' fence and stores marks for the keys before it. */
 async function moveFence(events: readonly MeterEvent[], from: number, to: number): Promise<void> {
   const marks = events.slice(from, to).flatMap(({ id, idempotencyKey }, index) => {
     return idempotencyKey === null ? [] : [{ id, offset: from + index, receivedAtMs: Date.now() }]
@@ -101,9 +101,9 @@ function randomQuery(random: SeededRandom, seconds: number) {
   }
 }
 
-describe('the folded tail beside a model', () => {
+describe('the folded tail compared with a model', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'sums what the definition says, wherever the fence is (seed %i)',
+    'sums the same as the model for any fence (seed %i)',
     async (seed) => {
       const random = new SeededRandom(seed)
       const seconds = random.pick([5, 300, 100_000])
@@ -135,7 +135,7 @@ describe('the folded tail beside a model', () => {
     },
   )
 
-  it('is summed up for many callers in several turns, each of a bounded number of chunks', async () => {
+  it('sums for many callers in several turns, each with a bounded number of chunks', async () => {
     const chunks = 20
     const events = Array.from({ length: chunks * chunkRecordsMax }, (_, index) =>
       usageEvent({ customerRef: `customer-${index % 300}`, timestamp: index * 1_000 }),

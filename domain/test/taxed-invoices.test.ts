@@ -4,7 +4,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { creditInvoice, listCreditNotes } from '../src/invoices/credit-notes.ts'
 import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import { voidInvoice } from '../src/invoices/settle-invoice.ts'
 import { changeMerchant } from '../src/merchants/repository.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
@@ -13,7 +13,7 @@ import type { TaxDetails } from '../src/tax/tax-details.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing, price } from './invoicing.ts'
 
-/* On a real PostgreSQL: the tax of what a provider of Sweden charges, on its invoices and in the ledger. */
+/* On a real PostgreSQL: the tax of a provider in Sweden, on invoices and in the ledger. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -39,17 +39,17 @@ async function begin(): Promise<void> {
   )
 }
 
-const nobody = { businessName: null, customerName: null, taxId: null, taxIdType: null }
+const noDetails = { businessName: null, customerName: null, taxId: null, taxIdType: null }
 
 function person(country: string): TaxDetails {
-  return { ...nobody, isBusiness: false, country }
+  return { ...noDetails, isBusiness: false, country }
 }
 
 function business(country: string, taxId: string): TaxDetails {
-  return { ...nobody, isBusiness: true, country, taxId, taxIdType: 'eu_vat' }
+  return { ...noDetails, isBusiness: true, country, taxId, taxIdType: 'eu_vat' }
 }
 
-function tell(details: TaxDetails): Promise<void> {
+function enterTaxDetails(details: TaxDetails): Promise<void> {
   const { customerRef } = customer
   return inWork(database, providerId, ({ sql }) =>
     saveTaxDetails(sql, providerId, customerRef, details, billedAt),
@@ -67,7 +67,7 @@ const credit = (reference: string, amounts: readonly (readonly [line: number, mi
 
 describe('an invoice', () => {
   test('adds the tax to its prices', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     const invoice = await of.look(await of.bill({ lines: [price(700), price(300)] }))
     expect(invoice).toMatchObject({ totalMinor: 1_250n })
     expect(invoice.lines[2]).toMatchObject({
@@ -82,21 +82,21 @@ describe('an invoice', () => {
         isInclusive: false,
       },
     })
-    expect(recompute(invoice)).toEqual([])
+    expect(recomputeInvoice(invoice)).toEqual([])
     expect(await of.accounts()).toEqual({ receivable: 1_250, revenue: -1_000, tax: -250 })
   })
 
-  test('tells the tax that its prices contain, and charges it once', async () => {
-    await tell(person('SE'))
+  test('shows the tax that its prices contain, and charges it once', async () => {
+    await enterTaxDetails(person('SE'))
     const invoice = await of.look(await of.charge(1_250, 'EUR'))
     expect(invoice).toMatchObject({ totalMinor: 1_250n })
     expect(invoice.lines[1]).toMatchObject({ amountMinor: 250n, inputs: { isInclusive: true } })
-    expect(recompute(invoice)).toEqual([])
+    expect(recomputeInvoice(invoice)).toEqual([])
     expect(await of.accounts()).toEqual({ receivable: 1_250, revenue: -1_000, tax: -250 })
   })
 
-  test('takes prices to contain it where the product says so', async () => {
-    await tell(person('SE'))
+  test('treats prices as inclusive if the product says so', async () => {
+    await enterTaxDetails(person('SE'))
     await database.in('sandbox')`
       update products set tax_behavior = 'inclusive' where provider_id = ${providerId}`
     expect(await of.look(await of.charge(1_250))).toMatchObject({ totalMinor: 1_250n })
@@ -105,21 +105,24 @@ describe('an invoice', () => {
   test.each([
     [business('DE', 'DE123456789'), 'reverse_charge', 'VAT, reverse charge (DE)'],
     [person('US'), 'none', 'No VAT (US)'],
-  ])('says why there is none: %j', async (details, treatment, description) => {
-    await tell(details)
+  ])('shows why no tax is charged: %j', async (details, treatment, description) => {
+    await enterTaxDetails(details)
     const { totalMinor, lines } = await of.look(await of.charge(1_000))
     expect([totalMinor, lines.length]).toEqual([1_000n, 2])
     expect(lines[1]).toMatchObject({ amountMinor: 0n, description, inputs: { treatment } })
   })
 
-  test.each([undefined, person('GB')])('has no line of what is not collected: %j', async (told) => {
-    if (told !== undefined) await tell(told)
-    const invoice = await of.look(await of.charge(1_000))
-    expect([invoice.totalMinor, invoice.lines.length]).toEqual([1_000n, 1])
-  })
+  test.each([undefined, person('GB')])(
+    'has no tax line if no tax is collected: %j',
+    async (told) => {
+      if (told !== undefined) await enterTaxDetails(told)
+      const invoice = await of.look(await of.charge(1_000))
+      expect([invoice.totalMinor, invoice.lines.length]).toEqual([1_000n, 1])
+    },
+  )
 
-  test('does not tax again what an earlier one left', async () => {
-    await tell(person('SE'))
+  test('does not tax an amount carried over from an earlier invoice again', async () => {
+    await enterTaxDetails(person('SE'))
     await of.charge(30)
     expect(await of.waiting()).toBe(38n)
     const invoice = await of.look(await of.charge(1_000))
@@ -127,15 +130,15 @@ describe('an invoice', () => {
     expect(await of.accounts()).toEqual({ receivable: 1_288, revenue: -1_030, tax: -258 })
   })
 
-  test('that is a credit gives its tax back', async () => {
-    await tell(person('SE'))
+  test('with a negative total returns its tax', async () => {
+    await enterTaxDetails(person('SE'))
     await of.charge(-300)
     expect(await of.waiting()).toBe(-375n)
     expect(await of.accounts()).toEqual({ carried: -375, revenue: 300, tax: 75 })
   })
 
-  test('that is void owes none', async () => {
-    await tell(person('SE'))
+  test('that is void owes no tax', async () => {
+    await enterTaxDetails(person('SE'))
     await of.change(await of.charge(1_000), voidInvoice)
     expect(await of.accounts()).toEqual({})
   })
@@ -143,25 +146,25 @@ describe('an invoice', () => {
   test.each([
     ['2025-06-30T23:59:59Z', 220n],
     ['2025-07-01T00:00:00Z', 240n],
-  ])('of %s has the rate of that day', async (at, taxMinor) => {
-    await tell(person('EE'))
+  ])('issued at %s has the tax rate of that day', async (at, taxMinor) => {
+    await enterTaxDetails(person('EE'))
     const made = await inWork(
       database,
       providerId,
       (work) => of.draft(work, { lines: [price(1_000)] }),
       new Date(at),
     )
-    expect(made).toMatchObject({ kind: 'made', invoice: { totalMinor: 1_000n + taxMinor } })
+    expect(made).toMatchObject({ kind: 'created', invoice: { totalMinor: 1_000n + taxMinor } })
   })
 })
 
 describe('a credit note', () => {
-  test('takes the tax back with what it is the tax of, to the last cent', async () => {
-    await tell(person('SE'))
+  test('credits the tax together with its price, to the last cent', async () => {
+    await enterTaxDetails(person('SE'))
     const reference = await of.charge(1_001)
     const notes = []
     for (const minor of [333, 333, 335]) notes.push(await credit(reference, [[0, minor]]))
-    // 83.25, 166.5 and 250.25 in all.
+    // The totals are 83.25, 166.5 and 250.25.
     expect(notes).toMatchObject([
       { note: { totalMinor: 416n, lines: [{ amountMinor: 333n }, { line: 1, amountMinor: 83n }] } },
       { note: { totalMinor: 417n, lines: [{ amountMinor: 333n }, { line: 1, amountMinor: 84n }] } },
@@ -171,8 +174,8 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({})
   })
 
-  test('of prices that contain the tax is of no more than the prices', async () => {
-    await tell(person('SE'))
+  test('of inclusive prices credits no more than the prices', async () => {
+    await enterTaxDetails(person('SE'))
     const reference = await of.charge(1_250, 'EUR')
     expect(await credit(reference, [[0, 625]])).toMatchObject({
       note: { totalMinor: 625n, lines: [{ amountMinor: 625n }, { amountMinor: 125n }] },
@@ -180,21 +183,21 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({ receivable: 625, revenue: -500, tax: -125 })
   })
 
-  test('does not name the tax', async () => {
-    await tell(person('SE'))
+  test('cannot name the tax line', async () => {
+    await enterTaxDetails(person('SE'))
     const reference = await of.charge(1_000)
     expect(await credit(reference, [[1, 100]])).toEqual({ kind: 'line', line: 1, leftMinor: 0n })
   })
 })
 
-/* Rounds a fraction half away from zero by other means than the code: by its whole part and what is left. */
+/* Rounds a fraction half away from zero by its integer part and remainder, unlike the code under test. */
 function rounded(numerator: bigint, denominator: bigint): bigint {
   const size = numerator < 0n ? -numerator : numerator
   const whole = size / denominator + (2n * (size % denominator) >= denominator ? 1n : 0n)
   return numerator < 0n ? -whole : whole
 }
 
-test('whatever is charged and credited, tax is rounded once and the ledger says the same', async () => {
+test('after any charges and credits, the tax is rounded once and the ledger agrees', async () => {
   const rates = { SE: 250n, FI: 255n, DE: 190n, HU: 270n, LU: 170n } as const
   const countries = fc.constantFrom(...(Object.keys(rates) as (keyof typeof rates)[]))
   const charges = fc.array(fc.integer({ min: 1, max: 99_999 }), { minLength: 1, maxLength: 4 })
@@ -209,7 +212,7 @@ test('whatever is charged and credited, tax is rounded once and the ledger says 
       credits,
       async (country, currency, amounts, taken) => {
         await begin()
-        await tell(person(country))
+        await enterTaxDetails(person(country))
         const lines = amounts.map((amount) => price(amount))
         const reference = await of.bill({ lines, currency })
         if (amounts.reduce((sum, amount) => sum + amount, 0) < 50) return
@@ -228,7 +231,7 @@ test('whatever is charged and credited, tax is rounded once and the ledger says 
         const totalOf = (base: bigint) => (isInclusive ? base : base + taxOf(base))
         const invoice = await of.look(reference)
         expect(invoice.totalMinor).toBe(totalOf(charged))
-        expect(recompute(invoice)).toEqual([])
+        expect(recomputeInvoice(invoice)).toEqual([])
         const creditedMinor = totalOf(charged - kept)
         expect(invoice.creditedMinor).toBe(creditedMinor)
         const taxKept = taxOf(charged) - taxOf(charged - kept)

@@ -1,10 +1,10 @@
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 
-/** More than any event of these tests takes. */
+/** More bytes than any event of these tests needs. */
 const bytesMax = 2_000
 
-/** One unit that a customer used, as ingest records it; the test names what it is about. */
+/** Returns a usage event of 1 unit like ingest records it, with the given fields. */
 export function usageEvent(fields: Partial<MeterEvent>): MeterEvent {
   return {
     id: 'usage_none',
@@ -27,7 +27,7 @@ export function usageEvent(fields: Partial<MeterEvent>): MeterEvent {
   }
 }
 
-/** The event as a record of the log holds it. */
+/** Returns the event as it is stored in a log record. */
 export function encoded(event: MeterEvent): Buffer {
   const buffer = Buffer.alloc(bytesMax)
   return buffer.subarray(0, encodeMeterEvent(event, buffer, 0))

@@ -13,7 +13,7 @@ export type UsageLogOptions = {
   readonly segmentBytesMax?: number
 }
 
-/** The sandbox's usage log and the hot state that counts it, in a folder of their own. */
+/** The usage log of the sandbox and its hot state, in a temporary folder. */
 export class UsageStores {
   readonly log: EventLog
   hotState: HotState
@@ -37,13 +37,13 @@ export class UsageStores {
     return new UsageStores(log, await openHotState(folder, 'hot'), folder)
   }
 
-  /** Another hot state takes its place, which is empty. */
+  /** Replaces the hot state with an empty one. */
   async loseHotState(): Promise<void> {
     await this.hotState.close()
     this.hotState = await openHotState(this.#folder, 'lost')
   }
 
-  /** Closes both and removes their folder. */
+  /** Closes both and deletes their folder. */
   async close(): Promise<void> {
     await this.log.close()
     await this.hotState.close()

@@ -16,7 +16,7 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { createPurchases, type BilledCustomer } from './billed-customers.ts'
 import { invoicing } from './invoicing.ts'
 
-/* On a real PostgreSQL, whose owner can change what was posted: what the ledger says of it afterwards. */
+/* On a real PostgreSQL: what ledger checks find after the owner of the tables has altered postings. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -51,8 +51,8 @@ const pay = (reference: string, amountMinor: bigint) =>
 const seal = () => sealLedger(database.in('sandbox'), 0n, new Date())
 const broken = () => findBrokenSeal(database.in('sandbox'), providerId)
 
-describe('the seals', () => {
-  test('hold what was posted, in as many rounds as it takes, and nothing twice', async () => {
+describe('seals', () => {
+  test('cover all postings, in as many rounds as needed, and nothing twice', async () => {
     for (let round = 0; round < 3; round += 1) {
       await pay(await of.charge(1_000), 1_000n)
       await seal()
@@ -63,7 +63,7 @@ describe('the seals', () => {
     expect(await broken()).toBeUndefined()
   })
 
-  test('are made once by many who come at once', async () => {
+  test('are created once by concurrent processes', async () => {
     for (let n = 0; n < 5; n += 1) await of.charge(1_000)
     await Promise.all([1, 2, 3, 4].map(seal))
     const seals = await listLedgerSeals(database.in('sandbox'), providerId, 0n, 100)
@@ -99,7 +99,7 @@ describe('the seals', () => {
       'a seal that was removed',
       (sql) => sql`delete from ledger_seals where provider_id = ${providerId} and number = 1`,
     ],
-  ])('are broken by %s', async (_, tamper) => {
+  ])('detect %s', async (_, tamper) => {
     await of.charge(1_000)
     await seal()
     await of.charge(2_000)
@@ -109,7 +109,7 @@ describe('the seals', () => {
   })
 })
 
-test('an invoice that the ledger has otherwise is found, and none that it has', async () => {
+test('finds an invoice that differs from the ledger, and no other', async () => {
   const invoices = () => listUnbalancedInvoices(database.in('sandbox'), 100)
   const [open, part, paid, lost] = [
     await of.charge(1_000),
@@ -140,7 +140,7 @@ test('an invoice that the ledger has otherwise is found, and none that it has', 
   )
 })
 
-test('credits that are owed for otherwise than what is left of them are found', async () => {
+test('finds credits whose value differs from the amount owed', async () => {
   await of.charge(1_000)
   const sql = database.in('sandbox')
   expect(await listUnbalancedCreditValues(sql, 100)).toEqual([])
@@ -158,7 +158,7 @@ test('credits that are owed for otherwise than what is left of them are found', 
 
 const undone = new Error('undone')
 
-/** What is found after whoever owns the tables has changed something. The change is undone. */
+/** Returns the findings after the owner of the tables has changed something. The change is rolled back. */
 async function foundAfter<Found>(
   tamper: (sql: TransactionSql) => Promise<unknown>,
   look: (sql: Queryable) => Promise<Found>,

@@ -27,7 +27,7 @@ async function inWorld(act: (world: WalletWorld) => Promise<void>): Promise<void
   }
 }
 
-/** All that can still happen has happened. */
+/** Completes everything that is still in progress. */
 async function settle(world: WalletWorld): Promise<void> {
   await world.publish()
   await world.count()
@@ -38,16 +38,16 @@ async function settle(world: WalletWorld): Promise<void> {
 
 const minute = 60_000
 
-it('tells the whole balance with a grant, though what was taken out before is not published yet', () =>
+it('reports the whole balance with a grant, although earlier removals are not published yet', () =>
   inWorld(async (world) => {
     await world.grant(1_000, 0, undefined)
     await world.use(30)
     await world.adjust(-100, 'taken', 'before it publishes')
     await world.grant(50, 0, undefined)
-    expect(world.toldByGrant).toBe(1_000 - 30 - 100 + 50)
+    expect(world.reportedByGrant).toBe(1_000 - 30 - 100 + 50)
   }))
 
-it('takes what is left, and leaves what was used before, posted or on its way', () =>
+it('expires the remaining credits, and keeps used credits, posted or in flight', () =>
   inWorld(async (world) => {
     const expiring = await world.grant(100, 0, minute)
     await world.grant(50, 0, undefined)
@@ -67,7 +67,7 @@ it('takes what is left, and leaves what was used before, posted or on its way', 
     expect((await world.ledger()).balance).toBe(40)
   }))
 
-it('takes all of a grant that others are used before', () =>
+it('expires a whole grant that is used after others', () =>
   inWorld(async (world) => {
     await world.grant(100, -1, undefined)
     const expiring = await world.grant(40, 0, minute)
@@ -81,7 +81,7 @@ it('takes all of a grant that others are used before', () =>
     expect([balance, breakage, grants.get(expiring)]).toEqual([0, 40, 0])
   }))
 
-it('leaves usage with the grant that it was taken of, whatever comes first by now', () =>
+it('keeps usage with the grant that paid for it, even if the order has changed', () =>
   inWorld(async (world) => {
     const expiring = await world.grant(100, 0, minute)
     await world.use(60)
@@ -94,14 +94,14 @@ it('leaves usage with the grant that it was taken of, whatever comes first by no
     expect([breakage, grants.get(expiring), grants.get(first)]).toEqual([40, 0, 100])
   }))
 
-it('takes in the end what came back of usage that was never recorded', () =>
+it('expires credits that are released because their usage was never recorded', () =>
   inWorld(async (world) => {
     await world.grant(100, 0, minute)
     await world.use(60, true)
     world.nowMs += minute
     await world.expire('nowhere')
     expect(await world.left()).toBe(0)
-    // What was held is lost with the hot state, as it would be when its time is over.
+    // The holds are lost with the hot state, as if they had expired.
     await world.wipe()
     expect(await world.left()).toBe(60)
     world.nowMs += 31_000
@@ -110,7 +110,7 @@ it('takes in the end what came back of usage that was never recorded', () =>
     expect((await world.ledger()).breakage).toBe(100)
   }))
 
-it('takes once what was held by a process that died, though the grant is used up by then', () =>
+it('expires credits once that were held by a dead process, even if the grant is used up by then', () =>
   inWorld(async (world) => {
     await world.grant(40, 0, minute)
     const lasting = await world.grant(60, 0, undefined)
@@ -127,7 +127,7 @@ it('takes once what was held by a process that died, though the grant is used up
     expect([balance, grants.get(lasting), breakage]).toEqual([10, 10, 40])
   }))
 
-it('takes what is held by now for usage of no grant that comes after it', () =>
+it('expires held credits without using grants that come later in the order', () =>
   inWorld(async (world) => {
     const expiring = await world.grant(50, 0, minute)
     world.nowMs += minute
@@ -140,7 +140,7 @@ it('takes what is held by now for usage of no grant that comes after it', () =>
     expect([grants.get(expiring), grants.get(second), breakage]).toEqual([0, 0, 51])
   }))
 
-it('takes what is held by now of the grant that it was held of, whatever was bought meanwhile', () =>
+it('expires held credits from their own grant, whatever was bought in the meantime', () =>
   inWorld(async (world) => {
     await world.grant(50, 0, 2 * minute)
     await world.grant(1, 0, 1)
@@ -158,7 +158,7 @@ it('takes what is held by now of the grant that it was held of, whatever was bou
     expect([grants.get(lasting), breakage]).toEqual([1, 50])
   }))
 
-it('looks no more at what has nothing left', () =>
+it('does not check empty grants again', () =>
   inWorld(async (world) => {
     await world.grant(40, 0, minute)
     await world.use(40)
@@ -170,7 +170,7 @@ it('looks no more at what has nothing left', () =>
     expect(await world.expire('nowhere')).toEqual([])
   }))
 
-it('adjusts once, however often it is tried and wherever it dies', () =>
+it('adjusts once, however often it is tried and wherever the process dies', () =>
   inWorld(async (world) => {
     await world.grant(100, 0, undefined)
     await world.use(30)
@@ -211,11 +211,11 @@ const step = fc.oneof(
 type Dies = typeof dies extends fc.Arbitrary<infer Value> ? Value : never
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-/** The wallet beside the list of what happened to it. */
+/** The wallet and a model of it: the list of its events. */
 class Checked {
   readonly #world: WalletWorld
   #events: WalletEvent[] = []
-  /** What was held by a process that died before its commit: the hot state alone knows of it. */
+  /** Holds of processes that died before their commit, which only the hot state has. */
   #uncommitted = new Set<WalletEvent>()
   #keys = 0
 
@@ -233,7 +233,7 @@ class Checked {
         const expiresAtMs = expiresInMs === undefined ? Infinity : world.nowMs + expiresInMs
         const grant = { reference, credits: given, priority, expiresAtMs }
         this.#events.push({ kind: 'grant', grant })
-        // No two are made at one moment: references, which are drawn, would decide.
+        // No two grants have the same time. Otherwise their random references would decide the order.
         world.nowMs += 1
         return
       }
@@ -272,7 +272,7 @@ class Checked {
       if (-change > before) return
       this.#events.push({ kind: 'removed', from: removalOf(this.#events, -change) })
       if (outcome === 'died') {
-        // Whoever asked asks again.
+        // The caller tries again.
         expect(await this.#world.adjust(change, `key ${this.#keys}`, 'nowhere')).toBe('adjusted')
       } else expect(outcome).toBe('adjusted')
       return
@@ -307,7 +307,7 @@ class Checked {
   }
 }
 
-it('comes to what happened to it, in all and of each grant', async () => {
+it('matches a model in total and for each grant', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       await inWorld(async (world) => {

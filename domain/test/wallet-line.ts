@@ -1,12 +1,12 @@
 /*
- * What a wallet is worth, told the simplest way: as the list of what happened to it, done again from the start whenever
- * somebody asks. It knows nothing of postings, holds or publications.
+ * The simplest model of a wallet: the list of its events, replayed from the start for each result. It knows no postings,
+ * holds or publications.
  */
 
 export type WalletEvent =
   | { readonly kind: 'grant'; readonly grant: LineGrant }
   | { readonly kind: 'taken'; readonly credits: number }
-  /** By hand: of which grants was said for good. */
+  /** Manual removal: the grants are final. */
   | { readonly kind: 'removed'; readonly from: ReadonlyMap<string, number> }
   | { readonly kind: 'expired'; readonly reference: string }
 
@@ -20,7 +20,7 @@ type LineGrant = {
 export type LineState = {
   readonly left: ReadonlyMap<string, number>
   readonly total: number
-  /** What expired. */
+  /** Expired credits. */
   readonly breakage: number
 }
 
@@ -33,7 +33,7 @@ export function replay(events: readonly WalletEvent[]): LineState {
       case 'grant':
         grants.push(event.grant)
         left.set(event.grant.reference, event.grant.credits)
-        // Of two that are alike in all else the older one comes first, and sorting keeps that order.
+        // Sorting is stable, so of otherwise equal grants the older one comes first.
         grants.sort(burnOrder)
         break
       case 'taken':
@@ -52,7 +52,7 @@ export function replay(events: readonly WalletEvent[]): LineState {
   return { left, total, breakage }
 }
 
-/** What a removal at this moment is from. */
+/** Returns the grants of a removal at this moment. */
 export function removalOf(events: readonly WalletEvent[], credits: number): Map<string, number> {
   const grants = events.flatMap((event) => (event.kind === 'grant' ? [event.grant] : []))
   return inOrder(grants.toSorted(burnOrder), new Map(replay(events).left), credits)
@@ -82,7 +82,7 @@ function burnOrder(one: LineGrant, other: LineGrant): number {
   return one.priority - other.priority || compare(one.expiresAtMs, other.expiresAtMs)
 }
 
-/** Infinity less itself is no number. */
+/** Avoids Infinity - Infinity, which is not a number. */
 function compare(one: number, other: number): number {
   return one === other ? 0 : one - other
 }

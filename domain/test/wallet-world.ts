@@ -19,7 +19,7 @@ import { createHoldCredits, createReleaseCredits } from '../src/wallet/hold-cred
 import type { WalletParts } from '../src/wallet/hot-wallet.ts'
 import { postDebits } from '../src/wallet/post-debits.ts'
 import { spendableMicros, readWallet } from '../src/wallet/read-wallet.ts'
-import { takeCredits } from '../src/wallet/take-credits.ts'
+import { holdUsageCredits } from '../src/wallet/hold-usage-credits.ts'
 
 const providerId = 'prv_1'
 const environment = 'sandbox'
@@ -27,17 +27,17 @@ const micros = (credits: number): bigint => BigInt(credits) * 1_000_000n
 const limits = { waitMs: 5_000, heldMs: 3_600_000, heldMax: 10_000 }
 
 type LogRecord = { readonly usageRef: string; readonly micros: bigint }
-type Dies = 'nowhere' | 'before the commit' | 'before it publishes'
+type CrashPoint = 'nowhere' | 'before the commit' | 'before it publishes'
 
 /**
- * One wallet on a real PostgreSQL and a real hot state, with a log that is a list: what ingest, the projection and the
- * control plane do, step by step, and where they die. Amounts are whole credits.
+ * One wallet on a real PostgreSQL and a real hot state, with a list as the log. Runs the steps of ingest, the projection
+ * and the control plane, and crashes between them. Amounts are whole credits.
  */
 export class WalletWorld {
   readonly customerRef: string
   nowMs = Date.UTC(2026, 4, 1)
-  /** The balance that the last grant answered. */
-  toldByGrant: number | undefined
+  /** Balance in the response of the last grant. */
+  reportedByGrant: number | undefined
   readonly #database: Database
   readonly #partition: number
   readonly #log: LogRecord[] = []
@@ -68,17 +68,17 @@ export class WalletWorld {
     return world
   }
 
-  /** Where credits run out, what there is. */
+  /** Uses the remaining credits if there are fewer. */
   async use(credits: number, diesBeforeTheRecord = false): Promise<number> {
     this.#usages += 1
     const usageRef = `usage_${this.#usages}`
     const due = { ...this.#name, usageRef, dueMicros: micros(credits), isKeyed: false }
-    const { takenMicros } = await takeCredits(this.#parts, due, limits)
+    const { heldMicros: takenMicros } = await holdUsageCredits(this.#parts, due, limits)
     if (!diesBeforeTheRecord && takenMicros > 0n) this.#log.push({ usageRef, micros: takenMicros })
     return Number(takenMicros) / 1e6
   }
 
-  /** The projection counts so many more records. */
+  /** Lets the projection count this many more records. */
   async count(records = Infinity): Promise<void> {
     const counted = this.#log.slice(this.#counted, this.#counted + records)
     const next = this.#counted + counted.length
@@ -98,7 +98,7 @@ export class WalletWorld {
     this.#counted = next
   }
 
-  /** The ledger learns of so many more records. */
+  /** Posts this many more records to the ledger. */
   async post(records = Infinity): Promise<void> {
     const toOffset = Math.min(this.#log.length, this.#posted + records)
     const debits = this.#log.slice(this.#posted, toOffset).map((record) => {
@@ -113,7 +113,7 @@ export class WalletWorld {
     await this.publish()
   }
 
-  /** The reference of the grant. */
+  /** Returns the reference of the grant. */
   async grant(credits: number, priority: number, expiresInMs: number | undefined): Promise<string> {
     const { customerRef } = this
     const expiresAt = expiresInMs === undefined ? undefined : new Date(this.nowMs + expiresInMs)
@@ -121,14 +121,14 @@ export class WalletWorld {
     const hot = this.#isGiven ? await readWallet(this.#parts, this.#name, limits.waitMs) : undefined
     this.#isGiven = true
     const granted = await this.#commit('nowhere', (work) => grantCredits(work, grant, hot))
-    this.toldByGrant = granted?.kind === 'granted' ? granted.body.balance : undefined
+    this.reportedByGrant = granted?.kind === 'granted' ? granted.body.balance : undefined
     const [newest] = await this.#database.in(environment)<{ reference: string }[]>`
       select reference from ledger_transactions
       where customer_ref = ${customerRef} and kind = 'grant' order by xmin::text::bigint desc limit 1`
     return newest!.reference
   }
 
-  async adjust(credits: number, idempotencyKey: string, dies: Dies): Promise<string> {
+  async adjust(credits: number, idempotencyKey: string, dies: CrashPoint): Promise<string> {
     const { customerRef } = this
     const ownKey = `${customerRef} ${idempotencyKey}`
     const adjustment = { customerRef, credits, reason: 'why', idempotencyKey: ownKey }
@@ -139,8 +139,8 @@ export class WalletWorld {
     return outcome?.kind ?? 'died'
   }
 
-  /** Also tried again after it had died: once taken, or given back, it is. */
-  async takeBack(reference: string, dies: Dies): Promise<void> {
+  /** Tries again after a crash: the credits are removed or restored once. */
+  async takeBack(reference: string, dies: CrashPoint): Promise<void> {
     const { customerRef } = this
     const name = { providerId, reference, customerRef }
     const hot = await readWallet(this.#parts, this.#name, limits.waitMs)
@@ -148,16 +148,16 @@ export class WalletWorld {
     await this.commit((work) => processTakeBack(work, name, hot, credits), dies)
   }
 
-  /** In a unit of work of the provider, with what it queued published. */
+  /** Runs the body in a unit of work of the provider and publishes what it queued. */
   commit<Result>(
     body: (work: UnitOfWork) => Promise<Result>,
-    dies: Dies = 'nowhere',
+    dies: CrashPoint = 'nowhere',
   ): Promise<Result | undefined> {
     return this.#commit(dies, body)
   }
 
-  /** References of the grants that have expired and were looked at. */
-  async expire(dies: Dies): Promise<string[]> {
+  /** Returns the references of the expired grants that were checked. */
+  async expire(dies: CrashPoint): Promise<string[]> {
     const sql = this.#database.in(environment)
     const now = new Date(this.nowMs)
     const nextLookAt = new Date(this.nowMs + 30_000)
@@ -168,7 +168,7 @@ export class WalletWorld {
     return due.map(({ grantRef }) => grantRef)
   }
 
-  /** As before each change that is not usage. References as above. */
+  /** Expires grants like before each change that is not usage. Returns their references. */
   async expireFirst(): Promise<string[]> {
     const { customerRef } = this
     const now = new Date(this.nowMs)
@@ -179,7 +179,7 @@ export class WalletWorld {
     return due.map(({ grantRef }) => grantRef)
   }
 
-  /** Everything that the hot state had is gone, and made again of PostgreSQL and the log. */
+  /** Loses the hot state and rebuilds it from PostgreSQL and the log. */
   async wipe(): Promise<void> {
     await this.close()
     await this.#openHot()
@@ -192,12 +192,12 @@ export class WalletWorld {
     return publish(this.#publisher, environment, this.#target, 'pending')
   }
 
-  /** What the customer is told. */
+  /** Returns the balance that the customer sees. */
   async left(): Promise<number> {
     return Number(spendableMicros(await readWallet(this.#parts, this.#name, limits.waitMs))) / 1e6
   }
 
-  /** What is left by the ledger: in all, and of each grant. */
+  /** Returns the remaining credits by the ledger, in total and for each grant. */
   async ledger(): Promise<{ balance: number; grants: Map<string, number>; breakage: number }> {
     const sql = this.#database.in(environment)
     const [wallet] = await sql<{ balance: string; breakage: string }[]>`
@@ -228,7 +228,7 @@ export class WalletWorld {
   }
 
   async #commit<Result>(
-    dies: Dies,
+    dies: CrashPoint,
     body: (work: UnitOfWork) => Promise<Result>,
   ): Promise<Result | undefined> {
     const operation = {

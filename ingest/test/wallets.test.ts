@@ -1,6 +1,6 @@
 import { walletEntry, walletAddress } from '@tollgate/domain/wallet/hot-wallet'
 import { readWallet } from '@tollgate/domain/wallet/read-wallet'
-import { takeAllCredits } from '@tollgate/domain/wallet/take-credits'
+import { holdAllUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { walletSubject } from '@tollgate/schemas/hot-state/wallets'
@@ -123,7 +123,7 @@ it.each([
     return { ...wallet, usageRef: `usage_${index}`, dueMicros: 5n * credit, isKeyed }
   })
   const limits = { waitMs: 1_000, heldMs: 600_000, heldMax: 10 }
-  const taking = takeAllCredits({ ...installation, hotState: failing }, due, limits)
+  const taking = holdAllUsageCredits({ ...installation, hotState: failing }, due, limits)
   await expect(taking).rejects.toThrow('away')
   expect(await left()).toBe(100n - held)
 })

@@ -1,6 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { addTokenKey, drawTokenKey, tokenKeyPlace } from '@tollgate/domain/customer-auth/token-keys'
+import {
+  addTokenKey,
+  generateTokenKey,
+  tokenKeyPlace,
+} from '@tollgate/domain/customer-auth/token-keys'
 import { proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
 import {
   insertMcpServer,
@@ -10,7 +14,7 @@ import {
 import type { ToolAccess } from '@tollgate/domain/catalog/tool'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import { insertProduct } from '@tollgate/domain/catalog/products-repository'
-import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { parseAllowList } from '@tollgate/platform/outbound/allow-list'
 import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
@@ -134,7 +138,7 @@ export class ProxyStack {
     const { tools = { search: 'every-plan', fetch: 'public' } } = added
     const sql = this.database.database.in(environment)
     const now = new Date()
-    const productRef = drawReference('product')
+    const productRef = generateReference('product')
     const subdomain = `s-${randomBytes(6).toString('hex')}`
     await insertProduct(sql, providerId, {
       ...{ reference: productRef, name: 'Tools', description: null, imageUrl: null },
@@ -142,7 +146,7 @@ export class ProxyStack {
       ...{ taxBehavior: null, createdAt: now, updatedAt: now },
     })
     await insertMcpServer(sql, providerId, {
-      ...{ productRef, reference: drawReference('mcpServer'), subdomain, originUrl },
+      ...{ productRef, reference: generateReference('mcpServer'), subdomain, originUrl },
       auth: originKey === undefined ? undefined : this.#sealedAuth(providerId, originKey),
       ...{ isAutoMapped: true, createdAt: now, updatedAt: now },
     })
@@ -152,7 +156,7 @@ export class ProxyStack {
     }))
     await saveTools(sql, providerId, productRef, rows, now)
     const unlessActiveSince = new Date(0)
-    const key = await drawTokenKey(this.#secrets, providerId, now)
+    const key = await generateTokenKey(this.#secrets, providerId, now)
     await sql.begin((each) => addTokenKey(each, key, { unlessActiveSince, now }))
     const address = proxyAddressOf(this.templateOf(environment), subdomain)
     return { environment, providerId, subdomain, ...address }

@@ -41,7 +41,7 @@ async function open(
   registerWaiting(
     registry,
     (space) => countWaiting(database.in(space), new Date(clock.now())),
-    (space) => each[space].underWay,
+    (space) => each[space].inFlight,
   )
   await host.serveHealth(registry, [{ name: 'postgres', check: () => database.ping() }])
   await host.start(dispatching(database, each))

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { tellOfChangedEndpoints } from '@tollgate/domain/outbox/dispatcher-channel'
+import { notifyEndpointsChanged } from '@tollgate/domain/outbox/dispatcher-channel'
 import { claimDeliveries } from '../src/postgres/claim-deliveries.ts'
 import {
   onlySecret,
@@ -195,7 +195,7 @@ test('holds deliveries and retries of a disabled endpoint, and sends them at onc
         update webhook_endpoints set status = 'enabled', disabled_reason = null, disabled_at = null, failure_count = 0,
           failing_since = null
         where reference = 'we_A'`
-      await tellOfChangedEndpoints(sql)
+      await notifyEndpointsChanged(sql)
     })
   for (const eventId of [first!, second!]) {
     await until(async () => (await readDelivery(eventId)).state === 'succeeded')

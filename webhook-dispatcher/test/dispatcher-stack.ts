@@ -8,7 +8,7 @@ import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
-import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
+import { generateEventId } from '@tollgate/domain/unit-of-work/generate-event-id'
 import { readWebhookDispatcherConfig, type WebhookDispatcherConfig } from '../src/config.ts'
 import type { Parts } from '../src/open-parts.ts'
 import { createWebhookDispatcher, type WebhookDispatcher } from '../src/service.ts'
@@ -143,7 +143,7 @@ async function emit(
   createdAt: Date,
 ): Promise<string[]> {
   const events = customers.map((customer) => ({
-    eventId: drawEventId(createdAt),
+    eventId: generateEventId(createdAt),
     providerId,
     type,
     livemode: false,

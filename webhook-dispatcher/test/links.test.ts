@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
-import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
+import { generateEventId } from '@tollgate/domain/unit-of-work/generate-event-id'
 import {
   onlySecret,
   startDispatcherStack,
@@ -27,7 +27,7 @@ const page = { url: 'https://pay.example/customer/checkout?id=5e', session_id: '
 
 async function emitEvent(type: string): Promise<string> {
   const event = {
-    eventId: drawEventId(new Date()),
+    eventId: generateEventId(new Date()),
     providerId: 'prov',
     type,
     livemode: false,

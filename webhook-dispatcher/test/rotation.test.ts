@@ -21,8 +21,8 @@ afterEach(async () => {
 
 afterAll(() => stack.close())
 
-const asked = process.env['TOLLGATE_TEST_WEBHOOK_ROTATED']
-const events = Number(asked ?? 300)
+const configuredEvents = process.env['TOLLGATE_TEST_WEBHOOK_ROTATED']
+const events = Number(configuredEvents ?? 300)
 const deliveredWithinMs = 30_000 + 50 * events
 
 test.each([
@@ -75,7 +75,8 @@ test.each([
     expect(new Set(promoted.map(({ actor }) => actor))).toEqual(
       new Set(refused === 0 ? [] : ['job:webhook-dispatcher']),
     )
-    if (asked !== undefined) console.log('rotation', { whichV1, events, switchesAfter, refused })
+    if (configuredEvents !== undefined)
+      console.log('rotation', { whichV1, events, switchesAfter, refused })
   },
   30_000 + deliveredWithinMs,
 )

@@ -84,14 +84,14 @@ function linesOf({ environment, outcome }: Compared): string[] {
     const { providerId, reference, compared, found, repaired, gaps, findings } = report
     const counts = Object.entries(compared).map(([kind, count]) => `${count} ${kind}`)
     return [
-      `${environment} ${providerId} ${reference}: compared ${counts.join(', ')}; ${found} found, ${repaired} of them set right`,
-      ...findings.map((finding) => `  ${lineOf(finding)}`),
-      ...gaps.map(({ kind, reason }) => `  ${kind} not compared: ${reason}`),
+      `${environment} ${providerId} ${reference}: compared ${counts.join(', ')}; ${found} found, ${repaired} of them repaired`,
+      ...findings.map((finding) => ` ${lineOf(finding)}`),
+      ...gaps.map(({ kind, reason }) => ` ${kind} not compared: ${reason}`),
     ]
   })
   return [
     ...reports,
-    ...outcome.withoutProvider.map((each) => `${environment} nobody's: ${lineOf(each)}`),
+    ...outcome.withoutProvider.map((each) => `${environment} unknown provider: ${lineOf(each)}`),
   ]
 }
 
@@ -123,7 +123,7 @@ const withheldReasons = {
 } as const satisfies Record<WithheldRepair['reason'], string>
 
 function lineOf({ kind, difference, reference, ours, theirs, since, isRepaired }: Finding): string {
-  const state = isRepaired ? 'set right' : difference.replace('_', ' ')
+  const state = isRepaired ? 'repaired' : difference.replace('_', ' ')
   const sides = `here ${ours ?? 'nothing'}, there ${theirs ?? 'nothing'}`
   return `${kind} ${reference} ${state}: ${sides}, since ${since.toISOString()}`
 }

@@ -44,7 +44,7 @@ export async function runJobs(
         if (stopping.aborted) break
         if (options.dryRun === true) {
           if (job.kind === 'items' && space !== 'control') {
-            results.push(note(output, await explainDue(publisher, job, space)))
+            results.push(printResult(output, await explainDue(publisher, job, space)))
           }
           continue
         }
@@ -57,7 +57,7 @@ export async function runJobs(
         const text = [`${name}: ${isStopped ? 'stopped after ' : ''}${formatTotals(totals)}`]
         const outcomes = Object.fromEntries(totals)
         const json = { environment: space, job: job.name, outcomes, isStopped }
-        results.push(note(output, { json, text }))
+        results.push(printResult(output, { json, text }))
       }
     }
   } finally {
@@ -67,7 +67,7 @@ export async function runJobs(
 }
 
 /** Prints the lines of a job as soon as it has run. */
-function note(output: Output, result: CliResult): CliResult {
+function printResult(output: Output, result: CliResult): CliResult {
   for (const line of result.text) output.note(line)
   return result
 }

@@ -1,4 +1,4 @@
-import { selectUsageToBill } from '@tollgate/domain/calendar/due-purchases'
+import { selectUsageToBill } from '@tollgate/domain/calendar/due-items'
 import { billUsage } from '@tollgate/domain/billing/bill-usage'
 import { decideUsageBill, type UsageDelays } from '@tollgate/domain/billing/decide-usage-bill'
 import { measureUsage, type MeasuringParts } from '@tollgate/domain/billing/measure-usage'
@@ -86,7 +86,7 @@ function describe(decision: ReturnType<typeof decideUsageBill>): string {
     case 'wait':
       return 'wait for late usage'
     case 'align':
-      return `note the next bill: ${decision.notes.nextUsageBillAt?.toISOString() ?? 'none'}`
+      return `set the next usage bill to ${decision.billingDates.nextUsageBillAt?.toISOString() ?? 'none'}`
     case 'bill': {
       const { start, end } = decision.period
       return `bill the usage from ${start.toISOString()} until ${end.toISOString()}`

@@ -8,7 +8,7 @@ import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/pur
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { beginCharge, collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob, ItemOutcome, ItemContext } from './job.ts'
-import type { DecidingAt } from './purchase-job.ts'
+import type { DecisionContext } from './purchase-job.ts'
 
 /** The decision to charge for a period, which begins when the payment succeeds. */
 export type ChargeDecision = {
@@ -20,7 +20,7 @@ export type ChargeDecision = {
 export type ChargedJob<Decision> = {
   readonly name: string
   readonly selectDue: SelectDue
-  decide(at: DecidingAt, purchase: Purchase): Promise<Decision | ChargeDecision>
+  decide(at: DecisionContext, purchase: Purchase): Promise<Decision | ChargeDecision>
   /** Applies a decision that needs no charge, in the transaction that holds the lock on the purchase. */
   act(work: UnitOfWork, purchase: Purchase, decision: Decision): Promise<ItemOutcome>
   describe(decision: Decision): string
@@ -38,7 +38,7 @@ type Prepared =
  * Creates a job that may charge. The invoice is issued and its charge is recorded first, and committed: after a crash, the next
  * attempt finds both.
  */
-export function chargedJob<Decision extends { readonly kind: string }>(
+export function createChargedJob<Decision extends { readonly kind: string }>(
   job: ChargedJob<Decision>,
   charging: Charging,
 ): ItemJob {

@@ -29,7 +29,7 @@ export async function collectInvoice(
   begun?: BegunCharge,
 ): Promise<ItemOutcome> {
   const amountMinor = dueMinor(invoice)
-  const isCollected = !isOwed(invoice)
+  const isCollected = !isChargeable(invoice)
   if (!isCollected && (charge === undefined || invoice.isHeld)) return 'postponed'
   const { reference: invoiceRef, customerRef, purchaseRef, currency } = invoice
   const { environment, providerId, now } = context
@@ -67,10 +67,10 @@ export async function beginCharge(
   purchase: Purchase,
   { charge }: Charging,
 ): Promise<BegunCharge | undefined> {
-  if (charge?.begin === undefined || invoice.isHeld || !isOwed(invoice)) return undefined
+  if (charge?.begin === undefined || invoice.isHeld || !isChargeable(invoice)) return undefined
   return charge.begin(work, invoice, purchase)
 }
 
-function isOwed(invoice: Invoice): boolean {
+function isChargeable(invoice: Invoice): boolean {
   return invoice.status === 'open' && dueMinor(invoice) !== 0n
 }

@@ -1,15 +1,15 @@
-import { selectLapsed } from '@tollgate/domain/calendar/due-purchases'
+import { selectLapsed } from '@tollgate/domain/calendar/due-items'
 import { isLapsed } from '@tollgate/domain/purchases/access'
 import { endLapsedPurchase } from '@tollgate/domain/purchases/end-lapsed-purchase'
 import type { ItemJob } from './job.ts'
-import { purchaseJob } from './purchase-job.ts'
+import { createPurchaseJob } from './purchase-job.ts'
 
 /**
  * Creates the job that marks purchases as ended after their end has passed. Customers lose access at the end itself, not by this
  * job.
  */
 export function createEndedPurchases(): ItemJob {
-  return purchaseJob({
+  return createPurchaseJob({
     name: 'ended-purchases',
     selectDue: selectLapsed,
     decide: ({ now }, purchase) => isLapsed(purchase, now),

@@ -1,8 +1,8 @@
-import { selectEndedTrials } from '@tollgate/domain/calendar/due-purchases'
+import { selectEndedTrials } from '@tollgate/domain/calendar/due-items'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { decideTrialEnd } from '@tollgate/domain/purchases/decide-trial-end'
 import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
-import { chargedJob } from './charged-job.ts'
+import { createChargedJob } from './charged-job.ts'
 import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
@@ -11,7 +11,7 @@ import type { ItemJob } from './job.ts'
  * suspended.
  */
 export function createTrialExpiry(charging: Charging): ItemJob {
-  return chargedJob(
+  return createChargedJob(
     {
       name: 'trial-expiry',
       selectDue: selectEndedTrials,

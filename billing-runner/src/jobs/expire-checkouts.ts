@@ -1,4 +1,4 @@
-import { selectAbandonedCheckouts } from '@tollgate/domain/calendar/due-sessions'
+import { selectAbandonedCheckouts } from '@tollgate/domain/calendar/due-items'
 import { expireCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import type { ItemJob } from './job.ts'
 

@@ -8,20 +8,20 @@ export type PurchaseJob<Decision> = {
   readonly name: string
   readonly selectDue: SelectDue
   /** Decides what to do with the purchase in its current state. Reads what the decision depends on, and changes nothing. */
-  decide(at: DecidingAt, purchase: Purchase): Promise<Decision> | Decision
+  decide(at: DecisionContext, purchase: Purchase): Promise<Decision> | Decision
   /** Applies the decision in the transaction that holds the lock on the purchase. */
   act(work: UnitOfWork, purchase: Purchase, decision: Decision): Promise<ItemOutcome>
   describe(decision: Decision): string
 }
 
-export type DecidingAt = {
+export type DecisionContext = {
   readonly sql: Queryable
   readonly providerId: string
   readonly now: Date
 }
 
 /** Creates a job that processes each purchase in one transaction: lock the purchase, decide, act. */
-export function purchaseJob<Decision>(job: PurchaseJob<Decision>): ItemJob {
+export function createPurchaseJob<Decision>(job: PurchaseJob<Decision>): ItemJob {
   return {
     kind: 'items',
     name: job.name,

@@ -1,14 +1,14 @@
-import { selectRemindable } from '@tollgate/domain/calendar/due-purchases'
+import { selectRemindable } from '@tollgate/domain/calendar/due-items'
 import { decideReminder } from '@tollgate/domain/purchases/decide-reminder'
 import { renewalReminderObject, trialEndingObject } from '@tollgate/domain/purchases/purchase-event'
 import { updateJobDates } from '@tollgate/domain/purchases/purchase-fields-repository'
 import { recordEvent } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ItemJob } from './job.ts'
-import { purchaseJob } from './purchase-job.ts'
+import { createPurchaseJob } from './purchase-job.ts'
 
 /** Creates the job that emits reminder events before the end of a trial or a renewal, once for each date. */
 export function createReminders(aheadMs: number): ItemJob {
-  return purchaseJob({
+  return createPurchaseJob({
     name: 'reminders',
     selectDue: selectRemindable(aheadMs),
     decide: ({ now }, purchase) => decideReminder(purchase, now, aheadMs),

@@ -1,8 +1,8 @@
-import { selectDueRenewals } from '@tollgate/domain/calendar/due-purchases'
+import { selectDueRenewals } from '@tollgate/domain/calendar/due-items'
 import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
 import { renewPurchase } from '@tollgate/domain/purchases/move-purchase'
 import { startScheduledPlan } from '@tollgate/domain/billing/start-scheduled-plan'
-import { chargedJob, type ChargedJob } from './charged-job.ts'
+import { createChargedJob, type ChargedJob } from './charged-job.ts'
 import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
@@ -12,7 +12,7 @@ import type { ItemJob } from './job.ts'
  */
 export function createRenewals(charging: Charging): ItemJob {
   const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewal(purchase, now)
-  return chargedJob(
+  return createChargedJob(
     { ...renewal, name: 'renewals', selectDue: selectDueRenewals, decide },
     charging,
   )

@@ -1,5 +1,8 @@
-import { selectDueResets } from '@tollgate/domain/calendar/due-purchases'
-import { findLeavingUsage, measureLeftUnits } from '@tollgate/domain/billing/left-units'
+import { selectDueResets } from '@tollgate/domain/calendar/due-items'
+import {
+  findRollOverUsage,
+  measureRolledOverUnits,
+} from '@tollgate/domain/billing/rolled-over-units'
 import type { MeasuringParts, UsageToMeasure } from '@tollgate/domain/billing/measure-usage'
 import {
   decideCarryOver,
@@ -38,14 +41,19 @@ export function createUsageReset(measuring: MeasuringParts): ItemJob {
         const purchase = await lockPurchase(work.sql, work.providerId, reference)
         if (purchase === undefined) return 'nothing'
         const due = decide(purchase, work.now)
-        if (!needsLeftUnits(due)) return act(work, purchase, due, 0n)
-        const usage = await findLeavingUsage(work, purchase, due.period)
+        if (!needsRolledOverUnits(due)) return act(work, purchase, due, 0n)
+        const usage = await findRollOverUsage(work, purchase, due.period)
         return usage === undefined ? act(work, purchase, due, 0n) : { due, usage }
       })
       if (typeof found === 'string') return found
       const { environment, providerId } = context
-      const leftMicros = await measureLeftUnits(measuring, environment, providerId, found.usage)
-      return context.commit((work) => actIfUnchanged(work, found, leftMicros))
+      const rolledOverMicros = await measureRolledOverUnits(
+        measuring,
+        environment,
+        providerId,
+        found.usage,
+      )
+      return context.commit((work) => actIfUnchanged(work, found, rolledOverMicros))
     },
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
@@ -54,11 +62,11 @@ export function createUsageReset(measuring: MeasuringParts): ItemJob {
   }
 }
 
-type Due = ResetDecision | (CarryOverDecision & { readonly kind: 'settle' }) | NotedSettlement
+type Due = ResetDecision | (CarryOverDecision & { readonly kind: 'settle' }) | AlignedSettlement
 
-type NotedSettlement = { readonly kind: 'align-settlement'; readonly carrySettlesAt: Date | null }
+type AlignedSettlement = { readonly kind: 'align-settlement'; readonly carrySettlesAt: Date | null }
 
-type Beginning = Extract<Due, { kind: 'reset' | 'settle' }>
+type PeriodStart = Extract<Due, { kind: 'reset' | 'settle' }>
 
 /** Purchases without access get no reset event. */
 function decide(purchase: Purchase, now: Date): Due {
@@ -69,20 +77,20 @@ function decide(purchase: Purchase, now: Date): Due {
 }
 
 /** Returns whether the decision needs the units that were left from the previous period. */
-function needsLeftUnits(due: Due): due is Beginning {
+function needsRolledOverUnits(due: Due): due is PeriodStart {
   return due.kind === 'reset' || due.kind === 'settle'
 }
 
 async function actIfUnchanged(
   work: UnitOfWork,
-  { due, usage }: { readonly due: Beginning; readonly usage: UsageToMeasure },
-  leftMicros: bigint,
+  { due, usage }: { readonly due: PeriodStart; readonly usage: UsageToMeasure },
+  rolledOverMicros: bigint,
 ): Promise<ItemOutcome> {
   const before = usage.purchase
   const purchase = await lockPurchase(work.sql, work.providerId, before.reference)
   // A concurrent change may have done this already. If it did not, the purchase is found due again.
   if (purchase === undefined || !isUnchanged(purchase, before)) return 'nothing'
-  return act(work, purchase, due, leftMicros)
+  return act(work, purchase, due, rolledOverMicros)
 }
 
 function isUnchanged(one: Purchase, other: Purchase): boolean {
@@ -101,7 +109,7 @@ async function act(
   work: UnitOfWork,
   purchase: Purchase,
   due: Due,
-  leftMicros: bigint,
+  rolledOverMicros: bigint,
 ): Promise<ItemOutcome> {
   const { sql, providerId } = work
   switch (due.kind) {
@@ -116,13 +124,13 @@ async function act(
       await queuePublication(work, 'customer', purchase.customerRef)
       return 'done'
     case 'reset':
-      await begin(work, purchase, due, leftMicros)
+      await beginPeriod(work, purchase, due, rolledOverMicros)
       return 'done'
     case 'settle':
       await updateCarryOver(sql, providerId, {
         reference: purchase.reference,
         carriedInto: due.period.start,
-        carriedOverMicros: leftMicros,
+        carriedOverMicros: rolledOverMicros,
         carrySettlesAt: null,
       })
       await queuePublication(work, 'customer', purchase.customerRef)
@@ -130,15 +138,15 @@ async function act(
   }
 }
 
-async function begin(
+async function beginPeriod(
   work: UnitOfWork,
   purchase: Purchase,
   { period, nextResetAt }: Extract<Due, { kind: 'reset' }>,
-  leftMicros: bigint,
+  rolledOverMicros: bigint,
 ): Promise<void> {
   const { sql, providerId, now } = work
   await updateJobDates(sql, providerId, { ...purchase, nextResetAt })
-  await recordEvent(work, 'usage.reset', usageResetObject(purchase, period, leftMicros, now))
+  await recordEvent(work, 'usage.reset', usageResetObject(purchase, period, rolledOverMicros, now))
   if (purchase.planSnapshot?.terms.rolloverUnusedUnits !== true) return
   await updateCarryOver(sql, providerId, { ...purchase, carrySettlesAt: carryOverFinalAt(period) })
   // Publishes the counters of the coming period before it begins, and keeps those of the previous period.
@@ -150,9 +158,9 @@ function describe(due: Due): string {
     case 'nothing':
       return 'nothing'
     case 'align':
-      return `note the next reset: ${due.nextResetAt?.toISOString() ?? 'none'}`
+      return `set the next reset to ${due.nextResetAt?.toISOString() ?? 'none'}`
     case 'align-settlement':
-      return `note when carried units are settled: ${due.carrySettlesAt?.toISOString() ?? 'never'}`
+      return `set the settlement of carried units to ${due.carrySettlesAt?.toISOString() ?? 'never'}`
     case 'reset':
       return `announce the period from ${due.period.start.toISOString()}`
     case 'settle':

@@ -1,4 +1,4 @@
-import { selectDueCharges } from '@tollgate/domain/calendar/due-invoices'
+import { selectDueCharges } from '@tollgate/domain/calendar/due-items'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'

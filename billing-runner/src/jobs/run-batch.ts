@@ -1,11 +1,11 @@
-import { failClaim, settleClaims, type DueItem } from '@tollgate/domain/calendar/claims'
+import { failClaim, finishClaims, type DueItem } from '@tollgate/domain/calendar/claims'
 import { countBatch, type BatchCounts } from '@tollgate/domain/calendar/runs'
 import type { Slot } from '@tollgate/domain/calendar/slots'
 import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
 import { publishTogether } from '@tollgate/domain/publishing/publisher'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { PublicationTarget } from '@tollgate/domain/publications/repository'
-import { workOff } from '@tollgate/domain/postgres/work-off'
+import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
@@ -24,6 +24,19 @@ export type BatchParts = {
 }
 
 export type AttemptOutcome = ItemOutcome | 'failed'
+
+export type SlotParts = BatchParts & {
+  readonly limits: BatchParts['limits'] & {
+    readonly batchItemsMax: number
+    readonly claimLeaseMs: number
+  }
+}
+
+/** Called after each batch with its outcomes and its duration in seconds. */
+export type OnBatch = (outcomes: ReadonlyMap<AttemptOutcome, number>, seconds: number) => void
+
+/** `waiting`: other runners still process items of the slot, or a failed item waits for its next attempt. */
+export type SlotOutcome = 'ended' | 'waiting' | 'stopped'
 
 type ItemResult = {
   readonly due: DueItem
@@ -48,14 +61,14 @@ export async function runBatch(
   const publications: PublicationTarget[] = []
   const tried: ItemResult[] = []
   const providers = new Map<string, Promise<Provider>>()
-  await workOff(items, limits.itemsInFlightMax, async (due) => {
+  await forEachConcurrently(items, limits.itemsInFlightMax, async (due) => {
     tried.push(await attemptItem(parts, environment, job, due, publications, providers))
   })
   await publishCommitted(parts, environment, publications)
   const pool = publisher.database.in(environment)
   const dueOf = (outcomes: readonly AttemptOutcome[]): DueItem[] =>
     tried.filter(({ outcome }) => outcomes.includes(outcome)).map(({ due }) => due)
-  await settleClaims(pool, slot.job, dueOf(['done', 'nothing']), dueOf(['postponed']))
+  await finishClaims(pool, slot.job, dueOf(['done', 'nothing']), dueOf(['postponed']))
   await countBatch(pool, slot, startedAt, publisher.now(), countByProvider(tried))
   return countOutcomes(tried)
 }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import type { Job } from './job.ts'
-import type { AttemptOutcome } from './run-batch.ts'
-import type { SlotParts } from './slot-parts.ts'
-import { workSlot } from './work-slot.ts'
+import type { AttemptOutcome, SlotParts } from './run-batch.ts'
+import { processSlot } from './process-slot.ts'
 
 /** How many items had each outcome. */
 export type Totals = ReadonlyMap<AttemptOutcome, number>
@@ -24,7 +23,7 @@ export async function runOnce(
   const totals = new Map<AttemptOutcome, number>()
   const when = { at: new Date(), isByHand: true }
   for (;;) {
-    const outcome = await workSlot(parts, job, space, when, stopping, (batch) => {
+    const outcome = await processSlot(parts, job, space, when, stopping, (batch) => {
       for (const [name, count] of batch) totals.set(name, (totals.get(name) ?? 0) + count)
       onProgress(totals)
     })

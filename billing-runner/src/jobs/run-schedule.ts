@@ -7,8 +7,8 @@ import type { JobMetrics } from '../metrics.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { Job } from './job.ts'
 import type { ScheduledJob } from './job-catalogue.ts'
-import type { SlotParts } from './slot-parts.ts'
-import { workSlot } from './work-slot.ts'
+import type { SlotParts } from './run-batch.ts'
+import { processSlot } from './process-slot.ts'
 
 export type SchedulingParts = SlotParts & {
   readonly metrics: JobMetrics
@@ -75,13 +75,20 @@ async function loop(
       state.openSinceMs ??= performance.now()
       const when = { at: slot, isByHand: false }
       try {
-        const outcome = await workSlot(parts, job, space, when, stopping, (outcomes, seconds) => {
-          state.openSinceMs = performance.now()
-          parts.metrics.batchSeconds.observe(labels, seconds)
-          for (const [name, count] of outcomes) {
-            parts.metrics.items.inc({ ...labels, outcome: name }, count)
-          }
-        })
+        const outcome = await processSlot(
+          parts,
+          job,
+          space,
+          when,
+          stopping,
+          (outcomes, seconds) => {
+            state.openSinceMs = performance.now()
+            parts.metrics.batchSeconds.observe(labels, seconds)
+            for (const [name, count] of outcomes) {
+              parts.metrics.items.inc({ ...labels, outcome: name }, count)
+            }
+          },
+        )
         if (outcome === 'ended') endedAtMs = slot.getTime()
       } catch (error) {
         parts.metrics.failures.inc(labels)

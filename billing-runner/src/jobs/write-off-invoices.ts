@@ -1,5 +1,5 @@
-import { selectGivenUp } from '@tollgate/domain/calendar/due-invoices'
-import { giveUpInvoice } from '@tollgate/domain/billing/give-up-invoice'
+import { selectUncollected } from '@tollgate/domain/calendar/due-items'
+import { endCollection } from '@tollgate/domain/billing/end-collection'
 import type { ItemJob } from './job.ts'
 
 /** Creates the job that writes off invoices that could not be charged and have not changed for `quietMs`. */
@@ -7,10 +7,10 @@ export function createWriteOffs(quietMs: number): ItemJob {
   return {
     kind: 'items',
     name: 'write-offs',
-    selectDue: selectGivenUp(quietMs),
+    selectDue: selectUncollected(quietMs),
     perform: async (context, reference) => {
       const quietSince = new Date(context.now.getTime() - quietMs)
-      const isDone = await context.commit((work) => giveUpInvoice(work, reference, quietSince))
+      const isDone = await context.commit((work) => endCollection(work, reference, quietSince))
       return isDone ? 'done' : 'postponed'
     },
     explain: () => Promise.resolve('write it off'),

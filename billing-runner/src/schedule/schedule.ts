@@ -14,11 +14,12 @@ const farFuture = new Date('2100-01-01T00:00:00Z')
 export function parseSchedule(pattern: string): Schedule {
   const cron = new Cron(pattern, { timezone: 'UTC', paused: true })
   const latestBefore = (instant: Date): Date | undefined => cron.previousRuns(1, instant)[0]
-  if (latestBefore(farFuture) === undefined) throw new Error('never comes')
+  if (latestBefore(farFuture) === undefined) throw new Error('the schedule never occurs')
   return {
     latestSlot: (now) => {
       const found = latestBefore(new Date(now.getTime() + 1))
-      if (found === undefined) throw new Error(`${pattern} never came before ${now.toISOString()}`)
+      if (found === undefined)
+        throw new Error(`${pattern} did not occur before ${now.toISOString()}`)
       return found
     },
   }

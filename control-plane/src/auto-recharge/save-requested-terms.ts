@@ -13,7 +13,7 @@ import {
 import { findCard } from '@tollgate/domain/cards/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
-import { readTaxTerms } from '@tollgate/domain/invoices/read-tax-terms'
+import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'

@@ -7,7 +7,7 @@ import Provider, {
   type KoaContextWithOIDC,
 } from 'oidc-provider'
 import { recordIssuedToken } from '@tollgate/domain/customer-auth/access-tokens'
-import { prolongClient } from '@tollgate/domain/customer-auth/oauth-records'
+import { extendClient } from '@tollgate/domain/customer-auth/oauth-records'
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import type { ProxyAddress } from '@tollgate/domain/mcp/proxy-address'
 import type { Logger } from '@tollgate/platform/observability/logger'
@@ -255,7 +255,7 @@ async function storeIssuedToken({ store, address }: ProviderParts, ctx: KoaConte
   const clientExpiresAt = new Date(store.now().getTime() + store.clientMs)
   await writeOrCollect(store.rows, async (sql) => {
     await recordIssuedToken(sql, providerId, issued)
-    await prolongClient(sql, store.place, payload.client_id, clientExpiresAt)
+    await extendClient(sql, store.place, payload.client_id, clientExpiresAt)
   })
 }
 

@@ -1,11 +1,11 @@
-import { drawTokenKey, type TokenKey } from '@tollgate/domain/customer-auth/token-keys'
+import { generateTokenKey, type TokenKey } from '@tollgate/domain/customer-auth/token-keys'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { beforeEach, expect, test } from 'vitest'
 import { KeyRing } from './signing-keys.ts'
 
 const secrets = new SecretBox([{ id: 'test', bytes: Buffer.alloc(32, 1) }])
-const key = await drawTokenKey(secrets, 'prv_1', new Date(0))
+const key = await generateTokenKey(secrets, 'prv_1', new Date(0))
 
 type Reading = {
   readonly promise: Promise<readonly TokenKey[]>

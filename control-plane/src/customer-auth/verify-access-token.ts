@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose'
-import { isTokenAlive } from '@tollgate/domain/customer-auth/access-tokens'
+import { isTokenActive } from '@tollgate/domain/customer-auth/access-tokens'
 import type { Issuer } from './issuers.ts'
 
 export type VerifiedToken = {
@@ -21,7 +21,7 @@ export async function verifyAccessToken(
   if (jti === undefined || sub === undefined || exp === undefined) return undefined
   const { rows, place, now } = issuer.store
   const key = { jti, issuer: place.issuer }
-  if (!(await rows.read((sql) => isTokenAlive(sql, key, now())))) return undefined
+  if (!(await rows.read((sql) => isTokenActive(sql, key, now())))) return undefined
   return {
     jti,
     customerRef: sub,

@@ -1,6 +1,10 @@
 import { listReceivingProviders } from '@tollgate/domain/webhooks/receiving-providers'
-import { beginTelling, passUsage, type LogPositions } from '@tollgate/domain/usage-events/positions'
-import { tellUsage } from '@tollgate/domain/usage-events/tell-usage'
+import {
+  startPositions,
+  skipUsage,
+  type LogPositions,
+} from '@tollgate/domain/usage-events/positions'
+import { emitUsageEvents } from '@tollgate/domain/usage-events/emit-usage-events'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Service } from '@tollgate/platform/service/service'
 import {
@@ -81,12 +85,12 @@ async function emitAll(
   if (receivers.size === 0) {
     parts.lag.record(environment, stored, stored)
     if (arePositionsEqual(stored, skippedTo.get(environment))) return
-    await passUsage(pool, stored)
+    await skipUsage(pool, stored)
     skippedTo.set(environment, stored)
     return
   }
   skippedTo.delete(environment)
-  const positions = await beginTelling(pool, stored)
+  const positions = await startPositions(pool, stored)
   parts.lag.record(environment, stored, positions)
   for (const [partition, toOffset] of stored) {
     // A failure in one partition must not delay the others.
@@ -137,7 +141,7 @@ async function emitRange(
     }
     const events = read.records.map(({ event }) => event)
     const batch = { partition, fromOffset: offset, toOffset: read.toOffset, events }
-    const outcome = await pool.begin((sql) => tellUsage(sql, environment, batch))
+    const outcome = await pool.begin((sql) => emitUsageEvents(sql, environment, batch))
     if (outcome === 'elsewhere') return
     offset = read.toOffset
   }

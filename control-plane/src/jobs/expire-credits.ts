@@ -1,4 +1,4 @@
-import { workOff } from '@tollgate/domain/postgres/work-off'
+import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 import { claimExpiringWallets } from '@tollgate/domain/wallet/expiring-grants'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
@@ -42,7 +42,7 @@ async function expireBatch(parts: ExpiryParts, environment: Environment): Promis
   const reclaimAt = new Date(at.getTime() + reclaimAfterMs)
   const pool = database.in(environment)
   const claimed = await claimExpiringWallets(pool, at, reclaimAt, grantsPerClaimMax)
-  await workOff(claimed.wallets, walletsInFlightMax, (wallet) =>
+  await forEachConcurrently(claimed.wallets, walletsInFlightMax, (wallet) =>
     expireWallet(parts, { environment, ...wallet }),
   )
   return claimed.grantsTotal

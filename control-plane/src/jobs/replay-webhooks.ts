@@ -1,7 +1,7 @@
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { continueReplay, type ReplayPace } from '@tollgate/domain/webhooks/replay-deliveries'
-import { listDueReplays, type ReplayName } from '@tollgate/domain/webhooks/replays-repository'
+import { listDueReplays, type ReplayKey } from '@tollgate/domain/webhooks/replays-repository'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import { commit } from '../access/commit.ts'
@@ -31,7 +31,7 @@ export function createWebhookReplays(parts: CommitParts, pace: ReplayPace): Serv
 async function queueNextBatch(
   parts: CommitParts,
   environment: Environment,
-  { providerId, reference }: ReplayName,
+  { providerId, reference }: ReplayKey,
   pace: ReplayPace,
 ): Promise<void> {
   const provider = { environment, providerId }

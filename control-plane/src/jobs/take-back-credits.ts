@@ -3,7 +3,7 @@ import {
   type TakeBackName,
 } from '@tollgate/domain/payments/take-backs-repository'
 import { processTakeBack } from '@tollgate/domain/settlement/process-take-back'
-import { workOff } from '@tollgate/domain/postgres/work-off'
+import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
@@ -58,7 +58,7 @@ export async function takeBackCredits(
   const retryAt = new Date(at.getTime() + retryAfterMs)
   const pool = database.in(environment)
   const due = await claimDueTakeBacks(pool, at, retryAt, rowsPerClaimMax)
-  await workOff(due, walletsInFlightMax, (each) => takeBackFromWallet(parts, environment, each))
+  await forEachConcurrently(due, walletsInFlightMax, (each) => takeBackFromWallet(parts, environment, each))
   return due.length === rowsPerClaimMax
 }
 

@@ -3,7 +3,7 @@ import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
 import { answerWithoutPurchase } from '@tollgate/domain/entitlements/no-purchase-answer'
-import { unixSecond } from '@tollgate/domain/periods/periods'
+import { unixSeconds } from '@tollgate/domain/periods/periods'
 import { planOffer, offerOf } from '@tollgate/domain/catalog/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
@@ -52,7 +52,7 @@ export async function checkLimit(
   const customer = await requireCustomer(parts, operation, request.customerRef)
   const product = await requireProduct(parts, operation, request.productRef)
 
-  const plans = await read(parts, operation, (sql) =>
+const plans = await read(parts, operation, (sql) =>
     listPlans(sql, operation.providerId, [product.reference]),
   )
   const found = await findOrProvision(parts, operation, customer, product, plans)
@@ -133,7 +133,7 @@ async function answerForPurchase(
     providerId,
     productRef,
     entitlement,
-    periodStartSecond: unixSecond(period.start),
+    periodStartSecond: unixSeconds(period.start),
     nowMs: now.getTime(),
   }
   const { usedMicros, carriedOverMicros } = await parts.usage.read(counted, async () => {
@@ -146,7 +146,7 @@ async function answerForPurchase(
     entitlement.credit === null
       ? 0n
       : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
-  const startSecond = unixSecond(period.start)
+  const startSecond = unixSeconds(period.start)
   return answerLimitCheck({
     entitlement,
     usedMicros,

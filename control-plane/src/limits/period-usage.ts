@@ -1,7 +1,4 @@
-import {
-  carriedOverMicros,
-  entitledPeriodThatLeaves,
-} from '@tollgate/domain/entitlements/carried-over'
+import { carriedOverMicros, findPeriodToRollOver } from '@tollgate/domain/entitlements/carried-over'
 import {
   countingWindows,
   windowOfPeriod,
@@ -73,12 +70,12 @@ export class PeriodUsage {
   readonly #storedReads: StoredReads
   #hotStateFailedAtMs = -Infinity
 
-  constructor(parts: PeriodUsageParts) {
+constructor(parts: PeriodUsageParts) {
     this.#parts = parts
     this.#storedReads = new StoredReads(parts.limits.storedUsageChecksMax)
   }
 
-  /**
+/**
    * Reads the usage of a period. `prepare` makes the hot state count the period. Throws a refusal with status 503 if the usage
    * cannot be read completely now.
    */
@@ -89,7 +86,7 @@ export class PeriodUsage {
     return usageFromAmounts(period, await this.#readAmounts(period, prepare))
   }
 
-  async #readAmounts(
+async #readAmounts(
     period: PeriodOfPurchase,
     prepare: () => Promise<void>,
   ): Promise<ReadonlyMap<string, bigint>> {
@@ -113,7 +110,7 @@ export class PeriodUsage {
     return await this.#readStored(period)
   }
 
-  async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
     const { eventLog: log, hotState, tails, progress, limits, answers } = this.#parts
     const { environment, providerId, productRef, entitlement } = period
     const { amounts, source } = await readCountedUsage(
@@ -133,14 +130,14 @@ export class PeriodUsage {
     return amounts
   }
 
-  #readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+#readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
     const { environment, providerId, productRef, entitlement } = period
     const { customerRefs } = entitlement
     const windows = windowsToRead(period)
     return this.readWindows({ environment, providerId, productRef, customerRefs, windows })
   }
 
-  /**
+/**
    * Returns the usage of each window by its id, from the usage store and the tail of the log. Throws a refusal with status 503 if
    * it is not available now.
    */
@@ -176,7 +173,7 @@ function usageFromAmounts(
 function windowsToRead(periodAt: EntitledPeriodAt): CountingWindow[] {
   const { entitlement, nowMs } = periodAt
   const period = periodOf(periodAt)
-  const starts = [period, entitledPeriodThatLeaves(entitlement, period, nowMs)].map(
+  const starts = [period, findPeriodToRollOver(entitlement, period, nowMs)].map(
     (each) => each?.startSecond,
   )
   return countingWindows(entitlement).filter((_, index) =>

@@ -67,7 +67,7 @@ export async function waitForCounters(
       const appliedOffset = await parts.hotState.appliedOffset(environment, partition)
       if (appliedOffset >= head) break
       const lag = { at: { space: environment, partition }, appliedOffset, head }
-      const patienceMs = parts.progress.lastPatienceMs([lag], parts.limits.countersWaitMs)
+      const patienceMs = parts.progress.patienceWithoutTailMs([lag], parts.limits.countersWaitMs)
       const leftMs = Math.min(patienceMs, deadlineMs - performance.now())
       if (leftMs <= 0) return false
       await parts.hotState.waitForApply(Math.min(leftMs, applyWaitMs))

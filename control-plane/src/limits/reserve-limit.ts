@@ -1,4 +1,4 @@
-import { answerReserve } from '@tollgate/domain/reservations/reserve-answer'
+import { toReserveResponse } from '@tollgate/domain/reservations/reserve-response'
 import { reserveUsage, type ReservedUsage } from '@tollgate/domain/reservations/reserve-usage'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { offerOf } from '@tollgate/domain/catalog/plan-offer'
@@ -44,7 +44,10 @@ export async function reserveLimit(
   }
   if (reserved.kind === 'full') throw refusals.reservationsFull()
   const isDenied = reserved.reservation === undefined
-  return answerReserve(reserved, isDenied ? await findOffer(parts, operation, request) : undefined)
+  return toReserveResponse(
+    reserved,
+    isDenied ? await findOffer(parts, operation, request) : undefined,
+  )
 }
 
 async function reserve(

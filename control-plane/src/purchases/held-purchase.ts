@@ -2,7 +2,7 @@ import { listReferences } from '@tollgate/domain/customers/repository'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { userUsage } from '@tollgate/domain/entitlements/usage-view'
-import { unixSecond } from '@tollgate/domain/periods/periods'
+import { unixSeconds } from '@tollgate/domain/periods/periods'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
@@ -49,7 +49,7 @@ export async function presentHeldPurchase(
   const entitlement = entitlementOf(purchase, customerRefs, now)
   if (entitlement === undefined) return undefined
   const period = purchasePeriodAt(purchase, plan, now)
-  const periodStartSecond = unixSecond(period.start)
+  const periodStartSecond = unixSeconds(period.start)
   const { productRef } = purchase
   const nowMs = now.getTime()
   const counted = { environment, providerId, productRef, entitlement, periodStartSecond, nowMs }

@@ -10,7 +10,7 @@ import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
-import { rollingLimitMicros } from '@tollgate/domain/pricing/roll-over'
+import { rollOverLimitMicros } from '@tollgate/domain/pricing/roll-over'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { listSharedWindows } from '@tollgate/domain/purchases/purchase-fields-repository'
 import type { PageRange } from '@tollgate/domain/postgres/select-page'
@@ -267,7 +267,7 @@ function carriedOverInto(
   nowMs: number,
 ): bigint {
   const { planSnapshot: plan } = purchase
-  if (plan === null || rollingLimitMicros(plan) === undefined) return 0n
+  if (plan === null || rollOverLimitMicros(plan) === undefined) return 0n
   const entitlement = compileEntitlement(purchase, plan, { now: shownAt, customerRefs: [] })
   const period = currentPeriod(entitlement, shownAt.getTime())
   return period === undefined ? 0n : carriedOverMicros(entitlement, period, amounts, nowMs)

@@ -1,5 +1,5 @@
 import { windowBefore, billedWindowOf } from '@tollgate/domain/purchases/usage-windows'
-import type { CountedOfPeriod } from '@tollgate/domain/entitlements/usage-view'
+import type { CountedPeriod } from '@tollgate/domain/entitlements/usage-view'
 import type { Period } from '@tollgate/domain/periods/periods'
 import { findEndOfPrevious } from '@tollgate/domain/purchases/purchase-fields-repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -10,7 +10,7 @@ import type { PeriodUsage } from '../limits/period-usage.ts'
 
 export type SharedUsageParts = ReadParts & { readonly logger: Logger; readonly usage: PeriodUsage }
 
-type SplitUsage = Pick<CountedOfPeriod, 'usedMicros' | 'usedBeforeMicros'>
+type SplitUsage = Pick<CountedPeriod, 'usedMicros' | 'usedBeforeMicros'>
 
 /**
  * Returns the part of a window that belongs to this purchase, if several purchases count in the window. The counters have only the

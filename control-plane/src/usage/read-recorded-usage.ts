@@ -1,5 +1,5 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
-import { readableEvent, type LogRange } from '@tollgate/domain/entitlements/read-log-range'
+import { tryDecodeEvent, type LogRange } from '@tollgate/domain/entitlements/read-log-range'
 import type { TailRecord } from '@tollgate/domain/entitlements/fold-tail'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -64,7 +64,7 @@ export async function readRecordedUsage(
         if (offset >= lastOffset) break
       }
       offset = record.offset + 1
-      const event = readableEvent(record)
+      const event = tryDecodeEvent(record)
       if (event?.outcome === 'success' && providerIds.has(event.providerId)) {
         found.push({ offset: record.offset, event })
       }

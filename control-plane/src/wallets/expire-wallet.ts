@@ -2,7 +2,7 @@ import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { expireCredits } from '@tollgate/domain/wallet/expire-credits'
 import { listDueGrants } from '@tollgate/domain/wallet/expiring-grants'
-import type { WalletName } from '@tollgate/domain/wallet/hot-wallet'
+import type { WalletKey } from '@tollgate/domain/wallet/hot-wallet'
 import type { HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import { commit } from '../access/commit.ts'
 import type { Wallets } from './wallets.ts'
@@ -14,7 +14,7 @@ export type ExpiryParts = CommitParts & {
 /**
  * Expires the remaining credits of a wallet's expired grants. Never throws: if a store is unavailable, a later round expires them.
  */
-export async function expireWallet(parts: ExpiryParts, name: WalletName): Promise<void> {
+export async function expireWallet(parts: ExpiryParts, name: WalletKey): Promise<void> {
   const { environment, customerRef } = name
   const operation = jobOperation('expire-credits', name, parts.publisher.now())
   try {
@@ -37,7 +37,7 @@ export async function expireWallet(parts: ExpiryParts, name: WalletName): Promis
  */
 export async function readWalletBeforeChange(
   parts: ExpiryParts,
-  name: WalletName,
+  name: WalletKey,
 ): Promise<HotWallet | undefined> {
   const { environment, providerId, customerRef } = name
   const now = parts.publisher.now()

@@ -8,13 +8,13 @@ import {
 } from '@tollgate/domain/wallet/hold-credits'
 import { findWallet } from '@tollgate/domain/wallet/repository'
 import {
-  takeAllCredits,
+  holdAllUsageCredits,
   type DueDebit,
-  type TakenCredits,
+  type HeldUsageCredits,
   type WalletLimits,
-} from '@tollgate/domain/wallet/take-credits'
+} from '@tollgate/domain/wallet/hold-usage-credits'
 import { WalletFullError } from '@tollgate/domain/wallet/wallet-full-error'
-import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import type { WalletKey, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Logger } from '@tollgate/platform/observability/logger'
@@ -45,7 +45,7 @@ export class Wallets {
   readonly hold: HoldCredits
   readonly release: ReleaseCredits
 
-  constructor(parts: WalletsParts) {
+constructor(parts: WalletsParts) {
     this.#parts = parts
     this.#storedReads = new StoredReads(parts.limits.storedBalancesMax)
     this.#hot = { log: parts.eventLog, hotState: parts.hotState }
@@ -54,27 +54,27 @@ export class Wallets {
     this.release = createReleaseCredits(this.#hot)
   }
 
-  /**
+/**
    * Returns the remaining credits of a wallet, in 10^-6 credits, after all usage acknowledged before the call. Reads the hot state,
    * or the ledger, ClickHouse and the log while the hot state does not know the balance. Throws a refusal with status 503 if no
    * store can tell the balance now.
    */
-  async read(name: WalletName): Promise<bigint> {
+  async read(name: WalletKey): Promise<bigint> {
     const hot = await this.readHot(name)
     if (hot !== undefined) return spendableMicros(hot)
     return await this.#storedReads.run(() => this.#readStored(name))
   }
 
-  /** Debits credits for usage records that are about to be written. */
-  async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
-    return await refuseIfBehind(() => takeAllCredits(this.#hot, due, this.#parts.limits))
+/** Debits credits for usage records that are about to be written. */
+  async take(due: readonly DueDebit[]): Promise<HeldUsageCredits[]> {
+    return await refuseIfBehind(() => holdAllUsageCredits(this.#hot, due, this.#parts.limits))
   }
 
-  /**
+/**
    * Returns the wallet of the hot state. Returns undefined while only the ledger knows the balance; the ledger includes usage
    * later.
    */
-  async readHot(name: WalletName): Promise<HotWallet | undefined> {
+  async readHot(name: WalletKey): Promise<HotWallet | undefined> {
     try {
       return await readWallet(this.#hot, name, this.#parts.limits.waitMs)
     } catch (error) {
@@ -89,7 +89,7 @@ export class Wallets {
     }
   }
 
-  async #readStored(name: WalletName): Promise<bigint> {
+async #readStored(name: WalletKey): Promise<bigint> {
     const { environment, providerId, customerRef } = name
     const { database, limits } = this.#parts
     const { tailRecordsMax } = limits

@@ -25,12 +25,12 @@ import { createTrialExpiry } from '@tollgate/billing-runner/jobs/end-trials'
 import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchases'
 import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
 import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
-import { workSlot } from '@tollgate/billing-runner/jobs/work-slot'
+import { processSlot } from '@tollgate/billing-runner/jobs/process-slot'
 import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
-import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import type { WalletKey, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import { readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import { Died, databaseOf, hotStateOf, processorOf, type Life } from './life.ts'
@@ -168,7 +168,7 @@ export class MortalService {
   }
 
   /** Returns undefined if the wallet is only known in the ledger. */
-  #readHot(name: WalletName): Promise<HotWallet | undefined> {
+  #readHot(name: WalletKey): Promise<HotWallet | undefined> {
     return readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
       if (error instanceof UsageBehindError) return undefined
       throw error
@@ -210,7 +210,7 @@ export class MortalService {
     for (const job of all) {
       slots += 1
       const when = { at: new Date(slots), isByHand: true }
-      await workSlot(parts, job, environment, when, stopping, () => undefined)
+      await processSlot(parts, job, environment, when, stopping, () => undefined)
     }
   }
 }

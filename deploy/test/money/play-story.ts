@@ -9,13 +9,13 @@ import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request
 import { PaymentUnknownError } from '@tollgate/domain/payments/payment-parts'
 import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { taxPayment } from '@tollgate/domain/charging/tax-payment'
-import { activatePlan, type SoldRequest } from '@tollgate/domain/billing/activate-plan'
+import { activatePlan, type ActivateAndBillRequest } from '@tollgate/domain/billing/activate-plan'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import { takeCredits } from '@tollgate/domain/wallet/take-credits'
+import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { callProcessor, readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { walletLimits, type MortalService } from './mortal-service.ts'
@@ -173,7 +173,7 @@ function take(cast: Cast, plan: PlanName): Promise<void> {
   const { productRef, planRefs } = shop
   const seller = { name: 'Acme' }
   const asked = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar', seller }
-  return ownAct(cast, (work) => activatePlan(work, asked as SoldRequest))
+  return ownAct(cast, (work) => activatePlan(work, asked as ActivateAndBillRequest))
 }
 
 /** Runs an operation on the newest purchase of the product. */
@@ -340,9 +340,9 @@ async function useCredits({ world, shop, customer }: Cast): Promise<void> {
   const usageRef = `usage_${randomUUID()}`
   const due = { ...of, environment, usageRef, dueMicros: usedMicros, isKeyed: false } as const
   try {
-    const { takenMicros } = await takeCredits({ log, hotState }, due, walletLimits)
-    if (takenMicros === 0n) return
-    const debit = { usageRef, micros: takenMicros }
+    const { heldMicros } = await holdUsageCredits({ log, hotState }, due, walletLimits)
+    if (heldMicros === 0n) return
+    const debit = { usageRef, micros: heldMicros }
     await log.record({ ...of, productRef: shop.productRef, micros: 0n, at: world.now, debit })
   } catch (error) {
     // The process that had to publish the wallet died.

@@ -1,5 +1,5 @@
 import { listLines } from '@tollgate/domain/invoices/lines'
-import { recompute } from '@tollgate/domain/invoices/recompute'
+import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
@@ -34,7 +34,7 @@ export async function verifyInvoices(books: Books, processor: AtProcessor): Prom
   expect(invoices.map(({ number }) => number)).toEqual(invoices.map((_, at) => BigInt(at + 1)))
   const payments = await readPayments(books)
   for (const invoice of invoices) {
-    expect(recompute(invoice), invoice.reference).toEqual([])
+    expect(recomputeInvoice(invoice), invoice.reference).toEqual([])
     verifyPaidOnce(invoice, payments, processor)
   }
   await verifyToldUsage(books, invoices)

@@ -108,7 +108,7 @@ test('a busy installation has nothing to tell', async () => {
   await refunded(first!, '100')
   const { lines, failure } = await reconcile()
   expect(lines).toEqual([
-    expect.stringMatching(/compared 8 payment, .*5 posting.*; 0 found, 0 of them set right$/),
+    expect.stringMatching(/compared 8 payment, .*5 posting.*; 0 found, 0 of them repaired$/),
   ])
   expect(failure).toBeUndefined()
 })
@@ -165,10 +165,10 @@ test('what no webhook told of is set right by a look, and told of once', async (
   const { lines, failure } = await reconcile()
   expect(failure).toBeUndefined()
   const expected = [
-    `dispute ${String(happened['id'])} set right: here nothing, there needs_response 1900 USD`,
-    `payment ${payment} set right: here requires_payment_method 1900 USD, there succeeded 1900 USD`,
-    `payout ${payout.body.id} set right: here nothing, there pending 1000 USD`,
-    `refund ${refund} set right: here nothing, there succeeded 300 USD`,
+    `dispute ${String(happened['id'])} repaired: here nothing, there needs_response 1900 USD`,
+    `payment ${payment} repaired: here requires_payment_method 1900 USD, there succeeded 1900 USD`,
+    `payout ${payout.body.id} repaired: here nothing, there pending 1000 USD`,
+    `refund ${refund} repaired: here nothing, there succeeded 300 USD`,
   ]
   for (const line of expected) expect(lines).toContainEqual(expect.stringContaining(line))
   expect(lines).toHaveLength(1 + expected.length)

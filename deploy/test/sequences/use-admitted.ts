@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { takeCredits } from '@tollgate/domain/wallet/take-credits'
+import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { environment } from '../money/environment.ts'
 import { walletLimits } from '../money/mortal-service.ts'
 import { checkLimit } from './check-limit.ts'
@@ -45,11 +45,10 @@ async function debit(player: Player, units: number): Promise<void> {
     dueMicros,
     isKeyed: false,
   } as const
-  const { takenMicros } = await takeCredits({ log, hotState }, due, walletLimits)
+  const { heldMicros } = await holdUsageCredits({ log, hotState }, due, walletLimits)
   await record(player, {
     micros: BigInt(units) * microsPerUnit,
-    debit: { usageRef, micros: takenMicros },
+    debit: { usageRef, micros: heldMicros },
   })
-  if (takenMicros !== dueMicros)
-    throw new Error(`${takenMicros} of ${dueMicros} credits were taken`)
+  if (heldMicros !== dueMicros) throw new Error(`${heldMicros} of ${dueMicros} credits were taken`)
 }

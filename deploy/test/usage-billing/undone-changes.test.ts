@@ -1,7 +1,7 @@
 import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
-import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import { expect, test } from 'vitest'
 import { hybrid, UsageShop } from './usage-shop.ts'
 
@@ -17,7 +17,7 @@ async function change({ reference }: Purchase): Promise<Purchase> {
     const before = (await lockPurchase(sql, providerId, reference))!
     await endNow(work, before, 'expired')
     const dates = { startDate: now, createdAt: now, updatedAt: now }
-    const changed = { ...before, ...dates, reference: drawReference('purchase') }
+    const changed = { ...before, ...dates, reference: generateReference('purchase') }
     await insertPurchase(sql, providerId, changed)
     return changed
   })

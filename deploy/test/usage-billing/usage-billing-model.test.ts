@@ -1,5 +1,5 @@
 import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/charge-invoice'
-import { recompute } from '@tollgate/domain/invoices/recompute'
+import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
@@ -224,7 +224,7 @@ async function expectBills(story: Story, issuesZero: boolean): Promise<void> {
       .reduce((sum, { exact }) => sum.plus(fractionOf(exact)), Rational.of(0n))
     expect(cost.equals(model.costOfAll(story.records))).toBe(true)
     for (const invoice of invoices) {
-      expect(recompute(invoice)).toEqual([])
+      expect(recomputeInvoice(invoice)).toEqual([])
       expect(invoice.status).toBe('paid')
       expect(story.charged.get(invoice.reference) ?? 0n).toBe(invoice.paidMinor)
       linesMinor += sumOf(invoice.lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
@@ -244,7 +244,7 @@ async function expectBills(story: Story, issuesZero: boolean): Promise<void> {
 function expectDraft({ number, issuedAt, totalMinor, lines, ...draft }: InvoiceWithLines): void {
   expect({ number, issuedAt, totalMinor }).toEqual({ number: null, issuedAt: null, totalMinor: 0n })
   expect(lines.map(({ amountMinor }) => amountMinor)).toEqual(lines.map(() => 0n))
-  expect(recompute({ ...draft, totalMinor, lines })).toEqual([])
+  expect(recomputeInvoice({ ...draft, totalMinor, lines })).toEqual([])
 }
 
 function inOneOrder<Shape>(shapes: readonly Shape[]): Shape[] {

@@ -1,6 +1,6 @@
 import { deleteCustomer } from '@tollgate/domain/deletion/delete-customer'
 import { linkReference } from '@tollgate/domain/customers/repository'
-import { recompute } from '@tollgate/domain/invoices/recompute'
+import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { createOutput } from '@tollgate/platform/cli/output'
 import { runJobs } from '@tollgate/billing-runner/cli/run-jobs'
@@ -36,7 +36,7 @@ describe('the usage of a period', () => {
         },
       },
     ])
-    expect(recompute(invoice!)).toEqual([])
+    expect(recomputeInvoice(invoice!)).toEqual([])
     expect(of.asked).toMatchObject([{ amountMinor: 5_150n, currency: 'USD' }])
     const [told, ...more] = await of.runner.events(of.shop, /^usage\.charged$/)
     expect(more).toEqual([])

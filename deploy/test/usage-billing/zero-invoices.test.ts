@@ -1,6 +1,6 @@
 import { addCarried, readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { creditInvoice } from '@tollgate/domain/invoices/credit-notes'
-import { recompute } from '@tollgate/domain/invoices/recompute'
+import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { expect, test } from 'vitest'
 import { postPaid, UsageShop } from './usage-shop.ts'
@@ -54,7 +54,7 @@ test('usage that comes late for a period without an invoice is priced behind wha
       { inputs: { kind: 'usage', usedUnits: '0' }, amountMinor: 0n },
     ],
   })
-  expect(recompute(invoice!)).toEqual([])
+  expect(recomputeInvoice(invoice!)).toEqual([])
 })
 
 test('what waits for the next invoice goes on waiting over a period that costs nothing', async () => {

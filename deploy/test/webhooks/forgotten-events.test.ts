@@ -1,8 +1,8 @@
-import { deleteOldEvents, holdOutboxEvent } from '@tollgate/domain/outbox/delete-old-events'
+import { deleteOldEvents, lockOutboxEvent } from '@tollgate/domain/outbox/delete-old-events'
 import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
-import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
-import { eraseAnswers, wantAnswersErased } from '@tollgate/domain/webhooks/answer-erasures'
+import { generateEventId } from '@tollgate/domain/unit-of-work/generate-event-id'
+import { eraseAnswers, scheduleAnswerErasure } from '@tollgate/domain/webhooks/answer-erasures'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ type Told = { readonly createdAt: Date; readonly customer?: string; readonly isS
 /** Writes events in one transaction, in the given order. Returns their ids. */
 async function tell(events: readonly Told[]): Promise<string[]> {
   const rows = events.map(({ createdAt, customer = 'cus_1' }) => ({
-    eventId: drawEventId(createdAt),
+    eventId: generateEventId(createdAt),
     providerId,
     type: 'purchase.created',
     livemode: false,
@@ -113,7 +113,7 @@ test('what a delivery keeps is looked at and not written to', async () => {
 test('an event that a replay holds is not deleted from under it', async () => {
   const [id] = await tell([{ createdAt: daysAgo(100) }])
   await sandbox().begin(async (replay) => {
-    expect(await holdOutboxEvent(replay, providerId, id!)).toBe(true)
+    expect(await lockOutboxEvent(replay, providerId, id!)).toBe(true)
     expect(await deleteOld()).toBe(0)
     await replay`
       insert into webhook_deliveries
@@ -129,7 +129,7 @@ test('a replay that comes while an event is deleted finds it gone', async () => 
   let held: Promise<boolean> | undefined
   await sandbox().begin(async (deletion) => {
     await deletion`delete from outbox where event_id = ${id!}`
-    held = holdOutboxEvent(sandbox(), providerId, id!)
+    held = lockOutboxEvent(sandbox(), providerId, id!)
     const waiting = () => deletion`select from pg_locks where not granted`
     await expect.poll(async () => (await waiting()).count, { timeout: 20_000 }).toBe(1)
   })
@@ -159,7 +159,7 @@ test('answers about an erased customer go, and those that were on their way; nob
   await tell(Array.from({ length: 20 }, () => ({ ...event, customer: 'cus_gone' })))
   await tell(Array.from({ length: 5 }, () => ({ ...event, customer: 'cus_here' })))
   await answer()
-  await wantAnswersErased(sandbox(), providerId, 'cus_gone', today)
+  await scheduleAnswerErasure(sandbox(), providerId, 'cus_gone', today)
   const erase = (now: Date, life = new Life()) => eraseAnswers(poolOf(life), now, 3)
   let deaths = 0
   for (let isDead = true; isDead; deaths += Number(isDead)) {

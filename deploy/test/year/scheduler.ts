@@ -10,7 +10,7 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { takeBackCredits } from '../../../control-plane/src/jobs/take-back-credits.ts'
 import { createJobs, type JobParts } from '../../../billing-runner/src/jobs/job-catalogue.ts'
-import { workSlot } from '../../../billing-runner/src/jobs/work-slot.ts'
+import { processSlot } from '../../../billing-runner/src/jobs/process-slot.ts'
 import type { Installation } from './installation.ts'
 import { KilledError, Life } from './mortal.ts'
 import { Random } from './random.ts'
@@ -137,7 +137,7 @@ export class Scheduler {
       const parts = { publisher: this.#installation.publisher(life), logger, limits }
       for (;;) {
         const when = { at, isByHand: false }
-        const outcome = await workSlot(parts, job, space, when, never, () => undefined)
+        const outcome = await processSlot(parts, job, space, when, never, () => undefined)
         if (outcome === 'ended' || life.isOver) return
         await sleep(stillMs)
       }

@@ -18,8 +18,8 @@ const keys = fc
     key: generateSecretKey(environment, () => bytes),
   }))
 
-describe('a secret key', () => {
-  it('has its form, even from the smallest and the largest secret', () => {
+describe('secret keys', () => {
+  it('have the documented form, even for the smallest and the largest secret', () => {
     const form = /^sk_(sandbox|live)_[0-9A-Za-z]{49}$/
     fc.assert(
       fc.property(keys, ({ key, environment }) => {
@@ -32,14 +32,14 @@ describe('a secret key', () => {
     }
   })
 
-  it('carries the CRC-32 of what stands before it', () => {
+  it('end with the CRC-32 of everything before it', () => {
     const key = generateSecretKey('sandbox', randomBytes)
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
     const checksum = [...key.slice(-6)].reduce((sum, char) => sum * 62 + alphabet.indexOf(char), 0)
     expect(checksum).toBe(crc32(key.slice(0, -6)))
   })
 
-  it('is refused after any single change', () => {
+  it('are refused after a change of any single character', () => {
     fc.assert(
       fc.property(keys, fc.nat(59), fc.constantFrom('0', 'Z', 'a', '_', ' '), (made, at, char) => {
         const index = at % made.key.length
@@ -50,23 +50,23 @@ describe('a secret key', () => {
     )
   })
 
-  it.each(['', 'sk_live_', 'sk_live_short', `pk_live_${'0'.repeat(49)}`])('is not: %s', (text) => {
+  it.each(['', 'sk_live_', 'sk_live_short', `pk_live_${'0'.repeat(49)}`])('exclude %j', (text) => {
     expect(environmentOfSecretKey(text)).toBeUndefined()
   })
 
-  it('shows its prefix and its last four characters', () => {
+  it('show their prefix and their last 4 characters', () => {
     const key = generateSecretKey('live', randomBytes)
     expect(displayOfSecretKey(key)).toBe(`sk_live_...${key.slice(-4)}`)
   })
 
-  it('is stored as its SHA-256', () => {
+  it('are stored as their SHA-256', () => {
     expect(sha256OfSecretKey('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     )
   })
 })
 
-describe('an Authorization header that opens nothing', () => {
+describe('the fault of an Authorization header that is refused', () => {
   const key = generateSecretKey('sandbox', randomBytes)
 
   it.each([
@@ -78,7 +78,7 @@ describe('an Authorization header that opens nothing', () => {
     [`Bearer ${key}x`, 'malformed_key'],
     [`Bearer ${key} ${key}`, 'malformed_key'],
     [`Bearer ${key}`, 'invalid_key'],
-  ])('%s: %s', (authorization, fault) => {
+  ])('of %j is %s', (authorization, fault) => {
     expect(faultOfAuthorization(authorization)).toBe(fault)
   })
 })

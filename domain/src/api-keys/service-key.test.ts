@@ -4,7 +4,7 @@ import { holderOfServiceKey, isServiceKey, serviceKeyOf } from './service-key.ts
 const holder = { environment: 'sandbox', providerId: 'prv_Zz09_a-b' } as const
 const key = serviceKeyOf('secret', holder)
 
-test('a key speaks for the provider and environment that it was made for', () => {
+test('a service key identifies the provider and the environment that it was derived for', () => {
   expect(isServiceKey(`Bearer ${key}`)).toBe(true)
   expect(holderOfServiceKey('secret', `Bearer ${key}`)).toEqual(holder)
 })
@@ -17,6 +17,6 @@ test.each([
   ['a longer code', 'secret', `Bearer ${key}0`],
   ['no bearer', 'secret', key],
   ['nothing', 'secret', ''],
-])('%s is nobody', (_, secret, authorization) => {
+])('a service key with %s identifies no provider', (_, secret, authorization) => {
   expect(holderOfServiceKey(secret, authorization)).toBeUndefined()
 })

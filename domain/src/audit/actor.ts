@@ -32,7 +32,7 @@ export function jobActor(name: string): Actor {
  * Sets the actor of this transaction's changes, for the triggers that record them. The statement is sent together with
  * the next statement and runs before it. If it fails, the transaction fails.
  */
-export function nameActor(sql: TransactionSql, { name, operation, requestId, ip }: Actor): void {
+export function setActor(sql: TransactionSql, { name, operation, requestId, ip }: Actor): void {
   void sql`
     select set_config('tollgate.actor', ${name}, true), set_config('tollgate.operation', ${operation}, true),
       set_config('tollgate.request_id', ${requestId ?? ''}, true), set_config('tollgate.ip', ${ip ?? ''}, true)

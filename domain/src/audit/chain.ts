@@ -8,7 +8,7 @@ export const auditChainStart = createHash('sha256').update('tollgate audit log')
  * Returns the hash of the last entry in a chain in which each hash covers the previous one. The entries must be in the
  * order of their ids.
  */
-export function chainOn(previousSha256: string, entries: readonly AuditEntry[]): string {
+export function extendChain(previousSha256: string, entries: readonly AuditEntry[]): string {
   return entries.reduce(
     (previous, entry) =>
       createHash('sha256')
@@ -30,7 +30,7 @@ export type ChainBreak =
  * Returns why a seal does not match its predecessor or its entries, or undefined if it matches. `entries` are the
  * entries that are in the seal's range now.
  */
-export function judgeSeal(
+export function findChainBreak(
   previous: AuditSeal | undefined,
   seal: AuditSeal,
   entries: readonly AuditEntry[],
@@ -41,7 +41,7 @@ export function judgeSeal(
     seal.previousSha256 === (previous?.sha256 ?? auditChainStart)
   if (!follows) return 'seal-out-of-order'
   if (BigInt(entries.length) !== seal.entries) return 'entries-missing-or-added'
-  return chainOn(seal.previousSha256, entries) === seal.sha256 ? undefined : 'altered'
+  return extendChain(seal.previousSha256, entries) === seal.sha256 ? undefined : 'altered'
 }
 
 /**

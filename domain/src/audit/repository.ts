@@ -81,13 +81,13 @@ export async function listEntriesBetween(
 }
 
 /** Returns the id of the newest visible entry, or 0 if there is none. */
-export async function findNewestId(sql: Queryable): Promise<bigint> {
+export async function findNewestEntryId(sql: Queryable): Promise<bigint> {
   const [row] = await sql<{ id: bigint }[]>`select coalesce(max(id), 0) as id from audit_log`
   return row!.id
 }
 
 /** Returns the providers that have unsealed entries in (afterId, upToId]. */
-export async function listUnsealed(
+export async function listUnsealedProviders(
   sql: Queryable,
   afterId: bigint,
   upToId: bigint,

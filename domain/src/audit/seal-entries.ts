@@ -1,13 +1,13 @@
 import type { Sql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { areTransactionsOver } from '../postgres/transactions-over.ts'
-import { chainOn, auditChainStart } from './chain.ts'
+import { waitForTransactions } from '../postgres/wait-for-transactions.ts'
+import { extendChain, auditChainStart } from './chain.ts'
 import {
   findLastSeal,
-  findNewestId,
+  findNewestEntryId,
   insertSeal,
   listEntriesBetween,
-  listUnsealed,
+  listUnsealedProviders,
 } from './repository.ts'
 
 /** Largest number of entries per seal, which are held in memory together. */
@@ -31,18 +31,18 @@ export type SealedRound = {
  * that had a number at this moment have ended, no entry up to the newest id of this moment is missing.
  */
 export async function sealEntries(pool: Sql, sealedToId: bigint, now: Date): Promise<SealedRound> {
-  const upToId = await findNewestId(pool)
+  const upToId = await findNewestEntryId(pool)
   const nothing = { sealed: 0, sealedToId }
-  if (upToId <= sealedToId || !(await areTransactionsOver(pool))) return nothing
-  const providers = await listUnsealed(pool, sealedToId, upToId, providersPerRoundMax)
-  let isAll = providers.length < providersPerRoundMax
+  if (upToId <= sealedToId || !(await waitForTransactions(pool))) return nothing
+  const providers = await listUnsealedProviders(pool, sealedToId, upToId, providersPerRoundMax)
+  let isComplete = providers.length < providersPerRoundMax
   let sealed = 0
   for (const providerId of providers) {
     const entries = await pool.begin((sql) => sealProvider(sql, providerId, upToId, now))
     sealed += entries
-    isAll &&= entries < entriesPerSealMax
+    isComplete &&= entries < entriesPerSealMax
   }
-  return { sealed, sealedToId: isAll ? upToId : sealedToId }
+  return { sealed, sealedToId: isComplete ? upToId : sealedToId }
 }
 
 /**
@@ -69,7 +69,7 @@ async function sealProvider(
     upToId: newest.id,
     entries: BigInt(entries.length),
     previousSha256,
-    sha256: chainOn(previousSha256, entries),
+    sha256: extendChain(previousSha256, entries),
     sealedAt,
   })
   return entries.length

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { judgeSeal, type ChainBreak } from './chain.ts'
+import { findChainBreak, type ChainBreak } from './chain.ts'
 import type { AuditSeal } from './entry.ts'
 import { listEntriesBetween, listSeals } from './repository.ts'
 import { entriesPerSealMax } from './seal-entries.ts'
@@ -40,7 +40,7 @@ export async function verifyAuditLog(
         upToId,
         entriesPerSealMax + 1,
       )
-      const reason = judgeSeal(previous, seal, found)
+      const reason = findChainBreak(previous, seal, found)
       if (reason !== undefined) {
         return { entries, head: previous, broken: { seal, reason }, hasExpected }
       }

@@ -11,7 +11,7 @@ import {
 } from './decide-recharge.ts'
 import type { AutoRecharge } from './repository.ts'
 import fc from 'fast-check'
-import { displayMinor } from '../money/credits.ts'
+import { creditValueMinor } from '../money/credits.ts'
 import { fractionOf } from '../money/decimal.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
@@ -151,8 +151,8 @@ test('publishes the smallest threshold that is not displayed as less than the am
       (amountMinor, [currency, rate]) => {
         const unitsPerDollar = fractionOf(rate)
         const credits = leastCredits(amountMinor, currency, unitsPerDollar)
-        expect(displayMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(amountMinor)
-        expect(displayMinor(credits - 1n, currency, unitsPerDollar)).toBeLessThan(amountMinor)
+        expect(creditValueMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(amountMinor)
+        expect(creditValueMinor(credits - 1n, currency, unitsPerDollar)).toBeLessThan(amountMinor)
       },
     ),
   )

@@ -1,4 +1,4 @@
-import { displayMinor, creditsPerMinorUnit } from '../money/credits.ts'
+import { creditValueMinor, creditsPerMinorUnit } from '../money/credits.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { AutoRecharge, RechargeObstacle } from './repository.ts'
 import { minorPerMajor } from '../money/currencies.ts'
@@ -35,7 +35,7 @@ export function decideRecharge(facts: RechargeFacts): RechargeDecision {
     return wait('declined')
   }
   if (thresholdRate === undefined) return obstructed('exchange_rate_missing')
-  const shown = displayMinor(balanceCredits, thresholdCurrency, toFraction(thresholdRate))
+  const shown = creditValueMinor(balanceCredits, thresholdCurrency, toFraction(thresholdRate))
   if (shown >= thresholdMinor) return wait('enough')
   return hasCard ? { kind: 'buy' } : wait('no_card')
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
-import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 import { exchangeRateOf, toFraction } from '../money/exchange-rates.ts'
 import { leastCredits } from './decide-recharge.ts'
 
@@ -11,7 +11,7 @@ import { leastCredits } from './decide-recharge.ts'
  */
 export async function listPublishedThresholds(
   sql: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<Map<string, bigint>> {
   const rows = await sql<
     { customer_ref: string; minor: bigint; currency: string; units_per_dollar: string | null }[]
@@ -21,7 +21,7 @@ export async function listPublishedThresholds(
     from auto_recharges
     left join exchange_rates
       on exchange_rates.provider_id = auto_recharges.provider_id and currency = threshold_currency
-    where (auto_recharges.provider_id, customer_ref) in (${selectNames(sql, customers)})
+    where (auto_recharges.provider_id, customer_ref) in (${selectKeys(sql, customers)})
       and status = 'active'`
   const thresholds = new Map<string, bigint>()
   for (const { customer_ref: customerRef, minor, currency, units_per_dollar: own } of rows) {

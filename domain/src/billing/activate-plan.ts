@@ -1,5 +1,5 @@
 import { findReusablePaymentMethod } from '../cards/repository.ts'
-import type { Seller } from './bill-recurring.ts'
+import type { Seller } from '../invoices/parties.ts'
 import { billSwitch } from './bill-switch.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
 import { dollarsPerUnit } from '../money/dollar-amount.ts'
@@ -39,7 +39,7 @@ export type ActivateRequest = {
 }
 
 /** `seller` is the seller on the invoice that a change of plan may create. */
-export type SoldRequest = ActivateRequest & { readonly seller: Seller }
+export type ActivateAndBillRequest = ActivateRequest & { readonly seller: Seller }
 
 export type ActivateOutcome =
   | {
@@ -79,7 +79,7 @@ export type ActivateOutcome =
  */
 export async function activatePlan(
   work: UnitOfWork,
-  request: SoldRequest,
+  request: ActivateAndBillRequest,
 ): Promise<ActivateOutcome> {
   const { sql, providerId, now } = work
   const { customer, productRef, planRef, cycleMode } = request
@@ -113,17 +113,21 @@ export async function activatePlan(
     case 'card-required':
       return { kind: 'card-required', product, plan: decision.plan }
     case 'activate': {
-      const { plan: given, change } = decision
-      if (change === undefined && isBilledLater(given) && (await needsAnotherCard(work, ofPlan))) {
-        return { kind: 'invalid', reason: anotherCardFirst }
+      const { plan: activated, change } = decision
+      if (
+        change === undefined &&
+        isBilledLater(activated) &&
+        (await needsAnotherCard(work, ofPlan))
+      ) {
+        return { kind: 'invalid', reason: anotherCardRequired }
       }
-      const replaced = await endPrevious(work, state.last)
-      const of = { customer, product, plan: given, now }
-      const origin = given.type === 'one-time' ? 'one_time' : 'manual'
+      const replaced = await endPreviousPurchase(work, state.last)
+      const of = { customer, product, plan: activated, now }
+      const origin = activated.type === 'one-time' ? 'one_time' : 'manual'
       const started =
         change === undefined
           ? newUnpaidPurchase({ ...of, cycleMode, origin })
-          : newSwitchedPurchase(of, change, await readSwitchPrice(work, given, change))
+          : newSwitchedPurchase(of, change, await readSwitchPrice(work, activated, change))
       const purchase = await linkToPredecessor(
         work,
         started,
@@ -131,14 +135,14 @@ export async function activatePlan(
         false,
       )
       await createPurchase(work, purchase)
-      await tellOfPlanChange(work, purchase, replaced)
+      await emitPlanChanged(work, purchase, replaced)
       if (change !== undefined) await billSwitch(work, purchase, change, request.seller)
-      return { kind: 'activated', purchase, plan: given, change }
+      return { kind: 'activated', purchase, plan: activated, change }
     }
   }
 }
 
-const anotherCardFirst =
+const anotherCardRequired =
   'A payment for this product was charged back. Save another card before you start a plan that is paid afterwards.'
 
 function isBilledLater(plan: Plan): boolean {
@@ -164,7 +168,7 @@ async function readSwitchPrice(
   { currency }: PlanSwitch,
 ): Promise<PurchasePrice> {
   const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`nobody knows what ${currency} is worth`)
+  if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
   return switchPrice(plan, currency, dollarsPerUnit(rate))
 }
 
@@ -173,7 +177,7 @@ async function readSwitchPrice(
  * A purchase that was suspended for nonpayment ends as well, so that it cannot become active beside the new purchase.
  * Returns the ended purchase if it gave access until now, otherwise undefined.
  */
-export async function endPrevious(
+export async function endPreviousPurchase(
   work: UnitOfWork,
   last: Purchase | undefined,
 ): Promise<Purchase | undefined> {
@@ -185,7 +189,7 @@ export async function endPrevious(
   return undefined
 }
 
-export async function tellOfPlanChange(
+export async function emitPlanChanged(
   work: UnitOfWork,
   purchase: Purchase,
   replaced: Purchase | undefined,

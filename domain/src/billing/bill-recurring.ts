@@ -1,21 +1,14 @@
 import { listBilledPeriods } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
-import { makeInvoice, type InvoiceRequest } from '../invoices/make-invoice.ts'
-import { partiesOf } from '../invoices/parties.ts'
+import { createDraft, type InvoiceRequest } from '../invoices/create-draft.ts'
+import { readParties, type Seller } from '../invoices/parties.ts'
 import { lockInvoice } from '../invoices/repository.ts'
-import { findCustomer } from '../customers/repository.ts'
-import { findMerchant } from '../merchants/repository.ts'
 import type { Period } from '../periods/periods.ts'
-import { together } from '../postgres/together.ts'
-import { findProduct } from '../catalog/products-repository.ts'
+import { pipelined } from '../postgres/pipelined.ts'
 import { recurringLines } from '../pricing/charges.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-
-/** Name of the provider. The environment's database does not store it. */
-export type Seller = { readonly name: string }
 
 export type RecurringBill = { readonly invoice: Invoice; readonly isNew: boolean }
 
@@ -42,32 +35,17 @@ export async function billRecurring(
     lines: recurringLines(planSnapshot, currency, period, isFirstCharge),
     claims: [{ part: 'recurring', period }],
   }
-  const [made, parties] = await together([
-    makeInvoice(work, request),
+  const [made, parties] = await pipelined([
+    createDraft(work, request),
     readParties(work, customerRef, productRef, seller),
   ])
-  if (made.kind === 'made') {
+  if (made.kind === 'created') {
     return { invoice: await issueInvoice(work, made.invoice, parties), isNew: true }
   }
   const billed = await listBilledPeriods(sql, providerId, reference, 'recurring', 12)
   const same = billed.find(({ start }) => start.getTime() === period.start.getTime())
   const invoice = same && (await lockInvoice(sql, providerId, same.invoiceRef))
-  if (invoice === undefined) throw new Error(`part of a period of ${reference} is billed otherwise`)
+  if (invoice === undefined)
+    throw new Error(`another invoice charges part of the period of purchase ${reference}`)
   return { invoice, isNew: false }
-}
-
-export async function readParties(
-  { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
-  customerRef: string,
-  productRef: string | null,
-  seller: Seller,
-) {
-  const [customer, taxDetails, merchant, product] = await Promise.all([
-    findCustomer(sql, providerId, customerRef),
-    findTaxDetails(sql, providerId, customerRef),
-    findMerchant(sql, providerId),
-    productRef === null ? undefined : findProduct(sql, providerId, productRef),
-  ])
-  if (customer === undefined) throw new Error(`there is no customer ${customerRef} to charge`)
-  return partiesOf(seller, merchant, customer, taxDetails, product)
 }

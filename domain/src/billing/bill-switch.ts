@@ -1,11 +1,11 @@
 import { issueInvoice } from '../invoices/issue-invoice.ts'
-import { makeInvoice } from '../invoices/make-invoice.ts'
+import { createDraft } from '../invoices/create-draft.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import type { PlanSwitch } from '../purchases/decide-switch.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { readParties, type Seller } from './bill-recurring.ts'
+import { readParties, type Seller } from '../invoices/parties.ts'
 
 /**
  * Issues the invoice of a change of plan. Returns undefined if the change costs nothing. A credit, or an amount that is
@@ -20,7 +20,7 @@ export async function billSwitch(
   if (lines.length === 0) return undefined
   // The change claims no period, so lines that cost nothing need not be stored as a draft.
   if (await staysDraft(work, { customerRef, currency }, lines)) return undefined
-  const made = await makeInvoice(work, {
+  const made = await createDraft(work, {
     customerRef,
     purchaseRef: reference,
     planSnapshot,
@@ -28,7 +28,7 @@ export async function billSwitch(
     lines,
     claims: [],
   })
-  if (made.kind === 'billed-already') throw new Error(`a change to ${reference} claims no period`)
+  if (made.kind === 'already-billed') throw new Error(`a change to ${reference} claims no period`)
   const parties = await readParties(work, customerRef, productRef, seller)
   return issueInvoice(work, made.invoice, parties)
 }

@@ -3,10 +3,10 @@ import { findCustomer } from '../customers/repository.ts'
 import { listBilledPeriods, type PeriodClaim } from '../invoices/billed-periods.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
-import { makeInvoice } from '../invoices/make-invoice.ts'
+import { createDraft } from '../invoices/create-draft.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { recurringLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
@@ -15,11 +15,11 @@ import { decideDueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { readParties, type Seller } from './bill-recurring.ts'
+import { readParties, type Seller } from '../invoices/parties.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
-import { linesOfUsage, type UsageToPrice } from './usage-lines.ts'
+import { usageBillLines, type UsageToPrice } from './usage-lines.ts'
 
-export type UsageBilled =
+export type UsageBillOutcome =
   | { readonly kind: 'invoiced'; readonly invoice: InvoiceWithLines }
   /** There was nothing to charge. The purchase's billing dates were updated. */
   | { readonly kind: 'noted' }
@@ -27,18 +27,18 @@ export type UsageBilled =
   | { readonly kind: 'changed' }
 
 /**
- * Issues the invoice for usage that was summed up, and updates the purchase's billing dates (`notes`) in the same
+ * Issues the invoice for usage that was summed up, and updates the purchase's billing dates (`billingDates`) in the same
  * transaction, so that billed usage is not due again. `alone` bills the usage without the price of the next period. The
  * data that was read before the lock is valid as long as the billing dates are unchanged, because every bill moves
  * them.
  */
 export async function billUsage(
   work: UnitOfWork,
-  { purchase: before, period, notes }: UsageToBill,
+  { purchase: before, period, billingDates }: UsageToBill,
   measured: UsageToPrice,
   seller: Seller,
   withRenewal: 'with renewal' | 'alone' = 'with renewal',
-): Promise<UsageBilled> {
+): Promise<UsageBillOutcome> {
   const { sql, providerId } = work
   const purchase = await lockPurchase(sql, providerId, before.reference)
   if (purchase === undefined || !isUnchanged(purchase, before)) return { kind: 'changed' }
@@ -48,11 +48,18 @@ export async function billUsage(
   }
   const { reference, customerRef, currency, planSnapshot, productRef } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
-  await updateUsageBilling(sql, providerId, { reference, ...notes })
-  const usage = linesOfUsage(purchase, planSnapshot, await conversionTo(work, currency), measured)
-  if (usage.length === 0 || isIdle(purchase, measured)) return { kind: 'noted' }
+  await updateUsageBilling(sql, providerId, { reference, ...billingDates })
+  const usage = usageBillLines(
+    purchase,
+    planSnapshot,
+    await readCreditConversion(work, currency),
+    measured,
+  )
+  if (usage.length === 0 || isSuspendedWithoutUsage(purchase, measured)) return { kind: 'noted' }
   const renewal =
-    withRenewal === 'alone' ? undefined : period && (await renewalWith(work, purchase, period))
+    withRenewal === 'alone'
+      ? undefined
+      : period && (await findCombinedRenewal(work, purchase, period))
   const groups = splitCharges(
     { recurring: renewal?.lines ?? [], usage },
     renewal === undefined ? undefined : 'combined',
@@ -65,13 +72,13 @@ export async function billUsage(
   const purchaseRef = reference
   const isDraft = await staysDraft(work, { customerRef, currency }, lines)
   const request = { customerRef, purchaseRef, planSnapshot, currency, lines, claims }
-  const made = await makeInvoice(work, { ...request, staysDraft: isDraft })
-  if (made.kind !== 'made')
-    throw new Error(`a period of ${reference} is billed that is noted as due`)
+  const made = await createDraft(work, { ...request, staysDraft: isDraft })
+  if (made.kind !== 'created')
+    throw new Error(`a due period of purchase ${reference} is billed already`)
   if (isDraft) return { kind: 'noted' }
   const parties = await readParties(work, customerRef, productRef, seller)
   const invoice = await issueInvoice(work, made.invoice, parties)
-  for (const line of usage) await tellOfUsage(work, purchase, invoice.reference, line)
+  for (const line of usage) await emitUsageCharged(work, purchase, invoice.reference, line)
   return { kind: 'invoiced', invoice }
 }
 
@@ -93,7 +100,10 @@ function isSameTime(one: Date | null, other: Date | null): boolean {
  * Returns whether a suspended purchase had no usage to bill. Suspended purchases continue to have periods, and a period
  * without usage gets no invoice.
  */
-function isIdle({ status }: Purchase, { current, earlier }: UsageToPrice): boolean {
+function isSuspendedWithoutUsage(
+  { status }: Purchase,
+  { current, earlier }: UsageToPrice,
+): boolean {
   const hasLate = earlier.some(
     ({ usedMicros, usedBeforeMicros, billed }) =>
       usedMicros !== billed.usedMicros || usedBeforeMicros !== billed.usedBeforeMicros,
@@ -101,19 +111,19 @@ function isIdle({ status }: Purchase, { current, earlier }: UsageToPrice): boole
   return status === 'suspended' && current?.usedMicros === 0n && !hasLate
 }
 
-export async function conversionTo(
+export async function readCreditConversion(
   { sql, providerId }: { readonly sql: Queryable; readonly providerId: string },
   currency: string,
 ): Promise<CreditConversion> {
   const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`there is no exchange rate of ${currency}`)
+  if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
   return { currency, unitsPerDollar: rate.unitsPerDollar }
 }
 
 type RenewalPart = { readonly lines: readonly InvoiceLine[]; readonly period: ChargedPeriod }
 
 /** Returns the price of the next period if it belongs on the same invoice, otherwise undefined. */
-async function renewalWith(
+async function findCombinedRenewal(
   { sql, providerId, now }: UnitOfWork,
   purchase: Purchase,
   { end }: ChargedPeriod,
@@ -131,7 +141,7 @@ async function renewalWith(
   return { lines, period }
 }
 
-async function tellOfUsage(
+async function emitUsageCharged(
   work: UnitOfWork,
   { customerRef, productRef, reference: purchaseRef, currency }: Purchase,
   invoiceRef: string,

@@ -2,7 +2,7 @@ import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import { decideUsageBill, type UsageNotes } from './decide-usage-bill.ts'
+import { decideUsageBill, type UsageBillingDates } from './decide-usage-bill.ts'
 
 /** Usage that is billed before the end of its period, because the customer is leaving. */
 export type FinalBill = {
@@ -10,7 +10,7 @@ export type FinalBill = {
   readonly purchase: Purchase
   /** Undefined if only late usage of periods that were billed before is left. */
   readonly period: ChargedPeriod | undefined
-  readonly notes: UsageNotes
+  readonly billingDates: UsageBillingDates
 }
 
 /**
@@ -27,22 +27,26 @@ const billsMax = 64
  */
 export function decideFinalBills(purchase: Purchase, now: Date): readonly FinalBill[] {
   const bills: FinalBill[] = []
-  let left = purchase
+  let unbilled = purchase
   while (bills.length < billsMax) {
-    const bill = decideNext(left, now)
+    const bill = decideNextBill(unbilled, now)
     if (bill === undefined || (bill.period === undefined && bills.length > 0)) break
     bills.push(bill)
-    left = { ...left, ...bill.notes }
+    unbilled = { ...unbilled, ...bill.billingDates }
     if (bill.period === undefined || bill.period.end > now) break
   }
   return bills
 }
 
-const withoutBills: ReadonlySet<Purchase['status']> = new Set(['pending', 'trialing', 'refunded'])
+const statusesWithoutBills: ReadonlySet<Purchase['status']> = new Set([
+  'pending',
+  'trialing',
+  'refunded',
+])
 
-function decideNext(purchase: Purchase, now: Date): FinalBill | undefined {
+function decideNextBill(purchase: Purchase, now: Date): FinalBill | undefined {
   const { status, nextUsageBillAt: next, usageClosesAt: closesAt, endDate, endedAt } = purchase
-  if (withoutBills.has(status)) return undefined
+  if (statusesWithoutBills.has(status)) return undefined
   if (next === null) return closesAt === null ? undefined : lateBill(purchase, closesAt)
   // A period without an end is billed up to now.
   const isEndless = next.getTime() === farFuture.getTime()
@@ -54,16 +58,18 @@ function decideNext(purchase: Purchase, now: Date): FinalBill | undefined {
   const decision = decideUsageBill({ ...purchase, ...running, endDate: end }, at, delays)
   switch (decision.kind) {
     case 'align': {
-      const { nextUsageBillAt } = decision.notes
+      const { nextUsageBillAt } = decision.billingDates
       const isMoved = nextUsageBillAt !== null && nextUsageBillAt.getTime() !== next.getTime()
-      const bill = isMoved ? decideNext({ ...purchase, ...decision.notes }, now) : undefined
+      const bill = isMoved
+        ? decideNextBill({ ...purchase, ...decision.billingDates }, now)
+        : undefined
       // The bill keeps the purchase with its stored billing dates: `billUsage` compares them with the locked row.
       return bill && { ...bill, purchase }
     }
     case 'bill': {
-      const { period, notes } = decision
+      const { period, billingDates } = decision
       return period.start <= now
-        ? { purchase, period, notes }
+        ? { purchase, period, billingDates }
         : lateBill(purchase, closesAt ?? next)
     }
     case 'nothing':
@@ -80,5 +86,5 @@ function decideNext(purchase: Purchase, now: Date): FinalBill | undefined {
 function lateBill(purchase: Purchase, closesAt: Date): FinalBill {
   const { nextUsageBillAt } = purchase
   const usageClosesAt = new Date(closesAt.getTime() + 1)
-  return { purchase, period: undefined, notes: { nextUsageBillAt, usageClosesAt } }
+  return { purchase, period: undefined, billingDates: { nextUsageBillAt, usageClosesAt } }
 }

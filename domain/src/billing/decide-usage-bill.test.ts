@@ -56,7 +56,7 @@ function billedUntil(purchase: Purchase, now: Date): { periods: [Date, Date][]; 
     if (decision.kind === 'nothing' || decision.kind === 'wait') return { periods, last }
     if (decision.kind === 'bill') periods.push([decision.period.start, decision.period.end])
     if (periods.length > 2_000) throw new Error('it comes to no end')
-    last = { ...last, ...decision.notes }
+    last = { ...last, ...decision.billingDates }
   }
 }
 
@@ -69,8 +69,8 @@ const terms = fc.record({
 })
 const trials = fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined })
 
-describe('the periods that are billed', () => {
-  test('of a purchase that has ended lie side by side, from its anchor to its end', () => {
+describe('decideUsageBill', () => {
+  test('bills an ended purchase in adjacent periods, from its anchor to its end', () => {
     fc.assert(
       fc.property(
         starts,
@@ -114,7 +114,7 @@ describe('the periods that are billed', () => {
     )
   })
 
-  test('wait for their end and the grace after it, to the millisecond', () => {
+  test('bills a period once its end and the grace time have passed, to the millisecond', () => {
     const purchase = bought({ billingCycle: 'monthly' }, new Date('2026-01-31T12:00:00Z'))
     const due = new Date('2026-02-28T13:00:00Z')
     const before = new Date(due.getTime() - 1)
@@ -122,19 +122,19 @@ describe('the periods that are billed', () => {
     expect(decideUsageBill(purchase, due, delays)).toMatchObject({
       kind: 'bill',
       period: { start: purchase.anchor, end: new Date('2026-02-28T12:00:00Z') },
-      notes: { nextUsageBillAt: new Date('2026-03-31T12:00:00Z') },
+      billingDates: { nextUsageBillAt: new Date('2026-03-31T12:00:00Z') },
     })
   })
 
-  test('end where a purchase has lapsed that nobody has called ended yet', () => {
+  test('ends the last period at the end date of a purchase whose end is not recorded yet', () => {
     const purchase = bought({ billingCycle: 'monthly' }, new Date('2026-01-31T12:00:00Z'))
     const endDate = new Date('2026-02-28T12:00:00Z')
     const lapsed = { ...purchase, endDate }
     const decision = decideUsageBill(lapsed, new Date('2026-03-01T00:00:00Z'), delays)
-    expect(decision).toMatchObject({ kind: 'bill', notes: { nextUsageBillAt: null } })
+    expect(decision).toMatchObject({ kind: 'bill', billingDates: { nextUsageBillAt: null } })
   })
 
-  test('are one without a cycle, from the beginning to the end', () => {
+  test('bills a purchase without a cycle as one period, from its beginning to its end', () => {
     const purchase = bought({}, new Date('2026-01-31T12:00:00Z'))
     const later = new Date('2027-01-31T12:00:00Z')
     expect(billedUntil(purchase, later).periods).toEqual([])
@@ -144,7 +144,7 @@ describe('the periods that are billed', () => {
     ])
   })
 
-  test('are none of a plan whose usage is not billed after the fact', () => {
+  test('bills nothing of a plan whose usage is not billed afterwards', () => {
     const purchase = bought({ billingCycle: 'monthly' }, new Date('2026-01-31T12:00:00Z'))
     const prePaid = { ...purchase.planSnapshot!, terms: { billingModel: 'pre-paid' } as const }
     const { periods, last } = billedUntil(

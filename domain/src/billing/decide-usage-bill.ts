@@ -17,21 +17,25 @@ export type UsageDelays = {
  * The purchase's billing dates that are stored after a decision: up to when its usage is billed, and when its usage
  * closes.
  */
-export type UsageNotes = Pick<Purchase, 'nextUsageBillAt' | 'usageClosesAt'>
+export type UsageBillingDates = Pick<Purchase, 'nextUsageBillAt' | 'usageClosesAt'>
 
 export type UsageBillDecision =
   /** There is nothing to bill, now or later. */
   | { readonly kind: 'nothing' }
   /** The bill is not due yet. */
   | { readonly kind: 'wait' }
-  /** The stored date is not the end of a billable period. The billing dates must be corrected to `notes`. */
-  | { readonly kind: 'align'; readonly notes: UsageNotes }
+  /** The stored date is not the end of a billable period. The billing dates must be corrected to `billingDates`. */
+  | { readonly kind: 'align'; readonly billingDates: UsageBillingDates }
   /** A period has ended and is not billed yet. */
-  | { readonly kind: 'bill'; readonly period: ChargedPeriod; readonly notes: UsageNotes }
+  | {
+      readonly kind: 'bill'
+      readonly period: ChargedPeriod
+      readonly billingDates: UsageBillingDates
+    }
   /** All periods are billed. Usage that arrives from now on is refused when it is recorded. */
-  | { readonly kind: 'close'; readonly notes: UsageNotes }
+  | { readonly kind: 'close'; readonly billingDates: UsageBillingDates }
 
-export const nothingToBill: UsageNotes = { nextUsageBillAt: null, usageClosesAt: null }
+export const noBillingDates: UsageBillingDates = { nextUsageBillAt: null, usageClosesAt: null }
 
 /**
  * Decides what to do about the usage of a purchase. The first unbilled period is billed once it has ended and the grace
@@ -46,17 +50,18 @@ export function decideUsageBill(
   const { planSnapshot, nextUsageBillAt: next, usageClosesAt: closesAt, anchor } = purchase
   if (next === null) {
     if (closesAt === null) return { kind: 'nothing' }
-    return closesAt <= now ? { kind: 'close', notes: nothingToBill } : { kind: 'wait' }
+    return closesAt <= now ? { kind: 'close', billingDates: noBillingDates } : { kind: 'wait' }
   }
   if (planSnapshot === null || usageTermsOf(planSnapshot) === undefined) {
-    return { kind: 'align', notes: nothingToBill }
+    return { kind: 'align', billingDates: noBillingDates }
   }
   const period = periodEndingAt(purchase, next)
-  if (period === undefined) return { kind: 'align', notes: until(periodEndAfter(purchase, next)) }
-  const endedAt = endOf(purchase, now)
+  if (period === undefined)
+    return { kind: 'align', billingDates: nextBillAt(periodEndAfter(purchase, next)) }
+  const endedAt = effectiveEnd(purchase, now)
   if (endedAt === null || endedAt > period.end) {
     if (period.end.getTime() + graceMs > now.getTime()) return { kind: 'wait' }
-    return { kind: 'bill', period, notes: until(periodEndAfter(purchase, period.end)) }
+    return { kind: 'bill', period, billingDates: nextBillAt(periodEndAfter(purchase, period.end)) }
   }
   const closing = {
     nextUsageBillAt: null,
@@ -64,13 +69,13 @@ export function decideUsageBill(
   }
   if (endedAt <= period.start) {
     // A purchase that ended within its trial was never billed, and is not billed now.
-    return { kind: 'align', notes: endedAt > anchor ? closing : nothingToBill }
+    return { kind: 'align', billingDates: endedAt > anchor ? closing : noBillingDates }
   }
   if (endedAt.getTime() + graceMs > now.getTime()) return { kind: 'wait' }
-  return { kind: 'bill', period: { start: period.start, end: endedAt }, notes: closing }
+  return { kind: 'bill', period: { start: period.start, end: endedAt }, billingDates: closing }
 }
 
-function until(nextUsageBillAt: Date): UsageNotes {
+function nextBillAt(nextUsageBillAt: Date): UsageBillingDates {
   return { nextUsageBillAt, usageClosesAt: null }
 }
 
@@ -78,7 +83,7 @@ function until(nextUsageBillAt: Date): UsageNotes {
  * Returns the end of the purchase, or null if it has not ended. A purchase whose end date has passed counts as ended,
  * even if its end was not recorded yet.
  */
-function endOf({ endedAt, endDate }: Purchase, now: Date): Date | null {
+function effectiveEnd({ endedAt, endDate }: Purchase, now: Date): Date | null {
   if (endedAt !== null) return endedAt
   return endDate !== null && endDate <= now ? endDate : null
 }

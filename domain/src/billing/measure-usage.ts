@@ -14,7 +14,7 @@ import type { UsageToPrice, UsedPeriod } from './usage-lines.ts'
 import { windowBefore, billedWindowOf } from '../purchases/usage-windows.ts'
 
 /** The purchase and the periods whose usage is summed up. */
-export type UsageToMeasure = Omit<UsageToBill, 'notes'>
+export type UsageToMeasure = Omit<UsageToBill, 'billingDates'>
 
 export type MeasuringParts = {
   readonly eventLog: Pick<EventLog, 'partitionCount' | 'head' | 'position'>

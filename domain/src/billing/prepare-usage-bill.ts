@@ -1,7 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { findCustomer, listReferencesOf } from '../customers/repository.ts'
-import { listBilledPeriods, type BilledPeriod } from '../invoices/billed-periods.ts'
-import { listBilledUsage } from '../invoices/billed-usage.ts'
+import { findCustomer, listCurrentReferences } from '../customers/repository.ts'
+import {
+  listBilledPeriods,
+  type BilledPeriod,
+  listBilledUsage,
+} from '../invoices/billed-periods.ts'
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { decideDueRenewal } from '../purchases/decide-renewal.ts'
@@ -10,9 +13,9 @@ import { findEndOfPrevious, updateUsageBilling } from '../purchases/purchase-fie
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   decideUsageBill,
-  nothingToBill,
+  noBillingDates,
   type UsageDelays,
-  type UsageNotes,
+  type UsageBillingDates,
 } from './decide-usage-bill.ts'
 import { periodsWithLateUsage } from '../purchases/usage-windows.ts'
 
@@ -28,7 +31,7 @@ export type UsageToBill = {
   /** Every customer reference under which the customer's usage may have been recorded. */
   readonly customerRefs: readonly string[]
   /** Billing dates that are stored with the bill. */
-  readonly notes: UsageNotes
+  readonly billingDates: UsageBillingDates
 }
 
 export type PreparedUsageBill =
@@ -39,7 +42,7 @@ export type PreparedUsageBill =
   | { readonly kind: 'aligned' }
   | { readonly kind: 'nothing' }
 
-type Reading = { readonly sql: Queryable; readonly providerId: string }
+type ProviderSql = { readonly sql: Queryable; readonly providerId: string }
 
 /** Upper limit on the periods that can have late usage. A daily cycle has 31 of them. */
 const earlierPeriodsMax = 64
@@ -63,33 +66,33 @@ export async function prepareUsageBill(
   // A deleted customer has no data left to address an invoice to.
   const isGone = (await findCustomer(sql, providerId, customerRef)) === undefined
   if (decision.kind === 'align' || isGone) {
-    const notes = isGone ? nothingToBill : decision.notes
-    await updateUsageBilling(sql, providerId, { reference, ...notes })
+    const billingDates = isGone ? noBillingDates : decision.billingDates
+    await updateUsageBilling(sql, providerId, { reference, ...billingDates })
     return { kind: 'aligned' }
   }
   const period = decision.kind === 'bill' ? decision.period : undefined
   if (period !== undefined && (await mustRenewFirst(work, purchase, period))) {
     return { kind: 'wait', purchase }
   }
-  const due = { purchase, period, notes: decision.notes }
+  const due = { purchase, period, billingDates: decision.billingDates }
   return { kind: 'due', toBill: await readUsageToBill(work, due, delays.lateMs) }
 }
 
 /** Reads the input for summing up the usage of a bill that was decided. */
 export async function readUsageToBill(
-  { sql, providerId }: Reading,
-  { purchase, period, notes }: Pick<UsageToBill, 'purchase' | 'period' | 'notes'>,
+  { sql, providerId }: ProviderSql,
+  { purchase, period, billingDates }: Pick<UsageToBill, 'purchase' | 'period' | 'billingDates'>,
   lateMs: number,
 ): Promise<UsageToBill> {
   const { customerRef } = purchase
-  const references = await listReferencesOf(sql, [{ providerId, customerRef }])
+  const references = await listCurrentReferences(sql, [{ providerId, customerRef }])
   return {
     purchase,
     period,
-    earlier: await listEarlier({ sql, providerId }, purchase, lateMs),
+    earlier: await listEarlierPeriods({ sql, providerId }, purchase, lateMs),
     endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
     customerRefs: references.get(customerRef) ?? [customerRef],
-    notes,
+    billingDates,
   }
 }
 
@@ -110,17 +113,18 @@ async function mustRenewFirst(
   return invoiced === undefined || invoiced.start < end
 }
 
-async function listEarlier(
-  { sql, providerId }: Reading,
+async function listEarlierPeriods(
+  { sql, providerId }: ProviderSql,
   { reference, endedAt }: Purchase,
   lateMs: number,
 ): Promise<UsageToBill['earlier']> {
   const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
-  const again = periodsWithLateUsage(all, lateMs)
-  const looked: readonly BilledPeriod[] = again.length > 0 ? again : all.slice(0, 1)
-  const starts = looked.map(({ start }) => start)
+  const withLateUsage = periodsWithLateUsage(all, lateMs)
+  const periods: readonly BilledPeriod[] =
+    withLateUsage.length > 0 ? withLateUsage : all.slice(0, 1)
+  const starts = periods.map(({ start }) => start)
   const usage = await listBilledUsage(sql, providerId, reference, starts)
-  return looked.flatMap(({ start, end }) => {
+  return periods.flatMap(({ start, end }) => {
     const billed = usage.get(start.getTime())
     if (billed === undefined) return []
     // The purchase may have ended before the end of a period that was billed early. Usage after that end belongs to the

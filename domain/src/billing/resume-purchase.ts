@@ -24,7 +24,7 @@ export async function resumePurchase(
     }
     await endSubstitute(work, purchase)
   }
-  const nextBillingDate = dueDate(purchase, work.now)
+  const nextBillingDate = resumedBillingDate(purchase, work.now)
   await movePurchase(work, purchase, trigger, { ...noFailures, nextBillingDate })
 }
 
@@ -44,12 +44,12 @@ export async function endSubstitute(work: UnitOfWork, purchase: Purchase): Promi
  * Returns the next billing date of a purchase that resumes. Periods that passed during a suspension are skipped, and
  * the current period is due next.
  */
-function dueDate(purchase: Purchase, now: Date): Date | null {
+function resumedBillingDate(purchase: Purchase, now: Date): Date | null {
   const { status, nextBillingDate } = purchase
   const cycle = cycleOf(purchase)
   if (status !== 'suspended' || cycle === undefined || nextBillingDate === null) {
     return nextBillingDate
   }
-  const hasGoneBy = periodAt(cycle, nextBillingDate).end <= now
-  return hasGoneBy ? periodAt(cycle, now).start : nextBillingDate
+  const hasPassed = periodAt(cycle, nextBillingDate).end <= now
+  return hasPassed ? periodAt(cycle, now).start : nextBillingDate
 }

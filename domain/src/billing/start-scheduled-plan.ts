@@ -3,7 +3,7 @@ import { dollarsPerUnit } from '../money/dollar-amount.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { Period } from '../periods/periods.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { tellOfPlanChange } from './activate-plan.ts'
+import { emitPlanChanged } from './activate-plan.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
@@ -26,12 +26,12 @@ export async function startScheduledPlan(
   const customer = await findCustomer(sql, providerId, customerRef)
   if (customer === undefined) throw new Error(`there is no customer ${customerRef}`)
   const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`there is no exchange rate of ${currency}`)
+  if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
   const replaced = await endNow(work, purchase, 'expired', { endedAt: period.start })
-  const given = { customer, product: { reference: productRef, name: productName }, plan, now }
+  const sale = { customer, product: { reference: productRef, name: productName }, plan, now }
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))
-  const started = newScheduledPurchase(given, replaced, period, price)
+  const started = newScheduledPurchase(sale, replaced, period, price)
   await createPurchase(work, started)
-  await tellOfPlanChange(work, started, replaced)
+  await emitPlanChanged(work, started, replaced)
   return started
 }

@@ -5,7 +5,7 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { lockProductAgainstRemoval } from '../catalog/products-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { givesAccess } from '../purchases/access.ts'
-import { endPrevious, tellOfPlanChange, type ActivateRequest } from './activate-plan.ts'
+import { endPreviousPurchase, emitPlanChanged, type ActivateRequest } from './activate-plan.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import {
   decideActivation,
@@ -43,13 +43,13 @@ export async function startTrial(
   const state = await readActivationState(sql, providerId, ofPlan)
   if (plan === undefined) return { kind: 'no-trial' }
   const isSoldOut = await lockAndCheckSoldOut(sql, providerId, plan, customer.reference)
-  if (!mayTry({ product, plan, ...state, isSoldOut, now })) return { kind: 'no-trial' }
+  if (!canStartTrial({ product, plan, ...state, isSoldOut, now })) return { kind: 'no-trial' }
   if (requiresCard(plan) && !state.hasCard) return { kind: 'no-trial' }
-  const replaced = await endPrevious(work, state.last)
+  const replaced = await endPreviousPurchase(work, state.last)
   const started = newTrialPurchase({ customer, product, plan, cycleMode, now })
   const purchase = await linkToPredecessor(work, started, { previous: state.last, replaced }, false)
   await createPurchase(work, purchase)
-  await tellOfPlanChange(work, purchase, replaced)
+  await emitPlanChanged(work, purchase, replaced)
   return { kind: 'started', purchase, plan }
 }
 
@@ -58,7 +58,7 @@ export async function startTrial(
  * of another plan cannot, because the trial would end that period. A customer whose plan has a notice period cannot
  * either, because the trial would end that plan at once and without payment.
  */
-export function mayTry(input: ActivationInput): boolean {
+export function canStartTrial(input: ActivationInput): boolean {
   const decision = decideActivation(input)
   if (decision.kind !== 'payment-required' || decision.hasDebts) return false
   if (decision.change !== undefined) return false

@@ -1,14 +1,14 @@
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
-import { unixSecond } from '../periods/periods.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import { lateUsageLines, usageLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion, UsageReading } from '../pricing/line-inputs.ts'
 import {
-  leavesUnits,
-  leavingOf,
+  rollsUnitsOver,
+  rollOverSpan,
   rolledOverMicros,
-  type RollingPurchase,
+  type RollOverPurchase,
 } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 
@@ -32,13 +32,13 @@ export type UsageToPrice = {
 }
 
 /** The fields of a purchase that decide how its usage is priced. */
-type PricedPurchase = RollingPurchase & ProratedPurchase
+type PricedPurchase = RollOverPurchase & ProratedPurchase
 
 /**
  * Returns the usage lines of one invoice: a line for the late usage of each earlier period, oldest first, then the
  * lines of the current period.
  */
-export function linesOfUsage(
+export function usageBillLines(
   purchase: PricedPurchase,
   plan: PlanSnapshot,
   conversion: CreditConversion,
@@ -54,19 +54,19 @@ export function linesOfUsage(
     }),
   )
   if (current === undefined) return late
-  const carriedOverMicros = carriedInto(purchase, plan, current.period, earlier)
+  const carriedOverMicros = rolledOverInto(purchase, plan, current.period, earlier)
   const own = planOfPeriod(plan, purchase, current.period)
   return [...late, ...usageLines(own, conversion, { ...current, carriedOverMicros, reading })]
 }
 
 /** Returns the units that the previous period leaves to this period, in 10^-6 units. */
-function carriedInto(
+function rolledOverInto(
   purchase: PricedPurchase,
   plan: PlanSnapshot,
   { start }: ChargedPeriod,
   earlier: readonly UsedPeriod[],
 ): bigint {
-  if (!leavesUnits(leavingOf(purchase), unixSecond(start))) return 0n
+  if (!rollsUnitsOver(rollOverSpan(purchase), unixSeconds(start))) return 0n
   const before = earlier.find(({ period }) => period.end.getTime() === start.getTime())
   if (before === undefined) return 0n
   const leaving = planOfPeriod(plan, purchase, before.period)

@@ -61,12 +61,12 @@ export async function claimDue(
   }
   // Expired claims do not keep the slot open: they belong to items that are no longer due, and no runner processes
   // them.
-  const underWay = await sql`
+  const inProgress = await sql`
     select 1 from job_claims
     where job = ${job} and slot = ${at} and claimed_until > now()
       and not is_left and failures < ${triesMax}
     limit 1`
-  if (underWay.length > 0) return { kind: 'waiting' }
+  if (inProgress.length > 0) return { kind: 'waiting' }
   await endSlot(sql, slot, now)
   await sql`
     delete from job_claims
@@ -75,20 +75,20 @@ export async function claimDue(
 }
 
 /** Removes the claims of processed items. Leaves the items in `left` to the next slot. */
-export async function settleClaims(
+export async function finishClaims(
   sql: Queryable,
   job: string,
-  seenTo: readonly DueItem[],
-  left: readonly DueItem[],
+  processed: readonly DueItem[],
+  postponed: readonly DueItem[],
 ): Promise<void> {
-  if (seenTo.length > 0) {
+  if (processed.length > 0) {
     await sql`
-      delete from job_claims where job = ${job} and (provider_id, item) in (${namesOf(sql, seenTo)})`
+      delete from job_claims where job = ${job} and (provider_id, item) in (${namesOf(sql, processed)})`
   }
-  if (left.length > 0) {
+  if (postponed.length > 0) {
     await sql`
       update job_claims set is_left = true, claimed_until = clock_timestamp()
-      where job = ${job} and (provider_id, item) in (${namesOf(sql, left)})`
+      where job = ${job} and (provider_id, item) in (${namesOf(sql, postponed)})`
   }
 }
 

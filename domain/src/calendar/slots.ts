@@ -3,7 +3,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 /** One run of a job: at a scheduled time, or on request. */
 export type Slot = { readonly job: string; readonly at: Date; readonly isByHand: boolean }
 
-type SlotName = Pick<Slot, 'job' | 'at'>
+type SlotKey = Pick<Slot, 'job' | 'at'>
 
 /** Creates the slot if it does not exist. Returns false if the slot has ended already. */
 export async function openSlot(
@@ -21,7 +21,7 @@ export async function openSlot(
 }
 
 /** Locks the slot, so that runners that look for work in it take turns. Returns false if the slot has ended. */
-export async function lockSlot(sql: Queryable, { job, at }: SlotName): Promise<boolean> {
+export async function lockSlot(sql: Queryable, { job, at }: SlotKey): Promise<boolean> {
   const rows = await sql`
     select 1 from job_slots where job = ${job} and slot = ${at} and ended_at is null for update`
   return rows.length > 0

@@ -1,6 +1,6 @@
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { lockProduct } from './products-repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { draftPlan, type PlanRefusal } from './draft-plan.ts'
 import { readPlanContext } from './plan-context.ts'
@@ -27,7 +27,7 @@ export async function createPlan(
   if (decision.kind === 'refused') return decision
   const plan: Plan = {
     ...decision.plan,
-    reference: drawReference('plan'),
+    reference: generateReference('plan'),
     productRef,
     createdAt: now,
     updatedAt: now,

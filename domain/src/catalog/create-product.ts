@@ -1,4 +1,4 @@
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from './product-event.ts'
 import { insertProduct, type Product } from './products-repository.ts'
@@ -8,7 +8,7 @@ export type NewProduct = Omit<Product, 'reference' | 'status' | 'createdAt' | 'u
 export async function createProduct(work: UnitOfWork, fields: NewProduct): Promise<Product> {
   const product: Product = {
     ...fields,
-    reference: drawReference('product'),
+    reference: generateReference('product'),
     status: 'active',
     createdAt: work.now,
     updatedAt: work.now,

@@ -1,5 +1,5 @@
 import type { EventObject } from '@tollgate/schemas/event-types'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
 
 /** Returns `data.object` of the plan events. */

@@ -1,5 +1,5 @@
 import type { EventObject } from '@tollgate/schemas/event-types'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import type { Product } from './products-repository.ts'
 
 /** Returns `data.object` of the product events. */

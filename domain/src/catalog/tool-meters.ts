@@ -1,6 +1,6 @@
 import { toolMeterName, virtualTools } from '@tollgate/schemas/http/mcp'
 import { insertMeter, lockMetersByName, updateMeter, type Meter } from '../meters/repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findToolsInUse } from './mcp-servers-repository.ts'
 import type { Tool } from './tool.ts'
@@ -25,7 +25,7 @@ export async function ensureToolMeters(
   const { sql, providerId, now } = work
   for (const { name, description } of sortedByName(counted)) {
     const meter: Meter = {
-      reference: drawReference('meter'),
+      reference: generateReference('meter'),
       name: toolMeterName(name),
       displayName: name,
       description,

@@ -4,7 +4,7 @@ import { quantityMax } from '@tollgate/schemas/limits'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import { picoCreditsOf } from '../pricing/price-line.ts'
 import { unpricedMicros } from '../pricing/price-usage.ts'
-import { unitsWithin } from '../pricing/unbilled-units.ts'
+import { unitsWithinAmount } from '../pricing/unbilled-units.ts'
 import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
 import type { Plan, PlanCore } from '../plans/plan.ts'
 
@@ -37,7 +37,7 @@ export function maxUnbilledUnits(plan: LimitedPlan, rates: DollarRates): number 
   if (maxUnbilledMinor === 0 || terms === undefined || unitsPerDollar === undefined)
     return undefined
   const conversion = { currency: plan.currency, unitsPerDollar }
-  const micros = unitsWithin(terms, picoCreditsOf(BigInt(maxUnbilledMinor), conversion))
+  const micros = unitsWithinAmount(terms, picoCreditsOf(BigInt(maxUnbilledMinor), conversion))
   if (micros === undefined) return undefined
   const mostMicros = BigInt(microsFromNumber(quantityMax)!)
   return numberFromMicros(micros < mostMicros ? micros : mostMicros)

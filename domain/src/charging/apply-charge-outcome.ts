@@ -8,7 +8,7 @@ import { paymentHandlers } from '../purposes/payment-handlers.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { ChargeOutcome, FailedCharge } from './charge-invoice.ts'
 import { decideRetry, type RetryDelays } from '../billing/decide-retry.ts'
-import { settlePaid } from '../billing/settle-paid.ts'
+import { applyPaidInvoice } from '../billing/apply-paid-invoice.ts'
 
 /** `open`: the outcome is not known yet. `nothing`: the outcome was settled before, or does not affect the purchase. */
 export type AppliedCharge = 'settled' | 'open' | 'nothing'
@@ -37,7 +37,8 @@ export async function applyChargeOutcome(
   if (invoice.status === 'paid') {
     // Usually the transaction that recorded the payment has done this already.
     const period = await findRecurringPeriod(sql, providerId, invoiceRef)
-    const isSettled = purchase !== undefined && (await settlePaid(work, purchase, invoice, period))
+    const isSettled =
+      purchase !== undefined && (await applyPaidInvoice(work, purchase, invoice, period))
     return isSettled || outcome.kind === 'paid' ? 'settled' : 'nothing'
   }
   if (invoice.status !== 'open') return 'nothing'

@@ -10,7 +10,7 @@ import { findProcessorCustomer } from '../payments/processor-customers-repositor
 import { reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { findProvider } from '../providers/repository.ts'
 import type { PaymentJobParts } from '../settlement/process-inbox.ts'
-import { findTax } from '../invoices/read-tax-terms.ts'
+import { findTax } from '../invoices/read-tax.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { lockCustomer } from '../customers/repository.ts'
-import { readTaxTerms } from '../invoices/read-tax-terms.ts'
+import { readTaxTerms } from '../invoices/read-tax.ts'
 import { breakDownTax, type TaxBreakdown } from '../invoices/tax-breakdown.ts'
-import { decideTaxDetails, type TaxDetails, type ToldTaxDetails } from '../tax/tax-details.ts'
+import { decideTaxDetails, type TaxDetails, type EnteredTaxDetails } from '../tax/tax-details.ts'
 import { findTaxDetails, saveTaxDetails } from '../tax/tax-details-repository.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
@@ -48,7 +48,7 @@ export async function taxPayment(
   parts: PaymentParts,
   operation: Operation,
   { reference, customerRef }: Pick<PaymentIntent, 'reference' | 'customerRef'>,
-  given: ToldTaxDetails,
+  given: EnteredTaxDetails,
   waitMs: number,
 ): Promise<TaxOutcome> {
   const deadline = performance.now() + waitMs
@@ -83,7 +83,7 @@ async function beginTaxChange(
   work: UnitOfWork,
   reference: string,
   customerRef: string,
-  given: ToldTaxDetails,
+  given: EnteredTaxDetails,
 ): Promise<BegunTaxChange> {
   const { sql, providerId, now } = work
   // The customer is locked first, because a deletion locks the customer before the customer's payments.

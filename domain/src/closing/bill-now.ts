@@ -1,4 +1,4 @@
-import type { Seller } from '../billing/bill-recurring.ts'
+import type { Seller } from '../invoices/parties.ts'
 import { billUsage } from '../billing/bill-usage.ts'
 import type { ChargeInvoice } from '../charging/charge-invoice.ts'
 import { applyChargeOutcome } from '../charging/apply-charge-outcome.ts'

@@ -1,10 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { UsageNotes } from '../billing/decide-usage-bill.ts'
+import type { UsageBillingDates } from '../billing/decide-usage-bill.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 
 /** The billing dates of purchases, keyed by reference: up to when their usage is billed. Every bill moves them. */
-export type BillingDates = ReadonlyMap<string, UsageNotes>
+export type BillingDates = ReadonlyMap<string, UsageBillingDates>
 
 const purchasesPerPage = 500
 
@@ -33,7 +33,7 @@ export function billingDatesAfter(
   billed: readonly UnbilledUsage[],
 ): BillingDates {
   const notes = new Map(before)
-  for (const { toBill } of billed) notes.set(toBill.purchase.reference, toBill.notes)
+  for (const { toBill } of billed) notes.set(toBill.purchase.reference, toBill.billingDates)
   return notes
 }
 

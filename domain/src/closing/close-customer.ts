@@ -1,13 +1,13 @@
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
-import type { Seller } from '../billing/bill-recurring.ts'
+import type { Seller } from '../invoices/parties.ts'
 import type { MeasuringParts } from '../billing/measure-usage.ts'
 import { deleteCustomer } from '../deletion/delete-customer.ts'
 import { findCustomer, lockCustomer } from '../customers/repository.ts'
 import { listOpenInvoices } from '../invoices/debts.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { listGrantsLeft } from '../wallet/grants.ts'
+import { listOpenGrants } from '../wallet/grants.ts'
 import type { HoldCredits } from '../wallet/hold-credits.ts'
-import type { WalletName } from '../wallet/hot-wallet.ts'
+import type { WalletKey } from '../wallet/hot-wallet.ts'
 import type { WalletReading } from '../wallet/read-wallet.ts'
 import { findWallet } from '../wallet/repository.ts'
 import { billNow, type BillNowParts, type Uncharged } from './bill-now.ts'
@@ -30,7 +30,7 @@ import {
 export type ClosingParts = BillNowParts & {
   readonly measuring: MeasuringParts
   /** Reads the customer's wallet from the hot state. Returns undefined if only the ledger has it. */
-  readonly readWallet: (name: WalletName) => Promise<WalletReading | undefined>
+  readonly readWallet: (name: WalletKey) => Promise<WalletReading | undefined>
   readonly holdCredits: HoldCredits
   readonly readSeller: () => Promise<Seller>
 }
@@ -118,7 +118,7 @@ async function readPosition(
       bills: await readFinalBills(sql, operation, purchases),
       invoices: await readOpenInvoices(sql, providerId, customerRef),
       wallet: await findWallet(sql, providerId, customerRef),
-      grants: await listGrantsLeft(sql, providerId, customerRef),
+      grants: await listOpenGrants(sql, providerId, customerRef),
     }
   })
   const { wallet } = read
@@ -167,6 +167,6 @@ async function hasBought(
 ): Promise<boolean> {
   const wallet = await findWallet(sql, providerId, customerRef)
   if (wallet === undefined) return false
-  const grants = await listGrantsLeft(sql, providerId, customerRef)
+  const grants = await listOpenGrants(sql, providerId, customerRef)
   return boughtCreditsLeft(wallet, grants, spentMicros).micros > 0n
 }

@@ -1,10 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import { conversionTo } from '../billing/bill-usage.ts'
+import { readCreditConversion } from '../billing/bill-usage.ts'
 import { decideFinalBills, type FinalBill } from '../billing/decide-final-bill.ts'
 import { measureUsage, type MeasuringParts } from '../billing/measure-usage.ts'
 import { readUsageToBill, type UsageToBill } from '../billing/prepare-usage-bill.ts'
-import { linesOfUsage, type UsageToPrice } from '../billing/usage-lines.ts'
+import { usageBillLines, type UsageToPrice } from '../billing/usage-lines.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
@@ -44,7 +44,7 @@ export async function readFinalBills(
     if (own.length === 0) continue
     bills.push(own)
     const { currency } = purchase
-    conversions.set(currency, await conversionTo({ sql, providerId }, currency))
+    conversions.set(currency, await readCreditConversion({ sql, providerId }, currency))
   }
   return { bills, conversions }
 }
@@ -70,7 +70,7 @@ export async function measureUnbilled(
       const { planSnapshot: plan, currency } = purchase
       if (plan === null) throw new Error(`purchase ${purchase.reference} has no plan to charge for`)
       const measured = await measureUsage(parts, environment, providerId, whole)
-      const lines = linesOfUsage(purchase, plan, conversions.get(currency)!, measured)
+      const lines = usageBillLines(purchase, plan, conversions.get(currency)!, measured)
       measuredBills.push({ toBill: whole, measured, amountMinor: totalOf(lines) })
       billed = periodsBilledAfter(measured, lines)
     }
@@ -82,7 +82,7 @@ export async function measureUnbilled(
 /** Returns all periods that are billed after this bill, newest first. */
 function periodsBilledAfter(
   { current, earlier }: UsageToPrice,
-  lines: ReturnType<typeof linesOfUsage>,
+  lines: ReturnType<typeof usageBillLines>,
 ): UsageToBill['earlier'] {
   const rebilled = earlier.map(({ period, usedMicros, usedBeforeMicros, billed }) => ({
     ...period,
@@ -94,7 +94,7 @@ function periodsBilledAfter(
   return [{ ...period, billed: { usedMicros, usedBeforeMicros, carriedOverMicros } }, ...rebilled]
 }
 
-function carriedOverOf(lines: ReturnType<typeof linesOfUsage>): bigint {
+function carriedOverOf(lines: ReturnType<typeof usageBillLines>): bigint {
   const [own] = lines.flatMap(({ inputs }) => (inputs.kind === 'usage' ? [inputs] : []))
   return own === undefined ? 0n : microsOfDecimal(own.carriedOverUnits)
 }

@@ -4,7 +4,7 @@ import { listOpenInvoices } from '../invoices/debts.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { findInvoice } from '../invoices/repository.ts'
 import { dueMinor } from '../invoices/transitions.ts'
-import { sayInFlight } from '../wallet/burn-order.ts'
+import { assignInFlight } from '../wallet/burn-order.ts'
 import { valueEntries } from '../wallet/credit-value.ts'
 import type { CreditGrant } from '../wallet/grants.ts'
 import type { Wallet } from '../wallet/repository.ts'
@@ -64,7 +64,7 @@ export function boughtCreditsLeft(
   spentMicros: bigint,
 ): BoughtCredits {
   const inFlight = spentMicros - (wallet.grantedMicros - wallet.balanceMicros)
-  const free = sayInFlight(grants, inFlight > 0n ? inFlight : 0n)
+  const free = assignInFlight(grants, inFlight > 0n ? inFlight : 0n)
     .filter(({ paid }) => paid !== null && paid.amountMinor > 0n)
     .map((grant) => ({ grant, micros: grant.remainingMicros - grant.inFlightMicros }))
     .filter(({ micros }) => micros > 0n)

@@ -3,7 +3,7 @@ import { listOpenInvoices } from '../invoices/debts.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { writeOffInvoice } from '../invoices/settle-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
-import { carriedWrittenOff, usageWrittenOff } from '../money-ledger/leaver-postings.ts'
+import { carriedWrittenOff, usageWrittenOff } from '../money-ledger/deleted-customer-postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -12,7 +12,7 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { removalsHeldMsMax, type HoldCredits } from '../wallet/hold-credits.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { lockWallet } from '../wallet/repository.ts'
-import { takeHeld } from '../wallet/take-held.ts'
+import { removeHeldCredits } from '../wallet/remove-credits.ts'
 
 /* Writes off what a customer owes, in the transaction that deletes the customer. The caller has locked the customer. */
 
@@ -74,7 +74,7 @@ export async function forfeitCredits(
     heldMs: removalsHeldMsMax,
   })
   if (held.heldMicros === 0n) return
-  await takeHeld(work, wallet, held, {
+  await removeHeldCredits(work, wallet, held, {
     customerRef,
     kind: 'adjustment',
     key,

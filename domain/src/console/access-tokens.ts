@@ -1,11 +1,11 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import type { Environment } from '@tollgate/schemas/environment'
-import { drawAccessToken, drawToken, sha256OfToken } from './tokens.ts'
-import type { ConsoleUserName } from './users.ts'
+import { generateAccessToken, generateToken, sha256OfToken } from './tokens.ts'
+import type { ConsoleUserKey } from './users.ts'
 
 /** The user and environment of an access token, with the user's current data. */
-export type ConsoleSession = ConsoleUserName & {
+export type ConsoleSession = ConsoleUserKey & {
   readonly signInId: string
   readonly environment: Environment
   readonly expiresAt: Date
@@ -28,7 +28,7 @@ const tokensMax = 40
  */
 export async function issueAccessToken(
   sql: Queryable,
-  { providerId, userId }: ConsoleUserName,
+  { providerId, userId }: ConsoleUserKey,
   fields: {
     readonly environment: Environment
     /** Id of the sign-in that the token belongs to. Default: a new sign-in. */
@@ -37,8 +37,8 @@ export async function issueAccessToken(
   },
   now: Date,
 ): Promise<string> {
-  const token = drawAccessToken()
-  const { environment, signInId = drawToken(), expiresAt } = fields
+  const token = generateAccessToken()
+  const { environment, signInId = generateToken(), expiresAt } = fields
   await sql`
     insert into access_tokens
       (provider_id, user_id, sha256, sign_in_id, environment, created_at, expires_at)
@@ -114,7 +114,7 @@ export async function deleteSignIn(
 /** Ends all tokens of the user. The caller has locked the user. */
 export async function deleteAccessTokens(
   sql: Queryable,
-  { providerId, userId }: ConsoleUserName,
+  { providerId, userId }: ConsoleUserKey,
 ): Promise<void> {
   await sql`
     delete from access_tokens where provider_id = ${providerId} and user_id = ${userId}`

@@ -9,11 +9,11 @@ import {
   type IssuedApiKey,
   type OnUnpublished,
 } from '../publishing/issue-api-key.ts'
-import { nameActor, userActor, type ActorOrigin } from '../audit/actor.ts'
+import { setActor, userActor, type ActorOrigin } from '../audit/actor.ts'
 import {
   findCliSession,
   insertCliSessionOutcome,
-  takeSealedKey,
+  removeSealedKey,
   type CliSession,
 } from './cli-sessions.ts'
 import { isTokenOf } from './tokens.ts'
@@ -52,7 +52,7 @@ export async function completeCliSession(
   const issued = await database
     .of(providerId)
     .control.write(async (sql) => {
-      nameActor(sql, userActor(userId, origin))
+      setActor(sql, userActor(userId, origin))
       const made: IssuedApiKey = await addApiKey(sql, fields, now)
       const { keyId } = made.key
       const sealedKey = secrets.seal(made.secretKey, placeOf(sessionId))
@@ -60,7 +60,7 @@ export async function completeCliSession(
       if (!(await insertCliSessionOutcome(sql, outcome, now))) throw new AnsweredBeforeError()
       return made
     })
-    .catch(orUndefined)
+    .catch(undefinedIfAnswered)
   if (issued === undefined) return 'answered-before'
   await publishKeys(database, hotState, [apiKeyTarget(issued.key)], onUnpublished)
   return 'answered'
@@ -71,7 +71,7 @@ class AnsweredBeforeError extends Error {
   override readonly name = 'AnsweredBeforeError'
 }
 
-function orUndefined(error: unknown): undefined {
+function undefinedIfAnswered(error: unknown): undefined {
   if (!(error instanceof AnsweredBeforeError)) throw error
 }
 
@@ -115,7 +115,7 @@ export async function exchangeCliSession(
   const { outcome } = session
   if (outcome === undefined || outcome.environment === null) return { status: 'pending' }
   const { email, environment } = outcome
-  const sealed = await takeSealedKey(database.control, sessionId)
+  const sealed = await removeSealedKey(database.control, sessionId)
   const secretKey = sealed === undefined ? undefined : secrets.open(sealed, placeOf(sessionId))
   return { status: 'complete', email, environment, secretKey }
 }

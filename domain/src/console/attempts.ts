@@ -4,7 +4,7 @@ import { countInWindow } from '../postgres/count-in-window.ts'
 /**
  * Subject of the counted attempts: one account, one network address, or a browser in which the account was used before.
  */
-export type AttemptsOf = {
+export type AttemptSubject = {
   readonly kind: 'email' | 'address' | 'browser'
   readonly subject: string
 }
@@ -17,7 +17,7 @@ export type AttemptLimits = {
 }
 
 /** An attempt that was allowed, and the end of its counting window. */
-export type CountedAttempt = AttemptsOf & { readonly windowEndsAt: Date }
+export type CountedAttempt = AttemptSubject & { readonly windowEndsAt: Date }
 
 export type CountOutcome =
   | { readonly kind: 'counted'; readonly attempt: CountedAttempt }
@@ -29,7 +29,7 @@ export type CountOutcome =
  */
 export async function countAttempt(
   sql: Queryable,
-  { kind, subject }: AttemptsOf,
+  { kind, subject }: AttemptSubject,
   limits: AttemptLimits,
   now: Date,
 ): Promise<CountOutcome> {
@@ -46,7 +46,7 @@ export async function countAttempt(
 /**
  * Takes back an attempt that was not a guess. Earlier attempts stay counted, because they may come from another person.
  */
-export async function uncountAttempt(
+export async function revertAttempt(
   sql: Queryable,
   { kind, subject, windowEndsAt }: CountedAttempt,
   limits: AttemptLimits,
@@ -64,6 +64,6 @@ export async function sweepAttempts(sql: Queryable, now: Date, rowsMax: number):
   return rows.count
 }
 
-function maxOf(kind: AttemptsOf['kind'], limits: AttemptLimits): number {
+function maxOf(kind: AttemptSubject['kind'], limits: AttemptLimits): number {
   return kind === 'address' ? limits.perAddressMax : limits.perEmailMax
 }

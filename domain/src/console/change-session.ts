@@ -1,6 +1,6 @@
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 import {
   deleteSignIn,
   isSignInOpen,
@@ -15,14 +15,14 @@ type Change = { readonly actor: Actor; readonly now: Date }
  * Issues a second token of the same sign-in for the environment. Returns undefined if the sign-in has ended since the
  * session was read.
  */
-export function enterEnvironment(
+export function issueEnvironmentToken(
   database: ProviderDatabases,
   session: ConsoleSession,
   environment: Environment,
   { actor, now }: Change,
 ): Promise<string | undefined> {
   return database.of(session.providerId).control.write(async (sql) => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     await lockConsoleUser(sql, session)
     if (!(await isSignInOpen(sql, session))) return undefined
     return issueAccessToken(sql, session, { ...session, environment }, now)

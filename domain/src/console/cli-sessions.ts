@@ -134,7 +134,10 @@ export async function insertCliSessionOutcome(
  * Returns the sealed key and removes it. Of two concurrent requests, one gets the key. Returns undefined if the key was
  * taken before.
  */
-export async function takeSealedKey(control: Sql, sessionId: string): Promise<string | undefined> {
+export async function removeSealedKey(
+  control: Sql,
+  sessionId: string,
+): Promise<string | undefined> {
   const [row] = await control<{ sealed_key: string }[]>`
     update cli_session_outcomes as taken set sealed_key = null
     from cli_session_outcomes as kept

@@ -8,7 +8,7 @@ const users = [
 ] as const
 const operator = undefined
 
-describe('a change of a user', () => {
+describe('refuseUserChange', () => {
   test.each<[string | undefined, UserChange, ReturnType<typeof refuseUserChange>]>([
     ['own', { kind: 'invite', role: 'owner' }, undefined],
     ['adm', { kind: 'invite', role: 'admin' }, undefined],
@@ -31,11 +31,11 @@ describe('a change of a user', () => {
     ['adm', { kind: 'send-link', userId: 'own' }, 'role-too-low'],
     ['own', { kind: 'send-link', userId: 'own' }, undefined],
     [operator, { kind: 'send-link', userId: 'own' }, undefined],
-  ])('by %s: %o is answered %s', (actorId, change, refusal) => {
+  ])('for actor %s and change %o returns %s', (actorId, change, refusal) => {
     expect(refuseUserChange(users, actorId, change)).toBe(refusal)
   })
 
-  test('one of two owners may go', () => {
+  test('allows the removal of one of two owners', () => {
     const two = [...users, { userId: 'own2', role: 'owner' } as const]
     expect(refuseUserChange(two, 'own', { kind: 'remove', userId: 'own' })).toBeUndefined()
   })

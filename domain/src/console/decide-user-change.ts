@@ -1,6 +1,6 @@
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 
-type Held = { readonly userId: string; readonly role: ConsoleRole }
+type UserWithRole = { readonly userId: string; readonly role: ConsoleRole }
 
 /** A change of one user by another user, or by an operator of the installation. */
 export type UserChange =
@@ -17,11 +17,12 @@ export type UserChangeRefusal = 'not-found' | 'role-too-low' | 'last-owner'
  * for an operator, to whom only the last rule applies.
  */
 export function refuseUserChange(
-  users: readonly Held[],
+  users: readonly UserWithRole[],
   actorId: string | undefined,
   change: UserChange,
 ): UserChangeRefusal | undefined {
-  const find = (userId: string): Held | undefined => users.find((user) => user.userId === userId)
+  const find = (userId: string): UserWithRole | undefined =>
+    users.find((user) => user.userId === userId)
   const target = change.kind === 'invite' ? undefined : find(change.userId)
   if (change.kind !== 'invite' && target === undefined) return 'not-found'
   const roleAfter = 'role' in change ? (change.role ?? target?.role) : undefined

@@ -1,4 +1,4 @@
-import { countAttempt, uncountAttempt, type CountedAttempt } from './attempts.ts'
+import { countAttempt, revertAttempt, type CountedAttempt } from './attempts.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { findKnownBrowser } from './known-browsers.ts'
 import { networkOf } from '@tollgate/platform/service/network-of'
@@ -13,7 +13,7 @@ export type Attempt = {
   readonly browserToken: string | undefined
 }
 
-export type EnterOutcome =
+export type AdmitOutcome =
   | {
       readonly kind: 'entered'
       readonly counted: readonly CountedAttempt[]
@@ -27,11 +27,11 @@ export type EnterOutcome =
  * counted separately. So guesses from elsewhere, even from behind the same proxy, do not lock out its owner. Returns
  * how long to wait if the attempt is over a limit.
  */
-export async function enterAttempt(
+export async function admitAttempt(
   { database, limits }: ConsoleParts,
   { email, providerId, address, browserToken }: Attempt,
   now: Date,
-): Promise<EnterOutcome> {
+): Promise<AdmitOutcome> {
   const { control } = database
   const browser = await findKnownBrowser(control, { email, providerId }, browserToken, now)
   if (browser !== undefined) {
@@ -54,9 +54,9 @@ export async function enterAttempt(
 }
 
 /** Takes back an attempt that was not a guess. */
-export async function takeBackAttempt(
+export async function revertAttempts(
   { database, limits }: ConsoleParts,
   counted: readonly CountedAttempt[],
 ): Promise<void> {
-  for (const each of counted) await uncountAttempt(database.control, each, limits.attempts)
+  for (const each of counted) await revertAttempt(database.control, each, limits.attempts)
 }

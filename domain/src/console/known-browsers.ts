@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { drawToken, sha256OfToken } from './tokens.ts'
+import { generateToken, sha256OfToken } from './tokens.ts'
 
 /**
  * Largest number of known browsers per account. The oldest are deleted. A client without cookies gets a new one at each
@@ -11,7 +11,7 @@ const browsersPerAccountMax = 20
  * The account of a sign-in. Without `providerId`: the accounts of all providers that have a user with the email
  * address.
  */
-export type BrowsedAccount = { readonly email: string; readonly providerId: string | undefined }
+export type SignInAccount = { readonly email: string; readonly providerId: string | undefined }
 
 /**
  * Returns the id of the browser if the account was signed in to from it before, otherwise undefined. Any provider can
@@ -21,7 +21,7 @@ export type BrowsedAccount = { readonly email: string; readonly providerId: stri
  */
 export async function findKnownBrowser(
   sql: Queryable,
-  { email, providerId }: BrowsedAccount,
+  { email, providerId }: SignInAccount,
   token: string | undefined,
   now: Date,
 ): Promise<string | undefined> {
@@ -45,7 +45,7 @@ export async function rememberBrowser(
   now: Date,
   expiresAt: Date,
 ): Promise<string> {
-  const token = drawToken()
+  const token = generateToken()
   await sql`
     insert into known_browsers (sha256, provider_id, email, created_at, expires_at)
     values (${sha256OfToken(token)}, ${providerId}, lower(${email}), ${now}, ${expiresAt})`

@@ -1,11 +1,11 @@
 import type { TransactionSql } from 'postgres'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
-import { nameActor, type Actor } from '../audit/actor.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { deleteAccessTokens } from './access-tokens.ts'
 import { refuseUserChange, type UserChange, type UserChangeRefusal } from './decide-user-change.ts'
-import { drawToken, sha256OfToken } from './tokens.ts'
+import { generateToken, sha256OfToken } from './tokens.ts'
 import {
   deleteConsoleUser,
   insertConsoleUser,
@@ -42,17 +42,17 @@ export function inviteUser(
   linkMs: number,
 ): Promise<InviteOutcome> {
   const { providerId, now } = management
-  return changed(management, { kind: 'invite', role: fields.role }, async (sql) => {
+  return changeUsers(management, { kind: 'invite', role: fields.role }, async (sql) => {
     const user: ConsoleUser = {
       ...fields,
       providerId,
-      userId: drawReference('consoleUser'),
+      userId: generateReference('consoleUser'),
       passwordHash: null,
       linkExpiresAt: null,
       createdAt: now,
     }
     if (!(await insertConsoleUser(sql, user))) return { kind: 'email-taken' }
-    return { kind: 'invited', user, link: await linkFor(sql, user, linkMs, now) }
+    return { kind: 'invited', user, link: await issueLink(sql, user, linkMs, now) }
   })
 }
 
@@ -68,9 +68,9 @@ export function issuePasswordLink(
   userId: string,
   linkMs: number,
 ): Promise<LinkOutcome> {
-  return changed(management, { kind: 'send-link', userId }, async (sql, users) => {
+  return changeUsers(management, { kind: 'send-link', userId }, async (sql, users) => {
     const user = requireUser(users, userId)
-    return { kind: 'linked', user, link: await linkFor(sql, user, linkMs, management.now) }
+    return { kind: 'linked', user, link: await issueLink(sql, user, linkMs, management.now) }
   })
 }
 
@@ -83,7 +83,7 @@ export function changeUser(
   fields: { readonly name?: string | undefined; readonly role?: ConsoleRole | undefined },
 ): Promise<UpdateOutcome> {
   const { role } = fields
-  return changed(management, { kind: 'update', userId, role }, async (sql, users) => {
+  return changeUsers(management, { kind: 'update', userId, role }, async (sql, users) => {
     const old = requireUser(users, userId)
     const user = { ...old, name: fields.name ?? old.name, role: role ?? old.role }
     await updateConsoleUser(sql, user, management.now)
@@ -95,7 +95,7 @@ export type RemoveOutcome = { readonly kind: 'removed' } | Refused
 
 /** Removes a user. The user's tokens are refused from the next request on. */
 export function removeUser(management: UserManagement, userId: string): Promise<RemoveOutcome> {
-  return changed(management, { kind: 'remove', userId }, async (sql, users) => {
+  return changeUsers(management, { kind: 'remove', userId }, async (sql, users) => {
     const user = requireUser(users, userId)
     await deleteAccessTokens(sql, user)
     await deleteConsoleUser(sql, user)
@@ -103,13 +103,13 @@ export function removeUser(management: UserManagement, userId: string): Promise<
   })
 }
 
-async function changed<Outcome>(
+async function changeUsers<Outcome>(
   { database, providerId, actorId, actor }: UserManagement,
   change: UserChange,
   act: (sql: TransactionSql, users: readonly ConsoleUser[]) => Promise<Outcome>,
 ): Promise<Outcome | Refused> {
   return database.of(providerId).control.write(async (sql): Promise<Outcome | Refused> => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     const users = await lockConsoleUsers(sql, providerId)
     const refusal = refuseUserChange(users, actorId, change)
     return refusal === undefined ? act(sql, users) : { kind: refusal }
@@ -118,17 +118,17 @@ async function changed<Outcome>(
 
 function requireUser(users: readonly ConsoleUser[], userId: string): ConsoleUser {
   const user = users.find((each) => each.userId === userId)
-  if (user === undefined) throw new Error(`${userId} was decided about and is not there`)
+  if (user === undefined) throw new Error(`console user ${userId} does not exist`)
   return user
 }
 
-async function linkFor(
+async function issueLink(
   sql: TransactionSql,
   user: ConsoleUser,
   linkMs: number,
   now: Date,
 ): Promise<PasswordLink> {
-  const link = { token: drawToken(), expiresAt: new Date(now.getTime() + linkMs) }
+  const link = { token: generateToken(), expiresAt: new Date(now.getTime() + linkMs) }
   const stored = { sha256: sha256OfToken(link.token), expiresAt: link.expiresAt }
   await setPasswordLink(sql, user, stored, now)
   return link

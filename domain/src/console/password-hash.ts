@@ -4,7 +4,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
  * Parameters of a password hash: scrypt's numbers and the salt. They are stored with every hash, so that they can be
  * raised for later hashes.
  */
-export type PasswordRecipe = {
+export type HashParameters = {
   /** log2 of N. Adding 1 doubles time and memory. 15 takes 32 MiB. */
   readonly cost: number
   readonly blockSize: number
@@ -19,22 +19,22 @@ const keyBytes = 32
  * Returns parameters with a new salt. With a cost of 15, they are among the settings that OWASP recommends as equally
  * strong.
  */
-export function newRecipe(cost: number): PasswordRecipe {
+export function newHashParameters(cost: number): HashParameters {
   return { cost, blockSize: 8, parallelization: 3, salt: randomBytes(saltBytes) }
 }
 
 /** Returns `scrypt$<cost>$<block size>$<parallelization>$<salt>$<key>`, with the salt and the key in base64url. */
-export async function hashPassword(password: string, recipe: PasswordRecipe): Promise<string> {
-  const { cost, blockSize, parallelization, salt } = recipe
-  const key = await derive(password, recipe)
+export async function hashPassword(password: string, parameters: HashParameters): Promise<string> {
+  const { cost, blockSize, parallelization, salt } = parameters
+  const key = await derive(password, parameters)
   const texts = [salt, key].map((bytes) => bytes.toString('base64url'))
   return ['scrypt', cost, blockSize, parallelization, ...texts].join('$')
 }
 
 /** Returns the parameters of a stored hash. */
-export function recipeOf(hash: string): PasswordRecipe {
+export function parametersOf(hash: string): HashParameters {
   const [scheme, cost, blockSize, parallelization, salt] = hash.split('$')
-  if (scheme !== 'scrypt' || salt === undefined) throw new Error('not the hash of a password')
+  if (scheme !== 'scrypt' || salt === undefined) throw new Error('the text is not a password hash')
   return {
     cost: Number(cost),
     blockSize: Number(blockSize),
@@ -49,8 +49,8 @@ export function isSameHash(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-function derive(password: string, recipe: PasswordRecipe): Promise<Buffer> {
-  const { cost, blockSize: r, parallelization: p, salt } = recipe
+function derive(password: string, parameters: HashParameters): Promise<Buffer> {
+  const { cost, blockSize: r, parallelization: p, salt } = parameters
   const N = 2 ** cost
   // Memory that scrypt needs for these parameters, plus 1 MiB.
   const maxmem = 128 * r * (N + p) + 1_048_576

@@ -1,4 +1,5 @@
-import { hashPassword, isSameHash, newRecipe, recipeOf } from './password-hash.ts'
+import { ConcurrencyLimit } from '@tollgate/platform/waiting/concurrency-limit'
+import { hashPassword, isSameHash, newHashParameters, parametersOf } from './password-hash.ts'
 
 /** Too many passwords are waiting to be hashed. The password was not checked. */
 export class PasswordsBusyError extends Error {
@@ -20,8 +21,7 @@ const waitingMax = 64
  */
 export class Passwords {
   readonly #cost: number
-  #hashing = 0
-  readonly #waiting: (() => void)[] = []
+  readonly #concurrency = new ConcurrencyLimit(hashedAtOnceMax)
 
   constructor(cost: number) {
     this.#cost = cost
@@ -29,41 +29,31 @@ export class Passwords {
 
   /** Hashes a password. `others` are the hashes of users with the same email address. */
   hash(password: string, others: readonly string[]): Promise<string> {
-    const [recipe = newRecipe(this.#cost)] = others
-      .map(recipeOf)
+    const [parameters = newHashParameters(this.#cost)] = others
+      .map(parametersOf)
       .filter(({ cost }) => cost === this.#cost)
-    return this.#inTurn(() => hashPassword(password, recipe))
+    return this.#run(() => hashPassword(password, parameters))
   }
 
   /** Returns which of the hashes match the password. `hashes` are those of users with one email address. */
   async matching(password: string, hashes: readonly string[]): Promise<string[]> {
-    const recipes = new Map(hashes.map((hash) => [keyOfRecipe(hash), recipeOf(hash)]))
-    if (recipes.size === 0) recipes.set('', newRecipe(this.#cost))
+    const parameterSets = new Map(hashes.map((hash) => [parametersText(hash), parametersOf(hash)]))
+    if (parameterSets.size === 0) parameterSets.set('', newHashParameters(this.#cost))
     const made = await Promise.all(
-      [...recipes.values()].map((recipe) => this.#inTurn(() => hashPassword(password, recipe))),
+      [...parameterSets.values()].map((parameters) =>
+        this.#run(() => hashPassword(password, parameters)),
+      ),
     )
     return hashes.filter((hash) => made.some((each) => isSameHash(each, hash)))
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#hashing >= hashedAtOnceMax) {
-      if (this.#waiting.length >= waitingMax) throw new PasswordsBusyError()
-      // A hash that ends hands its place to the next one.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    } else {
-      this.#hashing += 1
-    }
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#hashing -= 1
-      else next()
-    }
+  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#concurrency.waiting >= waitingMax) throw new PasswordsBusyError()
+    return await this.#concurrency.run(work)
   }
 }
 
 /** Returns the hash without its key, which identifies the parameters. */
-function keyOfRecipe(hash: string): string {
+function parametersText(hash: string): string {
   return hash.slice(0, hash.lastIndexOf('$'))
 }

@@ -1,8 +1,8 @@
 import type { Environment } from '@tollgate/schemas/environment'
-import { nameActor, userActor, type ActorOrigin } from '../audit/actor.ts'
+import { setActor, userActor, type ActorOrigin } from '../audit/actor.ts'
 import { deleteAccessTokens, type ConsoleSession } from './access-tokens.ts'
 import type { ConsoleParts } from './console-parts.ts'
-import { enterAttempt, takeBackAttempt } from './guard-attempts.ts'
+import { admitAttempt, revertAttempts } from './guard-attempts.ts'
 import { openSignIn, type SignedIn } from './sign-in.ts'
 import { sha256OfToken } from './tokens.ts'
 import {
@@ -19,20 +19,20 @@ export type SetByLinkOutcome =
 /** Sets the password with a one-time link. The link works once: of two concurrent requests, one sets the password. */
 export async function setPasswordByLink(
   parts: ConsoleParts,
-  given: { readonly token: string; readonly password: string; readonly origin: ActorOrigin },
+  request: { readonly token: string; readonly password: string; readonly origin: ActorOrigin },
   now: Date,
 ): Promise<SetByLinkOutcome> {
-  const linkSha256 = sha256OfToken(given.token)
-  const isGood = (user: ConsoleUser | undefined): user is ConsoleUser =>
+  const linkSha256 = sha256OfToken(request.token)
+  const isValidLink = (user: ConsoleUser | undefined): user is ConsoleUser =>
     user !== undefined && user.linkExpiresAt !== null && user.linkExpiresAt > now
   const found = await findConsoleUserByLink(parts.database.control, linkSha256)
-  if (!isGood(found)) return { kind: 'no-such-link' }
-  const passwordHash = await hashFor(parts, found, given.password)
+  if (!isValidLink(found)) return { kind: 'no-such-link' }
+  const passwordHash = await hashNewPassword(parts, found, request.password)
   return await parts.database.of(found.providerId).control.write(async (sql) => {
-    nameActor(sql, userActor(found.userId, given.origin))
+    setActor(sql, userActor(found.userId, request.origin))
     await lockConsoleUsers(sql, found.providerId)
     const user = await findConsoleUserByLink(sql, linkSha256)
-    if (!isGood(user)) return { kind: 'no-such-link' }
+    if (!isValidLink(user)) return { kind: 'no-such-link' }
     // Order matters: `setPasswordHash` locks the user, so `deleteAccessTokens` also finds tokens that were being
     // issued.
     await setPasswordHash(sql, user, passwordHash, now)
@@ -52,7 +52,7 @@ export async function changePassword(
   session: Pick<ConsoleSession, 'providerId' | 'userId' | 'email'> & {
     readonly environment: Environment
   },
-  given: {
+  request: {
     readonly currentPassword: string
     readonly newPassword: string
     readonly address: string
@@ -62,28 +62,28 @@ export async function changePassword(
   now: Date,
 ): Promise<ChangePasswordOutcome> {
   const { email, providerId } = session
-  const attempt = await enterAttempt(parts, { ...given, email, providerId }, now)
+  const attempt = await admitAttempt(parts, { ...request, email, providerId }, now)
   if (attempt.kind === 'wait') return attempt
   const users = await listConsoleUsersByEmail(parts.database.control, email)
   const user = users.find(({ userId }) => userId === session.userId)
   const oldHash = user?.passwordHash ?? undefined
   const [matching] = await parts.passwords.matching(
-    given.currentPassword,
+    request.currentPassword,
     oldHash === undefined ? [] : [oldHash],
   )
   if (user === undefined || matching === undefined) return { kind: 'refused' }
-  const passwordHash = await hashFor(parts, user, given.newPassword)
-  const opened = { environment: session.environment, origin: given.origin }
+  const passwordHash = await hashNewPassword(parts, user, request.newPassword)
+  const opened = { environment: session.environment, origin: request.origin }
   const signedIn = await openSignIn(parts, user, opened, now, async (sql) => {
     await setPasswordHash(sql, user, passwordHash, now)
     await deleteAccessTokens(sql, user)
   })
   if (signedIn === undefined) return { kind: 'refused' }
-  await takeBackAttempt(parts, attempt.counted)
+  await revertAttempts(parts, attempt.counted)
   return { kind: 'changed', signedIn }
 }
 
-async function hashFor(
+async function hashNewPassword(
   { database, passwords }: ConsoleParts,
   { email }: ConsoleUser,
   password: string,

@@ -1,10 +1,10 @@
 import type { TransactionSql } from 'postgres'
 import type { Environment } from '@tollgate/schemas/environment'
-import { nameActor, userActor, type ActorOrigin } from '../audit/actor.ts'
+import { setActor, userActor, type ActorOrigin } from '../audit/actor.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import type { ConsoleParts } from './console-parts.ts'
-import { enterAttempt, takeBackAttempt, type Attempt } from './guard-attempts.ts'
+import { admitAttempt, revertAttempts, type Attempt } from './guard-attempts.ts'
 import { rememberBrowser } from './known-browsers.ts'
 import { listConsoleUsersByEmail, lockConsoleUser, type ConsoleUser } from './users.ts'
 
@@ -41,30 +41,30 @@ export type SignInOutcome =
  */
 export async function signIn(
   parts: ConsoleParts,
-  given: SignIn,
+  request: SignIn,
   now: Date,
 ): Promise<SignInOutcome> {
-  const attempt = await enterAttempt(parts, given, now)
+  const attempt = await admitAttempt(parts, request, now)
   if (attempt.kind === 'wait') return attempt
-  const { matching, others } = await compareWithUsers(parts, given)
+  const { matching, others } = await compareWithUsers(parts, request)
   // The attempt is only taken back if no user with the address has another password: for the users of other passwords,
   // it was a wrong guess.
-  if (matching.length > 0 && others.length === 0) await takeBackAttempt(parts, attempt.counted)
+  if (matching.length > 0 && others.length === 0) await revertAttempts(parts, attempt.counted)
   const [user, another] = matching
   if (user === undefined) return { kind: 'refused' }
   if (another === undefined) {
-    const signedIn = await openSignIn(parts, user, given, now)
+    const signedIn = await openSignIn(parts, user, request, now)
     if (signedIn === undefined) return { kind: 'refused' }
     const browserToken = attempt.isKnownBrowser
       ? undefined
-      : await rememberBrowser(parts.database.control, user, now, knownUntil(parts, now))
+      : await rememberBrowser(parts.database.control, user, now, browserKnownUntil(parts, now))
     return { kind: 'signed-in', signedIn, browserToken }
   }
   const providers = matching.map((each) => providerOf(parts, each))
   return { kind: 'several', providers: await Promise.all(providers) }
 }
 
-function knownUntil({ limits }: ConsoleParts, now: Date): Date {
+function browserKnownUntil({ limits }: ConsoleParts, now: Date): Date {
   return new Date(now.getTime() + limits.knownBrowserMs)
 }
 
@@ -83,7 +83,7 @@ export async function openSignIn(
   const expiresAt = new Date(now.getTime() + parts.limits.signedInMs)
   const rows = parts.database.of(user.providerId).control
   const accessToken = await rows.write(async (sql) => {
-    nameActor(sql, userActor(user.userId, origin))
+    setActor(sql, userActor(user.userId, origin))
     const locked = await lockConsoleUser(sql, user)
     if (locked?.passwordHash !== user.passwordHash) return undefined
     await before(sql)
@@ -119,6 +119,7 @@ async function providerOf(
   { providerId }: Pick<ConsoleUser, 'providerId'>,
 ): Promise<Provider> {
   const provider = await findProvider(database.control, providerId)
-  if (provider === undefined) throw new Error(`the provider ${providerId} of a user is gone`)
+  if (provider === undefined)
+    throw new Error(`provider ${providerId} of a console user does not exist`)
   return provider
 }

@@ -8,8 +8,8 @@ const accessTokenPrefix = 'tgc_'
 
 const tokenBytes = 32
 
-export function drawAccessToken(): string {
-  return accessTokenPrefix + drawToken()
+export function generateAccessToken(): string {
+  return accessTokenPrefix + generateToken()
 }
 
 export function isAccessToken(text: string): boolean {
@@ -17,7 +17,7 @@ export function isAccessToken(text: string): boolean {
 }
 
 /** Returns 256 random bits in base64url. */
-export function drawToken(): string {
+export function generateToken(): string {
   return randomBytes(tokenBytes).toString('base64url')
 }
 

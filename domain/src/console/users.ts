@@ -56,7 +56,7 @@ export async function lockConsoleUsers(sql: Queryable, providerId: string): Prom
  */
 export async function lockConsoleUser(
   sql: Queryable,
-  { providerId, userId }: ConsoleUserName,
+  { providerId, userId }: ConsoleUserKey,
 ): Promise<ConsoleUser | undefined> {
   const [row] = await sql<ConsoleUserRow[]>`
     select * from console_users where provider_id = ${providerId} and user_id = ${userId}
@@ -97,7 +97,7 @@ export async function updateConsoleUser(
 /** Sets a new one-time link, which replaces the previous one. */
 export async function setPasswordLink(
   sql: Queryable,
-  { providerId, userId }: ConsoleUserName,
+  { providerId, userId }: ConsoleUserKey,
   link: { readonly sha256: string; readonly expiresAt: Date },
   now: Date,
 ): Promise<void> {
@@ -110,7 +110,7 @@ export async function setPasswordLink(
 /** Sets the password and ends the one-time link. */
 export async function setPasswordHash(
   sql: Queryable,
-  { providerId, userId }: ConsoleUserName,
+  { providerId, userId }: ConsoleUserKey,
   passwordHash: string,
   now: Date,
 ): Promise<void> {
@@ -123,13 +123,13 @@ export async function setPasswordHash(
 /** Deletes the user. The database deletes the access tokens of the user with it. */
 export async function deleteConsoleUser(
   sql: Queryable,
-  { providerId, userId }: ConsoleUserName,
+  { providerId, userId }: ConsoleUserKey,
 ): Promise<void> {
   await sql`
     delete from console_users where provider_id = ${providerId} and user_id = ${userId}`
 }
 
-export type ConsoleUserName = Pick<ConsoleUser, 'providerId' | 'userId'>
+export type ConsoleUserKey = Pick<ConsoleUser, 'providerId' | 'userId'>
 
 function fromRow(row: ConsoleUserRow): ConsoleUser {
   return {

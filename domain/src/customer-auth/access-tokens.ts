@@ -2,6 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { listReferences } from '../customers/repository.ts'
 import { endCustomerSignIns } from './end-customer-sign-ins.ts'
 import { grantDigestOf } from './oauth-records.ts'
+import { revokeTokensWhere } from './revoked-tokens.ts'
 import { listLinkedAddresses } from './upstream-identities.ts'
 
 /** An access token that was issued. The token itself is not stored. */
@@ -27,7 +28,7 @@ export async function recordIssuedToken(
 }
 
 /** Returns whether the token may be used: this issuer issued it, and it is neither expired nor revoked. */
-export async function isTokenAlive(
+export async function isTokenActive(
   sql: Queryable,
   { jti, issuer }: Pick<IssuedToken, 'jti' | 'issuer'>,
   now: Date,
@@ -86,11 +87,7 @@ async function endGrant(
   await sql`
     select from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}
     order by record_sha256 for update`
-  await sql`
-    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
-    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
-    where provider_id = ${providerId} and grant_sha256 = ${grant} and expires_at > ${now}
-    on conflict (jti) do nothing`
+  await revokeTokensWhere(sql, providerId, sql`grant_sha256 = ${grant}`, now)
   await sql`
     delete from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}`
 }
@@ -108,13 +105,10 @@ export async function revokeProductTokens(
   await sql`
     select from oauth_records where provider_id = ${providerId} and product_ref = ${productRef}
     order by record_sha256 for update`
-  await sql`
-    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
-    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
-    where provider_id = ${providerId} and expires_at > ${now} and grant_sha256 in (
-      select grant_sha256 from oauth_records
-      where provider_id = ${providerId} and product_ref = ${productRef})
-    on conflict (jti) do nothing`
+  const isOfProduct = sql`grant_sha256 in (
+    select grant_sha256 from oauth_records
+    where provider_id = ${providerId} and product_ref = ${productRef})`
+  await revokeTokensWhere(sql, providerId, isOfProduct, now)
   await sql`
     delete from oauth_records where provider_id = ${providerId} and product_ref = ${productRef}`
 }
@@ -134,11 +128,7 @@ export async function revokeCustomerTokens(
   const linked = await listLinkedAddresses(sql, providerId, reference)
   const addresses = [email, ...references, ...linked].map((each) => each.toLowerCase())
   await endCustomerSignIns(sql, providerId, { reference, addresses }, now)
-  await sql`
-    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
-    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
-    where provider_id = ${providerId} and customer_ref = ${reference} and expires_at > ${now}
-    on conflict (jti) do nothing`
+  await revokeTokensWhere(sql, providerId, sql`customer_ref = ${reference}`, now)
   await sql`
     delete from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}`
   await sql`

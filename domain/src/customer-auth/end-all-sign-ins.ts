@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 
 export type EndedSignIns = { readonly records: number; readonly keys: number }
 
@@ -11,7 +11,7 @@ export type EndedSignIns = { readonly records: number; readonly keys: number }
  */
 export function endAllSignIns(sql: Sql, actor: Actor): Promise<EndedSignIns> {
   return sql.begin(async (work) => {
-    nameActor(work, actor)
+    setActor(work, actor)
     const records = await work`
       delete from oauth_records where model not in ('Client', 'ClientDocument')`
     await work`delete from customer_browser_sessions`

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { revokeTokensWhere } from './revoked-tokens.ts'
 import { removeIdentities } from './upstream-identities.ts'
 
 /** A customer by the own reference. */
@@ -22,24 +23,20 @@ export async function endCustomerSignIns(
   await sql`
     select from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}
     order by record_sha256 for update`
-  await sql`
-    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
-    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
-    where provider_id = ${providerId} and customer_ref = ${reference} and expires_at > ${now}
-      and grant_sha256 is not null
-    on conflict (jti) do nothing`
+  const isGranted = sql`customer_ref = ${reference} and grant_sha256 is not null`
+  await revokeTokensWhere(sql, providerId, isGranted, now)
   await sql`
     delete from oauth_records
     where provider_id = ${providerId} and customer_ref = ${reference} and model <> 'Client'`
   await removeIdentities(sql, providerId, reference)
-  await forgetAddresses(sql, providerId, { reference, addresses })
+  await deleteAddressData(sql, providerId, { reference, addresses })
 }
 
 /**
  * Deletes the sessions, codes and inbox messages of the addresses. Skips an address that now belongs to another
  * customer.
  */
-async function forgetAddresses(
+async function deleteAddressData(
   sql: Queryable,
   providerId: string,
   { reference, addresses }: SignedInCustomer,

@@ -82,7 +82,10 @@ function statusOf({ used_at: usedAt, expires_at: expiresAt }: LinkRow, now: Date
 }
 
 /** Marks the link as used. Returns false if it was used before or has expired. */
-export async function useLink({ sql, providerId, now }: UnitOfWork, id: string): Promise<boolean> {
+export async function redeemLink(
+  { sql, providerId, now }: UnitOfWork,
+  id: string,
+): Promise<boolean> {
   const rows = await sql`
     update customer_links set used_at = ${now}
     where provider_id = ${providerId} and link_sha256 = ${digestOfParts(id)}

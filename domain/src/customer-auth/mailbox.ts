@@ -5,7 +5,7 @@ const dotlessDomains: ReadonlySet<string> = new Set(['gmail.com', 'googlemail.co
  * without dots. The key is only used to count messages and never to identify a person, because at other providers such
  * addresses may belong to different people.
  */
-export function mailboxOf(email: string): string {
+export function mailboxKey(email: string): string {
   const at = email.lastIndexOf('@')
   const domain = email.slice(at + 1).toLowerCase()
   const [local = ''] = email.slice(0, at).toLowerCase().split('+')

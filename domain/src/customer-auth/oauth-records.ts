@@ -126,7 +126,7 @@ export async function removeRecord(
 }
 
 /** Extends the expiry of a client, at most once a day, so that clients in use do not expire. */
-export async function prolongClient(
+export async function extendClient(
   sql: Queryable,
   place: RecordPlace,
   clientId: string,

@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /** Returns the ids of all revoked and unexpired access tokens, of every provider whose rows `sql` sees. */
@@ -18,5 +19,19 @@ export async function revokeToken(
   await sql`
     insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
     values (${providerId}, ${jti}, ${now}, ${expiresAt})
+    on conflict (jti) do nothing`
+}
+
+/** Revokes the unexpired access tokens of the provider that match the condition. */
+export async function revokeTokensWhere(
+  sql: Queryable,
+  providerId: string,
+  condition: Fragment,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
+    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
+    where provider_id = ${providerId} and expires_at > ${now} and ${condition}
     on conflict (jti) do nothing`
 }

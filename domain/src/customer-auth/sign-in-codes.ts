@@ -7,7 +7,7 @@ export const codeMs = 10 * 60_000
 
 export const codeDigits = 6
 
-export function drawCode(): string {
+export function generateCode(): string {
   return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0')
 }
 
@@ -20,7 +20,7 @@ export const sharedCodeDigits = 16
 const sendingMs = 60_000
 
 /** Returns a random code of 53 bits, which cannot be guessed by any number of browsers. */
-export function drawSharedCode(): string {
+export function generateSharedCode(): string {
   return Array.from({ length: sharedCodeDigits }, () => String(randomInt(10))).join('')
 }
 
@@ -42,7 +42,7 @@ type SharedCode = { readonly email: string; readonly code: string }
 
 /**
  * Stores the code if the address has no valid shared code. Returns true if the code must be sent. Call
- * `prolongSharedCode` after it was sent.
+ * `extendSharedCode` after it was sent.
  */
 export async function claimSharedCode(
   sql: Queryable,
@@ -64,7 +64,7 @@ export async function claimSharedCode(
   return rows.length === 1
 }
 
-export async function prolongSharedCode(
+export async function extendSharedCode(
   sql: Queryable,
   providerId: string,
   { email, code }: SharedCode,

@@ -56,14 +56,14 @@ export async function listTokenKeys(sql: Queryable, providerId: string): Promise
   }))
 }
 
-const drawKeyPair = promisify(generateKeyPair)
+const generateKeyPairAsync = promisify(generateKeyPair)
 
-export async function drawTokenKey(
+export async function generateTokenKey(
   secrets: Pick<Secrets, 'seal'>,
   providerId: string,
   activeFrom: Date,
 ): Promise<TokenKey> {
-  const { publicKey, privateKey } = await drawKeyPair('ec', { namedCurve: 'P-256' })
+  const { publicKey, privateKey } = await generateKeyPairAsync('ec', { namedCurve: 'P-256' })
   const { kty, crv, x, y } = publicKey.export({ format: 'jwk' }) as Record<string, string>
   const thumbprint = JSON.stringify({ crv, kty, x, y })
   const kid = createHash('sha256').update(thumbprint).digest('base64url')

@@ -38,19 +38,19 @@ async function findEmailOfIdentity(
  * is no longer valid is removed, together with the sessions that began under it. From then on, the verified address
  * counts.
  */
-export async function addressOfSignIn(
+export async function resolveSignInAddress(
   work: UnitOfWork,
   identity: UpstreamIdentity,
   verifiedEmail: string,
 ): Promise<string | undefined> {
   const { sql, providerId } = work
-  if ((await findLinkOf(work, identity)) === 'over') {
+  if ((await checkLink(work, identity)) === 'over') {
     await removeLinks(sql, providerId, identity.issuer, [identity.subject])
   }
   return findEmailOfIdentity(sql, providerId, identity, verifiedEmail)
 }
 
-async function findLinkOf(
+async function checkLink(
   { sql, providerId }: UnitOfWork,
   { issuer, subject }: UpstreamIdentity,
 ): Promise<'none' | 'holds' | 'over'> {
@@ -94,7 +94,7 @@ export async function linkIdentity(
 ): Promise<Customer | undefined> {
   const { sql, providerId, now } = work
   const { issuer, subject } = identity
-  if ((await findLinkOf(work, identity)) === 'over') return undefined
+  if ((await checkLink(work, identity)) === 'over') return undefined
   // Read before the decision, so that a link that another account adds afterwards is not deleted below.
   const stale = await sql<{ subject: string }[]>`
     select subject from customer_identities
@@ -103,8 +103,8 @@ export async function linkIdentity(
     for update`
   const current = await findEmailOfIdentity(sql, providerId, identity, email)
   if (current?.toLowerCase() !== email.toLowerCase()) return undefined
-  const over = stale.map((row) => row.subject)
-  if (over.length > 0) await removeLinks(sql, providerId, issuer, over)
+  const staleSubjects = stale.map((row) => row.subject)
+  if (staleSubjects.length > 0) await removeLinks(sql, providerId, issuer, staleSubjects)
   const customer = await requireOwner()
   const { reference: customer_ref } = customer
   const row = { provider_id: providerId, issuer, subject, email, customer_ref, created_at: now }

@@ -43,7 +43,7 @@ export async function changeCustomer(
     return { kind: 'email-taken' }
   }
   if (change.externalRef !== undefined) {
-    const isOurs = await takeExternalRef(work, customer, change.externalRef)
+    const isOurs = await claimExternalRef(work, customer, change.externalRef)
     if (!isOurs) return { kind: 'external-ref-taken' }
   }
   const changed: Customer = {
@@ -65,7 +65,7 @@ export async function changeCustomer(
  * Links the external reference to the customer. Returns false if it belongs to another customer. Earlier external
  * references stay linked, so their usage still counts.
  */
-async function takeExternalRef(
+async function claimExternalRef(
   work: UnitOfWork,
   customer: Customer,
   externalRef: string,

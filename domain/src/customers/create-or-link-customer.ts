@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { createdCustomerObject, customerObject } from './customer-event.ts'
 import { decideCustomer, type CustomerDecision } from './decide-customer.ts'
@@ -89,7 +89,7 @@ export async function createCustomer(
   const { sql, providerId, now } = work
   const customer: Customer = {
     ...request,
-    reference: drawReference('customer'),
+    reference: generateReference('customer'),
     status: 'active',
     createdAt: now,
     updatedAt: now,

@@ -40,7 +40,7 @@ test.each([
     other,
     { kind: 'return', customer: other },
   ],
-] as const)('%s', (_, externalRef, byEmail, byExternalRef, expected) => {
+] as const)('decides for %s', (_, externalRef, byEmail, byExternalRef, expected) => {
   const decision = decideCustomer(
     { email: 'ada@example.com', externalRef },
     { byEmail, byExternalRef },

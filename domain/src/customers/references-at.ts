@@ -1,9 +1,9 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { CustomerName } from './repository.ts'
+import type { CustomerKey } from './repository.ts'
 
-export type CustomerAt = CustomerName & { readonly at: Date }
+export type CustomerAt = CustomerKey & { readonly at: Date }
 
-/** Returns, for each customer, the references that `listReferencesOf` would have returned at the time `at`. */
+/** Returns, for each customer, the references that `listCurrentReferences` would have returned at the time `at`. */
 export async function listReferencesAt(
   sql: Queryable,
   customers: readonly CustomerAt[],

@@ -98,7 +98,7 @@ export async function isReferenceOfDeleted(
 }
 
 /** Returns whether the reference belonged to a customer who is deleted. */
-export async function wasDeleted(
+export async function isDeletedCustomer(
   sql: Queryable,
   providerId: string,
   anyReference: string,
@@ -231,7 +231,7 @@ export async function listReferencesByCustomer(
 }
 
 /** Names a customer of any provider by the own reference, which is unique across providers. */
-export type CustomerName = {
+export type CustomerKey = {
   readonly providerId: string
   readonly customerRef: string
 }
@@ -240,14 +240,14 @@ export type CustomerName = {
  * Returns the references of the customers, keyed by the customer's own reference, in the order in which they were
  * linked. A reference of a deleted customer counts as that customer's until it is linked to another customer.
  */
-export async function listReferencesOf(
+export async function listCurrentReferences(
   sql: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<Map<string, string[]>> {
   const references = new Map<string, string[]>()
   const rows = await sql<{ customer_ref: string; reference: string }[]>`
     select customer_ref, reference from customer_references link
-    where (provider_id, customer_ref) in (${selectNames(sql, customers)})
+    where (provider_id, customer_ref) in (${selectKeys(sql, customers)})
       and (released_at is null or not exists (
         select from customer_references held
         where held.provider_id = link.provider_id and held.reference = link.reference
@@ -262,7 +262,7 @@ export async function listReferencesOf(
 }
 
 /** Selects the customers' names for a comparison with (provider_id, customer_ref). */
-export function selectNames(sql: Queryable, customers: readonly CustomerName[]): Fragment {
+export function selectKeys(sql: Queryable, customers: readonly CustomerKey[]): Fragment {
   const providerIds = customers.map(({ providerId }) => providerId)
   const customerRefs = customers.map(({ customerRef }) => customerRef)
   return sql`select * from unnest(${providerIds}::text[], ${customerRefs}::text[])`
@@ -274,12 +274,12 @@ export function selectNames(sql: Queryable, customers: readonly CustomerName[]):
  */
 export async function raisePublicationVersions(
   sql: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<Map<string, number>> {
   const rows = await sql<{ customer_ref: string; version: bigint }[]>`
     with locked as (
       select provider_id, reference from customers
-      where (provider_id, reference) in (${selectNames(sql, customers)}) for no key update
+      where (provider_id, reference) in (${selectKeys(sql, customers)}) for no key update
     )
     insert into customer_publications as last (provider_id, customer_ref, version)
     select provider_id, reference, nextval('publication_versions') from locked

@@ -2,9 +2,9 @@ import { removeAutoRecharge } from '../auto-recharge/repository.ts'
 import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
 import { removeCard } from '../cards/repository.ts'
 import { removeSetups } from '../cards/setups-repository.ts'
-import { stopChargingOf } from '../invoices/unpaid.ts'
+import { cancelScheduledCharges } from '../invoices/unpaid.ts'
 import { eraseCustomerEvents } from '../outbox/repository.ts'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { eraseCancellationReasons } from '../purchases/purchase-fields-repository.ts'
 import { listPurchases, lockPurchase } from '../purchases/repository.ts'
@@ -14,7 +14,7 @@ import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
 import { requestCancelOfCustomer } from '../payments/intents-repository.ts'
 import { requestProcessorCustomerRemoval } from '../payments/processor-customers-repository.ts'
 import { removeCustomerSessions } from '../sessions/customer-sessions.ts'
-import { wantAnswersErased } from '../webhooks/answer-erasures.ts'
+import { scheduleAnswerErasure } from '../webhooks/answer-erasures.ts'
 import { removeTaxDetails } from '../tax/tax-details-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
@@ -22,7 +22,7 @@ import {
   findCustomer,
   lockCustomer,
   releaseExternalRefs,
-  wasDeleted,
+  isDeletedCustomer,
 } from '../customers/repository.ts'
 
 export type DeleteCustomerOutcome = 'deleted' | 'deleted-before' | 'not-found'
@@ -42,7 +42,7 @@ export async function deleteCustomer(
   // Transactions that sell to, bill or credit the customer wait for this lock, and then find no customer.
   const customer = found && (await lockCustomer(sql, providerId, found.reference))
   if (customer === undefined) {
-    const isDone = await wasDeleted(sql, providerId, anyReference)
+    const isDone = await isDeletedCustomer(sql, providerId, anyReference)
     return isDone ? 'deleted-before' : 'not-found'
   }
   const { reference } = customer
@@ -55,13 +55,13 @@ export async function deleteCustomer(
   await removeCard(sql, providerId, reference)
   await removeSetups(sql, providerId, reference)
   await requestCancelOfCustomer(sql, providerId, reference, now)
-  await stopChargingOf(sql, providerId, reference, now)
+  await cancelScheduledCharges(sql, providerId, reference, now)
   await requestProcessorCustomerRemoval(sql, providerId, reference, now)
   await removeTaxDetails(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)
   await eraseCustomerEvents(sql, providerId, reference)
-  await wantAnswersErased(sql, providerId, reference, now)
+  await scheduleAnswerErasure(sql, providerId, reference, now)
   const created = unixSeconds(customer.createdAt)
   await recordEvent(work, 'customer.deleted', { id: reference, created })
   await queuePublication(work, 'customer', reference)

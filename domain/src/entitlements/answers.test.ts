@@ -73,7 +73,7 @@ describe('answerLimitCheck', () => {
     [12, 4_000_000n, 2],
     [14, 4_000_000n, 0],
     [10, 1n, 0.000001],
-  ])('adds to the cap what the period was left: %d used, %d left', (used, left, remaining) => {
+  ])('adds carried-over units to the cap: %d used, %d remain', (used, left, remaining) => {
     const answer = check({}, used, 0n, left)
     expect(answer).toMatchObject({ withinLimits: remaining > 0, remaining })
   })
@@ -87,13 +87,13 @@ describe('answerLimitCheck', () => {
     ['not widened by what was left', { unbilled }, 8, 5_000_000n, 0],
     ['widened by what was left', { unbilled: { ...unbilled, isWidened: true } }, 8, 5_000_000n, 5],
     ['in a trial, which is not billed', { unbilled: { ...unbilled, fromSecond: 101 } }, 9, 0n, 1],
-  ])('allows no more than may be unbilled: %s', (_name, given, used, left, remaining) => {
+  ])('allows at most the units that may be unbilled: %s', (_name, given, used, left, remaining) => {
     const answer = check(given, used, 0n, left)
     const denied = remaining > 0 ? {} : shown
     expect(answer).toEqual({ ...base, withinLimits: remaining > 0, remaining, ...denied })
   })
 
-  it('allows without a cap, however much was used', () => {
+  it('allows any usage without a cap', () => {
     const allowed = { ...base, withinLimits: true, remaining: 999_999 }
     expect(check({ cap: null }, 5_000_000)).toEqual(allowed)
   })
@@ -102,7 +102,7 @@ describe('answerLimitCheck', () => {
     ['credits for five', null, 0, 599n, 5],
     ['credits for five, cap leaves three', '10000000', 7, 500n, 3],
     ['credits for two, cap leaves three', '10000000', 7, 200n, 2],
-  ])('allows what the wallet pays for: %s', (_name, cap, used, creditBalance, remaining) => {
+  ])('allows units that the wallet pays: %s', (_name, cap, used, creditBalance, remaining) => {
     const balance = Number(creditBalance)
     expect(check({ cap, credit }, used, creditBalance)).toEqual({
       ...base,
@@ -114,7 +114,7 @@ describe('answerLimitCheck', () => {
     })
   })
 
-  it.each([0n, 99n])('denies with %d credits, and says so', (creditBalance) => {
+  it.each([0n, 99n])('denies with %d credits, and returns the balance', (creditBalance) => {
     const balance = Number(creditBalance)
     expect(check({ cap: null, credit }, 0, creditBalance)).toEqual({
       ...base,
@@ -127,11 +127,11 @@ describe('answerLimitCheck', () => {
     })
   })
 
-  it('denies a full wallet at the cap', () => {
+  it('denies at the cap even if the wallet has credits', () => {
     expect(check({ credit }, 10, 500n)).toMatchObject({ withinLimits: false, remaining: 0 })
   })
 
-  it('shows plans even where no offer is published', () => {
+  it('returns an empty list of plans if no offer is published', () => {
     const answer = answerLimitCheck({
       entitlement: entitlement({ cap: '0' }),
       usedMicros: 0n,
@@ -152,7 +152,7 @@ describe('answerWithoutPurchase', () => {
     expect(answer(undefined)).toEqual(denied)
   })
 
-  it('asks to activate a usage-based default plan, and shows what the wallet would pay', () => {
+  it('requests activation of a usage-based default plan, with the units that the wallet would pay for', () => {
     expect(answer(planOffer, 250n)).toEqual({
       ...denied,
       activationRequired: true,
@@ -166,7 +166,7 @@ describe('answerWithoutPurchase', () => {
     })
   })
 
-  it('asks to activate another default plan without speaking of a balance', () => {
+  it('requests activation of any other default plan without a balance', () => {
     expect(answer({ ...planOffer, type: 'recurring' })).toEqual({
       ...denied,
       activationRequired: true,
@@ -185,7 +185,7 @@ describe('decideDebit', () => {
   } as const
   const refused = (reason: string) => ({ kind: 'refused', creditDebit: { debited: false, reason } })
 
-  it('asks in the order of the wire', () => {
+  it('checks in the order of the API', () => {
     const nothing = { productRef: null, isKnownCustomer: false, entitlement: undefined }
     expect(decideDebit({ ...call, ...nothing, outcome: 'paywall' })).toEqual({ kind: 'silent' })
     expect(decideDebit({ ...call, ...nothing, outcome: 'fail' })).toEqual({ kind: 'silent' })

@@ -1,8 +1,8 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import { leavesUnits, unusedMicros } from '../pricing/roll-over.ts'
+import { rollsUnitsOver, unusedMicros } from '../pricing/roll-over.ts'
 import { windowOfPeriod, type EntitledPeriod } from './counting-windows.ts'
-import { leavingLimitMicros } from './first-period.ts'
+import { rollOverLimitOfPeriod } from './first-period.ts'
 
 /**
  * How long the counters of a period can tell what it leaves to the next period, in seconds. Late records are accepted
@@ -22,24 +22,24 @@ export function carriedOverMicros(
 ): bigint {
   const settled = settledMicros(entitlement, period)
   if (settled !== undefined) return settled
-  const before = entitledPeriodThatLeaves(entitlement, period, nowMs)
+  const before = findPeriodToRollOver(entitlement, period, nowMs)
   if (before === undefined) return 0n
   const used = amounts.get(windowOfPeriod(entitlement, before.startSecond)) ?? 0n
-  return unusedMicros(leavingLimitMicros(entitlement, before.startSecond), used)
+  return unusedMicros(rollOverLimitOfPeriod(entitlement, before.startSecond), used)
 }
 
 /**
  * Returns the previous period, if its usage decides what was carried over into this period. Returns undefined if there
  * is no such period, or if the carried units are known without it.
  */
-export function entitledPeriodThatLeaves(
+export function findPeriodToRollOver(
   entitlement: Entitlement,
   { startSecond }: EntitledPeriod,
   nowMs: number,
 ): EntitledPeriod | undefined {
   const { rollOver, periods } = entitlement
   if (rollOver === undefined || rollOver.settled?.startSecond === startSecond) return undefined
-  if (!leavesUnits(rollOver, startSecond)) return undefined
+  if (!rollsUnitsOver(rollOver, startSecond)) return undefined
   if ((startSecond + countedForSeconds) * 1000 <= nowMs) return undefined
   return periods.find(({ endSecond }) => endSecond === startSecond)
 }

@@ -40,7 +40,7 @@ const purchase = (anchor: string, endDate: string | null = null) => ({
 const at = (now: string) => ({ now: new Date(now), customerRefs: ['cus_a', 'user-1'] })
 
 describe('compileEntitlement', () => {
-  it('publishes the period before, the current one and twelve more', () => {
+  it('publishes the previous period, the current one and the next 12', () => {
     const entitlement = compileEntitlement(
       purchase('2025-01-31T10:00:00Z'),
       plan({ billingCycle: 'monthly', limit: 10 }),
@@ -63,7 +63,7 @@ describe('compileEntitlement', () => {
     })
   })
 
-  it('widens the window of the first period, and of no other', () => {
+  it('extends the window of the first period only', () => {
     const early = compileEntitlement(
       purchase('2025-01-31T10:00:00Z'),
       plan({ billingCycle: 'monthly' }),
@@ -78,7 +78,7 @@ describe('compileEntitlement', () => {
     expect(countingWindows(early)[1]?.fromSecond).toBe(early.periods[1]?.startSecond)
   })
 
-  it('gives a plan without a cycle one period for as long as access lasts', () => {
+  it('publishes one period for a plan without a cycle, as long as the access lasts', () => {
     const forever = compileEntitlement(
       purchase('2025-01-01T00:00:00Z'),
       plan({}),
@@ -93,7 +93,7 @@ describe('compileEntitlement', () => {
     expect(once.endsAtMs).toBe(Date.parse('2025-03-01T00:00:00.500Z'))
   })
 
-  it('ends with the purchase', () => {
+  it('ends the last period with the purchase', () => {
     const entitlement = compileEntitlement(
       purchase('2025-01-01T00:00:00Z', '2025-02-15T00:00:00Z'),
       plan({ billingCycle: 'monthly' }),
@@ -105,7 +105,7 @@ describe('compileEntitlement', () => {
     ])
   })
 
-  it('names the credit price of a pre-paid plan', () => {
+  it('publishes the credit price of a pre-paid plan', () => {
     const type = 'usage-based' as const
     const compile = (terms: PlanTerms) =>
       compileEntitlement(
@@ -137,7 +137,7 @@ describe('compileEntitlement', () => {
     expect(entitlement.periods.some(({ startSecond }) => startSecond === fromSecond)).toBe(true)
   })
 
-  it('always answers for the moment it was compiled at, in windows without gap or overlap', () => {
+  it('always contains the instant it was compiled at, in windows without gap or overlap', () => {
     const anchors = fc.integer({ min: 0, max: 4_000_000_000 })
     fc.assert(
       fc.property(
@@ -182,7 +182,7 @@ describe('currentPeriod', () => {
     ['2025-01-08T00:00:00.000Z', '2025-01-08T00:00:00Z'],
     ['2025-01-19T23:59:59.999Z', '2025-01-15T00:00:00Z'],
     ['2025-01-20T00:00:00.000Z', undefined],
-  ])('at %s starts at %s', (now, start) => {
+  ])('returns for %s the period that starts at %s', (now, start) => {
     const expected = start === undefined ? undefined : second(start)
     expect(currentPeriod(entitlement, Date.parse(now))?.startSecond).toBe(expected)
   })

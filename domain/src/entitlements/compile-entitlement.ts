@@ -4,24 +4,30 @@ import {
   type PeriodLimits,
   type RollOver,
 } from '@tollgate/schemas/hot-state/documents'
-import type { Cycle, CycleMode, Period } from '../periods/periods.ts'
-import { unixSecond, usagePeriodAt, usagePeriodOf } from '../periods/periods.ts'
+import {
+  type Cycle,
+  type CycleMode,
+  type Period,
+  unixSeconds,
+  usagePeriodAt,
+  usagePeriodOf,
+} from '../periods/periods.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
 import { unbilledCap } from '../catalog/unbilled-limit.ts'
 import {
-  leavesUnits,
-  leavingOf,
-  rollingLimitMicros,
-  type RollingPurchase,
+  rollsUnitsOver,
+  rollOverSpan,
+  rollOverLimitMicros,
+  type RollOverPurchase,
 } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { SharedAllowance } from './shared-allowance.ts'
 import { splitLimits } from './first-period.ts'
 
 /** The fields of a purchase that decide about access and counting. */
-export type EntitledPurchase = RollingPurchase &
+export type EntitledPurchase = RollOverPurchase &
   ProratedPurchase & {
     readonly reference: string
     /** The customer's own reference. */
@@ -70,7 +76,7 @@ export function compileEntitlement(
     credit: isCreditBased(plan)
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
       : null,
-    firstPeriodStartSecond: unixSecond(purchase.startDate),
+    firstPeriodStartSecond: unixSeconds(purchase.startDate),
     ...sharedWindowOf(purchase),
     periods: countedPeriods(purchase, plan, context.now).map(toSeconds),
     customerRefs: context.customerRefs,
@@ -90,14 +96,14 @@ function limitsOf(purchase: EntitledPurchase, plan: PlanSnapshot): ReturnType<ty
 }
 
 function rollOverOf(purchase: EntitledPurchase, plan: PlanSnapshot): RollOver | undefined {
-  const limit = rollingLimitMicros(plan)
+  const limit = rollOverLimitMicros(plan)
   if (limit === undefined) return undefined
-  const leaving = leavingOf(purchase)
-  const settled = settledOf(purchase)
+  const leaving = rollOverSpan(purchase)
+  const settled = settledUnitsOf(purchase)
   return {
     limit: limit.toString(),
     ...leaving,
-    ...(settled === undefined || !leavesUnits(leaving, settled.startSecond) ? {} : { settled }),
+    ...(settled === undefined || !rollsUnitsOver(leaving, settled.startSecond) ? {} : { settled }),
   }
 }
 
@@ -107,12 +113,12 @@ function unbilledOf(
 ): Pick<Entitlement, 'unbilled'> {
   const cap = unbilledCap(plan)
   if (cap === null) return {}
-  return { unbilled: { ...cap, units: cap.units.toString(), fromSecond: unixSecond(anchor) } }
+  return { unbilled: { ...cap, units: cap.units.toString(), fromSecond: unixSeconds(anchor) } }
 }
 
 function sharedWindowOf({ allowance }: EntitledPurchase): Pick<Entitlement, 'sharedWindow'> {
   if (allowance === null) return {}
-  return { sharedWindow: { id: allowance.window, fromSecond: unixSecond(allowance.since) } }
+  return { sharedWindow: { id: allowance.window, fromSecond: unixSeconds(allowance.since) } }
 }
 
 function firstPeriodOf(purchase: EntitledPurchase, plan: PlanSnapshot): PeriodLimits | undefined {
@@ -123,14 +129,14 @@ function firstPeriodOf(purchase: EntitledPurchase, plan: PlanSnapshot): PeriodLi
   return {
     cap: cap === null ? null : cap.toString(),
     // A first period without included units leaves no units to the next period.
-    rollOverLimit: (rollingLimitMicros(first) ?? 0n).toString(),
+    rollOverLimit: (rollOverLimitMicros(first) ?? 0n).toString(),
     ...(unbilled === null ? {} : { unbilledUnits: unbilled.units.toString() }),
   }
 }
 
-function settledOf({ carriedInto, carriedOverMicros }: EntitledPurchase): RollOver['settled'] {
+function settledUnitsOf({ carriedInto, carriedOverMicros }: EntitledPurchase): RollOver['settled'] {
   if (carriedInto === null || carriedOverMicros === null) return undefined
-  return { startSecond: unixSecond(carriedInto), units: carriedOverMicros.toString() }
+  return { startSecond: unixSeconds(carriedInto), units: carriedOverMicros.toString() }
 }
 
 /** Returns the purchase's period that contains the instant. The `usage` field of a purchase shows this period. */
@@ -140,7 +146,7 @@ export function purchasePeriodAt(
   instant: Date,
 ): Period {
   const cycle = cycleOf(purchase, plan)
-  if (cycle === undefined) return wholeTerm(purchase)
+  if (cycle === undefined) return entireTerm(purchase)
   return usagePeriodAt(cycle, purchase.startDate, instant)
 }
 
@@ -149,13 +155,13 @@ export function purchaseWindowOf(
   { reference, startDate, allowance }: EntitledPurchase,
   { start }: Pick<Period, 'start'>,
 ): string {
-  const isFirst = unixSecond(start) === unixSecond(startDate)
-  return isFirst && allowance !== null ? allowance.window : windowId(reference, unixSecond(start))
+  const isFirst = unixSeconds(start) === unixSeconds(startDate)
+  return isFirst && allowance !== null ? allowance.window : windowId(reference, unixSeconds(start))
 }
 
 function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Date): Period[] {
   const cycle = cycleOf(purchase, plan)
-  if (cycle === undefined) return [wholeTerm(purchase)]
+  if (cycle === undefined) return [entireTerm(purchase)]
   // A purchase that starts in the future is published from its first period on.
   const { startDate } = purchase
   const current = usagePeriodAt(cycle, startDate, now).index
@@ -168,7 +174,7 @@ function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Dat
 }
 
 /** Returns the only period of a plan without a cycle, which lasts as long as the access. */
-function wholeTerm(purchase: EntitledPurchase): Period {
+function entireTerm(purchase: EntitledPurchase): Period {
   return { index: 0, start: purchase.anchor, end: purchase.endDate ?? farFuture }
 }
 
@@ -182,7 +188,7 @@ function cycleOf(purchase: EntitledPurchase, plan: PlanSnapshot): Cycle | undefi
 /** Rounds an end within a second up, so that the period covers the whole second. */
 function toSeconds(period: Period): Entitlement['periods'][number] {
   return {
-    startSecond: unixSecond(period.start),
+    startSecond: unixSeconds(period.start),
     endSecond: Math.ceil(period.end.getTime() / 1000),
   }
 }

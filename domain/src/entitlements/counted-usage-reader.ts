@@ -1,10 +1,9 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { countingWindows } from './counting-windows.ts'
+import { countingWindows, type CountingWindow } from './counting-windows.ts'
 import type { Lag } from './counter-progress.ts'
-import type { PassedTail } from './shared-tail.ts'
-import { readTail } from './tail-reader.ts'
+import type { PassedTail, TailAnswer } from './shared-tail.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
 import type { Reading, ReferenceQuery, UsageParts, UsageQuery } from './usage-query.ts'
 
@@ -26,31 +25,32 @@ export function readCountedUsage(
   parts: UsageParts,
   query: UsageQuery,
 ): CountedUsage | Promise<CountedUsage> {
-  const asked = readReference(parts, query, query.customerRef)
-  if (asked instanceof Promise) return asked.then((reading) => sumUp(parts, query, reading))
-  return sumUp(parts, query, asked)
+  const own = readReference(parts, query, query.customerRef)
+  if (own instanceof Promise)
+    return own.then((reading) => readOtherReferences(parts, query, reading))
+  return readOtherReferences(parts, query, own)
 }
 
-function sumUp(
+function readOtherReferences(
   parts: UsageParts,
   query: UsageQuery,
-  asked: Reading,
+  own: Reading,
 ): CountedUsage | Promise<CountedUsage> {
-  const entitlement = publishedEntitlementOf(parts, asked)
+  const entitlement = publishedEntitlementOf(parts, own)
   const customerRefs = query.customerRefs ?? entitlement?.customerRefs
   if (customerRefs === undefined) return { entitlement, amounts: new Map(), source: 'counters' }
   const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
   const rest = others.map((ref) => readReference(parts, query, ref))
   if (rest.every((reading): reading is Reading => !(reading instanceof Promise))) {
-    return sumUpAll(parts, query, entitlement, [asked, ...rest])
+    return sumReadings(parts, query, entitlement, [own, ...rest])
   }
   // Some readings are not promises and need no waiting.
   return Promise.all(rest.map(async (reading) => reading)).then((readings) =>
-    sumUpAll(parts, query, entitlement, [asked, ...readings]),
+    sumReadings(parts, query, entitlement, [own, ...readings]),
   )
 }
 
-function sumUpAll(
+function sumReadings(
   parts: UsageParts,
   query: UsageQuery,
   entitlement: Entitlement | undefined,
@@ -102,18 +102,18 @@ async function catchUp(
   // ending.
   const deadline = performance.now() + query.waitMs
   let readings = behind
-  await refuseIfHopeless(parts, query, readings)
+  await refuseIfTooFarBehind(parts, query, readings)
   while (readings.some(isBehind)) {
     const patienceMs = parts.progress.patienceMs(readings.map(lagOf))
     const waitMs = Math.min(patienceMs, deadline - performance.now())
     if (waitMs <= 0) return addTails(parts, query, readings)
     await parts.hotState.waitForApply(waitMs)
-    readings = await readAllAgain(parts, query, readings)
+    readings = await rereadEntries(parts, query, readings)
   }
-  return counted(parts, readings)
+  return awaitedUsage(parts, readings)
 }
 
-function counted(parts: UsageParts, readings: readonly Reading[]): CountedUsage {
+function awaitedUsage(parts: UsageParts, readings: readonly Reading[]): CountedUsage {
   const entitlement = publishedEntitlementOf(parts, readings[0]!)
   return { entitlement, amounts: sumAmounts(readings), source: 'awaited' }
 }
@@ -123,15 +123,15 @@ export function lagOf({ at, head, view: { appliedOffset } }: Reading): Lag {
   return { at, head, appliedOffset }
 }
 
-function readAllAgain(
+function rereadEntries(
   parts: UsageParts,
   query: ReferenceQuery,
   readings: readonly Reading[],
 ): Promise<Reading[]> {
-  return Promise.all(readings.map((reading) => readAgain(parts, query, reading)))
+  return Promise.all(readings.map((reading) => rereadEntry(parts, query, reading)))
 }
 
-export async function readAgain(
+export async function rereadEntry(
   { hotState }: UsageParts,
   query: ReferenceQuery,
   reading: Reading,
@@ -152,7 +152,7 @@ async function addTails(
   let readings = behind
   const passed = new Map<number, PassedTail>()
   while (readings.some(isBehind)) {
-    await refuseIfHopeless(parts, query, readings)
+    await refuseIfTooFarBehind(parts, query, readings)
     const entitlement = publishedEntitlementOf(parts, readings[0]!)
     const amounts = sumAmounts(readings)
     // Records outside all windows are not counted yet. Without an entitlement there are no windows, so there is nothing
@@ -173,9 +173,34 @@ async function addTails(
     for (const { partition, answer } of tails) {
       if (answer.kind === 'passed') passed.set(partition, answer)
     }
-    readings = await readAllAgain(parts, query, readings)
+    readings = await rereadEntries(parts, query, readings)
   }
-  return counted(parts, readings)
+  return awaitedUsage(parts, readings)
+}
+
+/**
+ * Sums up the log's records of one reference beyond its applied offset, by window. The view and its offset are read in
+ * one step, so view plus tail is exact even if the projection applies records in the meantime.
+ */
+async function readTail(
+  { tails }: UsageParts,
+  { environment, productRef, meterName, caller }: UsageQuery,
+  { at, view, head }: Reading,
+  windows: readonly CountingWindow[],
+  passed: PassedTail | undefined,
+): Promise<{ readonly partition: number; readonly answer: TailAnswer }> {
+  const { subject, partition } = at
+  // A record without a product counts for every product of the provider.
+  const scopes = new Set([productRef, ''])
+  const answer = await tails.read(at, usageTopic(environment), {
+    fence: view.appliedOffset,
+    head,
+    series: Array.from(scopes, (scope) => ({ subject, scope, meterName })),
+    windows,
+    passed,
+    caller,
+  })
+  return { partition, answer }
 }
 
 /**
@@ -183,7 +208,7 @@ async function addTails(
  * they were lost and the log no longer reaches back to its beginning, so that they must be rebuilt from another store.
  * Lost counters start at offset 0. The log, which may be a remote service, is only queried for such counters.
  */
-async function refuseIfHopeless(
+async function refuseIfTooFarBehind(
   { log }: UsageParts,
   query: UsageQuery,
   readings: readonly Reading[],

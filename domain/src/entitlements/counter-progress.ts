@@ -23,7 +23,7 @@ export class CounterProgress {
   /**
    * Keyed by partition: the last offset at which the counters were seen behind, and when they were first seen there.
    */
-  readonly #standing = new Map<string, { offset: number; sinceMs: number }>()
+  readonly #lastSeen = new Map<string, { offset: number; sinceMs: number }>()
 
   constructor(limits: ProgressLimits) {
     this.#limits = limits
@@ -41,24 +41,25 @@ export class CounterProgress {
   }
 
   /** Like `patienceMs`, for callers that can only wait, however far the counters are behind. */
-  lastPatienceMs(lags: readonly Lag[], waitMs: number): number {
+  patienceWithoutTailMs(lags: readonly Lag[], waitMs: number): number {
     return this.#leftMs(lags, waitMs)
   }
 
   #leftMs(lags: readonly Lag[], standstillMs: number): number {
     let leftMs = Infinity
     for (const lag of lags) {
-      if (lag.appliedOffset < lag.head) leftMs = Math.min(leftMs, standstillMs - this.#stoodMs(lag))
+      if (lag.appliedOffset < lag.head)
+        leftMs = Math.min(leftMs, standstillMs - this.#standstillMs(lag))
     }
     return Math.max(0, leftMs)
   }
 
-  #stoodMs({ at: { space, partition }, appliedOffset: offset }: Lag): number {
+  #standstillMs({ at: { space, partition }, appliedOffset: offset }: Lag): number {
     const place = `${space}/${partition}`
     const nowMs = performance.now()
-    const standing = this.#standing.get(place)
-    if (standing?.offset === offset) return nowMs - standing.sinceMs
-    this.#standing.set(place, { offset, sinceMs: nowMs })
+    const lastSeen = this.#lastSeen.get(place)
+    if (lastSeen?.offset === offset) return nowMs - lastSeen.sinceMs
+    this.#lastSeen.set(place, { offset, sinceMs: nowMs })
     return 0
   }
 }

@@ -107,7 +107,7 @@ function published(given: Case): Entitlement {
   return JSON.parse(JSON.stringify(compiled)) as Entitlement
 }
 
-it('allows in each period what its plan allows', () => {
+it('the published limits allow in each period what its plan allows', () => {
   fc.assert(
     fc.property(cases, (given) => {
       const entitlement = published(given)
@@ -118,7 +118,7 @@ it('allows in each period what its plan allows', () => {
 })
 
 it.each([{ unknown: ['firstPeriod', 'laterPeriods'] }, { unknown: ['laterPeriods'] }])(
-  'allows no more to a reader that does not know $unknown',
+  'allows no more to a reader without $unknown',
   ({ unknown }) => {
     fc.assert(
       fc.property(cases, (given) => {

@@ -1,10 +1,13 @@
 import type { Entitlement, PeriodLimits } from '@tollgate/schemas/hot-state/documents'
 
-type SharedOut = Pick<Entitlement, 'firstPeriod' | 'laterPeriods' | 'firstPeriodStartSecond'>
+type PeriodLimitsSource = Pick<
+  Entitlement,
+  'firstPeriod' | 'laterPeriods' | 'firstPeriodStartSecond'
+>
 
 /** Returns the cap and the unbilled limit of the period that starts at that second. */
 export function limitsOfPeriod(
-  entitlement: SharedOut & Pick<Entitlement, 'cap' | 'unbilled'>,
+  entitlement: PeriodLimitsSource & Pick<Entitlement, 'cap' | 'unbilled'>,
   startSecond: number,
 ): Pick<Entitlement, 'cap' | 'unbilled'> {
   const { cap, unbilled } = entitlement
@@ -14,8 +17,8 @@ export function limitsOfPeriod(
 }
 
 /** Returns the units of the period whose unused part rolls over to the next period, in 10^-6 units. */
-export function leavingLimitMicros(
-  entitlement: SharedOut & Pick<Entitlement, 'rollOver'>,
+export function rollOverLimitOfPeriod(
+  entitlement: PeriodLimitsSource & Pick<Entitlement, 'rollOver'>,
   startSecond: number,
 ): bigint {
   const own = ownLimits(entitlement, startSecond)
@@ -27,7 +30,7 @@ export function leavingLimitMicros(
  * period apply.
  */
 function ownLimits(
-  { firstPeriod, laterPeriods, firstPeriodStartSecond }: SharedOut,
+  { firstPeriod, laterPeriods, firstPeriodStartSecond }: PeriodLimitsSource,
   startSecond: number,
 ): PeriodLimits | undefined {
   return startSecond === firstPeriodStartSecond ? firstPeriod : laterPeriods

@@ -24,7 +24,7 @@ export class FirstUses {
   }
 
   /** Records the first use of an id. Offsets must never decrease. */
-  note(id: IdDigest, offset: number): void {
+  record(id: IdDigest, offset: number): void {
     let span = this.#spans.at(-1)
     if (span === undefined || offset - span.fromOffset >= spanRecordsMax) {
       span = { fromOffset: offset, toOffset: offset, places: new DigestTable() }

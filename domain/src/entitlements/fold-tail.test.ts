@@ -61,7 +61,7 @@ function countAll(all: readonly TailRecord[]): {
 }
 
 describe('foldTail', () => {
-  it('completes the counters of any applied offset, with marks of that moment or of any later one', () => {
+  it('completes the counters from any applied offset, with the marks of that moment or any later one', () => {
     fc.assert(
       fc.property(fc.array(events), fc.nat(), fc.nat(), (list, cut, later) => {
         const all = list.map((event, offset) => ({ offset, event }))

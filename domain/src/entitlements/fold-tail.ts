@@ -19,7 +19,7 @@ export type TailScope = {
  * Returns whether the record may count in this scope. This check is cheap and runs before the record's mark is looked
  * up.
  */
-export function concernsTail(event: MeterEvent, scope: TailScope): boolean {
+export function isInScope(event: MeterEvent, scope: TailScope): boolean {
   return (
     event.outcome === 'success' &&
     event.meterName === scope.meterName &&
@@ -44,8 +44,8 @@ export function foldTail(
   marks: ReadonlyMap<string, number>,
 ): Map<string, bigint> {
   const amounts = new Map<string, bigint>()
-  for (const event of firstUses(records, marks)) {
-    if (!concernsTail(event, scope)) continue
+  for (const event of withoutRepeats(records, marks)) {
+    if (!isInScope(event, scope)) continue
     const second = Math.floor(event.timestamp / 1000)
     const window = scope.windows.find(
       ({ fromSecond, toSecond }) => fromSecond <= second && second < toSecond,
@@ -65,14 +65,14 @@ export function foldTailDebits(
   marks: ReadonlyMap<string, number>,
 ): bigint {
   let micros = 0n
-  for (const { outcome, debit } of firstUses(records, marks)) {
+  for (const { outcome, debit } of withoutRepeats(records, marks)) {
     if (outcome === 'success' && debit !== null) micros += BigInt(debit)
   }
   return micros
 }
 
 /** Yields all records except those that repeat an idempotency key. */
-function* firstUses(
+function* withoutRepeats(
   records: Iterable<TailRecord>,
   marks: ReadonlyMap<string, number>,
 ): Generator<MeterEvent> {

@@ -2,7 +2,7 @@ import type { Entitlement, PublishedOffer } from '@tollgate/schemas/hot-state/do
 import type { LimitsBalance, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
-import { paidUnits, wholeCredits } from '../money/whole-credits.ts'
+import { affordableUnits, wholeCredits } from '../money/whole-credits.ts'
 
 /** Value of `remaining` that clients interpret as "no cap". */
 export const remainingWithoutCap = 999_999
@@ -21,11 +21,11 @@ export type LimitCheck = {
 
 /** Returns the response for a customer with a purchase that gives access. */
 export function answerLimitCheck(check: LimitCheck): LimitsResponse {
-  return limitsAnswer(!isDenied(check), check)
+  return toLimitsResponse(!isDenied(check), check)
 }
 
 /** Like `answerLimitCheck`, for callers that decide `isWithin` by other rules than the remaining units. */
-export function limitsAnswer(isWithin: boolean, check: LimitCheck): LimitsResponse {
+export function toLimitsResponse(isWithin: boolean, check: LimitCheck): LimitsResponse {
   const { entitlement, offer } = check
   return {
     withinLimits: isWithin,
@@ -48,7 +48,7 @@ function remainingUnits(check: Omit<LimitCheck, 'offer'>): number {
   const left =
     underCap === undefined ? remainingWithoutCap : numberFromMicros(atLeastZero(underCap))
   if (entitlement.credit === null) return left
-  const paid = paidUnits(creditMicros, entitlement.credit.creditsPerUnit)
+  const paid = affordableUnits(creditMicros, entitlement.credit.creditsPerUnit)
   return underCap === undefined ? paid : Math.min(paid, left)
 }
 
@@ -67,7 +67,7 @@ function walletFields({ entitlement, creditMicros }: LimitCheck): Partial<Limits
     creditBalance: wholeCredits(creditMicros),
     creditsPerUnit,
     currency,
-    remainingUnits: paidUnits(creditMicros, creditsPerUnit),
+    remainingUnits: affordableUnits(creditMicros, creditsPerUnit),
   }
   return { creditBalance: balance.creditBalance, creditsPerUnit, currency, balance }
 }

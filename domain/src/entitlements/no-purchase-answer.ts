@@ -1,7 +1,7 @@
 import type { PlanOffer, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsBalance, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { paidUnits, wholeCredits } from '../money/whole-credits.ts'
+import { affordableUnits, wholeCredits } from '../money/whole-credits.ts'
 import { offerFields } from './limit-answer.ts'
 
 export type NoPurchase = {
@@ -46,6 +46,8 @@ function balanceFor(plan: PlanOffer, creditMicros: bigint): LimitsBalance {
     creditBalance: wholeCredits(creditMicros),
     creditsPerUnit,
     currency: plan.currency,
-    ...(creditsPerUnit > 0 ? { remainingUnits: paidUnits(creditMicros, creditsPerUnit) } : {}),
+    ...(creditsPerUnit > 0
+      ? { remainingUnits: affordableUnits(creditMicros, creditsPerUnit) }
+      : {}),
   }
 }

@@ -62,7 +62,7 @@ export class PartitionTail {
    * fence.
    */
   seek(fence: number): void {
-    const at = this.#chunks.findIndex((chunk) => holds(chunk, fence))
+    const at = this.#chunks.findIndex((chunk) => containsOffset(chunk, fence))
     if (at === 0) return
     if (at < 0) {
       this.#firstUses.clear()
@@ -73,7 +73,7 @@ export class PartitionTail {
       // with an earlier fence.
       this.#firstUses.dropBefore(this.#chunks[0]!.fromOffset)
     }
-    this.#weigh()
+    this.#updateBytes()
   }
 
   clear(): void {
@@ -95,7 +95,7 @@ export class PartitionTail {
     // reached.
     if (this.#chunks.at(-1) !== last) return 'advanced'
     this.#fold(slice, repeated, marked)
-    this.#weigh()
+    this.#updateBytes()
     return 'advanced'
   }
 
@@ -113,14 +113,14 @@ export class PartitionTail {
         // The key's first use was dropped, so it lies before the fence, and this record repeats it.
         const isRepeated =
           event.idempotencyKey !== null && this.#firstUses.find(digestOfId(event.id)) !== offset
-        if (!isRepeated) count(rest, event)
+        if (!isRepeated) countEvent(rest, event)
       }
       rest.advanceTo(slice.toOffset)
     }
     if (this.#chunks[0] !== whole || whole.toOffset !== rest.toOffset) return
     if (this.#chunks.length > 1) rest.close()
     this.#chunks[0] = rest
-    this.#weigh()
+    this.#updateBytes()
   }
 
   /** Returns the keys of the slice that the tail contains, and the marks of the other keys. */
@@ -157,9 +157,9 @@ export class PartitionTail {
         const first = marked.get(event.id) ?? offset
         marked.set(event.id, first)
         if (first !== offset) continue
-        this.#firstUses.note(digestOfId(event.id), offset)
+        this.#firstUses.record(digestOfId(event.id), offset)
       }
-      count(chunk, event)
+      countEvent(chunk, event)
     }
     this.#chunkFor(chunk, slice.toOffset - 1).advanceTo(slice.toOffset)
   }
@@ -176,18 +176,18 @@ export class PartitionTail {
     return chunk
   }
 
-  #weigh(): void {
+  #updateBytes(): void {
     const sums = this.#chunks.reduce((sum, { bytes }) => sum + bytes, 0)
     this.#bytes = sums + this.#firstUses.bytes
   }
 }
 
 /** Returns whether the chunk contains the fence. A chunk without records contains the fence at which it begins. */
-function holds({ fromOffset, toOffset }: TailChunk, fence: number): boolean {
+function containsOffset({ fromOffset, toOffset }: TailChunk, fence: number): boolean {
   return fromOffset === fence || (fromOffset < fence && fence < toOffset)
 }
 
-function count(chunk: TailChunk, event: MeterEvent): void {
+function countEvent(chunk: TailChunk, event: MeterEvent): void {
   if (event.outcome !== 'success') return
   const series = {
     subject: subjectKey(event.providerId, event.customerRef),

@@ -41,7 +41,7 @@ export async function readLogRange(
       if (record.offset !== offset) throw new UsageBehindError(toOffset - offset)
       offset += 1
       if (!mentions(record, needles)) continue
-      const event = readableEvent(record)
+      const event = tryDecodeEvent(record)
       if (event?.providerId === providerId && customerRefs.has(event.customerRef)) {
         found.push({ offset: record.offset, event })
       }
@@ -62,7 +62,7 @@ function mentions({ value }: LogRecord, needles: readonly Buffer[]): boolean {
 }
 
 /** Returns undefined for records that the projections quarantine as well. */
-export function readableEvent(record: LogRecord): MeterEvent | undefined {
+export function tryDecodeEvent(record: LogRecord): MeterEvent | undefined {
   try {
     return decodeMeterEvent(record.value)
   } catch (error) {

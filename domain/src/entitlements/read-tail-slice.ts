@@ -1,6 +1,6 @@
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { readableEvent } from './read-log-range.ts'
+import { tryDecodeEvent } from './read-log-range.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
 
 /**
@@ -39,7 +39,7 @@ export async function readTailSlice(
   for (const record of read) {
     if (record.offset !== toOffset) break
     toOffset += 1
-    const event = readableEvent(record)
+    const event = tryDecodeEvent(record)
     if (event !== undefined) records.push({ offset: record.offset, event })
   }
   return { fromOffset, toOffset, records }

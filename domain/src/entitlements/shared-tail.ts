@@ -1,9 +1,9 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
+import type { ConcurrencyLimit } from '@tollgate/platform/waiting/concurrency-limit'
 import type { CountingWindow } from './counting-windows.ts'
 import { PartitionTail, type PartitionTailParts, type TailPlace } from './partition-tail.ts'
-import { TailBusyError } from './tail-busy-error.ts'
+import { TailBusyError } from './usage-behind-error.ts'
 import type { Series } from './tail-chunk.ts'
-import type { Turns } from './turns.ts'
 
 /** The caller that waits for an answer. */
 export type Caller = {
@@ -31,7 +31,7 @@ export type TailAnswer =
 
 /** Limits that all tails of a process share. */
 export type TailBudget = {
-  readonly turns: Turns
+  readonly concurrency: ConcurrencyLimit
   /** True while the folded tails use all of their memory budget. */
   readonly isSpent: () => boolean
   /** How long a caller waits for records to be folded, in milliseconds. */
@@ -72,7 +72,7 @@ export class SharedTail {
   }
 
   /** Returns whether the tail was used since the last call. */
-  takeUse(): boolean {
+  resetUse(): boolean {
     const wasUsed = this.#isUsed || this.#waiting.size > 0
     this.#isUsed = false
     return wasUsed
@@ -84,7 +84,7 @@ export class SharedTail {
     const answer = this.#answer(query)
     if (answer !== undefined) return answer
     return new Promise((resolve, reject) => {
-      const refuse = (): void => this.#leave(waiting, () => reject(busy(query)))
+      const refuse = (): void => this.#settle(waiting, () => reject(busy(query)))
       const timer = setTimeout(refuse, this.#budget.waitMs)
       const waiting = { query, resolve, reject, timer }
       this.#waiting.add(waiting)
@@ -113,16 +113,16 @@ export class SharedTail {
     this.#isWorking = true
     try {
       for (;;) {
-        this.#dismissGone()
+        this.#rejectGone()
         const [next] = this.#waiting
         if (next === undefined) break
-        await this.#budget.turns.run(() => this.#step(next.query))
+        await this.#budget.concurrency.run(() => this.#step(next.query))
         await this.#answerAll()
         // Folding a long tail takes as long as thousands of requests. Other requests must not wait for it.
         if (this.#waiting.size > 0) await otherWork()
       }
     } catch (error) {
-      for (const waiting of this.#waiting) this.#leave(waiting, () => waiting.reject(error))
+      for (const waiting of this.#waiting) this.#settle(waiting, () => waiting.reject(error))
     } finally {
       this.#isWorking = false
     }
@@ -149,24 +149,24 @@ export class SharedTail {
       }
       if (!this.#waiting.has(waiting)) continue
       const answer = this.#answer(waiting.query)
-      if (answer !== undefined) this.#leave(waiting, () => waiting.resolve(answer))
+      if (answer !== undefined) this.#settle(waiting, () => waiting.resolve(answer))
     }
   }
 
   #passAll(tailStart: number): void {
     for (const waiting of this.#waiting) {
-      this.#leave(waiting, () => waiting.resolve({ kind: 'passed', tailStart }))
+      this.#settle(waiting, () => waiting.resolve({ kind: 'passed', tailStart }))
     }
   }
 
-  #dismissGone(): void {
+  #rejectGone(): void {
     for (const waiting of this.#waiting) {
       const { query, reject } = waiting
-      if (query.caller?.isGone) this.#leave(waiting, () => reject(busy(query)))
+      if (query.caller?.isGone) this.#settle(waiting, () => reject(busy(query)))
     }
   }
 
-  #leave(waiting: Waiting, settle: () => void): void {
+  #settle(waiting: Waiting, settle: () => void): void {
     clearTimeout(waiting.timer)
     this.#waiting.delete(waiting)
     settle()

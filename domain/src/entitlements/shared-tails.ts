@@ -1,7 +1,7 @@
 import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
+import { ConcurrencyLimit } from '@tollgate/platform/waiting/concurrency-limit'
 import type { PartitionTailParts } from './partition-tail.ts'
 import { SharedTail, type TailAnswer, type TailBudget, type TailQuery } from './shared-tail.ts'
-import { Turns } from './turns.ts'
 
 export type TailLimits = {
   /** Memory limit of the folded tails of all partitions, in bytes. */
@@ -24,7 +24,11 @@ export class SharedTails {
 
   constructor(parts: PartitionTailParts, { bytesMax, foldsMax, waitMs }: TailLimits) {
     this.#parts = parts
-    this.#budget = { turns: new Turns(foldsMax), isSpent: () => this.bytes >= bytesMax, waitMs }
+    this.#budget = {
+      concurrency: new ConcurrencyLimit(foldsMax),
+      isSpent: () => this.bytes >= bytesMax,
+      waitMs,
+    }
   }
 
   /** Bytes that the folded tails use now. */
@@ -57,7 +61,7 @@ export class SharedTails {
 
   #dropUnused(): void {
     for (const [name, tail] of this.#tails) {
-      if (!tail.takeUse()) this.#tails.delete(name)
+      if (!tail.resetUse()) this.#tails.delete(name)
     }
     if (this.#tails.size > 0) return
     clearInterval(this.#sweeping)

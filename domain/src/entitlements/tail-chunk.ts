@@ -60,7 +60,8 @@ export class TailChunk {
 
   /** Adds a record. `value` is in 10^-6 units. Throws if the chunk is closed. */
   add(series: Series, second: number, value: number): void {
-    if (!(this.#rows instanceof OpenRows)) throw new Error('A closed chunk takes no records')
+    if (!(this.#rows instanceof OpenRows))
+      throw new Error('Records cannot be added to a closed chunk')
     this.#rows.add(digestOfSeries(series), second, BigInt(value))
   }
 

@@ -26,7 +26,7 @@ describe('purchaseUsage', () => {
     [{ limit: 10 }, 12.25, 3, 0],
     [{ limit: 0 }, 12, 0, 0],
     [{}, 12, 0, 0],
-  ])('of %j with %d used and %d carried over is %d over', (terms, used, carried, overageUnits) => {
+  ])('counts overage of %j: %d used, %d carried, %d', (terms, used, carried, overageUnits) => {
     const counted = { usedMicros: units(used), carriedOverMicros: units(carried) }
     expect(purchaseUsage(plan(terms), counted, period, dollars)).toEqual({
       used,
@@ -38,14 +38,14 @@ describe('purchaseUsage', () => {
     })
   })
 
-  it('shows no end of a period that has none', () => {
+  it('omits the end of a period without one', () => {
     const endless = { ...period, end: farFuture }
     const counted = { usedMicros: units(1), carriedOverMicros: 0n }
     expect(purchaseUsage(plan({}), counted, endless, dollars)).not.toHaveProperty('periodEnd')
   })
 })
 
-describe('the cost of usage above what is included', () => {
+describe('the overage cost', () => {
   const hybrid = {
     ...plan({
       limit: 1_000,
@@ -67,15 +67,15 @@ describe('the cost of usage above what is included', () => {
     [3_500, 0, 2_013],
     [3_500, 400, 1_691],
     [9_000, 0, 4_025],
-  ])('of %d used and %d carried over is %d cents', (used, carried, cents) => {
+  ])('for %d units used and %d carried over is %d cents', (used, carried, cents) => {
     expect(cost(used, carried)).toBe(cents)
   })
 
-  it('is in the currency that the purchase is paid in', () => {
+  it('is in the currency of the purchase', () => {
     expect(cost(3_500, 0, {}, { currency: 'JPY', unitsPerDollar: '150' })).toBe(3_019)
   })
 
-  it('is nothing in a trial, and without an exchange rate', () => {
+  it('is 0 in a trial, and without an exchange rate', () => {
     expect(cost(3_500, 0, { index: -1 })).toBe(0)
     const counted = { usedMicros: units(3_500), carriedOverMicros: 0n }
     expect(purchaseUsage(hybrid, counted, period, undefined).overageCost).toBe(0)
@@ -83,7 +83,7 @@ describe('the cost of usage above what is included', () => {
 })
 
 describe('userUsage', () => {
-  it('has room for what was carried over', () => {
+  it('adds carried-over units to the total', () => {
     const rolling = plan({ limit: 100, rolloverUnusedUnits: true })
     const counted = { usedMicros: units(70), carriedOverMicros: units(40) }
     expect(userUsage(rolling, counted, units(140))).toEqual({
@@ -101,7 +101,7 @@ describe('userUsage', () => {
     [3, 2, { remaining: 1, percentUsed: 66.67 }],
     [200, 0.01, { remaining: 199.99, percentUsed: 0.01 }],
     [10, 15, { remaining: 0, percentUsed: 100 }],
-  ])('of %d with %d used', (limit, used, expected) => {
+  ])('for a cap of %d with %d used, returns the remaining units', (limit, used, expected) => {
     const counted = { usedMicros: units(used), carriedOverMicros: 0n }
     expect(userUsage(plan({ limit }, 'mtr_A'), counted, units(limit))).toEqual({
       total: limit,
@@ -111,7 +111,7 @@ describe('userUsage', () => {
     })
   })
 
-  it('says without a cap what a limit check says', () => {
+  it('returns the values of a limit check if the plan has no cap', () => {
     const counted = { usedMicros: units(5), carriedOverMicros: 0n }
     expect(userUsage(plan({}), counted, null)).toEqual({
       total: 999_999,
@@ -129,7 +129,7 @@ describe('usageSummary', () => {
       { total: 4, used: 1, remaining: 3, percentUsed: 25 },
       'Active subscription: Reports (25% usage consumed)',
     ],
-  ])('of %j', (usage, text) => {
+  ])('for usage %j returns %j', (usage, text) => {
     expect(usageSummary('Reports', usage)).toBe(text)
   })
 })

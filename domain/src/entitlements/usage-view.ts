@@ -5,13 +5,13 @@ import type { Period } from '../periods/periods.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
 import { usageAmountMinor } from '../pricing/price-line.ts'
-import { rollingLimitMicros } from '../pricing/roll-over.ts'
+import { rollOverLimitMicros } from '../pricing/roll-over.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { farFuture } from './compile-entitlement.ts'
 import { remainingWithoutCap } from './limit-answer.ts'
 
 /** Usage of one period, in 10^-6 units. */
-export type CountedOfPeriod = {
+export type CountedPeriod = {
   readonly usedMicros: bigint
   /** Units carried over from the previous period. */
   readonly carriedOverMicros: bigint
@@ -25,7 +25,7 @@ export type CountedOfPeriod = {
  */
 export function purchaseUsage(
   plan: PlanCore,
-  counted: CountedOfPeriod,
+  counted: CountedPeriod,
   period: Period,
   conversion: CreditConversion | undefined,
 ): PurchaseUsageBody {
@@ -43,7 +43,7 @@ export function purchaseUsage(
 }
 
 /** Returns the usage above the plan's limit. The limit is not the cap: a hybrid plan may sell units above the limit. */
-function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: CountedOfPeriod): bigint {
+function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: CountedPeriod): bigint {
   const limit = BigInt(microsFromNumber(plan.terms.limit ?? 0) ?? 0)
   const included = limit + carriedOverMicros
   return limit > 0n && usedMicros > included ? usedMicros - included : 0n
@@ -52,7 +52,7 @@ function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: Counte
 /** Returns the cost as it will be billed. A trial comes before the first period and is not billed. */
 function costMinor(
   plan: PlanCore,
-  { usedMicros, carriedOverMicros, usedBeforeMicros = 0n }: CountedOfPeriod,
+  { usedMicros, carriedOverMicros, usedBeforeMicros = 0n }: CountedPeriod,
   { index }: Period,
   conversion: CreditConversion,
 ): bigint {
@@ -69,12 +69,12 @@ function costMinor(
  */
 export function userUsage(
   plan: PlanCore & { readonly meterRef: string | null },
-  { usedMicros, carriedOverMicros }: CountedOfPeriod,
+  { usedMicros, carriedOverMicros }: CountedPeriod,
   cap: bigint | null,
 ): UserUsageBody {
   const meterRef = plan.meterRef === null ? {} : { meterRef: plan.meterRef }
   const carried =
-    rollingLimitMicros(plan) === undefined
+    rollOverLimitMicros(plan) === undefined
       ? {}
       : { carriedOverUnits: numberFromMicros(carriedOverMicros) }
   const used = numberFromMicros(usedMicros)

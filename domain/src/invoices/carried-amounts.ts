@@ -1,16 +1,16 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /** The customer and the currency of a carried amount. */
-export type CarriedName = { readonly customerRef: string; readonly currency: string }
+export type CarriedAmountKey = { readonly customerRef: string; readonly currency: string }
 
 /**
  * Takes the amount that is carried over to the customer's next invoice, and resets it to 0. Returns minor units; a
  * negative amount is a credit.
  */
-export async function takeCarried(
+export async function consumeCarried(
   sql: Queryable,
   providerId: string,
-  { customerRef, currency }: CarriedName,
+  { customerRef, currency }: CarriedAmountKey,
   now: Date,
 ): Promise<bigint> {
   // The row is locked before it is read, so the amount that is read is the amount that is reset.
@@ -28,7 +28,7 @@ export async function takeCarried(
 export async function addCarried(
   sql: Queryable,
   providerId: string,
-  { customerRef, currency }: CarriedName,
+  { customerRef, currency }: CarriedAmountKey,
   amountMinor: bigint,
   now: Date,
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function addCarried(
 export async function readCarried(
   sql: Queryable,
   providerId: string,
-  { customerRef, currency }: CarriedName,
+  { customerRef, currency }: CarriedAmountKey,
 ): Promise<bigint> {
   const [row] = await sql<{ amount: string }[]>`
     select amount from carried_amounts

@@ -6,7 +6,7 @@ import {
 } from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
 import {
@@ -20,7 +20,7 @@ import {
 import type { InvoiceWithLines } from './invoice.ts'
 import { soldAs } from './issue-invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
-import { takeNumber } from './numbers.ts'
+import { assignNumber } from './numbers.ts'
 
 export type CreditNote = {
   readonly reference: string
@@ -78,20 +78,20 @@ export async function issueCreditNote(
 ): Promise<CreditNote> {
   const { sql, providerId, now } = work
   const { reference: invoiceRef, customerRef, currency } = invoice
-  const reference = drawReference('creditNote')
+  const reference = generateReference('creditNote')
   const of = { reference, invoiceRef, customerRef, currency, totalMinor, settles, lines }
-  await postMoney(work, creditNoteIssued(notePosting(of, invoice.lines)))
+  await postMoney(work, creditNoteIssued(toCreditNotePosting(of, invoice.lines)))
   if (settles === 'invoice') await moveInvoice(work, invoice, 'credited', totalMinor)
   // A credit for the next invoice is stored as a negative carried amount.
   if (settles === 'balance') await addCarried(sql, providerId, invoice, -totalMinor, now)
-  const number = await takeNumber(sql, providerId, 'credit_note')
+  const number = await assignNumber(sql, providerId, 'credit_note')
   const note: CreditNote = { ...of, number, reason, refundRef, voidedAt: null, createdAt: now }
   await insertCreditNote(sql, providerId, note)
   return note
 }
 
 /** Returns the ledger posting of a credit note. `charged` are the lines of the invoice. */
-export function notePosting(
+export function toCreditNotePosting(
   note: Omit<CreditNote, 'number' | 'reason' | 'refundRef' | 'voidedAt' | 'createdAt'>,
   charged: readonly InvoiceLine[],
 ): CreditNotePosting {
@@ -142,7 +142,7 @@ async function insertCreditNote(
   await sql`insert into credit_note_lines ${sql(rows)}`
 }
 
-export async function markNoteVoid(
+export async function markCreditNoteVoid(
   sql: Queryable,
   providerId: string,
   reference: string,
@@ -159,12 +159,12 @@ export async function listCreditNotes(
   providerId: string,
   invoiceRef: string,
 ): Promise<CreditNote[]> {
-  const notes = await listCreditNotesOf(sql, providerId, [invoiceRef])
+  const notes = await listCreditNotesByInvoice(sql, providerId, [invoiceRef])
   return notes.get(invoiceRef) ?? []
 }
 
 /** Returns the credit notes of several invoices, keyed by invoice. Invoices without a credit note are absent. */
-export async function listCreditNotesOf(
+export async function listCreditNotesByInvoice(
   sql: Queryable,
   providerId: string,
   invoiceRefs: readonly string[],

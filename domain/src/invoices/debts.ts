@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-export type DebtsOf = {
+export type DebtScope = {
   readonly customerRef: string
   readonly productRef: string
 }
@@ -12,7 +12,7 @@ export type DebtsOf = {
 export async function listDebts(
   sql: Queryable,
   providerId: string,
-  { customerRef, productRef }: DebtsOf,
+  { customerRef, productRef }: DebtScope,
 ): Promise<string[]> {
   const rows = await sql<{ reference: string }[]>`
     select invoices.reference from invoices

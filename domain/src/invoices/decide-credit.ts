@@ -1,6 +1,6 @@
 import type { CreditNoteUse } from '../money-ledger/postings.ts'
 import { isContained, type InvoiceLine } from '../pricing/invoice-line.ts'
-import { taxMinorOn } from '../pricing/tax-line.ts'
+import { taxMinorOnBase } from '../pricing/tax-line.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 import { dueMinor, type InvoiceStatus } from './transitions.ts'
 
@@ -51,7 +51,7 @@ export function decideCredit(
   const tax = creditedTax(invoice.lines, after)
   const added = tax.filter(({ line }) => !isContained(invoice.lines[line]!))
   const totalMinor = sumOf([...lines, ...added])
-  const refused = refuse(invoice, settles, totalMinor)
+  const refused = refusalOf(invoice, settles, totalMinor)
   return refused ?? { kind: 'credit', lines: [...lines, ...tax], totalMinor, taxMinor: sumOf(tax) }
 }
 
@@ -66,14 +66,14 @@ function creditedTax(
   return lines.flatMap(({ inputs, amountMinor: chargedMinor }, line) => {
     if (inputs.kind !== 'tax') return []
     const of = [...credited].filter(([at]) => at !== line)
-    const taxMinor = taxMinorOn(inputs, sumOf(of.map(([, amountMinor]) => ({ amountMinor }))))
+    const taxMinor = taxMinorOnBase(inputs, sumOf(of.map(([, amountMinor]) => ({ amountMinor }))))
     const allMinor = taxMinor < chargedMinor ? taxMinor : chargedMinor
     const amountMinor = allMinor - (credited.get(line) ?? 0n)
     return amountMinor > 0n ? [{ line, amountMinor }] : []
   })
 }
 
-function refuse(
+function refusalOf(
   invoice: InvoiceWithLines,
   settles: CreditNoteUse,
   totalMinor: bigint,

@@ -49,7 +49,7 @@ function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
 }
 
-test('refunds of whatever an invoice charged are credited to the unit, with their part of its tax', () => {
+test('refunds in any order are credited to the last minor unit, with their share of the tax', () => {
   const refunds = fc.array(fc.bigInt({ min: 1n, max: 4_000n }), { minLength: 1, maxLength: 8 })
   fc.assert(
     fc.property(invoiceLines, refunds, (lines, amounts) => {

@@ -9,7 +9,7 @@ export type PaymentDispute = {
 }
 
 /** Returns the latest dispute of each payment of the invoices, keyed by the payment intent's reference. */
-export async function latestDisputes(
+export async function listLatestDisputes(
   sql: Queryable,
   providerId: string,
   invoiceRefs: readonly string[],
@@ -29,7 +29,7 @@ export async function latestDisputes(
   )
 }
 
-const weight: Readonly<Record<InvoiceDispute, number>> = { won: 0, open: 1, lost: 2 }
+const severity: Readonly<Record<InvoiceDispute, number>> = { won: 0, open: 1, lost: 2 }
 
 /**
  * Returns the worst dispute of an invoice's payments: `lost`, then `open`, then `won`. Returns null if there is none.
@@ -38,5 +38,5 @@ export function worstDispute(
   payments: readonly { readonly dispute: PaymentDispute | null }[],
 ): InvoiceDispute | null {
   const found = payments.flatMap(({ dispute }) => dispute?.status ?? [])
-  return found.toSorted((a, b) => weight[b] - weight[a])[0] ?? null
+  return found.toSorted((a, b) => severity[b] - severity[a])[0] ?? null
 }

@@ -5,15 +5,15 @@ import {
   type SoldAs,
 } from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
-import { together } from '../postgres/together.ts'
+import { pipelined } from '../postgres/pipelined.ts'
 import { decideDue } from '../pricing/decide-due.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
-import { taxMinorOf } from '../pricing/tax-line.ts'
+import { totalTaxMinor } from '../pricing/tax-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addCarried } from './carried-amounts.ts'
 import type { Invoice, InvoiceParties, InvoiceWithLines } from './invoice.ts'
 import { movedInvoice } from './move-invoice.ts'
-import { keepIssued, updateInvoice } from './repository.ts'
+import { storeIssued, updateInvoice } from './repository.ts'
 
 /**
  * Issues a draft whose row the caller has locked or has just created. From here on the invoice is owed and posted to
@@ -32,20 +32,21 @@ export async function issueInvoice(
   const nextChargeAt = isHeld ? null : new Date(now.getTime() + firstChargeMs)
   const whole = { ...draft, parties, issuedAt: now, isHeld, nextChargeAt }
   const open = movedInvoice(whole, 'issued', 0n, now)
-  const [, issued] = await together([
-    postMoney(work, invoiceIssued(issuedOf(draft))),
-    settleAndNumber(work, open, carriedMinor),
+  const [, issued] = await pipelined([
+    postMoney(work, invoiceIssued(toIssuedInvoice(draft))),
+    carryOverAndNumber(work, open, carriedMinor),
   ])
   return issued
 }
 
-async function settleAndNumber(
+async function carryOverAndNumber(
   work: UnitOfWork,
   open: InvoiceWithLines,
   carriedMinor: bigint,
 ): Promise<InvoiceWithLines> {
-  const settled = carriedMinor === 0n ? open : await carry(work, open, carriedMinor, 'issue')
-  return { ...settled, number: await keepIssued(work.sql, work.providerId, settled) }
+  const settled =
+    carriedMinor === 0n ? open : await postCarryOver(work, open, carriedMinor, 'issue')
+  return { ...settled, number: await storeIssued(work.sql, work.providerId, settled) }
 }
 
 const firstChargeMs = 600_000
@@ -61,12 +62,12 @@ export async function carryOver<Kept extends Invoice>(
   amountMinor: bigint,
   step: string,
 ): Promise<Kept> {
-  const carried = await carry(work, invoice, amountMinor, step)
+  const carried = await postCarryOver(work, invoice, amountMinor, step)
   await updateInvoice(work.sql, work.providerId, carried)
   return carried
 }
 
-async function carry<Kept extends Invoice>(
+async function postCarryOver<Kept extends Invoice>(
   work: UnitOfWork,
   invoice: Kept,
   amountMinor: bigint,
@@ -85,7 +86,7 @@ export function soldAs(lines: readonly InvoiceLine[]): SoldAs {
 }
 
 /** Returns the ledger posting of an issued invoice. */
-export function issuedOf({
+export function toIssuedInvoice({
   reference,
   customerRef,
   currency,
@@ -99,7 +100,7 @@ export function issuedOf({
     customerRef,
     currency,
     chargedMinor: totalOf(charged),
-    taxMinor: taxMinorOf(lines),
+    taxMinor: totalTaxMinor(lines),
     carriedInMinor: totalOf(carriedIn),
   }
 }

@@ -55,7 +55,7 @@ export async function listLines(
 }
 
 /** Returns the lines of several invoices of any provider, keyed by invoice. Invoices without lines are absent. */
-export async function listLinesOf(
+export async function listLinesByInvoice(
   sql: Queryable,
   invoices: readonly { readonly providerId: string; readonly reference: string }[],
 ): Promise<Map<string, InvoiceLine[]>> {

@@ -8,17 +8,21 @@ export type NumberedDocument = 'invoice' | 'credit_note'
  * document waits, and a failed transaction returns its number. This keeps the numbers without gaps, but issues only one
  * document at a time per provider. Take the number as late as possible.
  */
-export async function takeNumber(
+export async function assignNumber(
   sql: Queryable,
   providerId: string,
   kind: NumberedDocument,
 ): Promise<bigint> {
-  const [row] = await sql<{ last_number: bigint }[]>`${nextNumber(sql, providerId, kind)}`
+  const [row] = await sql<{ last_number: bigint }[]>`${nextNumberStatement(sql, providerId, kind)}`
   return row!.last_number
 }
 
 /** Returns the SQL statement that takes the next number, for use inside another statement. */
-export function nextNumber(sql: Queryable, providerId: string, kind: NumberedDocument): Fragment {
+export function nextNumberStatement(
+  sql: Queryable,
+  providerId: string,
+  kind: NumberedDocument,
+): Fragment {
   return sql`
     insert into document_numbers (provider_id, kind, last_number)
     values (${providerId}, ${kind}, 1)

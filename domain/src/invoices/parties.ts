@@ -1,12 +1,33 @@
-import type { Customer } from '../customers/repository.ts'
-import type { Merchant } from '../merchants/repository.ts'
-import type { Product } from '../catalog/products-repository.ts'
+import { findCustomer, type Customer } from '../customers/repository.ts'
+import { findMerchant, type Merchant } from '../merchants/repository.ts'
+import { findProduct, type Product } from '../catalog/products-repository.ts'
 import type { TaxDetails } from '../tax/tax-details.ts'
+import { findTaxDetails } from '../tax/tax-details-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { InvoiceParties } from './invoice.ts'
 
+/** Name of the provider. The environment's database does not store it. */
+export type Seller = { readonly name: string }
+
 /** Returns the seller, buyer and product to store on an invoice that is issued now. */
-export function partiesOf(
-  provider: { readonly name: string },
+export async function readParties(
+  { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
+  customerRef: string,
+  productRef: string | null,
+  seller: Seller,
+): Promise<InvoiceParties> {
+  const [customer, taxDetails, merchant, product] = await Promise.all([
+    findCustomer(sql, providerId, customerRef),
+    findTaxDetails(sql, providerId, customerRef),
+    findMerchant(sql, providerId),
+    productRef === null ? undefined : findProduct(sql, providerId, productRef),
+  ])
+  if (customer === undefined) throw new Error(`there is no customer ${customerRef} to charge`)
+  return partiesOf(seller, merchant, customer, taxDetails, product)
+}
+
+function partiesOf(
+  seller: Seller,
   merchant: Merchant,
   customer: Pick<Customer, 'reference' | 'name' | 'email'>,
   taxDetails: TaxDetails | undefined,
@@ -15,7 +36,7 @@ export function partiesOf(
   const { country, companyNumber, supportEmail, address } = merchant
   return {
     seller: {
-      name: merchant.legalName ?? merchant.displayName ?? provider.name,
+      name: merchant.legalName ?? merchant.displayName ?? seller.name,
       country,
       companyNumber,
       taxId: merchant.vatNumber ?? merchant.taxId,
@@ -29,10 +50,10 @@ export function partiesOf(
 
 function buyerOf(
   { reference, name, email }: Pick<Customer, 'reference' | 'name' | 'email'>,
-  told: TaxDetails | undefined,
+  details: TaxDetails | undefined,
 ): InvoiceParties['buyer'] {
-  if (told === undefined) return { reference, name, email }
-  const { country, taxId, businessName, customerName, address = null } = told
-  const parties = { name: businessName ?? customerName ?? name, email: told.email ?? email }
+  if (details === undefined) return { reference, name, email }
+  const { country, taxId, businessName, customerName, address = null } = details
+  const parties = { name: businessName ?? customerName ?? name, email: details.email ?? email }
   return { reference, ...parties, country, taxId, address }
 }

@@ -4,7 +4,7 @@ import { jsonb } from '../postgres/jsonb.ts'
 import { selectPage, type PageRange } from '../postgres/select-page.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Invoice, InvoiceParties } from './invoice.ts'
-import { nextNumber } from './numbers.ts'
+import { nextNumberStatement } from './numbers.ts'
 import type { InvoiceStatus } from './transitions.ts'
 
 type InvoiceRow = {
@@ -65,13 +65,13 @@ export async function updateInvoice(
  * Stores a draft as issued: like `updateInvoice`, and also the issue date, the parties and the provider's next number.
  * Returns the number.
  */
-export async function keepIssued(
+export async function storeIssued(
   sql: Queryable,
   providerId: string,
   invoice: Invoice,
 ): Promise<bigint> {
   const [row] = await sql<[{ number: bigint }]>`
-    with taken (number) as (${nextNumber(sql, providerId, 'invoice')})
+    with taken (number) as (${nextNumberStatement(sql, providerId, 'invoice')})
     update invoices set ${changesOf(sql, invoice)}, parties = ${jsonb(sql, invoice.parties)},
       issued_at = ${invoice.issuedAt}, number = taken.number
     from taken where provider_id = ${providerId} and reference = ${invoice.reference}

@@ -11,7 +11,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction } from '../money-ledger/ledger.ts'
 import { addCarried } from './carried-amounts.ts'
 import type { Invoice, InvoiceWithLines } from './invoice.ts'
-import { issuedOf } from './issue-invoice.ts'
+import { toIssuedInvoice } from './issue-invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
 import { dueMinor } from './transitions.ts'
 
@@ -59,7 +59,7 @@ export async function voidInvoice(
   work: UnitOfWork,
   invoice: InvoiceWithLines,
 ): Promise<InvoiceWithLines> {
-  const issued = issuedOf(invoice)
+  const issued = toIssuedInvoice(invoice)
   const moved = await moveInvoice(work, invoice, 'voided')
   if (invoice.status !== 'draft') await postMoney(work, invoiceVoided(issued))
   await addCarried(work.sql, work.providerId, invoice, issued.carriedInMinor, work.now)
@@ -74,7 +74,7 @@ export async function startRefund(
   invoice: Invoice,
   refund: Refund,
 ): Promise<void> {
-  await postMoney(work, refundPending(ofInvoice(invoice, refund)))
+  await postMoney(work, refundPending(refundOfInvoice(invoice, refund)))
 }
 
 /**
@@ -86,8 +86,8 @@ export async function finishRefund<Kept extends Invoice>(
   invoice: Kept,
   refund: Refund,
 ): Promise<Kept> {
-  const named = ofInvoice(invoice, refund)
-  if (await wasPosted(work, refundFailed({ ...named, hadSucceeded: true }).key)) return invoice
+  const named = refundOfInvoice(invoice, refund)
+  if (await isPosted(work, refundFailed({ ...named, hadSucceeded: true }).key)) return invoice
   await postMoney(work, refundPending(named))
   if ((await postMoney(work, refundSucceeded(named))) === 'repeated') return invoice
   return moveInvoice(work, invoice, 'refunded', refund.amountMinor)
@@ -99,18 +99,21 @@ export async function failRefund<Kept extends Invoice>(
   invoice: Kept,
   refund: Refund,
 ): Promise<Kept> {
-  const named = ofInvoice(invoice, refund)
-  const hadSucceeded = await wasPosted(work, refundSucceeded(named).key)
+  const named = refundOfInvoice(invoice, refund)
+  const hadSucceeded = await isPosted(work, refundSucceeded(named).key)
   await postMoney(work, refundPending(named))
   const posted = await postMoney(work, refundFailed({ ...named, hadSucceeded }))
   if (posted === 'repeated' || !hadSucceeded) return invoice
   return moveInvoice(work, invoice, 'refund-undone', refund.amountMinor)
 }
 
-function ofInvoice({ reference: invoiceRef, customerRef, currency }: Invoice, refund: Refund) {
+function refundOfInvoice(
+  { reference: invoiceRef, customerRef, currency }: Invoice,
+  refund: Refund,
+) {
   return { ...refund, invoiceRef, customerRef, currency }
 }
 
-async function wasPosted({ sql, providerId }: UnitOfWork, key: string): Promise<boolean> {
+async function isPosted({ sql, providerId }: UnitOfWork, key: string): Promise<boolean> {
   return (await findPostedTransaction(sql, providerId, key)) !== undefined
 }

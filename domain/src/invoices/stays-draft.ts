@@ -2,7 +2,7 @@ import { findMerchant } from '../merchants/repository.ts'
 import { decideDue } from '../pricing/decide-due.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { readCarried, type CarriedName } from './carried-amounts.ts'
+import { readCarried, type CarriedAmountKey } from './carried-amounts.ts'
 
 /**
  * Returns whether the lines cost nothing and are therefore not invoiced. Such lines stay a draft permanently. The draft
@@ -12,7 +12,7 @@ import { readCarried, type CarriedName } from './carried-amounts.ts'
  */
 export async function staysDraft(
   { sql, providerId }: UnitOfWork,
-  { customerRef, currency }: CarriedName,
+  { customerRef, currency }: CarriedAmountKey,
   lines: readonly InvoiceLine[],
 ): Promise<boolean> {
   if (lines.some(({ amountMinor }) => amountMinor !== 0n)) return false

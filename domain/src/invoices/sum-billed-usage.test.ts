@@ -8,7 +8,7 @@ const line = (period_start: Date, kind: string, fields: Partial<UsageLineRow>): 
   ...fields,
 })
 
-test('late usage is added to the usage of its period, and carried units are not', () => {
+test('adds late usage to the usage of its period, but not its carried units', () => {
   const billed = sumBilledUsage([
     line(june, 'usage', { used: '10.5', carried: '2', before: '1' }),
     line(july, 'usage', { used: '7' }),
@@ -26,6 +26,6 @@ test('late usage is added to the usage of its period, and carried units are not'
   )
 })
 
-test('late usage of a period that is not billed is not there', () => {
+test('ignores late usage of a period that is not billed', () => {
   expect(sumBilledUsage([line(june, 'late_usage', { late: '1' })])).toEqual(new Map())
 })

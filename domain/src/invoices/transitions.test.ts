@@ -96,7 +96,7 @@ test.each(rows)('%s, %s %i: %s', (from, on, amountMinor, to) => {
   expect(decision.kind === 'moved' ? decision.invoice.status : decision.kind).toBe(to)
 })
 
-describe('and in no other way', () => {
+describe('every other transition is refused', () => {
   test.each(Object.keys(states))('%s', (from) => {
     for (const on of triggers) {
       const isKnown = rows.some((row) => row[0] === from && row[1] === on)
@@ -106,7 +106,7 @@ describe('and in no other way', () => {
   })
 })
 
-test('whatever happens to an invoice, what it was issued for is paid, carried, credited or due', () => {
+test('after any sequence of transitions, the total is paid, carried, credited or due', () => {
   const move = fc.tuple(fc.constantFrom(...triggers), fc.bigInt({ min: -50n, max: 1_100n }))
   const total = fc.bigInt({ min: -500n, max: 1_000n })
   fc.assert(

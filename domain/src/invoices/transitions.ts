@@ -34,7 +34,7 @@ export type Transition = {
   /** -1 if the move decreases the amount. */
   readonly sign?: 1n | -1n
   /** Whether the move accepts a credit, which is a negative amount. */
-  readonly takesCredit?: boolean
+  readonly acceptsCredit?: boolean
   /** Status while some of the remainder `of` is left. Absent if the status stays. */
   readonly to?: InvoiceStatus
   /** Status once nothing of the remainder `of` is left. */
@@ -52,7 +52,7 @@ export const invoiceTransitions: Readonly<Record<InvoiceTrigger, Transition>> = 
   carried: {
     from: ['open'],
     adds: 'carriedMinor',
-    takesCredit: true,
+    acceptsCredit: true,
     whenNothingLeft: 'paid',
     of: 'due',
   },
@@ -115,10 +115,10 @@ export function decideMove<State extends InvoiceState>(
   const transition = invoiceTransitions[trigger]
   if (!transition.from.includes(invoice.status)) return { kind: 'impossible' }
   if (transition.when?.(invoice) === false) return { kind: 'impossible' }
-  const { adds, sign = 1n, of, takesCredit = false } = transition
+  const { adds, sign = 1n, of, acceptsCredit = false } = transition
   if (adds !== undefined) {
     const leftMinor = remainderOf(invoice, of)
-    const isPart = isPartOf(amountMinor, leftMinor) && (amountMinor > 0n || takesCredit)
+    const isPart = isPartOf(amountMinor, leftMinor) && (amountMinor > 0n || acceptsCredit)
     if (!isPart) return { kind: 'amount', leftMinor }
   }
   const amounts = adds === undefined ? {} : { [adds]: invoice[adds] + sign * amountMinor }

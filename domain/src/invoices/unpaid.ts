@@ -1,20 +1,20 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /** Returns whether the purchase has an open invoice with a failed charge. The invoice `besides` is not considered. */
-export async function hasUnpaid(
+export async function hasUnpaidInvoice(
   sql: Queryable,
   providerId: string,
   purchaseRef: string,
-  besides = '',
+  exceptRef = '',
 ): Promise<boolean> {
   const rows = await sql`
     select 1 from invoices where provider_id = ${providerId} and purchase_ref = ${purchaseRef}
-      and reference <> ${besides} and status = 'open' and failed_charges > 0 limit 1`
+      and reference <> ${exceptRef} and status = 'open' and failed_charges > 0 limit 1`
   return rows.length > 0
 }
 
 /** Makes the customer's open invoices with failed charges due for a charge now. Held invoices are excluded. */
-export async function chargeUnpaidNow(
+export async function scheduleUnpaidCharges(
   sql: Queryable,
   providerId: string,
   customerRef: string,
@@ -27,7 +27,7 @@ export async function chargeUnpaidNow(
 }
 
 /** Returns the purchase's open invoices for a period that begins when they are paid. */
-export async function listUnbegun(
+export async function listOpenRecurringInvoices(
   sql: Queryable,
   providerId: string,
   purchaseRef: string,
@@ -52,7 +52,7 @@ export async function chargesUsage(
 }
 
 /** Cancels the scheduled charges of a deleted customer's invoices. */
-export async function stopChargingOf(
+export async function cancelScheduledCharges(
   sql: Queryable,
   providerId: string,
   customerRef: string,

@@ -3,7 +3,7 @@ import { readPlanContext } from '../catalog/plan-context.ts'
 import { planObject } from '../catalog/plan-event.ts'
 import type { Plan } from '../plans/plan.ts'
 import { clearDefaultPlan, insertPlan, listPlans, updatePlan } from '../catalog/plans-repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { decidePlans, plansByKey, type PlansRequest, type PlanStep } from './decide-plans.ts'
 import type { PlanNames } from './decide-tools.ts'
@@ -54,7 +54,7 @@ async function applyStep(
       // Plans are listed by their creation time. The added milliseconds keep the order of the request.
       const madeAt = new Date(now.getTime() + index)
       const times = { createdAt: madeAt, updatedAt: madeAt }
-      const plan = { ...step.draft, reference: drawReference('plan'), productRef, ...times }
+      const plan = { ...step.draft, reference: generateReference('plan'), productRef, ...times }
       await insertPlan(sql, providerId, plan)
       await recordEvent(work, 'plan.created', planObject(plan))
     }

@@ -2,7 +2,7 @@ import type { McpPlanInput, McpToolInput } from '@tollgate/schemas/http/mcp'
 import { listPlans } from '../catalog/plans-repository.ts'
 import { createProduct, type NewProduct } from '../catalog/create-product.ts'
 import type { Product } from '../catalog/products-repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyPlans, planNames } from './apply-plans.ts'
 import { soleFreePlan } from './decide-plans.ts'
@@ -74,7 +74,11 @@ export async function addServer(
   fields: Pick<McpServer, 'productRef' | 'originUrl' | 'auth' | 'isAutoMapped'>,
 ): Promise<McpServer> {
   const slug = slugOf(wanted)
-  const rest = { reference: drawReference('mcpServer'), createdAt: work.now, updatedAt: work.now }
+  const rest = {
+    reference: generateReference('mcpServer'),
+    createdAt: work.now,
+    updatedAt: work.now,
+  }
   for (let subdomain = slug; ; subdomain = withRandomSuffix(slug)) {
     const server = { ...fields, ...rest, subdomain }
     if (await insertMcpServer(work.sql, work.providerId, server)) return server

@@ -3,7 +3,7 @@ import { insertPlan, listPlans } from '../catalog/plans-repository.ts'
 import type { Plan } from '../plans/plan.ts'
 import { priceFaults } from '../catalog/price-faults.ts'
 import { planObject } from '../catalog/plan-event.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from '../catalog/product-event.ts'
 import { insertProduct, lockProduct, type Product } from '../catalog/products-repository.ts'
@@ -34,7 +34,7 @@ export async function cloneProduct(
   if (issues.length > 0) return { kind: 'refused', issues }
   const copy: Product = {
     ...original,
-    reference: drawReference('product'),
+    reference: generateReference('product'),
     name: name ?? `${original.name} (copy)`,
     createdAt: now,
     updatedAt: now,
@@ -47,7 +47,7 @@ export async function cloneProduct(
     const madeAt = new Date(now.getTime() + index)
     const twin = {
       ...plan,
-      reference: drawReference('plan'),
+      reference: generateReference('plan'),
       productRef: copy.reference,
       createdAt: madeAt,
       updatedAt: madeAt,

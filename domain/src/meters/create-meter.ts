@@ -1,4 +1,4 @@
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { findMeterByName, insertMeter, type Meter } from './repository.ts'
@@ -9,7 +9,7 @@ export type NewMeter = Omit<Meter, 'reference' | 'status' | 'createdAt' | 'updat
 export async function createMeter(work: UnitOfWork, fields: NewMeter): Promise<Meter | undefined> {
   const meter: Meter = {
     ...fields,
-    reference: drawReference('meter'),
+    reference: generateReference('meter'),
     status: 'active',
     createdAt: work.now,
     updatedAt: work.now,

@@ -21,7 +21,7 @@ type Range = Pick<LedgerSeal, 'afterId' | 'upToId'>
  * Returns the hash of the transactions in a range and of the previous seal. Each transaction with its entries is one line of text
  * that never changes: columns added later must not change the line of older transactions.
  */
-export async function hashPosted(
+export async function hashTransactions(
   sql: Queryable,
   providerId: string,
   { afterId, upToId }: Range,
@@ -46,7 +46,7 @@ export async function hashPosted(
 }
 
 /** Returns the id of the last of the first `rowsMax` transactions after `afterId`. Undefined if there is none up to `upToId`. */
-export async function findLastPosted(
+export async function findLastTransactionId(
   sql: Queryable,
   providerId: string,
   { afterId, upToId }: Range,
@@ -62,7 +62,7 @@ export async function findLastPosted(
 }
 
 /** Returns the largest visible transaction id, 0 if there is none. */
-export async function findNewestPosted(sql: Queryable): Promise<bigint> {
+export async function findNewestTransactionId(sql: Queryable): Promise<bigint> {
   const [row] = await sql<{ id: bigint }[]>`
     select coalesce(max(id), 0) as id from ledger_transactions`
   return row!.id

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction, insertTransactionOnce, sha256OfInput } from './ledger.ts'
 import type { Posting } from './postings.ts'
 
 /** A key was posted with other entries. Two events share one key, so neither posting can be trusted. */
-export class PostedOtherwiseError extends Error {
-  override readonly name = 'PostedOtherwiseError'
+export class PostingConflictError extends Error {
+  override readonly name = 'PostingConflictError'
 }
 
 /**
@@ -20,7 +20,7 @@ export async function postMoney(
   if (posting.entries.length === 0) return 'nothing'
   const inputSha256 = sha256OfInput([posting.customerRef, entriesText(posting)])
   const isPosted = await insertTransactionOnce(sql, providerId, {
-    reference: drawReference('transaction'),
+    reference: generateReference('transaction'),
     kind: posting.kind,
     key: posting.key,
     inputSha256,
@@ -34,10 +34,10 @@ export async function postMoney(
   if (isPosted) return 'posted'
   const before = await findPostedTransaction(sql, providerId, posting.key)
   if (before?.inputSha256 === inputSha256) return 'repeated'
-  throw new PostedOtherwiseError(`${posting.key} was posted with other entries`)
+  throw new PostingConflictError(`${posting.key} was posted with other entries`)
 }
 
-/** Returns the result that `findAtProcessor` reads. */
+/** Returns the result that `readProcessorBalance` reads. */
 function resultOf({ rest }: Posting): JsonObject {
   return rest === undefined ? {} : { rest: { [rest.currency]: rest.units.toString() } }
 }

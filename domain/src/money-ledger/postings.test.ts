@@ -97,7 +97,7 @@ function all(amountMinor: bigint, fee: bigint, name = '1'): Posting[] {
 
 const amounts = fc.bigInt({ min: 2n, max: 10n ** 12n })
 
-test('every posting adds up to nothing in each currency, and has no empty line', () => {
+test('every posting sums to 0 in each currency and has no entry of 0', () => {
   fc.assert(
     fc.property(amounts, amounts, (amount, fee) => {
       for (const posting of all(amount, fee)) {
@@ -112,14 +112,14 @@ test('every posting adds up to nothing in each currency, and has no empty line',
   )
 })
 
-test('each has a key of its own, and the same one when it is told again', () => {
+test('every posting has a unique key, and the same key when its event is reported again', () => {
   const keys = ['1', '2'].flatMap((name) => all(100n, 3n, name).map(({ key }) => key))
   expect(new Set(keys).size).toBe(keys.length)
   // A different amount keeps the key. Posting it again then fails because the entries differ.
   expect(all(999n, 1n, '1').map(({ key }) => key)).toEqual(keys.slice(0, keys.length / 2))
 })
 
-describe('what undoes another leaves nothing', () => {
+describe('reversed postings leave all accounts at 0', () => {
   const money = { customerRef, currency, amountMinor: 500n }
   const refund = { ...money, refundRef: 're_1', taxMinor: 80n }
   const dispute = { ...money, disputeRef: 'dp_1', step: 'txn_1', feeMinor: 15n }
@@ -135,10 +135,10 @@ describe('what undoes another leaves nothing', () => {
   } as const
 
   test.each<[string, Posting[]]>([
-    ['an invoice that is void', [invoiceIssued(invoice), invoiceVoided(invoice)]],
-    ['an invoice of credits that is void', [invoiceIssued(credits), invoiceVoided(credits)]],
+    ['an invoice that was voided', [invoiceIssued(invoice), invoiceVoided(invoice)]],
+    ['an invoice of credits that was voided', [invoiceIssued(credits), invoiceVoided(credits)]],
     ...(['revenue', 'prepaid'] as const).map((sold): [string, Posting[]] => [
-      `a credit note of ${sold} that is void`,
+      `a credit note of ${sold} that was voided`,
       [creditNoteIssued({ ...note, sold }), creditNoteVoided({ ...note, sold })],
     ]),
     [
@@ -165,13 +165,13 @@ test.each([
   ['prepaid', 'invoice', { prepaid: 420n, tax: 80n, receivable: -500n }],
   ['prepaid', 'balance', { prepaid: 420n, tax: 80n, carried: -500n }],
   ['prepaid', 'refund', { tax: 80n, refunds: -80n }],
-] as const)('a credit note of %s that settles the %s', (sold, settles, expected) => {
+] as const)('posts a credit note of %s for the %s', (sold, settles, expected) => {
   const of = { customerRef, currency, invoiceRef, reference: 'crn_1', sold, settles }
   const note = creditNoteIssued({ ...of, amountMinor: 500n, taxMinor: 80n })
   expect(balances([note])).toEqual(expected)
 })
 
-test('where nothing happens nothing is posted', () => {
+test('an event that moves no money has no entries', () => {
   const nothing = { chargedMinor: 0n, taxMinor: 0n, carriedInMinor: 0n }
   expect(invoiceIssued({ ...issued, ...nothing }).entries).toEqual([])
   const same = { currency, amountMinor: 100n }
@@ -179,7 +179,7 @@ test('where nothing happens nothing is posted', () => {
   expect(paymentSettled(settled).entries).toEqual([])
 })
 
-test('a month: what is paid out clears what was paid in, less what was taken on the way', () => {
+test('after the payouts of a month, the clearing and receivable accounts are at 0', () => {
   const sale = fc.record({
     amount: fc.bigInt({ min: 50n, max: 10n ** 7n }),
     becomes: fc.constantFrom('paid', 'refunded', 'refund-failed', 'disputed', 'won', 'unpaid'),

@@ -24,7 +24,7 @@ export type FinerRest = { readonly currency: string; readonly units: bigint }
 /** Amount in minor units, and the currency in upper case. */
 export type Money = { readonly currency: string; readonly amountMinor: bigint }
 
-export type OfCustomer = Money & { readonly customerRef: string }
+export type CustomerAmount = Money & { readonly customerRef: string }
 
 /**
  * `chargedMinor`: sum of the invoice's lines without `carriedInMinor`, the amount carried over from earlier invoices. Both sum to
@@ -41,12 +41,12 @@ export type IssuedInvoice = {
 }
 
 export function invoiceIssued(invoice: IssuedInvoice): Posting {
-  return ofInvoice('invoice_issued', 'issued', invoice, issueEntries(invoice, 1n))
+  return invoicePosting('invoice_issued', 'issued', invoice, issueEntries(invoice, 1n))
 }
 
 /** Reverses the issue of an invoice. Amounts that it took over from earlier invoices are carried over to the next one again. */
 export function invoiceVoided(invoice: IssuedInvoice): Posting {
-  return ofInvoice('invoice_voided', 'voided', invoice, issueEntries(invoice, -1n))
+  return invoicePosting('invoice_voided', 'voided', invoice, issueEntries(invoice, -1n))
 }
 
 /** Account of what is sold. Charges are earned when invoiced, except credits, which are owed until they are used. */
@@ -62,7 +62,7 @@ function issueEntries(invoice: IssuedInvoice, sign: 1n | -1n): MoneyEntry[] {
   })
 }
 
-function ofInvoice(
+function invoicePosting(
   kind: MoneyKind,
   step: string,
   { reference, customerRef }: { readonly reference: string; readonly customerRef: string },
@@ -72,26 +72,26 @@ function ofInvoice(
   return { kind, key, customerRef, invoiceRef: reference, entries }
 }
 
-type OfInvoice = OfCustomer & { readonly invoiceRef: string }
+type InvoiceAmount = CustomerAmount & { readonly invoiceRef: string }
 
 /** Posts an amount that moves on to the customer's next invoice; a credit is negative. Posted once for each invoice and `step`. */
-export function invoiceCarried(carried: OfInvoice & { readonly step: string }): Posting {
+export function invoiceCarried(carried: InvoiceAmount & { readonly step: string }): Posting {
   const { invoiceRef: reference, customerRef, currency, amountMinor, step } = carried
   const entries = entriesOf(currency, { carried: amountMinor, receivable: -amountMinor })
-  return ofInvoice('invoice_carried', `carried:${step}`, { reference, customerRef }, entries)
+  return invoicePosting('invoice_carried', `carried:${step}`, { reference, customerRef }, entries)
 }
 
-export function invoiceWrittenOff({ invoiceRef, customerRef, ...due }: OfInvoice): Posting {
+export function invoiceWrittenOff({ invoiceRef, customerRef, ...due }: InvoiceAmount): Posting {
   const { currency, amountMinor } = due
   const entries = entriesOf(currency, { written_off: amountMinor, receivable: -amountMinor })
   const invoice = { reference: invoiceRef, customerRef }
-  return ofInvoice('invoice_written_off', 'written-off', invoice, entries)
+  return invoicePosting('invoice_written_off', 'written-off', invoice, entries)
 }
 
 /** Use of a credit note: it reduces what is due, is credited on the next invoice, or is paid back as a refund. */
 export type CreditNoteUse = 'invoice' | 'balance' | 'refund'
 
-const accountOfCredit = {
+const creditNoteAccounts = {
   invoice: 'receivable',
   balance: 'carried',
   // The money has left through the `refunds` account, and this entry balances that account.
@@ -99,7 +99,7 @@ const accountOfCredit = {
 } as const satisfies Record<CreditNoteUse, MoneyAccount>
 
 /** `taxMinor` is the part of the amount that is tax no longer owed. */
-export type CreditNotePosting = OfInvoice & {
+export type CreditNotePosting = InvoiceAmount & {
   readonly reference: string
   /** Account of what the invoice sold. */
   readonly sold: SoldAs
@@ -136,7 +136,7 @@ function creditNotePosting(
     entries: entriesOf(currency, {
       [note.sold]: sign * netMinor,
       tax: sign * taxMinor,
-      [accountOfCredit[settles]]: -sign * (netMinor + taxMinor),
+      [creditNoteAccounts[settles]]: -sign * (netMinor + taxMinor),
     }),
   }
 }
@@ -147,7 +147,7 @@ function creditNotePosting(
  */
 export type PaymentUse = 'receivable' | 'written_off' | 'refunds'
 
-type SucceededPayment = OfCustomer & {
+type SucceededPayment = CustomerAmount & {
   readonly chargeRef: string
   readonly pays: PaymentUse
   readonly invoiceRef?: string
@@ -196,12 +196,12 @@ export function paymentSettled(payment: SettledPayment): Posting {
 
 function settlementEntries(charged: Money, settled: Money, feeMinor: bigint): MoneyEntry[] {
   return [
-    ...exchange(charged, settled),
+    ...exchangeEntries(charged, settled),
     ...entriesOf(settled.currency, { fees: feeMinor, clearing: -feeMinor }),
   ]
 }
 
-function exchange(from: Money, into: Money): MoneyEntry[] {
+function exchangeEntries(from: Money, into: Money): MoneyEntry[] {
   if (from.currency === into.currency) return []
   return [
     ...entriesOf(from.currency, { fx: from.amountMinor, clearing: -from.amountMinor }),
@@ -213,7 +213,7 @@ function exchange(from: Money, into: Money): MoneyEntry[] {
  * `taxMinor` is the part of the refund that is tax no longer owed. If the payment paid an invoice, a credit note states the tax
  * instead. Only sales from before every payment had an invoice have it here.
  */
-type Refund = OfCustomer & {
+type Refund = CustomerAmount & {
   readonly refundRef: string
   readonly taxMinor?: bigint
   readonly invoiceRef?: string
@@ -286,7 +286,7 @@ export function refundSettled(refund: SettledRefund): Posting {
 }
 
 /** `step` distinguishes the withdrawals and reinstatements of a dispute. It is the id of the balance transaction. */
-type Dispute = OfCustomer & {
+type Dispute = CustomerAmount & {
   readonly disputeRef: string
   readonly step: string
   readonly restUnits?: bigint

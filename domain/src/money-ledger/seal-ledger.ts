@@ -1,12 +1,12 @@
 import type { Sql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { areTransactionsOver } from '../postgres/transactions-over.ts'
+import { waitForTransactions } from '../postgres/wait-for-transactions.ts'
 import {
   ledgerChainStart,
   findLastLedgerSeal,
-  findLastPosted,
-  findNewestPosted,
-  hashPosted,
+  findLastTransactionId,
+  findNewestTransactionId,
+  hashTransactions,
   insertLedgerSeal,
   listUnsealedLedgers,
 } from './ledger-seals.ts'
@@ -23,16 +23,16 @@ const providersPerRoundMax = 200
  * next round has to check only later ids.
  */
 export async function sealLedger(pool: Sql, sealedToId: bigint, now: Date): Promise<bigint> {
-  const upToId = await findNewestPosted(pool)
-  if (upToId <= sealedToId || !(await areTransactionsOver(pool))) return sealedToId
+  const upToId = await findNewestTransactionId(pool)
+  if (upToId <= sealedToId || !(await waitForTransactions(pool))) return sealedToId
   const range = { afterId: sealedToId, upToId }
   const providers = await listUnsealedLedgers(pool, range, providersPerRoundMax)
-  let isAll = providers.length < providersPerRoundMax
+  let isComplete = providers.length < providersPerRoundMax
   for (const providerId of providers) {
     const sealed = await pool.begin((sql) => sealProvider(sql, providerId, upToId, now))
-    isAll &&= sealed < transactionsPerSealMax
+    isComplete &&= sealed < transactionsPerSealMax
   }
-  return isAll ? upToId : sealedToId
+  return isComplete ? upToId : sealedToId
 }
 
 /** Writes one seal. Transactions beyond its limit are left to the next round. A process that seals the same provider waits here. */
@@ -48,10 +48,10 @@ async function sealProvider(
   const last = await findLastLedgerSeal(sql, providerId)
   const afterId = last?.upToId ?? 0n
   const unsealed = { afterId, upToId: newestId }
-  const upToId = await findLastPosted(sql, providerId, unsealed, transactionsPerSealMax)
+  const upToId = await findLastTransactionId(sql, providerId, unsealed, transactionsPerSealMax)
   if (upToId === undefined) return 0n
   const previousSha256 = last?.sha256 ?? ledgerChainStart
-  const posted = await hashPosted(sql, providerId, { afterId, upToId }, previousSha256)
+  const posted = await hashTransactions(sql, providerId, { afterId, upToId }, previousSha256)
   const number = (last?.number ?? 0n) + 1n
   const seal = { number, afterId, upToId, previousSha256, ...posted }
   await insertLedgerSeal(sql, providerId, seal, sealedAt)

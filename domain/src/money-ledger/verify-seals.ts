@@ -1,5 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { ledgerChainStart, hashPosted, listLedgerSeals, type LedgerSeal } from './ledger-seals.ts'
+import {
+  ledgerChainStart,
+  hashTransactions,
+  listLedgerSeals,
+  type LedgerSeal,
+} from './ledger-seals.ts'
 
 const sealsPerPage = 500
 
@@ -12,7 +17,7 @@ export async function findBrokenSeal(
   for (;;) {
     const seals = await listLedgerSeals(sql, providerId, previous?.number ?? 0n, sealsPerPage)
     for (const seal of seals) {
-      const posted = await hashPosted(sql, providerId, seal, seal.previousSha256)
+      const posted = await hashTransactions(sql, providerId, seal, seal.previousSha256)
       const isWhole =
         follows(seal, previous) &&
         posted.sha256 === seal.sha256 &&

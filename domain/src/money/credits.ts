@@ -7,14 +7,18 @@ export const creditsPerMinorUnit = 100n
 const centsPerDollar = 100n
 
 /** Returns the value of credits in a currency of which one dollar buys `unitsPerDollar`. Minor units, rounded half up. */
-export function displayMinor(credits: bigint, currency: string, unitsPerDollar: Fraction): bigint {
+export function creditValueMinor(
+  credits: bigint,
+  currency: string,
+  unitsPerDollar: Fraction,
+): bigint {
   const { numerator, denominator } = unitsPerDollar
   const dividend = credits * numerator * minorPerMajor(currency)
   return divideRounded(dividend, creditsPerMinorUnit * centsPerDollar * denominator)
 }
 
 /** Returns the number of credits that an amount buys. The amount is converted to US cents first, and those are rounded. */
-export function mintCredits(
+export function purchasedCredits(
   amountMinor: bigint,
   currency: string,
   unitsPerDollar: Fraction,

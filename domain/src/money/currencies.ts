@@ -1,7 +1,7 @@
 /* Rules of the wire contract and the payment processor about currencies. Codes are in upper case. */
 
 /** Currencies without a smaller unit. */
-const zeroDecimal: ReadonlySet<string> = new Set([
+const zeroDecimalCurrencies: ReadonlySet<string> = new Set([
   'BIF',
   'CLP',
   'DJF',
@@ -21,7 +21,7 @@ const zeroDecimal: ReadonlySet<string> = new Set([
 ])
 
 export function minorPerMajor(currency: string): 1n | 100n {
-  return zeroDecimal.has(currency) ? 1n : 100n
+  return zeroDecimalCurrencies.has(currency) ? 1n : 100n
 }
 
 /** Minimum amounts of the payment processor, in minor units. */

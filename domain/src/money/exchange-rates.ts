@@ -14,7 +14,7 @@ export type ExchangeRate = {
 export const dollarRate: ExchangeRate = { currency: 'USD', unitsPerDollar: '1', source: 'parity' }
 
 /** Approximate and fixed rates. A provider who sells in another currency sets rates of its own. */
-const builtIn: Readonly<Record<string, string>> = {
+const builtInRates: Readonly<Record<string, string>> = {
   AUD: '1.52',
   BRL: '5.4',
   CAD: '1.37',
@@ -63,7 +63,7 @@ export async function findExchangeRate(
 export function exchangeRateOf(currency: string, own: string | null): ExchangeRate | undefined {
   if (currency === dollarRate.currency) return dollarRate
   if (own !== null) return { currency, unitsPerDollar: own, source: 'db' }
-  const unitsPerDollar = builtIn[currency]
+  const unitsPerDollar = builtInRates[currency]
   return unitsPerDollar === undefined ? undefined : { currency, unitsPerDollar, source: 'fallback' }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { creditsPerMinorUnit, displayMinor, mintCredits } from './credits.ts'
+import { creditsPerMinorUnit, creditValueMinor, purchasedCredits } from './credits.ts'
 import { formatMoney, majorText, minorPerMajor } from './currencies.ts'
 import { divideRounded, fractionOf } from './decimal.ts'
 
@@ -11,23 +11,23 @@ test.each([
   ['EUR', '0.92', 5_000n, 543_500n, 5_000n, '€50.00'],
   ['JPY', '150', 500n, 33_300n, 500n, '¥500'],
   ['USD', '1', 10_000n, 1_000_000n, 10_000n, '$100.00'],
-])('%s at %s', (currency, rate, paidMinor, credits, shownMinor, formatted) => {
-  expect(mintCredits(paidMinor, currency, fractionOf(rate))).toBe(credits)
-  expect(displayMinor(credits, currency, fractionOf(rate))).toBe(shownMinor)
+])('converts %s at %s', (currency, rate, paidMinor, credits, shownMinor, formatted) => {
+  expect(purchasedCredits(paidMinor, currency, fractionOf(rate))).toBe(credits)
+  expect(creditValueMinor(credits, currency, fractionOf(rate))).toBe(shownMinor)
   expect(formatMoney(shownMinor, currency)).toBe(formatted)
 })
 
-test('half a cent is shown as one', () => {
-  expect(displayMinor(5_250n, 'USD', fractionOf('1'))).toBe(53n)
-  expect(displayMinor(4_200n, 'USD', fractionOf('1'))).toBe(42n)
+test('displays half a cent as 1 cent', () => {
+  expect(creditValueMinor(5_250n, 'USD', fractionOf('1'))).toBe(53n)
+  expect(creditValueMinor(4_200n, 'USD', fractionOf('1'))).toBe(42n)
 })
 
-describe('properties', () => {
+describe('money arithmetic', () => {
   const amounts = fc.bigInt({ min: 0n, max: 10n ** 14n })
   const rates = fc.tuple(fc.integer({ min: 1, max: 10 ** 9 }), fc.integer({ min: 0, max: 6 }))
   const currencies = fc.constantFrom('USD', 'SEK', 'JPY', 'KRW', 'KWD')
 
-  test('rounding goes to the nearest, and away from zero at a half', () => {
+  test('rounds to the nearest unit, and half away from zero', () => {
     const divisors = fc.bigInt({ min: 1n, max: 10n ** 12n })
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), divisors, (n, divisor) => {
@@ -39,15 +39,15 @@ describe('properties', () => {
     )
   })
 
-  test('what a bought balance shows is off by less than the cent it was rounded to', () => {
+  test('displays purchased credits with an error of less than the rounded cent', () => {
     fc.assert(
       fc.property(amounts, rates, currencies, (paid, [digits, decimals], currency) => {
         const rate = decimals === 0 ? `${digits}` : `${digits}`.padStart(decimals + 1, '0')
         const text = decimals === 0 ? rate : `${rate.slice(0, -decimals)}.${rate.slice(-decimals)}`
         const unitsPerDollar = fractionOf(currency === 'USD' ? '1' : text)
-        const credits = mintCredits(paid, currency, unitsPerDollar)
+        const credits = purchasedCredits(paid, currency, unitsPerDollar)
         expect(credits % creditsPerMinorUnit).toBe(0n)
-        const shown = displayMinor(credits, currency, unitsPerDollar)
+        const shown = creditValueMinor(credits, currency, unitsPerDollar)
         // Half a US cent in minor units of the currency, plus half a minor unit for display.
         const { numerator, denominator } = unitsPerDollar
         const off = shown > paid ? shown - paid : paid - shown
@@ -57,7 +57,7 @@ describe('properties', () => {
     )
   })
 
-  test('major units say exactly what minor units do', () => {
+  test('formats major units exactly', () => {
     const both = fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n })
     fc.assert(
       fc.property(both, currencies, (minor, currency) => {
@@ -68,7 +68,7 @@ describe('properties', () => {
   })
 
   test.each(['', '1.', '.5', '1e3', '0x1', ' 1', '1,5', '--1', 'NaN'])(
-    '%j is no number',
+    'refuses %j as a number',
     (text) => {
       expect(() => fractionOf(text)).toThrow(RangeError)
     },

@@ -10,6 +10,6 @@ export function wholeCredits(micros: bigint): number {
 }
 
 /** Returns the number of whole units that the amount pays for. */
-export function paidUnits(micros: bigint, creditsPerUnit: number): number {
+export function affordableUnits(micros: bigint, creditsPerUnit: number): number {
   return Number(micros / (BigInt(creditsPerUnit) * microsPerCredit))
 }

@@ -8,16 +8,16 @@ import type { Queryable } from '@tollgate/platform/database/database'
  */
 export async function deleteOldEvents(
   pool: Sql,
-  toldBefore: Date,
+  createdBefore: Date,
   rowsMax: number,
 ): Promise<number> {
   let deleted = 0
-  for (let behind: bigint | undefined = 0n; behind !== undefined;) {
-    const page: OldEvents = await findOldEvents(pool, toldBefore, behind, rowsMax)
+  for (let afterSequence: bigint | undefined = 0n; afterSequence !== undefined;) {
+    const page: OldEvents = await findOldEvents(pool, createdBefore, afterSequence, rowsMax)
     if (page.sequences.length > 0) {
       deleted += await pool.begin((sql) => deleteUndelivered(sql, page.sequences))
     }
-    behind = page.reached
+    afterSequence = page.reached
   }
   return deleted
 }
@@ -34,13 +34,13 @@ type OldEvents = {
  */
 async function findOldEvents(
   pool: Sql,
-  toldBefore: Date,
-  behind: bigint,
+  createdBefore: Date,
+  afterSequence: bigint,
   rowsMax: number,
 ): Promise<OldEvents> {
   const rows = await pool<{ sequence: bigint; is_old: boolean }[]>`
-    select sequence, created_at < ${toldBefore} as is_old from outbox
-    where sequence > ${behind.toString()} order by sequence limit ${rowsMax}`
+    select sequence, created_at < ${createdBefore} as is_old from outbox
+    where sequence > ${afterSequence.toString()} order by sequence limit ${rowsMax}`
   const old = rows.filter((row) => row.is_old)
   const isLast = old.length === 0 || rows.length < rowsMax
   return {
@@ -77,7 +77,7 @@ function isUndelivered(sql: TransactionSql) {
 }
 
 /** Keeps the event from being deleted until the transaction ends. Returns false if it is already deleted. */
-export async function holdOutboxEvent(
+export async function lockOutboxEvent(
   sql: Queryable,
   providerId: string,
   eventId: string,

@@ -7,11 +7,11 @@ import type { Queryable } from '@tollgate/platform/database/database'
 export const dispatcherChannel = 'tollgate_webhooks'
 
 /** Notifies the dispatchers on commit, so that they check the deliveries of changed endpoints at once. */
-export async function tellOfChangedEndpoints(sql: Queryable): Promise<void> {
+export async function notifyEndpointsChanged(sql: Queryable): Promise<void> {
   await sql`select pg_notify(${dispatcherChannel}, current_schema || ' endpoints')`
 }
 
 /** Notifies the dispatchers on commit that this transaction has queued deliveries. */
-export async function tellOfDeliveries(sql: Queryable): Promise<void> {
+export async function notifyDeliveriesQueued(sql: Queryable): Promise<void> {
   await sql`select pg_notify(${dispatcherChannel}, current_schema)`
 }

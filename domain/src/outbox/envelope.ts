@@ -1,6 +1,6 @@
 import { eventApiVersion, type EventEnvelope } from '@tollgate/schemas/http/webhooks'
 import type { OutboxEvent } from './outbox-event.ts'
-import { unixSeconds } from './unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 
 /** Returns the body that receivers get, as text. */
 export function envelopeText(event: OutboxEvent): string {

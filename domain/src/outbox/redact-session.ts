@@ -8,13 +8,13 @@ export const redacted = '[redacted]'
 const secretFields: readonly string[] = ['url', 'session_id']
 
 /** Returns whether events of the type contain the link of a hosted page. */
-export function tellsOfSession(type: string): boolean {
+export function isSessionEvent(type: string): boolean {
   return type.startsWith('checkout_session.') || type.startsWith('customer_session.')
 }
 
 /** Returns an event's object for readers who are not allowed to act as the customer. The stored event is unchanged. */
 export function redactSession(type: string, object: JsonObject): JsonObject {
-  if (!tellsOfSession(type)) return object
+  if (!isSessionEvent(type)) return object
   return Object.fromEntries(
     Object.entries(object).map(([name, value]) => [
       name,
@@ -27,7 +27,7 @@ export function redactSession(type: string, object: JsonObject): JsonObject {
 export function redactSessionText(text: string): string {
   const envelope = JSON.parse(text) as EventEnvelope
   const { type, data } = envelope
-  if (!tellsOfSession(type)) return text
+  if (!isSessionEvent(type)) return text
   const object = redactSession(type, data.object)
   return JSON.stringify({ ...envelope, data: { ...data, object } })
 }

@@ -3,7 +3,7 @@ import {
   fromProcessorAmount,
   processorUnitsPerMinor,
 } from '@tollgate/platform/payments/processor-amounts'
-import type { AtProcessor } from '../money-ledger/at-processor.ts'
+import type { ProcessorBalance } from '../money-ledger/processor-balance.ts'
 
 type PayoutStatus = Payout['status']
 
@@ -39,7 +39,7 @@ export function payoutMove(
  * unit.
  */
 export function toClearingMovement(
-  { clearingMinor, restUnits }: AtProcessor,
+  { clearingMinor, restUnits }: ProcessorBalance,
   currency: string,
   units: bigint,
 ): { readonly amountMinor: bigint; readonly restUnits: bigint } {

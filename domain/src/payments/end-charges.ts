@@ -4,10 +4,10 @@ import { listLines } from '../invoices/lines.ts'
 import { lockInvoice, updateInvoice } from '../invoices/repository.ts'
 import { voidInvoice, writeOffInvoice } from '../invoices/settle-invoice.ts'
 import { decideMove } from '../invoices/transitions.ts'
-import { chargesUsage, listUnbegun } from '../invoices/unpaid.ts'
+import { chargesUsage, listOpenRecurringInvoices } from '../invoices/unpaid.ts'
 import { requestCancelOfInvoice } from './intents-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { creditUnbegun } from '../invoices/credit-unbegun.ts'
+import { creditObsoletePeriod } from '../invoices/credit-obsolete-period.ts'
 
 /**
  * Stops charges for the next period of a purchase that ends, or that ends with its period. An invoice whose payment may still
@@ -16,7 +16,7 @@ import { creditUnbegun } from '../invoices/credit-unbegun.ts'
  */
 export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise<void> {
   const { sql, providerId, now } = work
-  for (const reference of await listUnbegun(sql, providerId, purchaseRef)) {
+  for (const reference of await listOpenRecurringInvoices(sql, providerId, purchaseRef)) {
     const isPayable = await requestCancelOfInvoice(sql, providerId, reference, now)
     const invoice = await lockInvoice(sql, providerId, reference)
     if (invoice?.status !== 'open') continue
@@ -39,7 +39,7 @@ export async function cancelUnbegunPeriod(work: UnitOfWork, invoice: Invoice): P
   const { reference } = invoice
   const whole = { ...invoice, lines: await listLines(sql, providerId, reference) }
   const cancelled = (await chargesUsage(sql, providerId, reference))
-    ? await creditUnbegun(work, whole)
+    ? await creditObsoletePeriod(work, whole)
     : decideMove(invoice, 'voided').kind === 'moved'
       ? await voidInvoice(work, whole)
       : await writeOffInvoice(work, invoice)

@@ -1,5 +1,5 @@
 import type { EventObject } from '@tollgate/schemas/event-types'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 

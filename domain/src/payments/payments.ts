@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { PaidWith } from './payment-intent.ts'
-import { latestDisputes, type PaymentDispute } from '../invoices/disputes.ts'
+import { listLatestDisputes, type PaymentDispute } from '../invoices/disputes.ts'
 
 /** A payment of an invoice, as shown on a receipt. */
 export type InvoicePayment = {
@@ -39,7 +39,7 @@ export async function listPaymentsOf(
     where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
       and status = 'succeeded' and failure_reason is null
     order by succeeded_at, reference`
-  const disputes = await latestDisputes(sql, providerId, invoiceRefs)
+  const disputes = await listLatestDisputes(sql, providerId, invoiceRefs)
   for (const row of rows) {
     const { reference, original_amount: amountMinor, succeeded_at: paidAt } = row
     const dispute = disputes.get(reference) ?? null

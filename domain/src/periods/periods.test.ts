@@ -56,7 +56,7 @@ describe('periodOf', () => {
     ['2025-10-27T08:30:00Z', 1, '2025-11-27T08:30:00.000Z'],
     ['2025-12-15T23:59:59Z', 1, '2026-01-15T23:59:59.000Z'],
     ['2025-03-31T00:00:00Z', -1, '2025-02-28T00:00:00.000Z'],
-  ])('starts month %s + %d at %s', (anchor, index, start) => {
+  ])('starts the period %s + %d months at %s', (anchor, index, start) => {
     expect(periodOf(monthly(anchor), index).start.toISOString()).toBe(start)
   })
 
@@ -80,7 +80,7 @@ describe('periodOf', () => {
     expect(periodOf(cycle, 3).start.toISOString()).toBe('2025-01-31T00:00:00.000Z')
   })
 
-  it('agrees with a walk through the calendar', () => {
+  it('agrees with a step-by-step model of the calendar', () => {
     const months = { monthly: 1, quarterly: 3, yearly: 12 } as const
     const names = fc.constantFrom('monthly', 'quarterly', 'yearly')
     fc.assert(
@@ -97,7 +97,7 @@ describe('periodOf', () => {
 describe('the periods of any anchor', () => {
   const index = fc.integer({ min: -200, max: 1500 })
 
-  it('tile without gap or overlap', () => {
+  it('follow each other without gap or overlap', () => {
     fc.assert(
       fc.property(cycles, index, (cycle, at) => {
         const period = periodOf(cycle, at)
@@ -109,7 +109,7 @@ describe('the periods of any anchor', () => {
     )
   })
 
-  it('contain exactly their instants', () => {
+  it('contain exactly the instants from their start to their end', () => {
     fc.assert(
       fc.property(cycles, index, fc.double({ min: 0, max: 1, noNaN: true }), (cycle, at, part) => {
         const { start, end } = periodOf(cycle, at)
@@ -124,7 +124,7 @@ describe('the periods of any anchor', () => {
     )
   })
 
-  it('begin with the anchor', () => {
+  it('begin at the anchor', () => {
     fc.assert(
       fc.property(cycles, (cycle) => {
         expect(periodAt(cycle, cycle.anchor)).toMatchObject({ index: 0, start: cycle.anchor })
@@ -133,7 +133,7 @@ describe('the periods of any anchor', () => {
   })
 })
 
-describe('periods in which usage counts', () => {
+describe('usagePeriodAt', () => {
   const cycle = monthly('2025-01-31T00:00:00Z')
   const days = (start: string, at: string) => {
     const period = usagePeriodAt(cycle, new Date(start), new Date(at))
@@ -147,7 +147,7 @@ describe('periods in which usage counts', () => {
     ['2025-01-17', '2025-01-01', ['2025-01-17', '2025-01-31']],
     ['2025-01-17', '2025-01-31', ['2025-01-31', '2025-02-28']],
     ['2024-11-01', '2025-01-01', ['2024-11-01', '2025-01-31']],
-  ])('of what starts on %s, on %s', (start, at, bounds) => {
+  ])('returns the usage period of a purchase that starts on %s for %s', (start, at, bounds) => {
     expect(days(start, at)).toEqual(bounds)
   })
 })

@@ -127,6 +127,7 @@ export function wholeSecond(instant: Date): Date {
   return new Date(Math.floor(instant.getTime() / 1000) * 1000)
 }
 
-export function unixSecond(instant: Date): number {
+/** Returns whole Unix seconds. */
+export function unixSeconds(instant: Date): number {
   return Math.floor(instant.getTime() / 1000)
 }

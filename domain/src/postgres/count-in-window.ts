@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /** What is counted: attempts of one kind for one subject, in a table with `kind`, `subject`, `attempts` and `window_ends_at`. */
-export type Counted = {
+export type CountedSubject = {
   readonly table: 'sign_in_attempts' | 'customer_auth_attempts'
   readonly kind: string
   /** Compared without case. */
@@ -22,7 +22,7 @@ export type CountedInWindow = {
  */
 export async function countInWindow(
   sql: Queryable,
-  { table, kind, subject }: Counted,
+  { table, kind, subject }: CountedSubject,
   { max, windowMs }: CountWindow,
   now: Date,
 ): Promise<CountedInWindow> {

@@ -11,7 +11,7 @@ export async function refuseUnfinishedMove(sql: Queryable): Promise<void> {
     select started_at from moved_from where finished_at is null`
   if (move === undefined) return
   throw new UnfinishedMoveError(
-    `An installation is being moved here since ${move.started_at.toISOString()}: ` +
-      'let npm run tollgate -- migrate come to its end first.',
+    `A move of another installation into this one is unfinished since ${move.started_at.toISOString()}. ` +
+      'Complete it with npm run tollgate -- migrate.',
   )
 }

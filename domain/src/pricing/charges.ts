@@ -18,14 +18,14 @@ export function recurringLines(
   isFirstCharge: boolean,
 ): InvoiceLine[] {
   const { priceMinor, setupFeeMinor } = requirePrices(plan, currency)
-  const price = invoiceLine(fixed('recurring', priceMinor), plan.name, period)
-  return withoutNothing([price, ...setupFee(plan, isFirstCharge ? setupFeeMinor : 0n)])
+  const price = invoiceLine(fixedInputs('recurring', priceMinor), plan.name, period)
+  return withoutZeroLines([price, ...setupFee(plan, isFirstCharge ? setupFeeMinor : 0n)])
 }
 
 export function oneTimeLines(plan: PlanSnapshot, currency: string): InvoiceLine[] {
   const { priceMinor, setupFeeMinor } = requirePrices(plan, currency)
-  const price = invoiceLine(fixed('one_time', priceMinor), plan.name, null)
-  return withoutNothing([price, ...setupFee(plan, setupFeeMinor)])
+  const price = invoiceLine(fixedInputs('one_time', priceMinor), plan.name, null)
+  return withoutZeroLines([price, ...setupFee(plan, setupFeeMinor)])
 }
 
 /**
@@ -41,8 +41,8 @@ export function paidPlanLines(
   const { priceMinor, setupFeeMinor } = requirePrices(plan, currency)
   const feeMinor = paidMinor === priceMinor + setupFeeMinor ? setupFeeMinor : 0n
   const kind = period === null ? 'one_time' : 'recurring'
-  const price = invoiceLine(fixed(kind, paidMinor - feeMinor), plan.name, period)
-  return withoutNothing([price, ...setupFee(plan, feeMinor)])
+  const price = invoiceLine(fixedInputs(kind, paidMinor - feeMinor), plan.name, period)
+  return withoutZeroLines([price, ...setupFee(plan, feeMinor)])
 }
 
 /** Returns the line for purchased credits. `plan` is undefined if they were bought for no plan. */
@@ -87,7 +87,7 @@ export function usageLines(
     terms,
     usedUnits: decimalFromMicros(usedMicros),
     carriedOverUnits: decimalFromMicros(carriedOverMicros),
-    ...usedBefore(usedBeforeMicros),
+    ...usedBeforeInput(usedBeforeMicros),
     conversion,
     reading,
   } as const
@@ -117,7 +117,7 @@ export function lateUsageLines(
     usedUnits: decimalFromMicros(billed.usedMicros),
     lateUnits: decimalFromMicros(lateMicros),
     carriedOverUnits: decimalFromMicros(billed.carriedOverMicros),
-    ...usedBefore(billed.usedBeforeMicros),
+    ...usedBeforeInput(billed.usedBeforeMicros),
     ...(lateBeforeMicros === 0n ? {} : { lateBeforeUnits: decimalFromMicros(lateBeforeMicros) }),
     conversion,
     reading,
@@ -125,7 +125,7 @@ export function lateUsageLines(
   return [invoiceLine(inputs, `${plan.name}, usage recorded late`, period)]
 }
 
-function usedBefore(micros = 0n): { usedBeforeUnits?: string } {
+function usedBeforeInput(micros = 0n): { usedBeforeUnits?: string } {
   return micros === 0n ? {} : { usedBeforeUnits: decimalFromMicros(micros) }
 }
 
@@ -150,12 +150,12 @@ export function prorationLines(
     secondsInPeriod: wholeSeconds(period.start, period.end),
   } as const
   const left = { start: changedAt, end: period.end }
-  return withoutNothing([invoiceLine(inputs, `Change to ${after.name}`, left)])
+  return withoutZeroLines([invoiceLine(inputs, `Change to ${after.name}`, left)])
 }
 
 /** Returns the line for the amount carried over from the customer's earlier invoices; a credit is negative. */
 export function carriedInLines(amountMinor: bigint): InvoiceLine[] {
-  return withoutNothing([
+  return withoutZeroLines([
     invoiceLine(
       { kind: 'carried_in', amountMinor: amountMinor.toString() },
       'From earlier invoices',
@@ -166,21 +166,21 @@ export function carriedInLines(amountMinor: bigint): InvoiceLine[] {
 
 /** Returns the line for the set-up fee of a plan. */
 export function setupFeeLines(plan: PlanSnapshot, currency: string): InvoiceLine[] {
-  return withoutNothing(setupFee(plan, requirePrices(plan, currency).setupFeeMinor))
+  return withoutZeroLines(setupFee(plan, requirePrices(plan, currency).setupFeeMinor))
 }
 
 function setupFee({ name }: PlanSnapshot, feeMinor: bigint): InvoiceLine[] {
-  return [invoiceLine(fixed('setup_fee', feeMinor), `${name}, set-up fee`, null)]
+  return [invoiceLine(fixedInputs('setup_fee', feeMinor), `${name}, set-up fee`, null)]
 }
 
-function fixed<Kind extends 'recurring' | 'setup_fee' | 'one_time'>(
+function fixedInputs<Kind extends 'recurring' | 'setup_fee' | 'one_time'>(
   kind: Kind,
   amountMinor: bigint,
 ): { kind: Kind; amountMinor: string } {
   return { kind, amountMinor: amountMinor.toString() }
 }
 
-function withoutNothing(lines: readonly InvoiceLine[]): InvoiceLine[] {
+function withoutZeroLines(lines: readonly InvoiceLine[]): InvoiceLine[] {
   return lines.filter(({ amountMinor }) => amountMinor !== 0n)
 }
 

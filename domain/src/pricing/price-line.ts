@@ -18,7 +18,7 @@ export type PricedAmount = {
 
 /** Calculates the amount of a line from its inputs. All line amounts are calculated here. */
 export function priceLine(inputs: LineInputs): PricedAmount {
-  return rounded(exactAmount(inputs))
+  return roundAmount(exactAmount(inputs))
 }
 
 function exactAmount(inputs: LineInputs): Fraction {
@@ -28,7 +28,7 @@ function exactAmount(inputs: LineInputs): Fraction {
     case 'one_time':
     case 'credits':
     case 'carried_in':
-      return whole(BigInt(inputs.amountMinor))
+      return wholeAmount(BigInt(inputs.amountMinor))
     case 'usage': {
       return exactUsage(inputs.terms, unitsOfCharge(inputs), inputs.conversion)
     }
@@ -38,9 +38,9 @@ function exactAmount(inputs: LineInputs): Fraction {
       return toMinor(priceUsage(terms, unitsWithLate(inputs)) - billed, conversion)
     }
     case 'proration':
-      return prorated(inputs)
+      return proratedAmount(inputs)
     case 'tax':
-      return taxOf(inputs)
+      return taxAmount(inputs)
   }
 }
 
@@ -50,7 +50,7 @@ export function usageAmountMinor(
   units: UnitsOfPeriod,
   conversion: CreditConversion,
 ): bigint {
-  return rounded(exactUsage(terms, units, conversion)).amountMinor
+  return roundAmount(exactUsage(terms, units, conversion)).amountMinor
 }
 
 function exactUsage(
@@ -86,13 +86,13 @@ export function picoCreditsOf(
   }
 }
 
-function prorated(charge: ProratedCharge): Fraction {
+function proratedAmount(charge: ProratedCharge): Fraction {
   const [oldMinor, newMinor] = [BigInt(charge.oldMinor), BigInt(charge.newMinor)]
   switch (charge.policy) {
     case 'none':
-      return whole(0n)
+      return wholeAmount(0n)
     case 'full':
-      return whole(newMinor)
+      return wholeAmount(newMinor)
     case 'proportional':
       return {
         numerator: (newMinor - oldMinor) * BigInt(charge.secondsLeft),
@@ -101,16 +101,16 @@ function prorated(charge: ProratedCharge): Fraction {
   }
 }
 
-function taxOf({ baseMinor, ratePerMille, isInclusive }: TaxCharge): Fraction {
+function taxAmount({ baseMinor, ratePerMille, isInclusive }: TaxCharge): Fraction {
   const rate = BigInt(ratePerMille)
   return { numerator: BigInt(baseMinor) * rate, denominator: isInclusive ? 1000n + rate : 1000n }
 }
 
-function whole(amountMinor: bigint): Fraction {
+function wholeAmount(amountMinor: bigint): Fraction {
   return { numerator: amountMinor, denominator: 1n }
 }
 
-function rounded(exact: Fraction): PricedAmount {
+function roundAmount(exact: Fraction): PricedAmount {
   const amountMinor = divideRounded(exact.numerator, exact.denominator)
   return {
     exact,

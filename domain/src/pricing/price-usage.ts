@@ -48,7 +48,7 @@ export function pricedUnits(terms: UsageTerms, units: UnitsOfPeriod): PricedUnit
 export function billableMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint {
   const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
   const upTo = (micros: bigint): bigint =>
-    atLeastNone(
+    atLeastZero(
       countedUpTo(terms, micros, carriedOverMicros) - unpricedMicros(terms, carriedOverMicros),
     )
   return upTo(usedBeforeMicros + usedMicros) - upTo(usedBeforeMicros)
@@ -92,7 +92,7 @@ function unitsByTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] 
   return tiers.map(({ upTo, creditsPerUnit }, index) => {
     const isLast = index === tiers.length - 1
     const end = isLast || upTo === null ? last : microsOfDecimal(upTo)
-    const units = atLeastNone((end < last ? end : last) - at)
+    const units = atLeastZero((end < last ? end : last) - at)
     at += units
     return { micros: units, creditsPerUnit }
   })
@@ -119,6 +119,6 @@ function capped(micros: bigint, cap: bigint | null): bigint {
   return cap !== null && micros > cap ? cap : micros
 }
 
-function atLeastNone(micros: bigint): bigint {
+function atLeastZero(micros: bigint): bigint {
   return micros > 0n ? micros : 0n
 }

@@ -54,8 +54,8 @@ function priceOf(terms: UsageTerms, usedMicros: bigint, usedBeforeMicros = 0n): 
   return priceUsage(terms, { usedMicros, usedBeforeMicros })
 }
 
-describe('usage', () => {
-  test('that is more costs no less, but by volume', () => {
+describe('the price of usage', () => {
+  test('never falls with more usage, except with volume pricing', () => {
     fc.assert(
       fc.property(termsWith(fc.oneof(flat, graduated)), used, used, (terms, one, more) => {
         expect(priceOf(terms, one + more) >= priceOf(terms, one)).toBe(true)
@@ -63,7 +63,7 @@ describe('usage', () => {
     )
   })
 
-  test('costs the same in one piece as bit by bit, each at its place', () => {
+  test('is the same for all usage at once as for the sum of its late parts', () => {
     const bits = fc.array(used, { minLength: 1, maxLength: 6 })
     fc.assert(
       fc.property(termsWith(fc.oneof(flat, graduated, volume)), bits, (terms, each) => {
@@ -80,7 +80,7 @@ describe('usage', () => {
     )
   })
 
-  test('never costs less than nothing, nor anything within what is free', () => {
+  test('is never negative, and is 0 within the free units', () => {
     fc.assert(
       fc.property(termsWith(fc.oneof(flat, graduated, volume)), used, (terms, micros) => {
         expect(priceOf(terms, micros) >= 0n).toBe(true)
@@ -89,7 +89,7 @@ describe('usage', () => {
     )
   })
 
-  test('costs the same in one piece as by purchases that share the allowance', () => {
+  test('is the same for one purchase as for purchases that share its allowance', () => {
     const parts = fc.array(used, { minLength: 1, maxLength: 6 })
     fc.assert(
       fc.property(termsWith(fc.oneof(flat, graduated)), parts, (withPackages, each) => {
@@ -105,7 +105,7 @@ describe('usage', () => {
     )
   })
 
-  test('of a purchase that shares an allowance costs no less than without what others used of it', () => {
+  test('is no lower if other purchases used the shared allowance', () => {
     fc.assert(
       fc.property(termsWith(flat), used, used, ({ freeUnits, rate }, micros, before) => {
         const terms = { freeUnits, rate, limit: null }
@@ -114,7 +114,7 @@ describe('usage', () => {
     )
   })
 
-  test('that is priced is no more than what was used, and than what may be', () => {
+  test('covers no more units than were used and allowed', () => {
     fc.assert(
       fc.property(termsWith(flat), used, used, (terms, micros, carriedOver) => {
         const billable = billableMicros(terms, {
@@ -167,7 +167,7 @@ describe('proration', () => {
     .tuple(fc.integer({ min: 1, max: 32_000_000 }), fc.nat(1_000))
     .map(([whole, part]) => [Math.floor((whole * part) / 1_000), whole] as const)
 
-  test('there and back again costs nothing', () => {
+  test('is 0 for a change and its reversal', () => {
     fc.assert(
       fc.property(prices, prices, times, (one, other, [left, whole]) => {
         expect(proportional(one, other, left, whole)).toBe(-proportional(other, one, left, whole))
@@ -175,7 +175,7 @@ describe('proration', () => {
     )
   })
 
-  test('of a whole period is the whole difference, and of none of it nothing', () => {
+  test('is the whole difference for a whole period, and 0 for no time', () => {
     fc.assert(
       fc.property(prices, prices, times, (one, other, [, whole]) => {
         expect(proportional(one, other, whole, whole)).toBe(BigInt(other) - BigInt(one))
@@ -201,30 +201,33 @@ describe('currencies', () => {
   const stepOf = (currency: string): bigint =>
     three.includes(currency) ? 10n : whole.includes(currency) ? 100n : 1n
 
-  test.each(all)('%s: there and back again is the same', (currency) => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 9n }), (amount) => {
-        const chargeable = chargeableMinor(amount, currency)
-        expect(amount - chargeable >= 0n).toBe(true)
-        const asked = toProcessorAmount(chargeable, currency)
-        expect(asked % stepOf(currency)).toBe(0n)
-        expect(fromProcessorAmount(asked, currency)).toBe(chargeable)
-        expect(asked * minorPerMajor(currency)).toBe(chargeable * perMajorOf(currency))
-        // No larger amount could have been charged.
-        expect(amount - chargeable < chargeStepMinor(currency)).toBe(true)
-      }),
-    )
-  })
+  test.each(all)(
+    '%s: a chargeable amount converts to processor units and back without loss',
+    (currency) => {
+      fc.assert(
+        fc.property(fc.bigInt({ min: 0n, max: 10n ** 9n }), (amount) => {
+          const chargeable = chargeableMinor(amount, currency)
+          expect(amount - chargeable >= 0n).toBe(true)
+          const processorAmount = toProcessorAmount(chargeable, currency)
+          expect(processorAmount % stepOf(currency)).toBe(0n)
+          expect(fromProcessorAmount(processorAmount, currency)).toBe(chargeable)
+          expect(processorAmount * minorPerMajor(currency)).toBe(chargeable * perMajorOf(currency))
+          // No larger amount could have been charged.
+          expect(amount - chargeable < chargeStepMinor(currency)).toBe(true)
+        }),
+      )
+    },
+  )
 
-  test.each(all)('%s: what is due can be charged, and nothing is lost', (currency) => {
+  test.each(all)('%s: the amount due can be charged, and the rest is carried over', (currency) => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 6n), max: 10n ** 11n }), (total) => {
         const { dueMinor, carriedMinor, isHeld } = decideDue(total, currency)
         expect(dueMinor + carriedMinor).toBe(total)
         if (total < chargeMinMinor(currency)) expect(dueMinor).toBe(0n)
         expect(isHeld).toBe(dueMinor > chargeMaxMinor(currency))
-        const asked = toProcessorAmount(dueMinor, currency)
-        if (!isHeld) expect(asked.toString().length).toBeLessThanOrEqual(8)
+        const processorAmount = toProcessorAmount(dueMinor, currency)
+        if (!isHeld) expect(processorAmount.toString().length).toBeLessThanOrEqual(8)
       }),
     )
   })
@@ -236,7 +239,7 @@ describe('currencies', () => {
     ['ISK', 500n, 500n],
     ['UGX', 5n, 500n],
     ['HUF', 1_045n, 1_045n],
-  ])('%s: %i of ours are %i of the processor', (currency, ours, theirs) => {
+  ])('%s: %i minor units are %i units of the processor', (currency, ours, theirs) => {
     expect(toProcessorAmount(ours, currency)).toBe(theirs)
     expect(fromProcessorAmount(theirs, currency)).toBe(ours)
   })
@@ -246,11 +249,11 @@ describe('currencies', () => {
     [5_125n, 513n],
     [-5_125n, -513n],
     [-5_124n, -512n],
-  ])('%i thousandths, as of a fee, are %i of ours', (theirs, ours) => {
+  ])('%i thousandths, such as a fee in KWD, are %i minor units', (theirs, ours) => {
     expect(fromProcessorAmount(theirs, 'KWD')).toBe(ours)
   })
 
-  test('what has too many decimals is refused', () => {
+  test('a number with more than 6 decimals is refused', () => {
     expect(() => microsOfDecimal('0.0000001')).toThrow('six decimals')
   })
 })

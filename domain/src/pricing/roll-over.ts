@@ -1,12 +1,12 @@
 import type { Leaving } from '@tollgate/schemas/hot-state/documents'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
-import { unixSecond } from '../periods/periods.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import type { PlanCore } from '../plans/plan.ts'
 
 /**
  * Returns the units of a period that are carried over to the next one if unused, 10^-6; undefined if the plan carries nothing over.
  */
-export function rollingLimitMicros({ terms }: PlanCore): bigint | undefined {
+export function rollOverLimitMicros({ terms }: PlanCore): bigint | undefined {
   const { limit, rolloverUnusedUnits } = terms
   if (rolloverUnusedUnits !== true || limit === undefined || limit <= 0) return undefined
   return BigInt(microsFromNumber(limit) ?? 0)
@@ -22,12 +22,12 @@ export function unusedMicros(limitMicros: bigint, usedMicros: bigint): bigint {
 
 /** Returns the units that a period of the plan carries over to the next one, 10^-6. */
 export function rolledOverMicros(plan: PlanCore, usedMicros: bigint): bigint {
-  const limit = rollingLimitMicros(plan)
+  const limit = rollOverLimitMicros(plan)
   return limit === undefined ? 0n : unusedMicros(limit, usedMicros)
 }
 
 /** Fields of a purchase that decide which of its periods carry units over. */
-export type RollingPurchase = {
+export type RollOverPurchase = {
   readonly anchor: Date
   /**
    * When the purchase was last suspended. Null if access was restored but the suspension was not recorded, so it counts from the
@@ -39,12 +39,12 @@ export type RollingPurchase = {
 }
 
 /** Returns which periods of the purchase carry units over, for limit checks and bills. */
-export function leavingOf({ anchor, suspendedAt, accessRestoredAt }: RollingPurchase): Leaving {
-  const fromSecond = unixSecond(anchor)
+export function rollOverSpan({ anchor, suspendedAt, accessRestoredAt }: RollOverPurchase): Leaving {
+  const fromSecond = unixSeconds(anchor)
   if (suspendedAt === null && accessRestoredAt === null) return { fromSecond }
   const withoutAccess = {
-    fromSecond: unixSecond(suspendedAt ?? anchor),
-    untilSecond: accessRestoredAt === null ? null : unixSecond(accessRestoredAt),
+    fromSecond: unixSeconds(suspendedAt ?? anchor),
+    untilSecond: accessRestoredAt === null ? null : unixSeconds(accessRestoredAt),
   }
   return { fromSecond, withoutAccess }
 }
@@ -52,7 +52,7 @@ export function leavingOf({ anchor, suspendedAt, accessRestoredAt }: RollingPurc
 /**
  * Returns whether the period that ended at that second carries units over. A trial and a period that ended without access do not.
  */
-export function leavesUnits({ fromSecond, withoutAccess }: Leaving, endSecond: number): boolean {
+export function rollsUnitsOver({ fromSecond, withoutAccess }: Leaving, endSecond: number): boolean {
   if (endSecond <= fromSecond) return false
   if (withoutAccess === undefined || endSecond <= withoutAccess.fromSecond) return true
   return withoutAccess.untilSecond !== null && endSecond > withoutAccess.untilSecond

@@ -38,7 +38,7 @@ function describeTax({ treatment, ratePerMille, country }: TaxCharge): string {
 }
 
 /** Returns the tax among an invoice's charges, whether it was added to the prices or is contained in them. */
-export function taxMinorOf(
+export function totalTaxMinor(
   lines: readonly { readonly inputs: LineInputs; readonly amountMinor: bigint }[],
 ): bigint {
   return lines.reduce(
@@ -48,7 +48,7 @@ export function taxMinorOf(
 }
 
 /** Returns the tax on a part of the base of a tax line. Rounded once. */
-export function taxMinorOn(tax: TaxCharge, baseMinor: bigint): bigint {
+export function taxMinorOnBase(tax: TaxCharge, baseMinor: bigint): bigint {
   return priceLine({ ...tax, baseMinor: baseMinor.toString() }).amountMinor
 }
 

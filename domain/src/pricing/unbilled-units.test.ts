@@ -2,7 +2,7 @@ import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { priceUsage } from './price-usage.ts'
-import { unitsWithin } from './unbilled-units.ts'
+import { unitsWithinAmount } from './unbilled-units.ts'
 import type { Tier, UsageTerms } from './usage-terms.ts'
 
 const micros = (most: number, least = 0) => fc.integer({ min: least, max: most })
@@ -75,14 +75,14 @@ function modelUnits(plan: Drawn, amount: number): number | undefined {
   return undefined
 }
 
-describe('unitsWithin', () => {
-  test('is as many units as a model counts one by one, for every kind of price', () => {
+describe('unitsWithinAmount', () => {
+  test('returns the same number as a model that counts units one by one, for every kind of price', () => {
     let reached = 0
     fc.assert(
       fc.property(drawn, fc.integer({ min: 2, max: 260 }), fc.boolean(), (plan, halves, isHalf) => {
         const amount = isHalf ? halves / 2 : halves
         const fraction = { numerator: BigInt(amount * 2), denominator: 2n }
-        const found = unitsWithin(termsOf(plan), fraction)
+        const found = unitsWithinAmount(termsOf(plan), fraction)
         const expected = modelUnits(plan, amount)
         if (expected !== undefined) reached += 1
         expect(found).toBe(expected === undefined ? undefined : BigInt(expected))
@@ -92,13 +92,13 @@ describe('unitsWithin', () => {
     expect(reached).toBeGreaterThan(2_500)
   })
 
-  test('never lets a bill without a limit come to more, whatever was used before', () => {
+  test('never allows a bill above the amount, whatever other purchases used before', () => {
     const amounts = fc.bigInt({ min: 1n, max: 260n })
     fc.assert(
       fc.property(drawn, amounts, micros(60), micros(60), (plan, amount, before, own) => {
         const { limit: _limit, ...rest } = termsOf({ ...plan, packageMicros: null })
         const terms = { ...rest, limit: plan.hasOverage ? termsOf(plan).limit : null }
-        const units = unitsWithin(terms, { numerator: amount, denominator: 1n })
+        const units = unitsWithinAmount(terms, { numerator: amount, denominator: 1n })
         fc.pre(units === undefined || BigInt(before + own) <= units)
         const used = { usedMicros: BigInt(own), usedBeforeMicros: BigInt(before) }
         expect(priceUsage(terms, used) <= amount).toBe(true)

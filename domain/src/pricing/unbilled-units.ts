@@ -8,24 +8,24 @@ import type { Rate, UsageTerms } from './usage-terms.ts'
  * price falls where a cheaper tier begins, but units after the first one that exceeds the amount are not admitted. The plan's limit
  * and its overage maximum are ignored, because they are separate caps. Undefined if no usage reaches the amount.
  */
-export function unitsWithin(terms: UsageTerms, amount: Fraction): bigint | undefined {
+export function unitsWithinAmount(terms: UsageTerms, amount: Fraction): bigint | undefined {
   const { unitsPerPackage, rate } = terms
   // Without packages, usage is priced in steps of 10^-6 units.
   const stepMicros = unitsPerPackage === undefined ? 1n : microsOfDecimal(unitsPerPackage)
-  const reached = firstReaching(rate, dividedUp(amount.numerator, amount.denominator), stepMicros)
+  const reached = unitsReaching(rate, divideUp(amount.numerator, amount.denominator), stepMicros)
   if (reached === undefined) return undefined
   const isExceeded = priceOf(rate, reached) * amount.denominator > amount.numerator
   return unpricedMicros(terms, 0n) + (isExceeded ? reached - stepMicros : reached)
 }
 
 /** Returns the smallest number of priced units, in whole steps, that costs at least the price. */
-function firstReaching(rate: Rate, price: PicoCredits, stepMicros: bigint): bigint | undefined {
-  if (rate.kind === 'volume') return firstByVolume(rate, price, stepMicros)
+function unitsReaching(rate: Rate, price: PicoCredits, stepMicros: bigint): bigint | undefined {
+  if (rate.kind === 'volume') return unitsReachingByVolume(rate, price, stepMicros)
   const tiers = rate.kind === 'flat' ? [{ ...rate, upTo: null }] : rate.tiers
   let before = 0n
-  for (const { start, end, rateMicros } of stretchesOf(tiers)) {
+  for (const { start, end, rateMicros } of rateSpansOf(tiers)) {
     if (rateMicros > 0n) {
-      const reached = start + dividedUp(price - before, rateMicros)
+      const reached = start + divideUp(price - before, rateMicros)
       if (end === undefined || reached <= end) return wholeSteps(reached, stepMicros)
     }
     if (end === undefined) return undefined
@@ -34,14 +34,14 @@ function firstReaching(rate: Rate, price: PicoCredits, stepMicros: bigint): bigi
   return undefined
 }
 
-function firstByVolume(
+function unitsReachingByVolume(
   { tiers }: Extract<Rate, { tiers: unknown }>,
   price: PicoCredits,
   stepMicros: bigint,
 ): bigint | undefined {
-  for (const { start, end, rateMicros } of stretchesOf(tiers)) {
+  for (const { start, end, rateMicros } of rateSpansOf(tiers)) {
     if (rateMicros > 0n) {
-      const reached = wholeSteps(later(dividedUp(price, rateMicros), start + 1n), stepMicros)
+      const reached = wholeSteps(larger(divideUp(price, rateMicros), start + 1n), stepMicros)
       if (end === undefined || reached <= end) return reached
     }
     if (end === undefined) return undefined
@@ -52,21 +52,21 @@ function firstByVolume(
 type Tiers = Extract<Rate, { tiers: unknown }>['tiers']
 
 /** Units from `start` up to `end` (10^-6) with the same rate. `end` is undefined for the last stretch. */
-type Stretch = {
+type RateSpan = {
   readonly start: bigint
   readonly end: bigint | undefined
   readonly rateMicros: bigint
 }
 
 /** Returns one stretch for each tier, in order. The last one has no end. */
-function stretchesOf(tiers: Tiers): Stretch[] {
+function rateSpansOf(tiers: Tiers): RateSpan[] {
   let start = 0n
   return tiers.map(({ upTo, creditsPerUnit }, index) => {
     const isOpen = upTo === null || index === tiers.length - 1
-    const end = isOpen ? undefined : later(microsOfDecimal(upTo), start)
-    const stretch = { start, end, rateMicros: microsOfDecimal(creditsPerUnit) }
+    const end = isOpen ? undefined : larger(microsOfDecimal(upTo), start)
+    const span = { start, end, rateMicros: microsOfDecimal(creditsPerUnit) }
     start = end ?? start
-    return stretch
+    return span
   })
 }
 
@@ -75,14 +75,14 @@ function priceOf(rate: Rate, micros: bigint): PicoCredits {
 }
 
 function wholeSteps(micros: bigint, stepMicros: bigint): bigint {
-  return dividedUp(micros, stepMicros) * stepMicros
+  return divideUp(micros, stepMicros) * stepMicros
 }
 
-function later(one: bigint, other: bigint): bigint {
+function larger(one: bigint, other: bigint): bigint {
   return one > other ? one : other
 }
 
 /** Divides positive numbers and rounds up. */
-function dividedUp(dividend: bigint, divisor: bigint): bigint {
+function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }

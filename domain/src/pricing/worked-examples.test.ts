@@ -63,36 +63,36 @@ const usageCents = (of: PlanSnapshot, count: number, carriedOver = 0): bigint =>
 const postPaid = (terms: PlanTerms): PlanSnapshot =>
   plan('usage-based', { billingModel: 'post-paid', ...terms })
 
-describe('usage-based, post-paid', () => {
+describe('a usage-based, post-paid plan', () => {
   const perUnit = postPaid({ creditsPerUnit: 100, freeUnits: 100, limit: 10_000 })
 
   test.each([
     ['A: free units', 5_250, 5_150n],
-    ['B: the cap bites', 12_000, 9_900n],
-    ['C: under what is free', 80, 0n],
-    ['exactly what is free', 100, 0n],
+    ['B: usage above the cap', 12_000, 9_900n],
+    ['C: usage below the free units', 80, 0n],
+    ['exactly the free units', 100, 0n],
     ['exactly the cap', 10_000, 9_900n],
   ])('%s', (_, count, cents) => {
     expect(usageCents(perUnit, count)).toBe(cents)
   })
 
-  test('D: 113.4 cents are 113', () => {
+  test('D: rounds 113.4 cents to 113', () => {
     const cheap = postPaid({ creditsPerUnit: 10, freeUnits: 100, limit: 10_000 })
     const [line] = usageLines(cheap, dollar, used(1_234))
     expect(line).toMatchObject({ amountMinor: 113n })
     expect(line!.residualNumerator * 10n).toBe(4n * line!.exact.denominator)
   })
 
-  test('half a cent is a whole one', () => {
+  test('rounds half a cent up to 1 cent', () => {
     expect(usageCents(postPaid({ creditsPerUnit: 50 }), 1)).toBe(1n)
     expect(usageCents(postPaid({ creditsPerUnit: 49 }), 1)).toBe(0n)
   })
 
-  test('a limit of 0 is none', () => {
+  test('treats a limit of 0 as no limit', () => {
     expect(usageCents(postPaid({ creditsPerUnit: 100, limit: 0 }), 1_000_000)).toBe(1_000_000n)
   })
 
-  test('what the wallet has paid is not invoiced', () => {
+  test('does not invoice usage that the wallet paid for', () => {
     const prePaid = plan('usage-based', { billingModel: 'pre-paid', creditsPerUnit: 100 })
     expect(usageLines(prePaid, dollar, used(100))).toEqual([])
   })
@@ -108,10 +108,10 @@ function hybrid(terms: PlanTerms): PlanSnapshot {
   return plan('hybrid', { limit: 1_000, ...terms }, { basePriceMinor: 4_900 })
 }
 
-describe('hybrid', () => {
+describe('a hybrid plan', () => {
   const overage = { allowOverage: true, overageRate: 80, maxOverage: 5_000 }
 
-  test('E: tiers beat the price of overage, and are counted from the first unit that is priced', () => {
+  test('E: uses tiers instead of the overage rate, counted from the first priced unit', () => {
     const tiered = hybrid({
       usageTiers: examplesTiers,
       overagePolicy: { allowOverage: true, overageRate: 80 },
@@ -121,7 +121,7 @@ describe('hybrid', () => {
     expect(totalOf(base) + usageCents(tiered, 3_500)).toBe(5_650n)
   })
 
-  test('E with the rates of its sibling: 7,500 credits', () => {
+  test('E with the rates of the second example: charges 7,500 credits', () => {
     const rates = [5, 3, 1]
     const tiered = hybrid({
       usageTiers: examplesTiers.map((tier, at) => ({ ...tier, creditsPerUnit: rates[at]! })),
@@ -131,20 +131,20 @@ describe('hybrid', () => {
   })
 
   test.each([
-    ['F: the price of overage', 3_500, 2_000n],
-    ['G: no more than the most overage', 7_500, 4_000n],
-    ['nothing above what is included', 1_000, 0n],
+    ['F: the overage rate', 3_500, 2_000n],
+    ['G: at most the maximum overage', 7_500, 4_000n],
+    ['no usage above the included units', 1_000, 0n],
   ])('%s', (_, count, cents) => {
     expect(usageCents(hybrid({ overagePolicy: overage }), count)).toBe(cents)
   })
 
-  test('H: without overage the limit is the cap', () => {
+  test('H: caps usage at the limit if the plan has no overage', () => {
     const capped = hybrid({ freeUnits: 200, creditsPerUnit: 50 })
     expect(usageCents(capped, 1_000)).toBe(400n)
     expect(totalOf(recurringLines(capped, 'USD', period, false)) + 400n).toBe(5_300n)
   })
 
-  test('the strategies come to the same sum', () => {
+  test('has the same total with every billing strategy', () => {
     const tiered = hybrid({ usageTiers: examplesTiers, overagePolicy: overage })
     const charges = {
       recurring: recurringLines(tiered, 'USD', period, false),
@@ -192,40 +192,40 @@ describe('tiers', () => {
     expect(usageCents(postPaid({ creditsPerUnit: 10, unitsPerPackage: 100 }), count)).toBe(cents)
   })
 
-  test('packages are counted into tiers', () => {
+  test('counts whole packages into tiers', () => {
     // 450 units are 500 in packages of 100, all in the first tier. 501 units are 600.
     const packaged = tiered({ unitsPerPackage: 100 })
     expect(usageCents(packaged, 450)).toBe(250n)
     expect(usageCents(packaged, 501)).toBe(280n)
   })
 
-  test('parts of a credit are counted to the sixth decimal', () => {
+  test('counts fractions of a credit to the sixth decimal', () => {
     const fine = postPaid({ usageTiers: [{ minUsage: 0, creditsPerUnit: 0.000001 }] })
     expect(usageCents(fine, 49_999_999)).toBe(0n)
     expect(usageCents(fine, 50_000_000)).toBe(1n)
   })
 })
 
-describe('other rules', () => {
+describe('other pricing rules', () => {
   const pro = plan('recurring', {}, { priceMinor: 1_900, setupFeeMinor: 500 })
 
-  test('the set-up fee comes with the first charge only', () => {
+  test('charge the set-up fee with the first charge only', () => {
     expect(totalOf(recurringLines(pro, 'USD', period, true))).toBe(2_400n)
     expect(totalOf(recurringLines(pro, 'USD', period, false))).toBe(1_900n)
   })
 
-  test('what costs nothing has no line', () => {
+  test('omit lines of 0', () => {
     expect(recurringLines(plan('recurring', {}), 'USD', period, true)).toEqual([])
   })
 
-  test('a trial of 14 days from 1 January ends on the 15th', () => {
+  test('end a trial of 14 days from 1 January on the 15th', () => {
     const start = new Date('2026-01-01T00:00:00Z')
     expect(trialEnd(14, start)).toEqual(new Date('2026-01-15T00:00:00Z'))
     expect(trialEnd(0, start)).toBeUndefined()
     expect(trialEnd(undefined, start)).toBeUndefined()
   })
 
-  test('what is left of the limit is left to the next period, and not to the one after', () => {
+  test('carry unused units over to the next period, and not to the one after', () => {
     const rolling = postPaid({ limit: 1_000, rolloverUnusedUnits: true, creditsPerUnit: 100 })
     expect(rolledOverMicros(rolling, units(600))).toBe(units(400))
     expect(rolledOverMicros(rolling, units(1_200))).toBe(0n)
@@ -247,7 +247,7 @@ describe('other rules', () => {
     expect(totalOf(prorationLines(before!, after!, 'USD', period, changedAt))).toBe(cents)
   })
 
-  test('late usage costs what its period would have cost more with it, on its own', () => {
+  test('charge late usage at the amount by which its own period would have cost more', () => {
     const tiered = hybrid({ usageTiers: examplesTiers, overagePolicy: { allowOverage: true } })
     const late = lateUsageLines(tiered, dollar, { ...used(1_400), lateMicros: units(300) })
     // 400 units were priced before. Of 300 more, 100 are in the first tier and 200 in the second.
@@ -256,7 +256,7 @@ describe('other rules', () => {
     expect(lateUsageLines(tiered, dollar, { ...used(1_400), lateMicros: 0n })).toEqual([])
   })
 
-  test('a one-time plan costs its price and its set-up fee', () => {
+  test('charge the price and the set-up fee of a one-time plan', () => {
     const once = plan('one-time', {}, { priceMinor: 9_900, setupFeeMinor: 100 })
     expect(totalOf(oneTimeLines(once, 'USD'))).toBe(10_000n)
   })
@@ -281,11 +281,11 @@ describe('currencies', () => {
     ['USD', 4_900n, 200n],
     ['EUR', 4_500n, 300n],
     ['JPY', 700n, 0n],
-  ])('a plan has its own prices in %s', (currency, priceMinor, setupFeeMinor) => {
+  ])("use the plan's own prices in %s", (currency, priceMinor, setupFeeMinor) => {
     expect(pricesIn(sold, currency)).toEqual({ currency, priceMinor, setupFeeMinor })
   })
 
-  test('a plan cannot be sold in another', () => {
+  test('refuse a currency in which the plan has no price', () => {
     expect(pricesIn(sold, 'SEK')).toBeUndefined()
     expect(() => recurringLines(sold, 'SEK', period, false)).toThrow('no price in SEK')
   })
@@ -294,13 +294,13 @@ describe('currencies', () => {
     ['SEK', '9.46', 105_700, 9_999n],
     ['EUR', '0.92', 543_500, 5_000n],
     ['JPY', '150', 33_300, 500n],
-  ])('credits are worth in %s what the rate says', (currency, unitsPerDollar, credits, minor) => {
+  ])('convert credits to %s at the exchange rate', (currency, unitsPerDollar, credits, minor) => {
     const one = postPaid({ creditsPerUnit: 1 })
     expect(totalOf(usageLines(one, { currency, unitsPerDollar }, used(credits)))).toBe(minor)
   })
 })
 
-describe('what is due', () => {
+describe('decideDue', () => {
   test.each([
     ['USD', 49n, 0n, 49n],
     ['USD', 50n, 50n, 0n],
@@ -312,11 +312,11 @@ describe('what is due', () => {
     ['HUF', 17_501n, 17_501n, 0n],
     ['KWD', 1_234n, 1_234n, 0n],
     ['JPY', 50n, 50n, 0n],
-  ])('of %s %i is %i, and %i waits', (currency, total, dueMinor, carriedMinor) => {
+  ])('for %s %i returns %i due and %i carried over', (currency, total, dueMinor, carriedMinor) => {
     expect(decideDue(total, currency)).toEqual({ dueMinor, carriedMinor, isHeld: false })
   })
 
-  test('of more than the processor takes at once waits for a person', () => {
+  test('holds an amount above the maximum of the processor', () => {
     expect(decideDue(99_999_999n, 'USD').isHeld).toBe(false)
     expect(decideDue(100_000_000n, 'USD')).toEqual({
       dueMinor: 100_000_000n,
@@ -327,14 +327,14 @@ describe('what is due', () => {
     expect(decideDue(10_000_000n, 'KWD').isHeld).toBe(true)
   })
 
-  test('what waited is a line of the next invoice, whatever its sign', () => {
+  test('returns a carried amount as a line of the next invoice, whatever its sign', () => {
     expect(totalOf(carriedInLines(49n))).toBe(49n)
     expect(totalOf(carriedInLines(-300n))).toBe(-300n)
     expect(carriedInLines(0n)).toEqual([])
   })
 })
 
-test('the example month is one that the calendar has', () => {
+test('the example month is a period of the calendar', () => {
   const cycle = { anchor: period.start, billingCycle: 'monthly', mode: 'calendar' } as const
   expect(periodOf(cycle, 0)).toMatchObject(period)
 })

@@ -1,11 +1,11 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { environments } from '@tollgate/schemas/environment'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { publishMeters } from '../publishing/publish-meters.ts'
 import type { CycleMode } from '../periods/periods.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { runUnitOfWork } from '../unit-of-work/run-unit-of-work.ts'
 import { insertProvider, type Provider } from './repository.ts'
 
@@ -32,7 +32,7 @@ export async function createProvider(
   const provider: Provider = {
     isLive: true,
     ...fields,
-    providerId: drawReference('provider'),
+    providerId: generateReference('provider'),
     createdAt: now,
   }
   const { providerId } = provider
@@ -43,7 +43,7 @@ export async function createProvider(
     await publishMeters(database.in(environment), hotState, environment, targets, 'pending')
   }
   await database.of(providerId).control.write((sql) => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     return insertProvider(sql, provider)
   })
   return provider

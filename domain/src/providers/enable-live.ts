@@ -2,7 +2,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyTarget, publishKeys, type OnUnpublished } from '../publishing/issue-api-key.ts'
 import { listApiKeys } from '../api-keys/repository.ts'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 import { insertPublication } from '../publications/repository.ts'
 import { setProviderLive } from './repository.ts'
 
@@ -15,7 +15,7 @@ export async function enableLive(
   onUnpublished?: OnUnpublished,
 ): Promise<boolean> {
   const targets = await database.of(providerId).control.write(async (sql) => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     if (!(await setProviderLive(sql, providerId))) return undefined
     const keys = (await listApiKeys(sql, providerId)).map(apiKeyTarget)
     for (const target of keys) await insertPublication(sql, target)

@@ -1,6 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import { environments } from '@tollgate/schemas/environment'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 import { changeMerchant, findMerchant } from '../merchants/repository.ts'
 import { runUnitOfWork } from '../unit-of-work/run-unit-of-work.ts'
 import { setProviderName } from './repository.ts'
@@ -17,7 +17,7 @@ export async function renameProvider(
   now: Date,
 ): Promise<boolean> {
   const isThere = await database.of(providerId).control.write((sql) => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     return setProviderName(sql, providerId, name)
   })
   if (!isThere) return false

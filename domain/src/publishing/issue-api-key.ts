@@ -4,9 +4,9 @@ import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import type { Environment } from '@tollgate/schemas/environment'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 import { insertPublication, type PublicationTarget } from '../publications/repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { publishApiKeys } from './publish-api-keys.ts'
 import { insertApiKey, type ApiKey } from '../api-keys/repository.ts'
 import { generateSecretKey, sha256OfSecretKey } from '../api-keys/secret-key.ts'
@@ -45,7 +45,7 @@ export async function issueApiKey(
 ): Promise<IssuedApiKey> {
   const rows = database.of(fields.providerId).control
   const issued = await rows.write((sql) => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     return addApiKey(sql, fields, now)
   })
   await publishKeys(database, hotState, [apiKeyTarget(issued.key)], onUnpublished)
@@ -81,7 +81,7 @@ export async function addApiKey(
     scopes: keyScopes,
     isStrict: false,
     ...fields,
-    keyId: drawReference('apiKey'),
+    keyId: generateReference('apiKey'),
     sha256: sha256OfSecretKey(secretKey),
     last4: secretKey.slice(-4),
     createdAt: now,

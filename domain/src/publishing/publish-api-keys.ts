@@ -4,7 +4,7 @@ import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-s
 import { hasAllScopes } from '@tollgate/schemas/key-scopes'
 import { publishTargets, type PublishWhen } from './publish-targets.ts'
 import type { TargetName } from '../publications/repository.ts'
-import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
+import { documentsInFlightMax, forEachConcurrently } from '../postgres/for-each-concurrently.ts'
 import { findApiKeys, type PlacedApiKey } from '../api-keys/repository.ts'
 
 /** Publishes API keys, so that the data plane accepts them, or refuses those that are revoked. */
@@ -17,7 +17,7 @@ export async function publishApiKeys(
   await publishTargets(control, 'api-key', targets, when, async (sql, due) => {
     const keyIds = due.map(({ target }) => target)
     const keys = await findApiKeys(sql, keyIds)
-    await workOff(keys, documentsInFlightMax, (key) => publishKey(hotState, key))
+    await forEachConcurrently(keys, documentsInFlightMax, (key) => publishKey(hotState, key))
   })
 }
 

@@ -14,7 +14,7 @@ import type { EntitlingPurchase } from '../purchases/purchase-rows.ts'
 import { walletEntry } from '../wallet/hot-wallet.ts'
 import { removalsHeldMsMax } from '../wallet/hold-credits.ts'
 import { listPublishedWallets } from '../wallet/repository.ts'
-import { listReferencesOf, raisePublicationVersions } from '../customers/repository.ts'
+import { listCurrentReferences, raisePublicationVersions } from '../customers/repository.ts'
 import { writeCustomers, type PublishedCustomer } from './write-customers.ts'
 
 /** Publishes customers to the data plane: who they are, and what each purchase allows, under every reference. */
@@ -42,7 +42,7 @@ async function readCustomers(
   const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
   // Sent together, and run in this order.
   const [references, purchases, wallets, thresholds] = await Promise.all([
-    listReferencesOf(sql, names),
+    listCurrentReferences(sql, names),
     listDecidingPurchases(sql, names),
     listPublishedWallets(sql, names, removedSince),
     listPublishedThresholds(sql, names),

@@ -4,7 +4,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import { publishTargets, type PublishWhen } from './publish-targets.ts'
 import type { TargetName } from '../publications/repository.ts'
-import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
+import { documentsInFlightMax, forEachConcurrently } from '../postgres/for-each-concurrently.ts'
 import { listMeters } from '../meters/repository.ts'
 
 /** Publishes which meter names of the providers can be recorded. */
@@ -16,7 +16,7 @@ export async function publishMeters(
   when: PublishWhen,
 ): Promise<void> {
   await publishTargets(pool, 'meters', targets, when, (sql, due) =>
-    workOff(due, documentsInFlightMax, async ({ providerId }) => {
+    forEachConcurrently(due, documentsInFlightMax, async ({ providerId }) => {
       const meters = await listMeters(sql, providerId)
       const document: PublishedMeters = {
         meters: Object.fromEntries(

@@ -5,7 +5,7 @@ import { offerDocumentKey } from '@tollgate/schemas/hot-state/documents'
 import { listPlans } from '../catalog/plans-repository.ts'
 import { publishTargets, type PublishWhen } from './publish-targets.ts'
 import type { TargetName } from '../publications/repository.ts'
-import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
+import { documentsInFlightMax, forEachConcurrently } from '../postgres/for-each-concurrently.ts'
 import { offerOf } from '../catalog/plan-offer.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 
@@ -18,7 +18,7 @@ export async function publishOffers(
   when: PublishWhen,
 ): Promise<void> {
   await publishTargets(pool, 'offer', targets, when, (sql, due) =>
-    workOff(due, documentsInFlightMax, async ({ providerId, target: productRef }) => {
+    forEachConcurrently(due, documentsInFlightMax, async ({ providerId, target: productRef }) => {
       const key = offerDocumentKey(environment, providerId, productRef)
       const product = await findProduct(sql, providerId, productRef)
       if (product === undefined) return hotState.deleteDocument(key)

@@ -15,7 +15,7 @@ import {
   type PublicationTarget,
   type TargetName,
 } from '../publications/repository.ts'
-import { workOff } from '../postgres/work-off.ts'
+import { forEachConcurrently } from '../postgres/for-each-concurrently.ts'
 
 export function spacesOf(kind: PublicationKind): readonly PublicationSpace[] {
   return kind === 'api-key' ? ['control'] : environments
@@ -148,7 +148,7 @@ async function publishSome(
   targets: readonly TargetName[],
 ): Promise<unknown[]> {
   const failures: unknown[] = []
-  await workOff(batchesOf(targets), batchesInFlightMax, (batch) =>
+  await forEachConcurrently(batchesOf(targets), batchesInFlightMax, (batch) =>
     publishBatch(parts, space, kind, batch, failures),
   )
   return failures

@@ -1,6 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 import { insertPublication } from '../publications/repository.ts'
 import {
   addApiKey,
@@ -48,7 +48,7 @@ export async function rotateApiKey(
 ): Promise<RotateOutcome> {
   const rows = database.of(providerId).control
   const outcome = await rows.write(async (sql): Promise<RotateOutcome> => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     const old = await lockApiKey(sql, providerId, keyId)
     if (old === undefined) return { kind: 'not-found' }
     if (old.revokedAt !== null) return { kind: 'already-revoked' }
@@ -86,7 +86,7 @@ export async function revokeApiKey(
 ): Promise<RevokeOutcome> {
   const rows = database.of(providerId).control
   const outcome = await rows.write(async (sql): Promise<RevokeOutcome> => {
-    nameActor(sql, actor)
+    setActor(sql, actor)
     const key = await lockApiKey(sql, providerId, keyId)
     if (key === undefined) return { kind: 'not-found' }
     const revokedAt = key.revokedAt ?? now

@@ -4,7 +4,7 @@ import type { KnownCustomer } from '@tollgate/schemas/hot-state/documents'
 import { walletScope, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { PublisherParts } from './publisher-parts.ts'
-import { workOff } from '../postgres/work-off.ts'
+import { forEachConcurrently } from '../postgres/for-each-concurrently.ts'
 
 /** Content of the entries of one customer. */
 export type PublishedCustomer = {
@@ -35,7 +35,7 @@ export async function writeCustomers(
   const referencesMax = Math.max(0, ...customers.map(({ references }) => references.length))
   for (let later = 0; later < referencesMax; later += 1) {
     const calls = callsOf(customers, later, partitionCount(environment))
-    await workOff(calls, callsInFlightMax, ({ partition, entries }) =>
+    await forEachConcurrently(calls, callsInFlightMax, ({ partition, entries }) =>
       hotState.putEntries(environment, partition, entries),
     )
   }

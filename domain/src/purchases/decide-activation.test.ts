@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { aPlan } from '../../test/a-plan.ts'
+import { createTestPlan } from '../../test/test-plan.ts'
 import { boughtPlan } from '../../test/bought-plans.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideActivation } from './decide-activation.ts'
-import { mayTry } from '../billing/start-trial.ts'
+import { canStartTrial } from '../billing/start-trial.ts'
 import type { Purchase } from './repository.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
@@ -19,7 +19,7 @@ describe('decideActivation, for a first activation', () => {
     ['of a hybrid plan with a base price', { ...hybrid(), basePriceMinor: 1 }, 'payment-required'],
     ['of a usage-based plan', { type: 'usage-based', priceMinor: 1 }, 'activate'],
   ])('decides the activation %s', (_, fields, kind) => {
-    expect(decide(aPlan(fields), undefined).kind).toBe(kind)
+    expect(decide(createTestPlan(fields), undefined).kind).toBe(kind)
   })
 })
 
@@ -32,16 +32,19 @@ describe('decideActivation, for a plan that ended in this period', () => {
     ['of a hybrid plan whose trial was used', hybrid({ trialDays: 14 }), 'activate'],
     ['of a plan with a price', { priceMinor: 1 }, 'payment-required'],
   ])('decides the activation %s', (_, fields, kind) => {
-    const plan = aPlan({ ...fields, terms: { ...aPlan(fields).terms, limit: 10 } })
+    const plan = createTestPlan({
+      ...fields,
+      terms: { ...createTestPlan(fields).terms, limit: 10 },
+    })
     expect(decide(plan, endedOf(plan)).kind).toBe(kind)
   })
 })
 
 test('offers the trial of a plan that charges only for usage once', () => {
-  const plan = aPlan(hybrid({ trialDays: 14 }))
+  const plan = createTestPlan(hybrid({ trialDays: 14 }))
   const input = inputOf(plan, undefined)
-  expect(mayTry(input)).toBe(true)
-  expect(mayTry({ ...input, lastOfPlan: endedOf(plan) })).toBe(false)
+  expect(canStartTrial(input)).toBe(true)
+  expect(canStartTrial({ ...input, lastOfPlan: endedOf(plan) })).toBe(false)
 })
 
 describe('a plan that requires a saved card', () => {
@@ -51,11 +54,11 @@ describe('a plan that requires a saved card', () => {
     terms: { billingCycle: 'monthly', billingModel: 'post-paid', creditsPerUnit: 1, ...required },
   }
 
-  test.each<[string, Partial<Plan>]>([
+test.each<[string, Partial<Plan>]>([
     ['a post-paid plan', postPaid],
     ['a hybrid plan that charges only for usage', hybrid(required)],
   ])('starts %s only with a card', (_, fields) => {
-    const plan = aPlan(fields)
+    const plan = createTestPlan(fields)
     expect(decide(plan, undefined)).toMatchObject({
       kind: 'card-required',
       start: { kind: 'activate', plan },
@@ -63,21 +66,23 @@ describe('a plan that requires a saved card', () => {
     expect(decide(plan, undefined, false, true).kind).toBe('activate')
   })
 
-  test('requires the payment first if the plan has a price or a trial', () => {
-    const paid = aPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
+test('requires the payment first if the plan has a price or a trial', () => {
+    const paid = createTestPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
     expect(decide(paid, undefined).kind).toBe('payment-required')
-    const tried = aPlan(hybrid({ trialDays: 7, ...required }))
-    expect(mayTry(inputOf(tried, undefined))).toBe(true)
+    const tried = createTestPlan(hybrid({ trialDays: 7, ...required }))
+    expect(canStartTrial(inputOf(tried, undefined))).toBe(
+      true,
+    )
   })
 
-  test('keeps an active purchase after the card is removed', () => {
-    const plan = aPlan(postPaid)
+test('keeps an active purchase after the card is removed', () => {
+    const plan = createTestPlan(postPaid)
     const held: Purchase = { ...endedOf(plan), status: 'active', endedAt: null, endDate: null }
     expect(decide(plan, held).kind).toBe('already-active')
   })
 
-  test('requires unpaid invoices to be paid before the card', () => {
-    expect(decide(aPlan(postPaid), undefined, true).kind).toBe('payment-required')
+test('requires unpaid invoices to be paid before the card', () => {
+    expect(decide(createTestPlan(postPaid), undefined, true).kind).toBe('payment-required')
   })
 })
 
@@ -88,16 +93,18 @@ describe('a customer with unpaid invoices for the product', () => {
     ['a post-paid plan', { type: 'usage-based' }],
     ['a plan with a trial', { priceMinor: 1, terms: { billingCycle: 'monthly', trialDays: 7 } }],
   ])('must pay them before %s starts', (_, fields) => {
-    const plan = aPlan(fields)
+    const plan = createTestPlan(fields)
     expect(decide(plan, undefined, true)).toMatchObject({
       kind: 'payment-required',
       hasDebts: true,
     })
-    expect(mayTry(inputOf(plan, undefined, true, true))).toBe(false)
+    expect(canStartTrial(inputOf(plan, undefined, true, true))).toBe(
+      false,
+    )
   })
 
-  test('keeps a plan that still gives access', () => {
-    const plan = aPlan({})
+test('keeps a plan that still gives access', () => {
+    const plan = createTestPlan({})
     const held: Purchase = { ...endedOf(plan), status: 'past_due', endedAt: null, endDate: null }
     expect(decide(plan, held, true).kind).toBe('already-active')
   })

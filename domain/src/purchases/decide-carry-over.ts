@@ -1,6 +1,6 @@
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import { unixSecond, usagePeriodAt, usagePeriodOf, type Period } from '../periods/periods.ts'
-import { leavesUnits, leavingOf, rollingLimitMicros } from '../pricing/roll-over.ts'
+import { unixSeconds, usagePeriodAt, usagePeriodOf, type Period } from '../periods/periods.ts'
+import { rollsUnitsOver, rollOverSpan, rollOverLimitMicros } from '../pricing/roll-over.ts'
 import { cycleOf } from './access.ts'
 import type { Purchase } from './repository.ts'
 
@@ -43,11 +43,11 @@ export function periodCarriedFrom(
 ): Period | undefined {
   const cycle = cycleOf(purchase)
   if (cycle === undefined || !rollsOver(purchase)) return undefined
-  if (!leavesUnits(leavingOf(purchase), unixSecond(start))) return undefined
+  if (!rollsUnitsOver(rollOverSpan(purchase), unixSeconds(start))) return undefined
   const before = usagePeriodOf(cycle, purchase.startDate, index - 1)
   return before.end.getTime() === start.getTime() ? before : undefined
 }
 
 function rollsOver({ planSnapshot }: Purchase): boolean {
-  return planSnapshot !== null && rollingLimitMicros(planSnapshot) !== undefined
+  return planSnapshot !== null && rollOverLimitMicros(planSnapshot) !== undefined
 }

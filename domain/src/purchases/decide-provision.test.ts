@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aPlan } from '../../test/a-plan.ts'
+import { createTestPlan } from '../../test/test-plan.ts'
 import { boughtPlan } from '../../test/bought-plans.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideProvision } from './decide-provision.ts'
@@ -9,7 +9,7 @@ const start = new Date('2026-01-31T00:00:00Z')
 const now = new Date('2026-03-01T00:00:00Z')
 
 const product = aProduct()
-const free = aPlan({ isDefault: true })
+const free = createTestPlan({ isDefault: true })
 
 type Input = Parameters<typeof decideProvision>[0]
 
@@ -21,13 +21,18 @@ function decide(input: Partial<Input>): ReturnType<typeof decideProvision> {
 
 describe('decideProvision, without a purchase', () => {
   test.each([
-    ['a free default plan', product, [aPlan({}), free], { kind: 'enrol', plan: free }],
-    ['no default plan', product, [aPlan({})], { kind: 'no-purchase', awaitingPlan: undefined }],
+    ['a free default plan', product, [createTestPlan({}), free], { kind: 'enrol', plan: free }],
+    [
+      'no default plan',
+      product,
+      [createTestPlan({})],
+      { kind: 'no-purchase', awaitingPlan: undefined },
+    ],
     ['no plan', product, [], { kind: 'no-purchase', awaitingPlan: undefined }],
     [
       'an inactive default plan',
       product,
-      [aPlan({ isDefault: true, status: 'inactive' })],
+      [createTestPlan({ isDefault: true, status: 'inactive' })],
       { kind: 'no-purchase', awaitingPlan: undefined },
     ],
     [
@@ -40,18 +45,18 @@ describe('decideProvision, without a purchase', () => {
     expect(decide({ product: ofProduct, plans })).toEqual(expected)
   })
 
-  test.each([
-    ['usage-based', aPlan({ isDefault: true, type: 'usage-based' })],
-    ['priced', aPlan({ isDefault: true, priceMinor: 1 })],
+test.each([
+    ['usage-based', createTestPlan({ isDefault: true, type: 'usage-based' })],
+    ['priced', createTestPlan({ isDefault: true, priceMinor: 1 })],
     [
       'hybrid and priced only by tiers',
-      aPlan({
+      createTestPlan({
         isDefault: true,
         type: 'hybrid',
         terms: { usageTiers: [{ minUsage: 0, creditsPerUnit: 1 }] },
       }),
     ],
-    ['charged with a set-up fee', aPlan({ isDefault: true, setupFeeMinor: 1 })],
+    ['charged with a set-up fee', createTestPlan({ isDefault: true, setupFeeMinor: 1 })],
   ])('waits for the consent of the customer if the default plan is %s', (_, plan) => {
     expect(decide({ plans: [plan] })).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
   })
@@ -73,18 +78,18 @@ describe('decideProvision, with a purchase', () => {
     expect(decide({ last, lastOfDefault: last }).kind).toBe(expected)
   })
 
-  test('starts the free plan after another plan has ended', () => {
+test('starts the free plan after another plan has ended', () => {
     const last = aPurchase({ status: 'refunded', planRef: 'pln_OTHER', endedAt: now })
     expect(decide({ last, lastOfDefault: last }).kind).toBe('enrol')
   })
 
-  test('does not start the free plan again in its period, even after another plan', () => {
+test('does not start the free plan again in its period, even after another plan', () => {
     const last = aPurchase({ status: 'cancelled', planRef: 'pln_OTHER', endedAt: now })
     const lastOfDefault = aPurchase({ status: 'expired', endedAt: now })
     expect(decide({ last, lastOfDefault }).kind).toBe('no-purchase')
   })
 
-  test('starts a free plan without periods only once', () => {
+test('starts a free plan without periods only once', () => {
     const last = aPurchase({ status: 'expired', billingCycle: null, endedAt: start })
     expect(decide({ last, lastOfDefault: last }).kind).toBe('no-purchase')
   })

@@ -5,7 +5,7 @@ import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { dollarCents } from '../money/dollar-amount.ts'
 import {
   periodOf,
-  unixSecond,
+  unixSeconds,
   wholeSecond,
   type CycleMode,
   type Period,
@@ -15,7 +15,7 @@ import { pricesIn } from '../pricing/plan-prices.ts'
 import { trialEnd } from '../pricing/trial.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
 import type { Product } from '../catalog/products-repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { cycleOf } from './access.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
@@ -65,7 +65,7 @@ export function newUnpaidPurchase(given: NewPurchase): Purchase {
   const anchor = wholeSecond(now)
   const isRecurring = plan.type !== 'one-time'
   const purchase: Purchase = {
-    reference: drawReference('purchase'),
+    reference: generateReference('purchase'),
     customerRef: customer.reference,
     customerEmail: customer.email,
     productRef: product.reference,
@@ -187,7 +187,7 @@ export function newScheduledPurchase(
     nextResetAt: end,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     replaces: reference,
-    allowance: { window: windowId(reference, unixSecond(start)), since: start, until: end },
+    allowance: { window: windowId(reference, unixSeconds(start)), since: start, until: end },
     createdAt: given.now,
     updatedAt: given.now,
   }
@@ -221,7 +221,7 @@ export function newTopUpPurchase(
 ): Purchase {
   const anchor = wholeSecond(now)
   return {
-    reference: drawReference('purchase'),
+    reference: generateReference('purchase'),
     customerRef: customer.reference,
     customerEmail: customer.email,
     productRef: paid.productRef ?? '',

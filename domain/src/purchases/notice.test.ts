@@ -6,7 +6,7 @@ import { decideDueRenewal } from './decide-renewal.ts'
 import { decideChange } from './decide-switch.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
-import { mayTry } from '../billing/start-trial.ts'
+import { canStartTrial } from '../billing/start-trial.ts'
 
 /* A plan with a notice of 7 days, bought on 1 June. It can be left for a cheaper plan when a cancellation would end it. */
 
@@ -50,7 +50,7 @@ describe.each(cheaper)('a change to %s', (_, plan) => {
     },
   )
 
-  it('is refused until the cancelled plan ends', () => {
+it('is refused until the cancelled plan ends', () => {
     const cancelled = { ...held, cancelledAt: late, endDate: august }
     expect(changeTo(plan, late, cancelled)).toMatchObject({ kind: 'too-early', until: august })
     const lastPeriod = { ...cancelled, autoRenew: false, nextBillingDate: null }
@@ -95,23 +95,23 @@ test('does not let a trial replace a plan with a notice', () => {
   const input = {
     ...{ lastOfPlan: undefined, isFirstCharge: true, isSoldOut: false, hasDebts: false },
     ...{ hasCard: true, now: late, last: held },
-    product: product as Parameters<typeof mayTry>[0]['product'],
+    product: product as Parameters<typeof canStartTrial>[0]['product'],
   }
   const big = planOf('big', 99_000, { billingCycle: 'yearly', trialDays: 14 })
   const offered = { ...big, status: 'active', hidden: false } as Parameters<
-    typeof mayTry
+    typeof canStartTrial
   >[0]['plan']
   expect(decideActivation({ ...input, plan: offered })).toMatchObject({ kind: 'payment-required' })
-  expect(mayTry({ ...input, plan: offered })).toBe(false)
+  expect(canStartTrial({ ...input, plan: offered })).toBe(false)
   const unbound = { ...input, last: holding(planOf('plain', 4_900)) }
-  expect(mayTry({ ...unbound, plan: offered })).toBe(true)
+  expect(canStartTrial({ ...unbound, plan: offered })).toBe(true)
 })
 
 describe('a scheduled change', () => {
   const small = planOf('small', 1_900)
   const waiting = { ...held, scheduledPlan: small, scheduledPlanAt: august }
 
-  it('renews the current plan until then', () => {
+it('renews the current plan until then', () => {
     expect(decideDueRenewal(waiting, july)).toMatchObject({
       kind: 'charge',
       period: { start: july },
@@ -120,12 +120,12 @@ describe('a scheduled change', () => {
     expect(decideDueRenewal(renewed, august)).toMatchObject({ kind: 'change', plan: small })
   })
 
-  it('starts with the next renewal if an older version stored it without a date', () => {
+it('starts with the next renewal if an older version stored it without a date', () => {
     const stored = { ...waiting, scheduledPlanAt: null }
     expect(decideDueRenewal(stored, july)).toMatchObject({ kind: 'change', plan: small })
   })
 
-  it('counts as the notice, which neither another cheaper plan nor a cancellation postpones', () => {
+it('counts as the notice, which neither another cheaper plan nor a cancellation postpones', () => {
     const inTimeNoted = { ...held, scheduledPlan: small, scheduledPlanAt: july }
     const free = planOf('free', 0)
     expect(changeTo(free, late, inTimeNoted)).toMatchObject({ change: { at: july } })
@@ -133,7 +133,7 @@ describe('a scheduled change', () => {
     expect(decideCancel(inTimeNoted, late)).toEqual(ends)
   })
 
-  it('to a more expensive plan does not count as a notice', () => {
+it('to a more expensive plan does not count as a notice', () => {
     const big = planOf('big', 9_900)
     const dearer = { ...held, scheduledPlan: big, scheduledPlanAt: july }
     expect(changeTo(small, late, dearer)).toMatchObject({ change: { at: august } })

@@ -1,7 +1,6 @@
 import type { EventObject } from '@tollgate/schemas/event-types'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
-import type { Period } from '../periods/periods.ts'
+import { unixSeconds, type Period } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
 import type { Purchase } from './repository.ts'

@@ -10,7 +10,7 @@ import {
   type EntitlingPurchase,
   type EntitlingRow,
 } from './purchase-rows.ts'
-import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 
 export type { Purchase }
 
@@ -217,7 +217,7 @@ export async function hasPaidForPlan(
 /** Returns the deciding purchase for each product of which the customer ever held a plan, keyed by the customer's reference. */
 export async function listDecidingPurchases(
   sql: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<Map<string, EntitlingPurchase[]>> {
   const rows = await sql<EntitlingRow[]>`
     select distinct on (provider_id, customer_ref, product_ref)
@@ -226,7 +226,7 @@ export async function listDecidingPurchases(
       carried_over_micros, allowance_window, allowance_since, allowance_until,
       windows_taken_in, first_included_micros
     from purchases
-    where (provider_id, customer_ref) in (${selectNames(sql, customers)}) and plan_ref is not null
+    where (provider_id, customer_ref) in (${selectKeys(sql, customers)}) and plan_ref is not null
     order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`
   const found = new Map<string, EntitlingPurchase[]>()
   for (const row of rows) {

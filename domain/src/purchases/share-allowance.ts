@@ -2,7 +2,7 @@ import { windowId } from '@tollgate/schemas/hot-state/documents'
 import { billedWindowOf } from './usage-windows.ts'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { includedMicros } from '../plans/included-units.ts'
-import { periodOf, unixSecond, usagePeriodAt } from '../periods/periods.ts'
+import { periodOf, unixSeconds, usagePeriodAt } from '../periods/periods.ts'
 import { cycleOf, givesAccess } from './access.ts'
 import type { Purchase } from './repository.ts'
 import type { SharedAllowance } from '../entitlements/shared-allowance.ts'
@@ -80,7 +80,7 @@ function allowanceAt(
   if (isFirst && allowance !== null) return allowance
   const { fromSecond } = billedWindowOf(previous, period, endBeforePrevious)
   return {
-    window: windowId(reference, unixSecond(period.start)),
+    window: windowId(reference, unixSeconds(period.start)),
     since: new Date(fromSecond * 1000),
     until: period.end,
   }

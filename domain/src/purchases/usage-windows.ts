@@ -1,6 +1,6 @@
 import { firstPeriodToleranceSeconds } from '@tollgate/schemas/hot-state/documents'
 import type { BilledPeriod } from '../invoices/billed-periods.ts'
-import { unixSecond } from '../periods/periods.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { Purchase } from './repository.ts'
 import type { UsageWindow } from '../stored-usage/query-stored-usage.ts'
@@ -15,9 +15,9 @@ export function billedWindowOf(
   { start, end }: ChargedPeriod,
   endOfPrevious: Date | undefined,
 ): UsageWindow {
-  const startSecond = unixSecond(start)
+  const startSecond = unixSeconds(start)
   const toSecond = wholeSecondAfter(end)
-  if (startSecond !== unixSecond(startDate)) return { fromSecond: startSecond, toSecond }
+  if (startSecond !== unixSeconds(startDate)) return { fromSecond: startSecond, toSecond }
   const early = startSecond - firstPeriodToleranceSeconds
   const fromSecond =
     endOfPrevious === undefined ? early : Math.max(early, wholeSecondAfter(endOfPrevious))
@@ -34,9 +34,9 @@ export function windowBefore(
   endOfPrevious: Date | undefined,
 ): UsageWindow | undefined {
   const { startDate, allowance } = purchase
-  if (allowance === null || unixSecond(period.start) !== unixSecond(startDate)) return undefined
+  if (allowance === null || unixSeconds(period.start) !== unixSeconds(startDate)) return undefined
   const toSecond = billedWindowOf(purchase, period, endOfPrevious).fromSecond
-  return { fromSecond: Math.min(unixSecond(allowance.since), toSecond), toSecond }
+  return { fromSecond: Math.min(unixSeconds(allowance.since), toSecond), toSecond }
 }
 
 /** Returns the billed periods that can have received records since they were billed last. `billed` is sorted newest first. */

@@ -1,5 +1,5 @@
 import { resumePurchase } from '../billing/resume-purchase.ts'
-import { hasUnpaid } from '../invoices/unpaid.ts'
+import { hasUnpaidInvoice } from '../invoices/unpaid.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { readChangeHistory } from '../purchases/plan-change-history.ts'
 import { dependentsOf } from '../purchases/plan-changes.ts'
@@ -39,7 +39,7 @@ async function resumeAfterDispute(work: UnitOfWork, intent: PaymentIntent): Prom
   const purchase = await lockPaidPurchase(work, intent)
   if (purchase === undefined || !canMove(purchase, 'dispute-won')) return
   // Paying the open invoices resumes the purchase then.
-  if (await hasUnpaid(sql, providerId, purchase.reference)) return
+  if (await hasUnpaidInvoice(sql, providerId, purchase.reference)) return
   if (await isPurchaseChargedBack(sql, providerId, purchase)) return
   await resumePurchase(work, purchase, 'dispute-won')
 }

@@ -1,6 +1,6 @@
 import { setRechargeCard } from '../auto-recharge/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { chargeUnpaidNow } from '../invoices/unpaid.ts'
+import { scheduleUnpaidCharges } from '../invoices/unpaid.ts'
 import { findReusablePaymentMethod, storeCard, type CardWithMethod } from '../cards/repository.ts'
 import type { CardCheckHandler } from './payment-handler.ts'
 
@@ -17,7 +17,7 @@ export async function saveCard(
   await storeCard(sql, providerId, customerRef, card, now)
   if (!card.reusable) return
   await setRechargeCard(work, customerRef, card.paymentMethodId)
-  if (before !== card.paymentMethodId) await chargeUnpaidNow(sql, providerId, customerRef, now)
+  if (before !== card.paymentMethodId) await scheduleUnpaidCharges(sql, providerId, customerRef, now)
 }
 
 /** A card that the customer enters for later charges. */

@@ -5,9 +5,9 @@ import { lockInvoice } from '../invoices/repository.ts'
 import { payInvoice } from '../invoices/settle-invoice.ts'
 import { decideMove, dueMinor } from '../invoices/transitions.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { together } from '../postgres/together.ts'
+import { pipelined } from '../postgres/pipelined.ts'
 import { lockPurchase } from '../purchases/repository.ts'
-import { settlePaid } from '../billing/settle-paid.ts'
+import { applyPaidInvoice } from '../billing/apply-paid-invoice.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { Booking, Debt, Failure, Payment } from './payment-handler.ts'
 
@@ -18,7 +18,7 @@ export async function lockDebt(
 ): Promise<Debt | undefined> {
   if (invoiceRef === null) return undefined
   // All code locks the purchase before the invoice.
-  const [purchase, invoice, period] = await together([
+  const [purchase, invoice, period] = await pipelined([
     purchaseRef === null ? undefined : lockPurchase(sql, providerId, purchaseRef),
     lockInvoice(sql, providerId, invoiceRef),
     findRecurringPeriod(sql, providerId, invoiceRef),
@@ -48,7 +48,7 @@ export async function payDebt(
 ): Promise<Booking> {
   const { reference: chargeRef, originalAmountMinor: amountMinor, purchaseRef } = intent
   const paid = await payInvoice(work, invoice, { chargeRef, amountMinor })
-  if (purchase !== undefined) await settlePaid(work, purchase, paid, period)
+  if (purchase !== undefined) await applyPaidInvoice(work, purchase, paid, period)
   return { kind: 'booked', purchaseRef }
 }
 
@@ -60,5 +60,5 @@ export async function carryOverTooSmall(
 ): Promise<void> {
   if (!isTooSmall || invoice.status !== 'open') return
   const carriedOver = await carryOver(work, invoice, dueMinor(invoice), intent.reference)
-  if (purchase !== undefined) await settlePaid(work, purchase, carriedOver, period)
+  if (purchase !== undefined) await applyPaidInvoice(work, purchase, carriedOver, period)
 }

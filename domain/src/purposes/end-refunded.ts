@@ -1,4 +1,5 @@
-import { isLastPeriodRefunded } from '../billing/is-last-period-refunded.ts'
+import { listBilledPeriods } from '../invoices/billed-periods.ts'
+import { findInvoice } from '../invoices/repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { hasUnrefundedPayment } from '../payments/refunds-repository.ts'
 import { type UnitOfWork, recordEvent } from '../unit-of-work/unit-of-work.ts'
@@ -115,4 +116,19 @@ async function restorePurchase(
 
 function refsOf(purchases: readonly Purchase[]): string[] {
   return purchases.map(({ reference }) => reference)
+}
+
+/**
+ * Returns whether the invoice charged the newest period of the purchase and was refunded in full. Returns undefined if
+ * no period of the purchase was charged.
+ */
+async function isLastPeriodRefunded(
+  { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
+  purchaseRef: string,
+  invoiceRef: string | null,
+): Promise<boolean | undefined> {
+  const [last] = await listBilledPeriods(sql, providerId, purchaseRef, 'recurring', 1)
+  if (last === undefined) return undefined
+  if (last.invoiceRef !== invoiceRef) return false
+  return (await findInvoice(sql, providerId, invoiceRef))?.status === 'refunded'
 }

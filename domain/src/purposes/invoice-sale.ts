@@ -1,7 +1,7 @@
-import { readParties } from '../billing/bill-recurring.ts'
+import { readParties } from '../invoices/parties.ts'
 import type { PeriodClaim } from '../invoices/billed-periods.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
-import { makeInvoice } from '../invoices/make-invoice.ts'
+import { createDraft } from '../invoices/create-draft.ts'
 import { payInvoice } from '../invoices/settle-invoice.ts'
 import { creditLines, paidPlanLines } from '../pricing/charges.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
@@ -50,7 +50,7 @@ export async function invoiceSale(
 ): Promise<string> {
   const { reference, customerRef, currency, tax, planSnapshot, productRef, sellerName } = intent
   if (sellerName === null) throw new Error(`payment ${reference} has no seller name`)
-  const draft = await makeInvoice(work, {
+  const draft = await createDraft(work, {
     customerRef,
     purchaseRef,
     planSnapshot,
@@ -59,7 +59,7 @@ export async function invoiceSale(
     claims,
     paidWith: tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive },
   })
-  if (draft.kind !== 'made')
+  if (draft.kind !== 'created')
     throw new Error(`the first period of purchase ${purchaseRef} is already billed`)
   const parties = await readParties(work, customerRef, productRef, { name: sellerName })
   const invoice = await issueInvoice(work, draft.invoice, parties)

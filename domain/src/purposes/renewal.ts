@@ -1,5 +1,5 @@
 import { markPastDue, suspendTrial } from '../billing/mark-unpaid.ts'
-import { isUnbegun } from '../billing/settle-paid.ts'
+import { isPeriodObsolete } from '../billing/apply-paid-invoice.ts'
 import { cancelUnbegunPeriod } from '../payments/end-charges.ts'
 import { applyDisputeAccess } from './apply-dispute-access.ts'
 import { carryOverTooSmall, requireDebt, isPayable, notPayableReason, payDebt } from './debts.ts'
@@ -13,14 +13,14 @@ export const renewal: PaymentHandler = {
     const debt = requireDebt(payment)
     const { invoice, purchase, period } = debt
     if (!isPayable(invoice, payment.intent)) return undeliverable(notPayableReason)
-    if (purchase !== undefined && isUnbegun(purchase, period)) {
+    if (purchase !== undefined && isPeriodObsolete(purchase, period)) {
       if (invoice.status === 'open') await cancelUnbegunPeriod(work, invoice)
       return undeliverable('The purchase does not go on')
     }
     return payDebt(work, payment, debt)
   },
 
-  /**
+/**
    * After a failed charge the purchase is past due, and after the last one it is suspended. A trial is suspended at once. Once the
    * payment has ended, charges for a period that will not begin are cancelled.
    */
@@ -35,15 +35,15 @@ export const renewal: PaymentHandler = {
     const debt = requireDebt(failure)
     const { invoice, purchase, period } = debt
     if (invoice.status !== 'open') return
-    const isDropped = purchase !== undefined && isUnbegun(purchase, period)
+    const isDropped = purchase !== undefined && isPeriodObsolete(purchase, period)
     const remaining = isDropped ? await cancelUnbegunPeriod(work, invoice) : invoice
     await carryOverTooSmall(work, failure, { ...debt, invoice: remaining })
   },
 
-  /** The purchase ends if the payment was for its newest period and is refunded in full. */
+/** The purchase ends if the payment was for its newest period and is refunded in full. */
   onRefunded: async (work, intent, { isReturned }) => {
     if (!isReturned) await endRefundedPeriod(work, intent)
   },
 
-  onDisputed: (work, intent, { access }) => applyDisputeAccess(work, intent, access),
+onDisputed: (work, intent, { access }) => applyDisputeAccess(work, intent, access),
 }

@@ -5,7 +5,7 @@ import { readCarried } from '../invoices/carried-amounts.ts'
 import { documentNumberText, type Invoice } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { listLines } from '../invoices/lines.ts'
-import { makeInvoice } from '../invoices/make-invoice.ts'
+import { createDraft } from '../invoices/create-draft.ts'
 import { listInvoices } from '../invoices/repository.ts'
 
 /**
@@ -29,8 +29,8 @@ export async function reverseProration(
     const request = { customerRef, purchaseRef: reference, planSnapshot, currency }
     const note = `taken back from ${documentNumberText('invoice', invoice.number!, work.environment)}`
     const back = lines.flatMap((line) => reversedLines(line, note))
-    const draft = await makeInvoice(work, { ...request, lines: back, claims: [] })
-    if (draft.kind !== 'made') throw new Error(`a change to ${reference} claims no period`)
+    const draft = await createDraft(work, { ...request, lines: back, claims: [] })
+    if (draft.kind !== 'created') throw new Error(`a change to ${reference} claims no period`)
     await issueInvoice(work, draft.invoice, invoice.parties!)
   }
 }

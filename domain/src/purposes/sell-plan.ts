@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { endPrevious, tellOfPlanChange } from '../billing/activate-plan.ts'
+import { endPreviousPurchase, emitPlanChanged } from '../billing/activate-plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { listProductNames } from '../catalog/products-repository.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
@@ -116,7 +116,7 @@ async function startPurchase(
   started: Purchase,
   isPaidInFull: boolean,
 ): Promise<Purchase> {
-  const replaced = await endPrevious(work, last)
+  const replaced = await endPreviousPurchase(work, last)
   const purchase = await linkToPredecessor(
     work,
     started,
@@ -125,7 +125,7 @@ async function startPurchase(
   )
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
-  await tellOfPlanChange(work, purchase, replaced)
+  await emitPlanChanged(work, purchase, replaced)
   await requestCancelOfOthers(work.sql, work.providerId, intent, work.now)
   return purchase
 }

@@ -5,7 +5,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { CustomerName } from '../customers/repository.ts'
+import type { CustomerKey } from '../customers/repository.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { listPublications } from '../publications/repository.ts'
 import type { StoredPart } from '../stored-usage/query-stored-usage.ts'
@@ -122,7 +122,7 @@ export function createRechecker(remainingMax: number, pauseMs: number): Recheck 
  */
 export async function listUnpublished(
   sql: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<ReadonlySet<string>> {
   const targets = customers.map(({ providerId, customerRef: target }) => ({ providerId, target }))
   const waiting = await listPublications(sql, 'customer', targets)

@@ -7,7 +7,7 @@ import { listReferencesAt } from '../customers/references-at.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
 import type { UsageReading } from '../pricing/line-inputs.ts'
 import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
-import { unixSecond } from '../periods/periods.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { sumCountedUsage, type CountedReference } from '../stored-usage/sum-counted-usage.ts'
 import type { StoredPart, UsageWindow } from '../stored-usage/query-stored-usage.ts'
 import { waitUntilAllStored, type CountingParts } from './counting-parts.ts'
@@ -128,7 +128,7 @@ async function windowOfLine(
   sql: Queryable,
   { providerId, purchase, period }: UsageLine,
 ): Promise<UsageWindow> {
-  const isFirst = unixSecond(period.start) === unixSecond(purchase.startDate)
+  const isFirst = unixSeconds(period.start) === unixSeconds(purchase.startDate)
   const endOfPrevious = isFirst ? await findEndOfPrevious(sql, providerId, purchase) : undefined
   return billedWindowOf(purchase, period, endOfPrevious)
 }

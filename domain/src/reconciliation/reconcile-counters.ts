@@ -3,7 +3,7 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { listReferencesOf, type CustomerName } from '../customers/repository.ts'
+import { listCurrentReferences, type CustomerKey } from '../customers/repository.ts'
 import {
   countingWindows,
   currentPeriod,
@@ -96,8 +96,8 @@ function reportCounter(
 async function* customerPages(
   sql: Queryable,
   { providerId, stopping }: Scope,
-): AsyncIterable<readonly CustomerName[]> {
-  let after: CustomerName = { providerId: providerId ?? '', customerRef: '' }
+): AsyncIterable<readonly CustomerKey[]> {
+  let after: CustomerKey = { providerId: providerId ?? '', customerRef: '' }
   for (;;) {
     stopping?.throwIfAborted()
     const rows = await sql<{ provider_id: string; reference: string }[]>`
@@ -125,7 +125,7 @@ type Window = Omit<Counted, 'countedMicros' | 'recordedMicros' | 'partitions'> &
 }
 
 /** Reads counters and records of customers of one provider. */
-async function readPage(run: CountingRun, customers: readonly CustomerName[]): Promise<Counted[]> {
+async function readPage(run: CountingRun, customers: readonly CustomerKey[]): Promise<Counted[]> {
   const { parts, scope } = run
   const windows = await listRunningWindows(run, customers)
   const counted = await Promise.all(windows.map((window) => readCounters(run, window)))
@@ -151,11 +151,11 @@ async function readPage(run: CountingRun, customers: readonly CustomerName[]): P
 
 async function listRunningWindows(
   { sql, parts }: CountingRun,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<Window[]> {
   const now = parts.now()
   const [references, purchases, unpublished] = await Promise.all([
-    listReferencesOf(sql, customers),
+    listCurrentReferences(sql, customers),
     listDecidingPurchases(sql, customers),
     listUnpublished(sql, customers),
   ])

@@ -3,10 +3,10 @@ import { walletSeries, walletWindow } from '@tollgate/schemas/hot-state/wallets'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { sumCountedDebits } from '../stored-usage/sum-counted-usage.ts'
-import { sumsOf, walletAddress, type WalletSums } from '../wallet/hot-wallet.ts'
+import { readPublishedSums, walletAddress, type WalletSums } from '../wallet/hot-wallet.ts'
 import {
   listUnpublished,
   createRechecker,
@@ -25,7 +25,7 @@ import type { Scope } from './scope.ts'
 const walletsAtOnce = 200
 
 /** Amounts in 10^-6 credits. */
-type LedgerWallet = CustomerName &
+type LedgerWallet = CustomerKey &
   WalletSums & {
     /** Usage posted in the ledger. */
     readonly postedMicros: bigint
@@ -33,7 +33,7 @@ type LedgerWallet = CustomerName &
     readonly postedTo: number
   }
 
-type ComparedWallet = CustomerName & {
+type ComparedWallet = CustomerKey & {
   readonly kept: LedgerWallet
   /** Whether a publication of the wallet is queued. */
   readonly isUnpublished: boolean
@@ -58,7 +58,7 @@ export async function reconcileHotWallets(
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
   const run: CountingRun = { sql, parts, scope, countedTo }
   const recheck = createRechecker(findingsMax, parts.recheckPauseMs)
-  let after: CustomerName = { providerId: scope.providerId ?? '', customerRef: '' }
+  let after: CustomerKey = { providerId: scope.providerId ?? '', customerRef: '' }
   for (;;) {
     scope.stopping?.throwIfAborted()
     const names = await listWalletPage(sql, scope, after)
@@ -127,8 +127,8 @@ function reportWallet(tally: Tally, compared: ComparedWallet, since: Date): void
 async function listWalletPage(
   sql: Queryable,
   { providerId }: Scope,
-  after: CustomerName,
-): Promise<CustomerName[]> {
+  after: CustomerKey,
+): Promise<CustomerKey[]> {
   const rows = await sql<{ provider_id: string; customer_ref: string }[]>`
     select provider_id, customer_ref from wallets
     where (provider_id, customer_ref) > (${after.providerId}, ${after.customerRef})
@@ -146,7 +146,7 @@ async function listWalletPage(
 /** Reads wallets of one provider from the database, hot state and the records. */
 async function readWallets(
   run: CountingRun,
-  names: readonly CustomerName[],
+  names: readonly CustomerKey[],
 ): Promise<ComparedWallet[]> {
   const { parts, scope } = run
   const [kept, unpublished] = await Promise.all([
@@ -183,7 +183,7 @@ type LedgerRow = {
 /** Reads all values in one statement, and so at one moment: a posting changes the wallet, its entries and the position together. */
 async function listLedgerWallets(
   { sql, parts, scope }: CountingRun,
-  names: readonly CustomerName[],
+  names: readonly CustomerKey[],
 ): Promise<LedgerWallet[]> {
   const rows = await sql<(LedgerRow & { positions: Record<string, number> | null })[]>`
     select provider_id, customer_ref, granted_micros, removed_micros,
@@ -194,7 +194,7 @@ async function listLedgerWallets(
           and account = 'used' and unit = 'credits'
       ) as posted_micros,
       (select jsonb_object_agg(log_partition, next_offset) from debit_positions) as positions
-    from wallets where (provider_id, customer_ref) in (${selectNames(sql, names)})`
+    from wallets where (provider_id, customer_ref) in (${selectKeys(sql, names)})`
   const partitionCount = parts.eventLog.partitionCount(usageTopic(scope.environment))
   return rows.map((row) => {
     const { provider_id: providerId, customer_ref: customerRef } = row
@@ -213,13 +213,13 @@ async function listLedgerWallets(
 /** Reads the wallet in hot state atomically, with its offset in the log. */
 async function readHotWallet(
   { parts: { eventLog, hotState }, scope: { environment }, countedTo }: CountingRun,
-  { providerId, customerRef }: CustomerName,
+  { providerId, customerRef }: CustomerKey,
 ): Promise<ComparedWallet['hot'] & { readonly countedTo: number }> {
   const partitionCount = eventLog.partitionCount(usageTopic(environment))
   const at = walletAddress({ environment, providerId, customerRef }, partitionCount)
   const { document, amounts, appliedOffset } = await hotState.readEntry(at, walletSeries)
   const behind = countedTo[at.partition]! - appliedOffset
-  const sums = await sumsOf({ hotState }, at, document)
+  const sums = await readPublishedSums({ hotState }, at, document)
   if (behind > 0 || sums === undefined) throw new UsageBehindError(Math.max(behind, 0))
   const { partition } = at
   const spentMicros = amounts.get(walletWindow.id) ?? 0n

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { listLinesOf } from '../invoices/lines.ts'
-import { recompute, type Discrepancy } from '../invoices/recompute.ts'
+import { listLinesByInvoice } from '../invoices/lines.ts'
+import { recomputeInvoice, type PriceDiscrepancy } from '../invoices/recompute-invoice.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
@@ -23,7 +23,7 @@ export async function reconcileInvoices(sql: Queryable, scope: Scope, tally: Tal
     scope.stopping?.throwIfAborted()
     const page = await listInvoicePage(sql, scope, after)
     const names = page.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
-    const linesOf = await listLinesOf(sql, names)
+    const linesOf = await listLinesByInvoice(sql, names)
     for (const row of page) {
       const { provider_id: providerId, reference, currency } = row
       const lines = linesOf.get(reference) ?? []
@@ -52,7 +52,7 @@ function differencesOf(
   currency: string,
 ): string | undefined {
   try {
-    const found = recompute(invoice)
+    const found = recomputeInvoice(invoice)
     return found.length === 0
       ? undefined
       : found.map((each) => discrepancyText(each, currency)).join(', ')
@@ -61,7 +61,7 @@ function differencesOf(
   }
 }
 
-function discrepancyText(discrepancy: Discrepancy, currency: string): string {
+function discrepancyText(discrepancy: PriceDiscrepancy, currency: string): string {
   return discrepancy.kind === 'total'
     ? `total ${discrepancy.totalMinor} ${currency}`
     : `line ${discrepancy.line + 1} ${discrepancy.amountMinor} ${currency}`

@@ -17,7 +17,7 @@ import { reconcileWallets } from './reconcile-wallets.ts'
 import { insertReports, type Reconciliation } from './reports-repository.ts'
 import type { Scope } from './scope.ts'
 import { Tallies } from './tallies.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 
 export type ReconcileParts = PaymentJobParts & { readonly counting: CountingParts }
 
@@ -116,7 +116,7 @@ function reportsOf(
   if (requested !== undefined) tallies.compared(requested, 'payment', 0)
   return [...tallies.byProvider].map(([providerId, { compared, findings, found, repaired }]) => ({
     providerId,
-    reference: drawReference('reconciliation'),
+    reference: generateReference('reconciliation'),
     startedAt,
     finishedAt,
     comparedFrom: from,

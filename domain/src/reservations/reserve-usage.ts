@@ -17,7 +17,7 @@ import {
   publishedEntitlementOf,
   isBehind,
   lagOf,
-  readAgain,
+  rereadEntry,
   readReference,
   sumAmounts,
 } from '../entitlements/counted-usage-reader.ts'
@@ -81,14 +81,14 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
   const deadline = performance.now() + query.waitMs
   const references = new References(parts, query)
   for (;;) {
-    const asked = await references.read(query.customerRef)
-    const ownRef = publishedEntitlementOf(parts, asked)?.customerRef ?? asked.customerRef
-    const own = ownRef === asked.customerRef ? asked : await references.read(ownRef)
+    const requested = await references.read(query.customerRef)
+    const ownRef = publishedEntitlementOf(parts, requested)?.customerRef ?? requested.customerRef
+    const own = ownRef === requested.customerRef ? requested : await references.read(ownRef)
     const entitlement = publishedEntitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
 
-    const readings = await references.readOthers([own, asked], entitlement.customerRefs)
+    const readings = await references.readOthers([own, requested], entitlement.customerRefs)
     const here = readings.filter(({ at }) => at.partition === own.at.partition)
     const elsewhere = readings.filter((reading) => !here.includes(reading))
     // Hot state checks the counters of the current period in this partition, but not those that determine the carried-over units.
@@ -96,16 +96,16 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const credits = await creditsOf(parts, query, entitlement)
     if (credits !== 'unpublished' && !readFirst.some(isBehind)) {
       const window = windowOfPeriod(entitlement, period.startSecond)
-      const used = usedIn(elsewhere, window)
+      const used = usedElsewhereIn(elsewhere, window)
       const carried = carriedOverMicros(entitlement, period, sumAmounts(readings), query.nowMs)
       const allowed = {
         entitlement,
         allowedMicros: allowedMicros(entitlement, period, carried),
       }
-      const request = requestOf(query, allowed, own, here, window)
+      const request = toReserveRequest(query, allowed, own, here, window)
       const together = credits === undefined ? {} : { together: credits.request }
       const outcome = await parts.hotState.reserve({ ...request, elsewhere: used, ...together })
-      const answer = answerOf(outcome, allowed, request.reservationId, {
+      const answer = toReservedUsage(outcome, allowed, request.reservationId, {
         usedElsewhere: used.amount,
         grantedMicros: credits?.grantedMicros ?? 0n,
       })
@@ -133,7 +133,7 @@ class References {
     const known = this.#known.get(customerRef)
     const reading = await (known === undefined
       ? readReference(this.#parts, this.#query, customerRef)
-      : readAgain(this.#parts, this.#query, known))
+      : rereadEntry(this.#parts, this.#query, known))
     this.#known.set(customerRef, reading)
     return reading
   }
@@ -160,7 +160,7 @@ async function creditsOf(
 
 type Allowed = Pick<Extract<ReservedUsage, { kind: 'decided' }>, 'entitlement' | 'allowedMicros'>
 
-function requestOf(
+function toReserveRequest(
   query: ReserveQuery,
   { allowedMicros: cap }: Allowed,
   { customerRef, at, view }: Reading,
@@ -189,7 +189,7 @@ function requestOf(
   }
 }
 
-function usedIn(readings: readonly Reading[], window: string): UsedElsewhere {
+function usedElsewhereIn(readings: readonly Reading[], window: string): UsedElsewhere {
   let amount = 0n
   const appliedOffsets = new Map<number, number>()
   for (const { at, view } of readings) {
@@ -201,13 +201,13 @@ function usedIn(readings: readonly Reading[], window: string): UsedElsewhere {
 }
 
 /** Values that the outcome of a step does not contain. */
-type OutsideOfPlaces = { readonly usedElsewhere: bigint; readonly grantedMicros: bigint }
+type OutcomeContext = { readonly usedElsewhere: bigint; readonly grantedMicros: bigint }
 
-function answerOf(
+function toReservedUsage(
   outcome: ReserveOutcome,
   allowed: Allowed,
   id: string,
-  { usedElsewhere, grantedMicros }: OutsideOfPlaces,
+  { usedElsewhere, grantedMicros }: OutcomeContext,
 ): ReservedUsage | 'behind' {
   switch (outcome.kind) {
     case 'behind':
@@ -262,7 +262,8 @@ async function waitForLateReadings(
   deadline: number,
 ): Promise<void> {
   const lags = readings.filter(isBehind).map(lagOf)
-  const patienceMs = lags.length > 0 ? progress.lastPatienceMs(lags, waitMs) : readAgainAfterMs
+  const patienceMs =
+    lags.length > 0 ? progress.patienceWithoutTailMs(lags, waitMs) : readAgainAfterMs
   const leftMs = Math.min(patienceMs, deadline - performance.now())
   if (leftMs <= 0) {
     throw new UsageBehindError(

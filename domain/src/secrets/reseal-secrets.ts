@@ -2,12 +2,12 @@ import type { Database } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { sealedColumns } from '@tollgate/schemas/sealed-columns'
-import { nameActor, type Actor } from '../audit/actor.ts'
+import { setActor, type Actor } from '../audit/actor.ts'
 
 /** Columns of tables that have one row for each (provider, id). */
-const keptColumns = sealedColumns.filter(({ schema }) => schema === 'environment')
+const environmentColumns = sealedColumns.filter(({ schema }) => schema === 'environment')
 
-type KeptColumn = (typeof keptColumns)[number]
+type EnvironmentColumn = (typeof environmentColumns)[number]
 
 const rowsPerRound = 200
 
@@ -22,7 +22,7 @@ export async function resealSecrets(
 ): Promise<number> {
   let resealed = 0
   for (const environment of environments) {
-    for (const sealed of keptColumns) {
+    for (const sealed of environmentColumns) {
       resealed += await resealColumn(database, environment, secrets, sealed, actor)
     }
   }
@@ -35,7 +35,7 @@ async function resealColumn(
   database: Database,
   environment: Environment,
   secrets: Secrets,
-  { table, id, column }: KeptColumn,
+  { table, id, column }: EnvironmentColumn,
   actor: Actor,
 ): Promise<number> {
   const pool = database.in(environment)
@@ -46,13 +46,13 @@ async function resealColumn(
       where ${pool(id)} > ${after} and ${pool(column)} is not null
       order by ${pool(id)} limit ${rowsPerRound}`
     for (const row of rows.filter(({ sealed }) => !secrets.isCurrent(sealed))) {
-      const anew = secrets.reseal(row.sealed, { table, column, owner: row.provider_id })
+      const resealedText = secrets.reseal(row.sealed, { table, column, owner: row.provider_id })
       // A secret that was replaced meanwhile is already sealed with the newest key, so the condition on the old value skips it.
       const rowsOfProvider = database.of(row.provider_id).in(environment)
       await rowsOfProvider.write((sql) => {
-        nameActor(sql, actor)
+        setActor(sql, actor)
         return sql`
-          update ${sql(table)} set ${sql(column)} = ${anew}
+          update ${sql(table)} set ${sql(column)} = ${resealedText}
           where provider_id = ${row.provider_id} and ${sql(id)} = ${row.id}
             and ${sql(column)} = ${row.sealed}`
       })

@@ -1,9 +1,9 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventObject } from '@tollgate/schemas/event-types'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
 import { hasPaidForPlan } from '../purchases/repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { checkoutPageUrl, generateSessionId, sessionMs } from './hosted-pages.ts'
@@ -106,7 +106,7 @@ async function insertAndEmit(
     browserSha256: null,
     issuedBy: work.actor.name,
     sessionId: generateSessionId(),
-    reference: drawReference('checkoutSession'),
+    reference: generateReference('checkoutSession'),
     planRef: plan?.reference ?? null,
     status: 'active',
     amountMinor,

@@ -2,9 +2,9 @@ import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import { setRechargeCard, removeRechargeCard } from '../auto-recharge/repository.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
-import { chargeUnpaidNow } from '../invoices/unpaid.ts'
+import { scheduleUnpaidCharges } from '../invoices/unpaid.ts'
 import { findMerchant } from '../merchants/repository.ts'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   disputeRank,
@@ -82,7 +82,7 @@ async function updateCardUse(
   }
   if (card === undefined) return
   await setRechargeCard(work, customerRef, card)
-  await chargeUnpaidNow(sql, providerId, customerRef, now)
+  await scheduleUnpaidCharges(sql, providerId, customerRef, now)
 }
 
 /** Stores the dispute. Returns whether it takes access away. */

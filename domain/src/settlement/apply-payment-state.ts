@@ -3,7 +3,7 @@ import type {
   PaymentIntent as ProcessorIntent,
 } from '@tollgate/platform/payments/payment-objects'
 import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
-import { together } from '../postgres/together.ts'
+import { pipelined } from '../postgres/pipelined.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAttemptByState, type AttemptDecline } from '../payments/attempts-repository.ts'
 import { withProcessorAmount } from './processor-amount.ts'
@@ -49,14 +49,14 @@ export async function applyPaymentState(
   const { to: status, event } = intentTransitions[trigger]
   const moved: PaymentIntent = { ...found, status, updatedAt: now }
   const isNewEnd = event !== undefined && status !== found.status
-  const [, ended] = await together([
+  const [, ended] = await pipelined([
     isNewEnd ? recordPaymentEnd(work, event, moved) : undefined,
     trigger === 'succeeded' ? deliverPayment(work, moved, reading, hostedUrl) : moved,
   ])
   const updated = { ...ended, nextLookAt: nextPollAt(ended, now) }
   const { lastDecline } = reading.payment
   const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
-  await together([
+  await pipelined([
     updateIntent(sql, providerId, updated),
     settleAttemptByState(sql, providerId, reference, isFinal(updated.status), decline, now),
   ])

@@ -3,10 +3,10 @@ import {
   processorUnitsPerMinor,
   toProcessorAmount,
 } from '@tollgate/platform/payments/processor-amounts'
-import { findAtProcessor } from '../money-ledger/at-processor.ts'
+import { readProcessorBalance } from '../money-ledger/processor-balance.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { payoutFailed, payoutPaid } from '../money-ledger/postings.ts'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { isLaterPayout, toClearingMovement, payoutMove } from '../payments/decide-payout.ts'
 import { lockPayout, savePayout } from '../payments/payouts-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -39,11 +39,11 @@ async function postPayout(
   if (move === 'none') return
   const units = toProcessorAmount(amountMinor, currency) + beside
   const money = { payoutRef, currency, amountMinor }
-  // `findAtProcessor` reads all postings of the currency. Only currencies with processor units finer than a minor unit need it.
+  // `readProcessorBalance` reads all postings of the currency. Only currencies with processor units finer than a minor unit need it.
   const there =
     processorUnitsPerMinor(currency) === 1n
       ? { clearingMinor: 0n, restUnits: 0n }
-      : await findAtProcessor(work.sql, work.providerId, currency)
+      : await readProcessorBalance(work.sql, work.providerId, currency)
   const moved = toClearingMovement(there, currency, move === 'to-bank' ? -units : units)
   const { restUnits } = moved
   await postMoney(

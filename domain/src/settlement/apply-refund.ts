@@ -1,5 +1,5 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { isLaterRefund, refundStateOf, taxOfRefund } from '../payments/decide-refund.ts'
 import { lockIntent } from '../payments/intents-repository.ts'

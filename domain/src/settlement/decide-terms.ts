@@ -1,5 +1,5 @@
 import { topUpMinorMax, topUpMinorMin } from '@tollgate/schemas/limits'
-import { creditsPerMinorUnit, mintCredits } from '../money/credits.ts'
+import { creditsPerMinorUnit, purchasedCredits } from '../money/credits.ts'
 import { majorText, minorPerMajor, processorMinimumOf } from '../money/currencies.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
@@ -117,7 +117,7 @@ function charge(
   if (originalAmountMinor > chargeMinorMax) return tooLarge(chargeMinorMax, currency)
   const exchangeRate = dollarsPerUnit(rate)
   const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
-  const minted = mints ? mintCredits(originalAmountMinor, currency, toFraction(rate)) : 0n
+  const minted = mints ? purchasedCredits(originalAmountMinor, currency, toFraction(rate)) : 0n
   const credits = minted > 0n ? minted : null
   return {
     kind: 'charge',
@@ -138,7 +138,7 @@ function firstTopUp(plan: Plan, { currency }: ExchangeRate): bigint | undefined 
 function smallestTopUp(creditsPerUnit: bigint, rate: ExchangeRate): bigint {
   const minimumMinor = processorMinimumOf(rate.currency)
   const unitsPerDollar = toFraction(rate)
-  const minimumCredits = mintCredits(minimumMinor, rate.currency, unitsPerDollar)
+  const minimumCredits = purchasedCredits(minimumMinor, rate.currency, unitsPerDollar)
   const units = ceilDivide(minimumCredits, creditsPerUnit)
   const cents = ceilDivide(units * creditsPerUnit, creditsPerMinorUnit)
   const minor = divideRounded(

@@ -6,7 +6,7 @@ import type {
 import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcomes'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { findCardOfMethod } from '../cards/repository.ts'
-import { together } from '../postgres/together.ts'
+import { pipelined } from '../postgres/pipelined.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyPaymentState, declineKindOf, reasonOf } from './apply-payment-state.ts'
 import {
@@ -162,8 +162,7 @@ function storeOutcome(
     const { sql, providerId, now } = work
     const [, applied] = await together([
       settleAttempt(sql, providerId, attempt, outcome, message, now, decline),
-      applyPaymentState(work, attempt.intentRef, reading, parts.hostedUrl),
-    ])
+      applyPaymentState(work, attempt.intentRef, reading, parts.hostedUrl), applied] = await pipelined([settling, applying])
     return answered(applied, reading.payment.clientSecret)
   })
 }

@@ -1,7 +1,7 @@
 import type { CycleMode } from '../periods/periods.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { insertAttempt, type PaymentAttempt } from '../payments/attempts-repository.ts'
 import { createParametersOf } from './execute-attempt.ts'
@@ -56,7 +56,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
   const { sql, providerId, now } = work
   const { terms, tax, plan, isOffSchedule, ...fields } = draft
   const charged = tax === null ? terms : termsForTotal(terms, tax.totalMinor)
-  const reference = drawReference('transaction')
+  const reference = generateReference('transaction')
   const intent: PaymentIntent = {
     ...fields,
     ...terms,

@@ -1,5 +1,5 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
-import { creditRefund, voidCreditOfRefund } from '../invoices/credit-refund.ts'
+import { issueRefundCreditNote, voidRefundCreditNote } from '../invoices/refund-credit-notes.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
@@ -70,13 +70,13 @@ async function moveRefundedInvoice(
       return startRefund(work, invoice, refund)
     case 'succeeded': {
       const refunded = await finishRefund(work, invoice, refund)
-      await creditRefund(work, refunded, refundRef, amountMinor)
+      await issueRefundCreditNote(work, refunded, refundRef, amountMinor)
       return
     }
     case 'failed':
     case 'canceled':
       await failRefund(work, invoice, refund)
-      await voidCreditOfRefund(work, invoice, refundRef)
+      await voidRefundCreditNote(work, invoice, refundRef)
   }
 }
 

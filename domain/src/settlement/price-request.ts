@@ -12,7 +12,7 @@ import { givesAccess, isPaidFor } from '../purchases/access.ts'
 import { soldOutReason } from '../purchases/decide-activation.ts'
 import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
-import { findTax } from '../invoices/read-tax-terms.ts'
+import { findTax } from '../invoices/read-tax.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {

@@ -4,11 +4,10 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listBurnsOf } from '../wallet/burns.ts'
 import { removalsHeldMsMax, type HoldCredits, type ReleaseCredits } from '../wallet/hold-credits.ts'
 import { findTransactionRef, sha256OfInput } from '../money-ledger/ledger.ts'
-import { putCreditsBack } from '../wallet/put-back.ts'
+import { restoreCredits } from '../wallet/restore-credits.ts'
 import type { HotWallet } from '../wallet/read-wallet.ts'
 import { lockWallet, type Wallet } from '../wallet/repository.ts'
-import { takeHeld } from '../wallet/take-held.ts'
-import type { TakeOut } from '../wallet/take-out.ts'
+import { removeHeldCredits, type CreditRemoval } from '../wallet/remove-credits.ts'
 import { topUpKey } from '../wallet/top-up-credits.ts'
 import {
   lockTakeBack,
@@ -83,7 +82,13 @@ async function takeCreditsBack(
   const takenCredits = numberFromMicros(held.heldMicros)
   const reason = `${cause} ${reference}${isUsed ? `: ${takenCredits} of ${credits} credits were left` : ''}`
   const ownGrantRef = await findTransactionRef(work.sql, work.providerId, topUpKey(row.intentRef))
-  await takeHeld(work, wallet, held, { ...movementOf(row, 'take_back', key), reason }, ownGrantRef)
+  await removeHeldCredits(
+    work,
+    wallet,
+    held,
+    { ...movementOf(row, 'take_back', key), reason },
+    ownGrantRef,
+  )
   return held.heldMicros
 }
 
@@ -97,7 +102,7 @@ async function returnCredits(
   const burns = await listBurnsOf(work.sql, work.providerId, takeBackKey(row))
   const reason = cause === 'refund' ? `refund ${reference} failed` : `dispute ${reference} was won`
   const back = { ...movementOf(row, 'give_back', `give-back:${reference}`), reason }
-  await putCreditsBack(work, wallet, hot, burns, back)
+  await restoreCredits(work, wallet, hot, burns, back)
 }
 
 /** Returns the ledger movement of a take-back. The paid value of the credits is posted against refunds or disputes. */
@@ -105,7 +110,7 @@ function movementOf(
   { customerRef, cause, credits, intentRef }: TakeBack,
   kind: 'take_back' | 'give_back',
   key: string,
-): Omit<TakeOut, 'reason'> {
+): Omit<CreditRemoval, 'reason'> {
   return {
     customerRef,
     kind,

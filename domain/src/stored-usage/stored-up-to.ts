@@ -21,7 +21,7 @@ export type StoredUpTo = {
   readonly notes: readonly string[]
 }
 
-export type StoredSides = {
+export type StoredUsageParts = {
   readonly eventLog: Log
   readonly usageStore: Pick<UsageStore, 'query'>
 }
@@ -40,7 +40,7 @@ const comparedPollIntervalMs = 200
  * compared it with the log.
  */
 export async function waitUntilStored(
-  { eventLog: log, usageStore }: StoredSides,
+  { eventLog: log, usageStore }: StoredUsageParts,
   environment: Environment,
   partitions: readonly number[],
   now: () => Date,

@@ -27,12 +27,12 @@ export type CountedProvider = {
 export async function sumCountedUsage(
   store: Store,
   { environment, providerId, meterName }: CountedProvider,
-  asked: readonly CountedReference[],
+  counted: readonly CountedReference[],
   parts: readonly StoredPart[],
 ): Promise<bigint[]> {
-  if (asked.length === 0) return []
-  const from = asked.map(({ window }) => storableMs(window.fromSecond * 1000))
-  const to = asked.map(({ window }) => storableMs(window.toSecond * 1000))
+  if (counted.length === 0) return []
+  const from = counted.map(({ window }) => storableMs(window.fromSecond * 1000))
+  const to = counted.map(({ window }) => storableMs(window.toSecond * 1000))
   const rows = await store.query<{ number: string; micros: string }>(
     `SELECT toString(number) AS number, toString(toInt128(sum(value) * 1000000)) AS micros
      FROM (
@@ -56,17 +56,17 @@ export async function sumCountedUsage(
     {
       providerId,
       meterName,
-      refs: asked.map(({ customerRef }) => customerRef),
-      products: asked.map(({ productRef }) => productRef),
+      refs: counted.map(({ customerRef }) => customerRef),
+      products: counted.map(({ productRef }) => productRef),
       from,
       to,
-      before: asked.map(({ beforeOffset }) => beforeOffset),
+      before: counted.map(({ beforeOffset }) => beforeOffset),
       fromMs: Math.min(...from),
       toMs: Math.max(...to),
     },
   )
   const sums = new Map(rows.map(({ number, micros }) => [Number(number), BigInt(micros)]))
-  return asked.map((_, index) => sums.get(index + 1) ?? 0n)
+  return counted.map((_, index) => sums.get(index + 1) ?? 0n)
 }
 
 /** A wallet, and two offsets of its log partition: debits of the records before each of them are summed. */
@@ -82,10 +82,10 @@ export type CountedDebits = { readonly countedMicros: bigint; readonly postedMic
 export async function sumCountedDebits(
   store: Store,
   { environment, providerId }: Omit<CountedProvider, 'meterName'>,
-  asked: readonly CountedWallet[],
+  counted: readonly CountedWallet[],
   parts: readonly StoredPart[],
 ): Promise<CountedDebits[]> {
-  if (asked.length === 0) return []
+  if (counted.length === 0) return []
   const rows = await store.query<{ ref: string; counted: string; posted: string }>(
     `SELECT ref,
        toString(toInt128(sumIf(debit, log_offset < before OR is_moved) * 1000000)) AS counted,
@@ -105,13 +105,13 @@ export async function sumCountedDebits(
      GROUP BY ref`,
     {
       providerId,
-      refs: asked.map(({ customerRef }) => customerRef),
-      before: asked.map(({ beforeOffset }) => beforeOffset),
-      posted: asked.map(({ beforePosted }) => beforePosted),
+      refs: counted.map(({ customerRef }) => customerRef),
+      before: counted.map(({ beforeOffset }) => beforeOffset),
+      posted: counted.map(({ beforePosted }) => beforePosted),
     },
   )
   const sums = new Map(rows.map((row) => [row.ref, row]))
-  return asked.map(({ customerRef }) => {
+  return counted.map(({ customerRef }) => {
     const { counted = '0', posted = '0' } = sums.get(customerRef) ?? {}
     return { countedMicros: BigInt(counted), postedMicros: BigInt(posted) }
   })

@@ -68,7 +68,7 @@ export function findTaxCountry(code: string): TaxCountry | undefined {
 /** Returns the rate of a sale at that instant, in tenths of a percent. */
 export function taxRateAt({ rates }: TaxCountry, at: Date): bigint {
   const rate = rates.find(({ from }) => from === null || from <= at)
-  if (rate === undefined) throw new Error('the oldest rate of a country has a beginning')
+  if (rate === undefined) throw new Error('the oldest tax rate of the country has a start date')
   return rate.perMille
 }
 

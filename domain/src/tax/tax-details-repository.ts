@@ -1,6 +1,13 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { lockCustomer } from '../customers/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { TaxIdType } from './tax-countries.ts'
-import type { TaxDetails } from './tax-details.ts'
+import {
+  decideTaxDetails,
+  type EnteredTaxDetails,
+  type TaxDetails,
+  type TaxDetailsDecision,
+} from './tax-details.ts'
 
 type TaxDetailsRow = {
   is_business: boolean
@@ -67,4 +74,18 @@ export async function removeTaxDetails(
   await sql`
     delete from customer_tax_details
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
+
+/** Replaces the tax details of a customer if they are valid. Later invoices use them, and issued invoices stay unchanged. */
+export async function changeTaxDetails(
+  { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
+  customerRef: string,
+  entered: EnteredTaxDetails,
+): Promise<TaxDetailsDecision> {
+  await lockCustomer(sql, providerId, customerRef)
+  const decision = decideTaxDetails(entered, await findTaxDetails(sql, providerId, customerRef))
+  if (decision.kind === 'accept') {
+    await saveTaxDetails(sql, providerId, customerRef, decision.details, now)
+  }
+  return decision
 }

@@ -17,7 +17,7 @@ export type TaxDetails = {
 }
 
 /** Tax details as the customer entered them. Empty text means the same as absent. */
-export type ToldTaxDetails = {
+export type EnteredTaxDetails = {
   readonly isBusiness: boolean
   readonly businessName?: string | undefined
   readonly country?: string | undefined
@@ -44,18 +44,18 @@ export type TaxDetailsDecision =
  * not enter them again.
  */
 export function decideTaxDetails(
-  told: ToldTaxDetails,
+  entered: EnteredTaxDetails,
   known: TaxDetails | undefined,
 ): TaxDetailsDecision {
-  const customerName = changedText(told.customerName, known?.customerName)
-  const email = changedText(told.email, known?.email)
+  const customerName = changedText(entered.customerName, known?.customerName)
+  const email = changedText(entered.email, known?.email)
   const kept = {
     customerName,
-    address: changedText(told.address, known?.address),
+    address: changedText(entered.address, known?.address),
     ...(email !== null && { email }),
   }
-  if (told.isBusiness) return decideBusiness(told, kept)
-  const country = codeOf(told.customerCountry) ?? known?.country ?? null
+  if (entered.isBusiness) return decideBusiness(entered, kept)
+  const country = codeOf(entered.customerCountry) ?? known?.country ?? null
   if (country !== null && findTaxCountry(country) === undefined) {
     return refuse('customerCountry', notSupported('customerCountry', country))
   }
@@ -64,22 +64,22 @@ export function decideTaxDetails(
 }
 
 function decideBusiness(
-  told: ToldTaxDetails,
+  entered: EnteredTaxDetails,
   kept: Pick<TaxDetails, 'customerName' | 'address' | 'email'>,
 ): TaxDetailsDecision {
-  const country = codeOf(told.country)
+  const country = codeOf(entered.country)
   if (country === undefined) {
     return refuse('country', 'country is required where isBusiness is true')
   }
   const taxCountry = findTaxCountry(country)
   if (taxCountry === undefined) return refuse('country', notSupported('country', country))
-  const taxId = codeOf(told.taxId)
+  const taxId = codeOf(entered.taxId)
   if (taxId !== undefined && !taxCountry.taxId.test(taxId)) {
     return refuse('taxId', `taxId ${taxId} is not a tax id of ${country}`)
   }
   const details: TaxDetails = {
     isBusiness: true,
-    businessName: textOf(told.businessName) ?? null,
+    businessName: textOf(entered.businessName) ?? null,
     ...kept,
     country,
     taxId: taxId ?? null,
@@ -89,8 +89,8 @@ function decideBusiness(
 }
 
 /** Returns the text after the change. Empty text removes it. */
-function changedText(told: string | undefined, known: string | null | undefined): string | null {
-  return told === undefined ? (known ?? null) : (textOf(told) ?? null)
+function changedText(entered: string | undefined, known: string | null | undefined): string | null {
+  return entered === undefined ? (known ?? null) : (textOf(entered) ?? null)
 }
 
 function textOf(text: string | undefined): string | undefined {

@@ -37,8 +37,8 @@ export type TaxBuyer = Pick<TaxDetails, 'isBusiness' | 'country' | 'taxId'>
  */
 export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): TaxRule {
   const country = buyer.country ?? seller.country
-  const from = placeOf(seller.country)
-  const to = placeOf(country)
+  const from = findPlace(seller.country)
+  const to = findPlace(country)
   const untaxed = (treatment: TaxTreatment): TaxRule => ({ treatment, ratePerMille: 0n, country })
   if (from === undefined || !collectsTax(seller)) return untaxed('not_collecting')
   if (to === undefined || to.area === 'us') return untaxed('none')
@@ -51,10 +51,10 @@ export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): Tax
 
 /** Returns whether the seller collects taxes from any customers. */
 export function collectsTax({ country, vatNumber }: TaxSeller): boolean {
-  const from = placeOf(country)
+  const from = findPlace(country)
   return vatNumber !== null && from !== undefined && from.area !== 'us'
 }
 
-function placeOf(country: string | null): TaxCountry | undefined {
+function findPlace(country: string | null): TaxCountry | undefined {
   return country === null ? undefined : findTaxCountry(country)
 }

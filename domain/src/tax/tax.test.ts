@@ -6,10 +6,10 @@ import { decideTaxRule, type TaxRule } from './tax-rule.ts'
 
 /* Tax details of a customer, the rule that follows from them, and the resulting price. */
 
-const told = { isBusiness: true } as const
+const business = { isBusiness: true } as const
 const today = new Date('2026-11-22T12:00:00Z')
 
-describe('a tax id', () => {
+describe('tax ids', () => {
   test.each([
     ['AT', 'ATU12345678'],
     ['BE', 'BE0123456789'],
@@ -52,8 +52,8 @@ describe('a tax id', () => {
     ['GB', 'GBHA123'],
     ['US', '12-3456789'],
     ['US', '123456789'],
-  ])('%s: %s', (country, taxId) => {
-    expect(decideTaxDetails({ ...told, country, taxId }, undefined)).toMatchObject({
+  ])('in %s include %s', (country, taxId) => {
+    expect(decideTaxDetails({ ...business, country, taxId }, undefined)).toMatchObject({
       kind: 'accept',
       details: { country, taxId },
     })
@@ -83,13 +83,18 @@ describe('a tax id', () => {
     ['US', '12--3456789'],
     ['DE', 'DE123456789 0'],
     ['DE', 'xDE123456789'],
-  ])('%s: %s is none', (country, taxId) => {
-    expect(decideTaxDetails({ ...told, country, taxId }, undefined).kind).toBe('refuse')
+  ])('in %s do not include %s', (country, taxId) => {
+    expect(decideTaxDetails({ ...business, country, taxId }, undefined).kind).toBe('refuse')
   })
 
-  test('is taken as people write it', () => {
-    const asked = { ...told, country: ' se', taxId: ' se 5560 1257 9001 ', businessName: ' Ada ' }
-    expect(decideTaxDetails(asked, undefined)).toEqual({
+  test('are accepted with spaces and in lower case', () => {
+    const entered = {
+      ...business,
+      country: ' se',
+      taxId: ' se 5560 1257 9001 ',
+      businessName: ' Ada ',
+    }
+    expect(decideTaxDetails(entered, undefined)).toEqual({
       kind: 'accept',
       details: {
         isBusiness: true,
@@ -107,14 +112,14 @@ describe('a tax id', () => {
     ['DE', 'DE123456789', 'eu_vat'],
     ['GB', 'GB123456789', 'gb_vat'],
     ['US', '12-3456789', 'us_ein'],
-  ])('of %s has the type of its area', (country, taxId, taxIdType) => {
-    expect(decideTaxDetails({ ...told, country, taxId }, undefined)).toMatchObject({
+  ])('in %s have the type of their area', (country, taxId, taxIdType) => {
+    expect(decideTaxDetails({ ...business, country, taxId }, undefined)).toMatchObject({
       details: { taxIdType },
     })
   })
 })
 
-describe('what a customer says', () => {
+describe('decideTaxDetails', () => {
   const known: TaxDetails = {
     isBusiness: true,
     businessName: 'Ada AB',
@@ -131,15 +136,15 @@ describe('what a customer says', () => {
     [{ isBusiness: true, country: 'CH' }, 'country CH is not supported'],
     [{ isBusiness: true, country: 'EL' }, 'country EL is not supported'],
     [{ isBusiness: false, customerCountry: 'CH' }, 'customerCountry CH is not supported'],
-  ])('%j: %s', (asked, reason) => {
+  ])('refuses %j: %s', (entered, reason) => {
     const [field] = reason.split(' ')
     const refusal = { kind: 'refuse', field, reason: expect.stringContaining(reason) as string }
-    expect(decideTaxDetails(asked, known)).toEqual(refusal)
+    expect(decideTaxDetails(entered, known)).toEqual(refusal)
   })
 
-  test('of a business does not matter where it is none', () => {
-    const asked = { isBusiness: false, country: 'CH', taxId: 'x', businessName: 'y' }
-    expect(decideTaxDetails(asked, undefined)).toEqual({
+  test('ignores business fields of a customer who is no business', () => {
+    const entered = { isBusiness: false, country: 'CH', taxId: 'x', businessName: 'y' }
+    expect(decideTaxDetails(entered, undefined)).toEqual({
       kind: 'accept',
       details: {
         isBusiness: false,
@@ -153,18 +158,21 @@ describe('what a customer says', () => {
     })
   })
 
-  test('before of its invoices holds until it is removed', () => {
+  test('keeps earlier invoice details until they are removed', () => {
     const before = { ...known, address: 'Kungsgatan 1', email: 'bills@ada.example' }
-    const told = { isBusiness: true, country: 'SE' }
-    expect(decideTaxDetails(told, before)).toMatchObject({
+    const entered = { isBusiness: true, country: 'SE' }
+    expect(decideTaxDetails(entered, before)).toMatchObject({
       details: { customerName: 'Ada', address: 'Kungsgatan 1', email: 'bills@ada.example' },
     })
-    const removed = decideTaxDetails({ ...told, customerName: '', address: ' ', email: '' }, before)
+    const removed = decideTaxDetails(
+      { ...entered, customerName: '', address: ' ', email: '' },
+      before,
+    )
     expect(removed).toMatchObject({ details: { customerName: null, address: null } })
     expect(removed).not.toHaveProperty('details.email')
   })
 
-  test('before of where it is and its name still holds, of a tax id does not', () => {
+  test('keeps the earlier country and name, but not the tax id', () => {
     expect(decideTaxDetails({ isBusiness: false }, known)).toMatchObject({
       details: { country: 'SE', customerName: 'Ada', taxId: null },
     })
@@ -177,15 +185,15 @@ describe('what a customer says', () => {
     [undefined, known.address],
     [' Nygatan 2 ', 'Nygatan 2'],
     ['', null],
-  ])('of its address: %j becomes %j', (address, kept) => {
+  ])('stores the address %j as %j', (address, kept) => {
     for (const isBusiness of [true, false]) {
-      const asked = { isBusiness, country: 'SE', ...(address === undefined ? {} : { address }) }
-      expect(decideTaxDetails(asked, known)).toMatchObject({ details: { address: kept } })
+      const entered = { isBusiness, country: 'SE', ...(address === undefined ? {} : { address }) }
+      expect(decideTaxDetails(entered, known)).toMatchObject({ details: { address: kept } })
     }
   })
 })
 
-describe('the rule', () => {
+describe('decideTaxRule', () => {
   const person = (country: string | null) => ({ isBusiness: false, country, taxId: null })
   const business = (country: string, taxId: string | null) => ({
     isBusiness: true,
@@ -212,7 +220,7 @@ describe('the rule', () => {
     ['US', person('SE'), 'not_collecting', 0n],
     ['CH', person('SE'), 'not_collecting', 0n],
     [null, person('SE'), 'not_collecting', 0n],
-  ] as const)('from %s to %j: %s at %s', (country, buyer, treatment, ratePerMille) => {
+  ] as const)('taxes %s to %j as %s at %s', (country, buyer, treatment, ratePerMille) => {
     const rule = decideTaxRule({ country, vatNumber: 'registered' }, buyer, today)
     expect(rule).toEqual({ treatment, ratePerMille, country: buyer.country ?? country })
   })
@@ -224,10 +232,13 @@ describe('the rule', () => {
     ...{ RO: 21, SK: 23, SI: 22, ES: 21, SE: 25, GB: 20 },
   }
 
-  test.each(Object.entries(standardRates))('in %s is at %d percent', (country, percent) => {
-    const rule = decideTaxRule({ country, vatNumber: 'registered' }, person(country), today)
-    expect(rule.ratePerMille).toBe(BigInt(percent * 10))
-  })
+  test.each(Object.entries(standardRates))(
+    'applies the standard rate in %s of %d percent',
+    (country, percent) => {
+      const rule = decideTaxRule({ country, vatNumber: 'registered' }, person(country), today)
+      expect(rule.ratePerMille).toBe(BigInt(percent * 10))
+    },
+  )
 
   test.each([
     ['EE', '2023-12-31T23:59:59.999Z', 200n],
@@ -242,18 +253,18 @@ describe('the rule', () => {
     ['RO', '2025-08-01T00:00:00Z', 210n],
     ['SK', '2024-12-31T23:59:59.999Z', 200n],
     ['SK', '2025-01-01T00:00:00Z', 230n],
-  ])('in %s at %s is at the rate of that day', (country, at, ratePerMille) => {
+  ])('applies in %s at %s the rate of that day', (country, at, ratePerMille) => {
     const seller = { country: 'SE', vatNumber: 'registered' }
     expect(decideTaxRule(seller, person(country), new Date(at))).toMatchObject({ ratePerMille })
   })
 
-  test('who is not registered collects none', () => {
+  test('collects nothing for a seller who is not registered', () => {
     const rule = decideTaxRule({ country: 'SE', vatNumber: null }, person('SE'), today)
     expect(rule).toMatchObject({ treatment: 'not_collecting', ratePerMille: 0n })
   })
 })
 
-describe('the breakdown', () => {
+describe('breakDownTax', () => {
   const rule = (ratePerMille: bigint): TaxRule => ({
     treatment: 'standard',
     ratePerMille,
@@ -274,11 +285,11 @@ describe('the breakdown', () => {
     [10n, 250n, false, [10n, 3n, 13n]],
     // 1900 / 1.19 = 1596.64
     [1900n, 190n, true, [1597n, 303n, 1900n]],
-  ] as const)('of %s at %s, inclusive %s', (price, rate, isInclusive, expected) => {
+  ] as const)('splits %s at %s, inclusive %s', (price, rate, isInclusive, expected) => {
     expect(amounts(price, rate, isInclusive)).toEqual(expected)
   })
 
-  test('adds up, and its tax is within half a unit of the exact one', () => {
+  test('sums to the total, with a tax within half a unit of the exact tax', () => {
     const inputs = [fc.bigInt(1n, 99_999_999n), fc.bigInt(0n, 300n), fc.boolean()] as const
     fc.assert(
       fc.property(...inputs, (price, rate, isInclusive) => {
@@ -301,7 +312,7 @@ describe('the breakdown', () => {
     ['auto', 'JPY', true],
     ['inclusive', 'USD', true],
     ['exclusive', 'EUR', false],
-  ] as const)('%s in %s: %s', (behavior, currency, isInclusive) => {
+  ] as const)('%s prices in %s are inclusive: %s', (behavior, currency, isInclusive) => {
     expect(isTaxInclusive(behavior, currency)).toBe(isInclusive)
   })
 })

@@ -1,5 +1,5 @@
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
-import { nameActor } from '../audit/actor.ts'
+import { setActor } from '../audit/actor.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
 import type { Operation, UnitOfWork } from './unit-of-work.ts'
 
@@ -31,7 +31,7 @@ export async function runUnitOfWork<Result>(
     const publications: PublicationTarget[] = []
     try {
       const result = await rows.write((sql) => {
-        nameActor(sql, operation.actor)
+        setActor(sql, operation.actor)
         return body({ ...operation, sql, publications })
       })
       return { result, publications }

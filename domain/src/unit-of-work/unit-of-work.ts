@@ -14,7 +14,7 @@ import {
   type PublicationKind,
   type PublicationTarget,
 } from '../publications/repository.ts'
-import { drawEventId } from './draw-event-id.ts'
+import { generateEventId } from './generate-event-id.ts'
 
 /** The context of a call: its provider, environment, time and actor. */
 export type Operation = {
@@ -55,7 +55,7 @@ export async function recordEvent<Type extends EventType>(
   const [previousAttributes]: [JsonObject?] = previous
   await insertOutboxEvents(work.sql, [
     {
-      eventId: drawEventId(work.now),
+      eventId: generateEventId(work.now),
       providerId: work.providerId,
       type,
       livemode: work.environment === 'live',

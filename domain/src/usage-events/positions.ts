@@ -7,7 +7,7 @@ export type LogPositions = ReadonlyMap<number, number>
  * Returns the offsets from which usage events are to be emitted. A partition without a stored position starts at its offset in
  * `stored`.
  */
-export async function beginTelling(sql: Queryable, stored: LogPositions): Promise<LogPositions> {
+export async function startPositions(sql: Queryable, stored: LogPositions): Promise<LogPositions> {
   await sql`
     insert into usage_event_positions (log_partition, next_offset) ${selectPositions(sql, stored)}
     on conflict do nothing`
@@ -17,7 +17,7 @@ export async function beginTelling(sql: Queryable, stored: LogPositions): Promis
 }
 
 /** Skips usage for which no endpoint receives events. */
-export async function passUsage(sql: Queryable, stored: LogPositions): Promise<void> {
+export async function skipUsage(sql: Queryable, stored: LogPositions): Promise<void> {
   await sql`
     insert into usage_event_positions as kept (log_partition, next_offset)
       ${selectPositions(sql, stored)}

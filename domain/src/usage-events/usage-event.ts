@@ -6,7 +6,7 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { referencePrefixes } from '@tollgate/schemas/references'
 import { timeOrderedReference } from '@tollgate/schemas/usage-reference'
 import type { OutboxEvent } from '../outbox/outbox-event.ts'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 
 /** Customer and purchase of a usage record, as far as they are known. */
 export type UsageNames = {

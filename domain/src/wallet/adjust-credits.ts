@@ -5,10 +5,10 @@ import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
 import { findPostedTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
-import { putIn } from './put-in.ts'
+import { addCredits } from './add-credits.ts'
 import { spendableMicros, type HotWallet } from './read-wallet.ts'
 import { lockWallet, type Wallet } from './repository.ts'
-import { takeHeld } from './take-held.ts'
+import { removeHeldCredits } from './remove-credits.ts'
 import { wholeCredits } from '../money/whole-credits.ts'
 
 export type AdjustmentRequest = {
@@ -61,14 +61,14 @@ export async function adjustCredits(
   const amountMicros = BigInt(credits) * BigInt(microsPerUnit)
   if (amountMicros > 0n) {
     const from = { from: 'adjusted', event: 'adjusted', paid: null } as const
-    const put = { ...change, ...from, amountMicros, priority: 0, expiresAt: null }
-    const outcome = await putIn(work, wallet, hot, put, bodyOf)
-    return outcome.kind === 'put-in' ? { kind: 'adjusted', body: outcome.body } : outcome
+    const addition = { ...change, ...from, amountMicros, priority: 0, expiresAt: null }
+    const outcome = await addCredits(work, wallet, hot, addition, bodyOf)
+    return outcome.kind === 'added' ? { kind: 'adjusted', body: outcome.body } : outcome
   }
-  return await takeOutByHand(work, wallet, -amountMicros, change, bodyOf, holdCredits)
+  return await removeByHand(work, wallet, -amountMicros, change, bodyOf, holdCredits)
 }
 
-async function takeOutByHand(
+async function removeByHand(
   work: UnitOfWork,
   wallet: Wallet,
   amountMicros: bigint,
@@ -101,7 +101,7 @@ async function takeOutByHand(
   if (heldMicros !== amountMicros) return { kind: 'key-reused' }
   const left = spendableMicros({ grantedMicros: grantedMicros - amountMicros, spentMicros })
   const result = bodyOf(left)
-  const out = { ...change, to: 'adjusted', moneyTo: 'breakage', result } as const
-  await takeHeld(work, wallet, held, out)
+  const removal = { ...change, to: 'adjusted', moneyTo: 'breakage', result } as const
+  await removeHeldCredits(work, wallet, held, removal)
   return { kind: 'adjusted', body: result }
 }

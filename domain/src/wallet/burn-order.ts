@@ -3,7 +3,7 @@ import type { CreditGrant } from './grants.ts'
 /*
  * The grants of a wallet are used in one order: by priority, then by expiry, then oldest first. All usage of the wallet, posted or
  * not, is a position on this line of credits. Usage is posted later than it happens. Usage that is not posted yet is *in flight*:
- * each grant records how much of it is in flight, as of the last update (`sayInFlight`). The rest of a grant is *free*.
+ * each grant records how much of it is in flight, as of the last update (`assignInFlight`). The rest of a grant is *free*.
  *
  * Amounts are 10^-6 credits.
  */
@@ -15,15 +15,15 @@ export type Burn = { readonly grantRef: string; readonly micros: bigint }
  * the grants have less than that.
  */
 export function allocateBurn(grants: readonly CreditGrant[], micros: bigint): Burn[] {
-  const inFlight = takeInOrder(grants, micros, ({ inFlightMicros }) => inFlightMicros)
-  const free = takeInOrder(grants, micros - sumOf(inFlight), freeMicros)
+  const inFlight = allocateInOrder(grants, micros, ({ inFlightMicros }) => inFlightMicros)
+  const free = allocateInOrder(grants, micros - sumOf(inFlight), freeMicros)
   const burns = new Map<string, bigint>()
   for (const { grantRef, micros: taken } of [...inFlight, ...free]) {
     burns.set(grantRef, (burns.get(grantRef) ?? 0n) + taken)
   }
   const missing = micros - sumOf([...inFlight, ...free])
   if (missing > 0n) {
-    throw new Error(`grants hold ${missing} millionths of a credit less than were used`)
+    throw new Error(`the grants lack ${missing} millionths of a credit that were used`)
   }
   return grants
     .toSorted(burnOrder)
@@ -32,7 +32,7 @@ export function allocateBurn(grants: readonly CreditGrant[], micros: bigint): Bu
 }
 
 /** Returns the grants after posted usage was debited, in each grant first from credits in flight. */
-export function burn(grants: readonly CreditGrant[], burns: readonly Burn[]): CreditGrant[] {
+export function burnGrants(grants: readonly CreditGrant[], burns: readonly Burn[]): CreditGrant[] {
   const taken = new Map(burns.map(({ grantRef, micros }) => [grantRef, micros]))
   return grants.map((grant) => {
     const micros = taken.get(grant.reference) ?? 0n
@@ -52,13 +52,16 @@ export function allocateRemoval(
 ): Burn[] {
   const first = grants.filter(({ reference }) => reference === firstRef)
   const others = grants.filter(({ reference }) => reference !== firstRef).toSorted(burnOrder)
-  const burns = takeFrom([...first, ...others], micros, freeMicros)
-  if (sumOf(burns) < micros) throw new Error('less is free in the grants than is taken out')
+  const burns = allocate([...first, ...others], micros, freeMicros)
+  if (sumOf(burns) < micros) throw new Error('the grants have fewer free credits than are removed')
   return burns
 }
 
 /** Returns the grants after free credits were removed. */
-export function remove(grants: readonly CreditGrant[], burns: readonly Burn[]): CreditGrant[] {
+export function removeFromGrants(
+  grants: readonly CreditGrant[],
+  burns: readonly Burn[],
+): CreditGrant[] {
   return grants.map((grant) => {
     const own = burns.filter(({ grantRef }) => grantRef === grant.reference)
     return { ...grant, remainingMicros: grant.remainingMicros - sumOf(own) }
@@ -66,8 +69,11 @@ export function remove(grants: readonly CreditGrant[], burns: readonly Burn[]): 
 }
 
 /** Returns the grants after removed credits were put back. */
-export function putBack(grants: readonly CreditGrant[], burns: readonly Burn[]): CreditGrant[] {
-  return remove(
+export function restoreToGrants(
+  grants: readonly CreditGrant[],
+  burns: readonly Burn[],
+): CreditGrant[] {
+  return removeFromGrants(
     grants,
     burns.map(({ grantRef, micros }) => ({ grantRef, micros: -micros })),
   )
@@ -83,12 +89,12 @@ export function inFlightOf(grants: readonly CreditGrant[]): bigint {
  * must be called before the order of the grants changes. If more was recorded than `micros`, the excess is removed from the last
  * grants in the order, because holds for records that were never written have been released.
  */
-export function sayInFlight(grants: readonly CreditGrant[], micros: bigint): CreditGrant[] {
-  const said = inFlightOf(grants)
+export function assignInFlight(grants: readonly CreditGrant[], micros: bigint): CreditGrant[] {
+  const recorded = inFlightOf(grants)
   const more =
-    micros >= said
-      ? takeInOrder(grants, micros - said, freeMicros)
-      : takeBack(grants, said - micros)
+    micros >= recorded
+      ? allocateInOrder(grants, micros - recorded, freeMicros)
+      : deallocate(grants, recorded - micros)
   const moved = new Map(more.map((each) => [each.grantRef, each.micros]))
   return grants.map((grant) => {
     const inFlightMicros = grant.inFlightMicros + (moved.get(grant.reference) ?? 0n)
@@ -100,7 +106,7 @@ export function sayInFlight(grants: readonly CreditGrant[], micros: bigint): Cre
  * Returns how much of a grant is free, and the position on the line at which the grant ends, if usage is posted up to
  * `postedMicros`.
  */
-export function placeOnLine(
+export function positionInOrder(
   grants: readonly CreditGrant[],
   grantRef: string,
   postedMicros: bigint,
@@ -117,21 +123,21 @@ function freeMicros({ remainingMicros, inFlightMicros }: CreditGrant): bigint {
   return remainingMicros - inFlightMicros
 }
 
-function takeInOrder(
+function allocateInOrder(
   grants: readonly CreditGrant[],
   micros: bigint,
   amountOf: (grant: CreditGrant) => bigint,
 ): Burn[] {
-  return takeFrom(grants.toSorted(burnOrder), micros, amountOf)
+  return allocate(grants.toSorted(burnOrder), micros, amountOf)
 }
 
-function takeBack(grants: readonly CreditGrant[], micros: bigint): Burn[] {
+function deallocate(grants: readonly CreditGrant[], micros: bigint): Burn[] {
   const newestFirst = grants.toSorted(burnOrder).reverse()
-  const back = takeFrom(newestFirst, micros, ({ inFlightMicros }) => inFlightMicros)
+  const back = allocate(newestFirst, micros, ({ inFlightMicros }) => inFlightMicros)
   return back.map(({ grantRef, micros: taken }) => ({ grantRef, micros: -taken }))
 }
 
-function takeFrom(
+function allocate(
   grants: readonly CreditGrant[],
   micros: bigint,
   amountOf: (grant: CreditGrant) => bigint,

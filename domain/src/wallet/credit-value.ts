@@ -16,11 +16,12 @@ export function valueEntries(
   const values = new Map<string, bigint>()
   for (const { grantRef, micros } of burns) {
     const grant = grants.find(({ reference }) => reference === grantRef)
-    if (grant === undefined) throw new Error(`grant ${grantRef} is not among those it is taken of`)
+    if (grant === undefined) throw new Error(`grant ${grantRef} is missing`)
     if (grant.paid === null) continue
     const { currency } = grant.paid
-    const goneMicros = grant.grantedMicros - grant.remainingMicros
-    const valueMinor = valueGone(grant, goneMicros + micros) - valueGone(grant, goneMicros)
+    const consumedMicros = grant.grantedMicros - grant.remainingMicros
+    const valueMinor =
+      consumedValue(grant, consumedMicros + micros) - consumedValue(grant, consumedMicros)
     values.set(currency, (values.get(currency) ?? 0n) + valueMinor)
   }
   return [...values]
@@ -32,6 +33,6 @@ export function valueEntries(
 }
 
 /** Returns the paid value of the part of a grant that is gone. Minor units. */
-function valueGone({ paid, grantedMicros }: CreditGrant, goneMicros: bigint): bigint {
-  return paid === null ? 0n : divideRounded(paid.amountMinor * goneMicros, grantedMicros)
+function consumedValue({ paid, grantedMicros }: CreditGrant, consumedMicros: bigint): bigint {
+  return paid === null ? 0n : divideRounded(paid.amountMinor * consumedMicros, grantedMicros)
 }

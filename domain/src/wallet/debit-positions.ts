@@ -1,5 +1,5 @@
 import type { TransactionSql } from 'postgres'
-import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 
 /** Returns the offset of the partition from which debits are to be posted, and locks it. */
 export async function readDebitPosition(sql: TransactionSql, partition: number): Promise<number> {
@@ -22,22 +22,22 @@ export async function moveDebitPosition(
 }
 
 /**
- * Returns which of the customers exist, by `nameKey`. The rows are locked like the foreign keys of the postings lock them, so
+ * Returns which of the customers exist, by `customerKeyText`. The rows are locked like the foreign keys of the postings lock them, so
  * customers are always locked before their wallets.
  */
-export async function holdCustomers(
+export async function lockKnownCustomers(
   sql: TransactionSql,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<ReadonlySet<string>> {
   const rows = await sql<{ provider_id: string; reference: string }[]>`
     select provider_id, reference from customers
-    where (provider_id, reference) in (${selectNames(sql, customers)})
+    where (provider_id, reference) in (${selectKeys(sql, customers)})
     order by provider_id, reference for key share`
   return new Set(
-    rows.map((row) => nameKey({ providerId: row.provider_id, customerRef: row.reference })),
+    rows.map((row) => customerKeyText({ providerId: row.provider_id, customerRef: row.reference })),
   )
 }
 
-export function nameKey({ providerId, customerRef }: CustomerName): string {
+export function customerKeyText({ providerId, customerRef }: CustomerKey): string {
   return JSON.stringify([providerId, customerRef])
 }

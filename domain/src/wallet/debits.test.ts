@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { stepsOf, walletsOf, type StoredDebit } from './debits.ts'
+import { debitSteps, groupByWallet, type StoredDebit } from './debits.ts'
 
 const debit = (customerRef: string, productRef: string, micros: bigint): StoredDebit => ({
   ...{ providerId: 'prv_1', customerRef, productRef, micros },
 })
 
-test('debits are added up by wallet and product, and wallets are in one order', () => {
-  const wallets = walletsOf([
+test('sums debits by wallet and product, with the wallets in one order', () => {
+  const wallets = groupByWallet([
     debit('cus_b', 'prd_1', 3n),
     debit('cus_a', 'prd_2', 5n),
     debit('cus_b', 'prd_2', 7n),
@@ -24,14 +24,14 @@ test('debits are added up by wallet and product, and wallets are in one order', 
   ])
 })
 
-test('each product takes from what the one before it has left, and never more than there is', () => {
+test('debits each product from the balance that the previous product left, and never below 0', () => {
   const byProduct = new Map([
     ['prd_1', 6n],
     ['prd_2', 3n],
     ['prd_3', 4n],
     ['prd_4', 1n],
   ])
-  const steps = stepsOf(10n, byProduct)
+  const steps = debitSteps(10n, byProduct)
   expect(steps.map((step) => [step.productRef, step.beforeMicros, step.afterMicros])).toEqual([
     ['prd_1', 10n, 4n],
     ['prd_2', 4n, 1n],

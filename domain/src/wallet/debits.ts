@@ -25,7 +25,7 @@ export type WalletDebits = {
 }
 
 /** Returns the debits by wallet, in the order in which wallets are locked. */
-export function walletsOf(debits: readonly StoredDebit[]): WalletDebits[] {
+export function groupByWallet(debits: readonly StoredDebit[]): WalletDebits[] {
   const wallets = new Map<string, WalletDebits>()
   for (const { providerId, customerRef, productRef, micros } of debits) {
     const key = JSON.stringify([providerId, customerRef])
@@ -49,7 +49,7 @@ export type DebitStep = {
 }
 
 /** Returns the debit of each product in turn. The balance does not fall below 0, because credits used beyond it are written off. */
-export function stepsOf(
+export function debitSteps(
   balanceMicros: bigint,
   byProduct: ReadonlyMap<string, bigint>,
 ): readonly DebitStep[] {

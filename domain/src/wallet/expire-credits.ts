@@ -1,19 +1,25 @@
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { inFlightOf, placeOnLine, putBack, remove, sayInFlight } from './burn-order.ts'
-import { believed, setAside, type HeldGrant } from './expired-line.ts'
+import {
+  inFlightOf,
+  positionInOrder,
+  restoreToGrants,
+  removeFromGrants,
+  assignInFlight,
+} from './burn-order.ts'
+import { correctInFlight, allocateHeld, type HeldGrant } from './held-grants.ts'
 import {
   addExpiredMicros,
   endExpiry,
-  holdCustomer,
+  lockActiveCustomer,
   listDueGrants,
   type DueGrant,
 } from './expiring-grants.ts'
-import { listGrantsLeft, updateGrants, type CreditGrant } from './grants.ts'
+import { listOpenGrants, updateGrants, type CreditGrant } from './grants.ts'
 import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { lockWallet, type Wallet } from './repository.ts'
-import { takeOut } from './take-out.ts'
+import { removeCredits } from './remove-credits.ts'
 
 /**
  * Removes the remaining credits of a wallet's expired grants. Each grant's credits are held in hot state in one atomic step, whose
@@ -29,23 +35,23 @@ export async function expireCredits(
   holdCredits: HoldCredits,
 ): Promise<void> {
   const { sql, providerId, now } = work
-  if (!(await holdCustomer(sql, providerId, customerRef))) {
+  if (!(await lockActiveCustomer(sql, providerId, customerRef))) {
     return await endExpiry(sql, providerId, customerRef)
   }
   const wallet = await lockWallet(sql, providerId, customerRef, now)
   const due = await listDueGrants(sql, providerId, customerRef, now)
-  const before = await listGrantsLeft(sql, providerId, customerRef)
+  const before = await listOpenGrants(sql, providerId, customerRef)
   const hold = (...[sums, request]: HoldOfWallet) =>
     holdCredits({ ...work, customerRef }, sums, request)
-  const { held, inFlightMicros } = await holdAll(wallet, before, due, hold)
-  await post(work, customerRef, wallet, before, held, inFlightMicros)
+  const { held, inFlightMicros } = await holdExpired(wallet, before, due, hold)
+  await postExpiry(work, customerRef, wallet, before, held, inFlightMicros)
   await endExpiry(sql, providerId, customerRef, now)
 }
 
 type HoldOfWallet = Parameters<HoldCredits> extends [unknown, ...infer Rest] ? Rest : never
 
 /** Holds the credits of the expired grants in the order of expiry. A hold for one grant does not count as usage of the next. */
-async function holdAll(
+async function holdExpired(
   wallet: Wallet,
   grants: readonly CreditGrant[],
   due: readonly DueGrant[],
@@ -59,7 +65,7 @@ async function holdAll(
     const key = `expiry:${grantRef}:${expiredMicros}`
     const heldBefore = held.reduce((sum, { micros }) => sum + micros, 0n)
     const holdRest = async (line: readonly CreditGrant[]): Promise<bigint> => {
-      const { freeMicros, endMicros } = placeOnLine(line, grantRef, postedMicros)
+      const { freeMicros, endMicros } = positionInOrder(line, grantRef, postedMicros)
       const { heldMicros, spentMicros } = await holdCredits(wallet, {
         key,
         // If nothing is free, a hold of an earlier try may still have to be posted.
@@ -72,18 +78,20 @@ async function holdAll(
       return heldMicros
     }
     const line =
-      held.length === 0 ? grants : setAside(believed(grants, held, inFlightMicros), held).line
+      held.length === 0
+        ? grants
+        : allocateHeld(correctInFlight(grants, held, inFlightMicros), held).line
     let micros = await holdRest(line)
     // Credits recorded as in flight may have been released because the usage was never recorded.
     if (micros === 0n && inFlightMicros < inFlightOf(line)) {
-      micros = await holdRest(sayInFlight(line, inFlightMicros))
+      micros = await holdRest(assignInFlight(line, inFlightMicros))
     }
     held.push({ grantRef, key, micros })
   }
   return { held, inFlightMicros }
 }
 
-async function post(
+async function postExpiry(
   work: UnitOfWork,
   customerRef: string,
   wallet: Wallet,
@@ -92,13 +100,13 @@ async function post(
   inFlightMicros: bigint,
 ): Promise<void> {
   const { sql, providerId } = work
-  const { line, burns } = setAside(believed(before, held, inFlightMicros), held)
-  let grants = putBack(sayInFlight(line, inFlightMicros), burns.flat())
+  const { line, burns } = allocateHeld(correctInFlight(before, held, inFlightMicros), held)
+  let grants = restoreToGrants(assignInFlight(line, inFlightMicros), burns.flat())
   await updateGrants(sql, providerId, before, grants)
   let left = wallet
   for (const [index, { grantRef, key, micros }] of held.entries()) {
     if (micros === 0n) continue
-    left = await takeOut(work, left, grants, burns[index]!, {
+    left = await removeCredits(work, left, grants, burns[index]!, {
       customerRef,
       kind: 'expiry',
       key,
@@ -108,7 +116,7 @@ async function post(
       moneyTo: 'breakage',
       result: { grantRef, credits: numberFromMicros(micros) },
     })
-    grants = remove(grants, burns[index]!)
+    grants = removeFromGrants(grants, burns[index]!)
     await addExpiredMicros(sql, providerId, grantRef, micros)
   }
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { CustomerName } from '../customers/repository.ts'
+import type { CustomerKey } from '../customers/repository.ts'
 
 /**
  * Claims wallets with expired grants that may have credits left, the longest due first, until `grantsMax` grants are claimed. No
@@ -8,11 +8,11 @@ import type { CustomerName } from '../customers/repository.ts'
 export async function claimExpiringWallets(
   sql: Queryable,
   now: Date,
-  nextLookAt: Date,
+  nextCheckAt: Date,
   grantsMax: number,
-): Promise<{ wallets: CustomerName[]; grantsTotal: number }> {
+): Promise<{ wallets: CustomerKey[]; grantsTotal: number }> {
   const rows = await sql<{ provider_id: string; customer_ref: string }[]>`
-    update credit_grants set expiry_due_at = ${nextLookAt}
+    update credit_grants set expiry_due_at = ${nextCheckAt}
     where (provider_id, transaction_ref) in (
       select provider_id, transaction_ref from credit_grants
       where expiry_due_at <= ${now}
@@ -62,7 +62,7 @@ export async function addExpiredMicros(
 }
 
 /** Schedules another expiry of the grants that expire, after credits were put back into them. */
-export async function renewExpiry(
+export async function rescheduleExpiry(
   sql: Queryable,
   providerId: string,
   grantRefs: readonly string[],
@@ -92,7 +92,7 @@ export async function endExpiry(
  * Returns false if the customer was deleted. Locks the row like the foreign keys of the posting lock it, so customers are locked
  * before their wallets.
  */
-export async function holdCustomer(
+export async function lockActiveCustomer(
   sql: Queryable,
   providerId: string,
   customerRef: string,

@@ -4,7 +4,7 @@ import type { CreditsGrantedBody } from '@tollgate/schemas/http/credits'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
-import { putIn } from './put-in.ts'
+import { addCredits } from './add-credits.ts'
 import type { HotWallet } from './read-wallet.ts'
 import { lockWallet } from './repository.ts'
 import { wholeCredits } from '../money/whole-credits.ts'
@@ -54,7 +54,7 @@ export async function grantCredits(
     return { kind: 'granted', body: posted.result as CreditsGrantedBody }
   }
   if (expiresAt !== undefined && expiresAt <= now) return { kind: 'expired' }
-  const put = {
+  const addition = {
     customerRef,
     amountMicros: BigInt(credits) * BigInt(microsPerUnit),
     kind: 'grant',
@@ -67,7 +67,7 @@ export async function grantCredits(
     priority: priority ?? 0,
     expiresAt: expiresAt ?? null,
   } as const
-  const outcome = await putIn(work, wallet, hot, put, (left): CreditsGrantedBody => ({
+  const outcome = await addCredits(work, wallet, hot, addition, (left): CreditsGrantedBody => ({
     success: true,
     customerRef,
     credits,
@@ -76,7 +76,7 @@ export async function grantCredits(
     ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
     ...(priority === undefined ? {} : { priority }),
   }))
-  return outcome.kind === 'put-in' ? { kind: 'granted', body: outcome.body } : outcome
+  return outcome.kind === 'added' ? { kind: 'granted', body: outcome.body } : outcome
 }
 
 /** Omits expiry and priority if they are absent, so that keys from before these parameters existed still match. */

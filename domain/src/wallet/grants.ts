@@ -37,7 +37,7 @@ export async function insertGrant(
 }
 
 /** Returns the grants that have credits left. The caller holds the lock of the wallet, which orders changes. */
-export async function listGrantsLeft(
+export async function listOpenGrants(
   sql: Queryable,
   providerId: string,
   customerRef: string,
@@ -49,7 +49,7 @@ export async function listGrantsLeft(
 }
 
 /** Returns the named grants, with or without credits left. */
-export async function listGrantsNamed(
+export async function listGrants(
   sql: Queryable,
   providerId: string,
   references: readonly string[],

@@ -1,8 +1,8 @@
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import {
-  addressOf,
-  publishedSums,
-  type WalletName,
+  resolveWalletAddress,
+  parsePublishedSums,
+  type WalletKey,
   type WalletParts,
   type WalletSums,
 } from './hot-wallet.ts'
@@ -19,7 +19,7 @@ export interface HoldCredits {
    * Does not wait, because the caller holds a lock. Throws UsageBehindError if the hot state does not have the wallet or its
    * counters.
    */
-  (name: WalletName, sums: WalletSums, request: HoldRequest): Promise<HeldCredits>
+  (name: WalletKey, sums: WalletSums, request: HoldRequest): Promise<HeldCredits>
 }
 
 export type HoldRequest = {
@@ -50,11 +50,11 @@ export const removalsHeldMsMax = 24 * 3600 * 1000
 export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldCredits {
   const { hotState } = parts
   return async (name, sums, { key, micros, upToMicros, takes, heldMs }) => {
-    const at = addressOf(parts, name)
+    const at = resolveWalletAddress(parts, name)
     for (let tries = 0; tries < triesMax; tries += 1) {
       const document = await hotState.readEntryDocument(at)
       if (document === undefined) break
-      const published = publishedSums(document)
+      const published = parsePublishedSums(document)
       // Removals in PostgreSQL that are not published yet are still held, each under its own key.
       const pendingMicros = sums.removedMicros - published.removedMicros
       const request = await walletRequest(parts, at, {
@@ -81,11 +81,11 @@ export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldC
  * Releases the hold of that name, because its credits are not removed after all. Does nothing if there is none. Safe at any time
  * before the transaction that would remove them.
  */
-export type ReleaseCredits = (name: WalletName, key: string) => Promise<void>
+export type ReleaseCredits = (name: WalletKey, key: string) => Promise<void>
 
 export function createReleaseCredits(parts: WalletParts): ReleaseCredits {
   return async (name, key) => {
-    await parts.hotState.releaseReservation(addressOf(parts, name), key)
+    await parts.hotState.releaseReservation(resolveWalletAddress(parts, name), key)
   }
 }
 

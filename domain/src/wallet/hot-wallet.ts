@@ -26,7 +26,7 @@ export type WalletParts = {
   >
 }
 
-export type WalletName = {
+export type WalletKey = {
   readonly environment: Environment
   readonly providerId: string
   /** Reference of the customer. */
@@ -38,7 +38,7 @@ export type WalletName = {
  * for is recorded.
  */
 export function walletAddress(
-  { environment, providerId, customerRef }: WalletName,
+  { environment, providerId, customerRef }: WalletKey,
   partitionCount: number,
 ): EntryAddress {
   const partition = partitionOf(subjectKey(providerId, customerRef), partitionCount)
@@ -46,7 +46,10 @@ export function walletAddress(
   return { space: environment, partition, subject, scope: walletScope }
 }
 
-export function addressOf({ log }: Pick<WalletParts, 'log'>, name: WalletName): EntryAddress {
+export function resolveWalletAddress(
+  { log }: Pick<WalletParts, 'log'>,
+  name: WalletKey,
+): EntryAddress {
   return walletAddress(name, log.partitionCount(usageTopic(name.environment)))
 }
 
@@ -78,7 +81,7 @@ export type WalletSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'>
 /** `rechargeBelowMicros` is undefined if no automatic recharge is active. */
 export type PublishedSums = WalletSums & { readonly rechargeBelowMicros?: bigint | undefined }
 
-export function publishedSums(document: string): PublishedSums {
+export function parsePublishedSums(document: string): PublishedSums {
   const { grantedMicros, removedMicros, rechargeBelowMicros } = JSON.parse(
     document,
   ) as PublishedWallet
@@ -94,12 +97,12 @@ export function publishedSums(document: string): PublishedSums {
  * Returns the published sums of a wallet. They are 0 if no document exists, because nothing was granted. Undefined if hot state was
  * lost and is not published again yet.
  */
-export async function sumsOf(
+export async function readPublishedSums(
   { hotState }: { readonly hotState: Parameters<typeof areCustomersPublished>[0] },
   { space, partition }: EntryAddress,
   document: string | undefined,
 ): Promise<PublishedSums | undefined> {
-  if (document !== undefined) return publishedSums(document)
+  if (document !== undefined) return parsePublishedSums(document)
   const isPublished = await areCustomersPublished(hotState, space as Environment, partition)
   return isPublished ? { grantedMicros: 0n, removedMicros: 0n } : undefined
 }

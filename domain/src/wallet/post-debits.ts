@@ -1,25 +1,30 @@
 import type { TransactionSql } from 'postgres'
 import type { Environment } from '@tollgate/schemas/environment'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
-import { jobActor, nameActor } from '../audit/actor.ts'
+import { jobActor, setActor } from '../audit/actor.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listReceivingProviders } from '../webhooks/receiving-providers.ts'
 import { recordCreditEvent } from './credit-event.ts'
-import { crossingsOf } from './crossings.ts'
-import { allocateBurn, burn } from './burn-order.ts'
+import { crossedThresholds } from './balance-thresholds.ts'
+import { allocateBurn, burnGrants } from './burn-order.ts'
 import { insertBurns } from './burns.ts'
 import { valueEntries } from './credit-value.ts'
-import { holdCustomers, moveDebitPosition, nameKey, readDebitPosition } from './debit-positions.ts'
 import {
-  stepsOf,
-  walletsOf,
+  lockKnownCustomers,
+  moveDebitPosition,
+  customerKeyText,
+  readDebitPosition,
+} from './debit-positions.ts'
+import {
+  debitSteps,
+  groupByWallet,
   type DebitBatch,
   type StoredDebit,
   type WalletDebits,
 } from './debits.ts'
-import { listGrantsLeft, updateGrants } from './grants.ts'
+import { listOpenGrants, updateGrants } from './grants.ts'
 import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { WarningLevels } from './warning-levels.ts'
 import { lockWallet, updateWallet } from './repository.ts'
@@ -33,7 +38,7 @@ export type PostOutcome =
       /** Publications to make after the transaction has committed. */
       readonly publications: readonly PublicationTarget[]
       /** Debits of customers that are not in the database, because it was restored to an earlier state. */
-      readonly strangers: readonly StoredDebit[]
+      readonly unknownDebits: readonly StoredDebit[]
     }
   /** Another process has posted the debits, and nothing was changed. */
   | { readonly kind: 'elsewhere' }
@@ -44,7 +49,7 @@ export type PostOutcome =
  * same batch, the second finds that the position has moved.
  *
  * Wallets are locked in one order, so that two batches cannot deadlock. Their statements are sent concurrently, and the server runs
- * them in the order in which they arrive. A debit that cannot be posted is returned in `strangers` and skipped, because it would
+ * them in the order in which they arrive. A debit that cannot be posted is returned in `unknownDebits` and skipped, because it would
  * otherwise block all later debits.
  */
 export async function postDebits(
@@ -53,30 +58,30 @@ export async function postDebits(
   batch: DebitBatch,
   now: Date,
 ): Promise<PostOutcome> {
-  nameActor(sql, poster)
+  setActor(sql, poster)
   const position = await readDebitPosition(sql, batch.partition)
   if (position !== batch.fromOffset) return { kind: 'elsewhere' }
-  const known = await holdCustomers(sql, batch.debits)
-  const isKnown = (debit: StoredDebit): boolean => known.has(nameKey(debit))
+  const known = await lockKnownCustomers(sql, batch.debits)
+  const isKnown = (debit: StoredDebit): boolean => known.has(customerKeyText(debit))
   const publications: PublicationTarget[] = []
-  const telling = {
+  const eventInputs = {
     warnings: new WarningLevels(),
     receivers: await listReceivingProviders(sql, 'customer.credit.debited'),
   }
   await Promise.all(
-    walletsOf(batch.debits.filter(isKnown)).map(async (wallet) => {
+    groupByWallet(batch.debits.filter(isKnown)).map(async (wallet) => {
       const { providerId } = wallet
       const by = { actor: poster, requestId: null, idempotencyKey: null }
       const work = { providerId, environment, now, ...by, sql, publications }
-      await postWallet(work, batch, wallet, telling)
+      await postWallet(work, batch, wallet, eventInputs)
     }),
   )
   await moveDebitPosition(sql, batch.partition, batch.toOffset)
-  const strangers = batch.debits.filter((debit) => !isKnown(debit))
-  return { kind: 'posted', publications, strangers }
+  const unknownDebits = batch.debits.filter((debit) => !isKnown(debit))
+  return { kind: 'posted', publications, unknownDebits }
 }
 
-type Telling = {
+type EventInputs = {
   readonly warnings: WarningLevels
   /** Providers with an endpoint that receives an event for each debit. */
   readonly receivers: ReadonlySet<string>
@@ -86,7 +91,7 @@ async function postWallet(
   work: UnitOfWork,
   { partition, fromOffset, toOffset }: DebitBatch,
   { customerRef, byProduct }: WalletDebits,
-  telling: Telling,
+  eventInputs: EventInputs,
 ): Promise<void> {
   const { sql, providerId, now } = work
   const before = await lockWallet(sql, providerId, customerRef, now)
@@ -95,9 +100,9 @@ async function postWallet(
   if (amountMicros > wallet.balanceMicros) {
     wallet = await writeOff(work, customerRef, wallet, amountMicros - wallet.balanceMicros)
   }
-  const grants = await listGrantsLeft(sql, providerId, customerRef)
+  const grants = await listOpenGrants(sql, providerId, customerRef)
   const burns = allocateBurn(grants, amountMicros)
-  const reference = drawReference('transaction')
+  const reference = generateReference('transaction')
   await insertTransaction(sql, providerId, {
     reference,
     kind: 'usage',
@@ -114,11 +119,11 @@ async function postWallet(
       ...valueEntries(grants, burns, 'revenue'),
     ],
   })
-  await updateGrants(sql, providerId, grants, burn(grants, burns))
+  await updateGrants(sql, providerId, grants, burnGrants(grants, burns))
   await insertBurns(sql, providerId, reference, burns)
   const balanceMicros = wallet.balanceMicros - amountMicros
   await updateWallet(sql, providerId, customerRef, { ...wallet, balanceMicros }, now)
-  await tell(work, customerRef, before.balanceMicros, byProduct, telling)
+  await emitCreditEvents(work, customerRef, before.balanceMicros, byProduct, eventInputs)
 }
 
 /**
@@ -126,17 +131,17 @@ async function postWallet(
  * product. Otherwise that event is not emitted, because there would be one for nearly every active customer at each posting. Usage
  * beyond the balance is written off and crosses no threshold.
  */
-async function tell(
+async function emitCreditEvents(
   work: UnitOfWork,
   customerRef: string,
   balanceMicros: bigint,
   byProduct: ReadonlyMap<string, bigint>,
-  { warnings, receivers }: Telling,
+  { warnings, receivers }: EventInputs,
 ): Promise<void> {
-  for (const step of stepsOf(balanceMicros, byProduct)) {
+  for (const step of debitSteps(balanceMicros, byProduct)) {
     const { productRef, micros, beforeMicros, afterMicros } = step
     const warningMicros = await warnings.read(work, customerRef, productRef)
-    const crossings = crossingsOf(beforeMicros, afterMicros, warningMicros)
+    const crossings = crossedThresholds(beforeMicros, afterMicros, warningMicros)
     const debited = receivers.has(work.providerId) ? (['debited'] as const) : []
     for (const event of [...debited, ...crossings]) {
       await recordCreditEvent(work, event, {

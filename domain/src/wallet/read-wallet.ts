@@ -1,7 +1,12 @@
 import { walletSeries, walletWindow } from '@tollgate/schemas/hot-state/wallets'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { addressOf, sumsOf, type WalletName, type WalletParts } from './hot-wallet.ts'
+import {
+  resolveWalletAddress,
+  readPublishedSums,
+  type WalletKey,
+  type WalletParts,
+} from './hot-wallet.ts'
 
 /** Amounts in 10^-6 credits. */
 export type WalletReading = {
@@ -23,16 +28,17 @@ export type HotWallet = WalletReading & {
  */
 export async function readWallet(
   parts: WalletParts,
-  name: WalletName,
+  name: WalletKey,
   waitMs: number,
 ): Promise<HotWallet> {
   const deadline = performance.now() + waitMs
-  const at = addressOf(parts, name)
+  const at = resolveWalletAddress(parts, name)
   const minOffset = await parts.log.head(usageTopic(name.environment), at.partition)
   const query = { at, series: walletSeries, windowId: walletWindow.id, minOffset }
   for (;;) {
     const view = await parts.hotState.readTaken(query)
-    const sums = view.kind === 'taken' ? await sumsOf(parts, at, view.document) : undefined
+    const sums =
+      view.kind === 'taken' ? await readPublishedSums(parts, at, view.document) : undefined
     if (view.kind === 'taken' && sums !== undefined) {
       const { used, reserved } = view.taken
       return { ...sums, usedMicros: used, spentMicros: used + reserved }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 
 /** Amounts in 10^-6 credits. */
 export type Wallet = {
@@ -65,9 +65,9 @@ export async function hasWallets(sql: Queryable): Promise<boolean> {
  */
 export async function listPublishedWallets(
   sql: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
   removedSince: Date,
-): Promise<Map<string, PublishedSums>> {
+): Promise<Map<string, WalletToPublish>> {
   const rows = await sql<
     { customer_ref: string; granted_micros: string; removed_micros: string; removals: string[] }[]
   >`
@@ -80,7 +80,7 @@ export async function listPublishedWallets(
       order by removed.created_at
     ) as removals
     from wallets
-    where (provider_id, customer_ref) in (${selectNames(sql, customers)})`
+    where (provider_id, customer_ref) in (${selectKeys(sql, customers)})`
   return new Map(
     rows.map(({ customer_ref, granted_micros, removed_micros, removals }) => {
       const grantedMicros = BigInt(granted_micros)
@@ -90,7 +90,7 @@ export async function listPublishedWallets(
   )
 }
 
-export type PublishedSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'> & {
+export type WalletToPublish = Pick<Wallet, 'grantedMicros' | 'removedMicros'> & {
   /**
    * Keys of the transactions since `removedSince` that removed credits other than by usage, including all manual adjustments.
    */

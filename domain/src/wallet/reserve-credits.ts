@@ -1,5 +1,10 @@
 import type { PlaceRequest } from '@tollgate/platform/hot-state/reservations'
-import { addressOf, sumsOf, type WalletName, type WalletParts } from './hot-wallet.ts'
+import {
+  resolveWalletAddress,
+  readPublishedSums,
+  type WalletKey,
+  type WalletParts,
+} from './hot-wallet.ts'
 import { walletRequest } from './wallet-request.ts'
 
 export type CreditsToReserve = {
@@ -16,13 +21,13 @@ export type CreditsToReserve = {
  */
 export async function creditsToReserve(
   parts: WalletParts,
-  name: WalletName,
+  name: WalletKey,
   dueMicros: bigint,
   heldMax: number,
 ): Promise<CreditsToReserve | undefined> {
-  const at = addressOf(parts, name)
+  const at = resolveWalletAddress(parts, name)
   const document = await parts.hotState.readEntryDocument(at)
-  const sums = await sumsOf(parts, at, document)
+  const sums = await readPublishedSums(parts, at, document)
   if (sums === undefined) return undefined
   const { grantedMicros } = sums
   const request = await walletRequest(parts, at, {

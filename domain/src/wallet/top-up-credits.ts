@@ -2,7 +2,7 @@ import { microsPerUnit } from '@tollgate/schemas/quantity'
 import type { Money } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
-import { putIn } from './put-in.ts'
+import { addCredits } from './add-credits.ts'
 import { lockWallet } from './repository.ts'
 
 export type TopUp = {
@@ -25,7 +25,7 @@ export async function topUpCredits(
 ): Promise<'topped-up' | 'full'> {
   const { sql, providerId, now } = work
   const wallet = await lockWallet(sql, providerId, customerRef, now)
-  const put = {
+  const addition = {
     customerRef,
     amountMicros: credits * BigInt(microsPerUnit),
     kind: 'top_up',
@@ -38,7 +38,9 @@ export async function topUpCredits(
     priority: 0,
     expiresAt: null,
   } as const
-  const outcome = await putIn(work, wallet, undefined, put, () => ({ payment: paymentRef }))
+  const outcome = await addCredits(work, wallet, undefined, addition, () => ({
+    payment: paymentRef,
+  }))
   return outcome.kind === 'full' ? 'full' : 'topped-up'
 }
 

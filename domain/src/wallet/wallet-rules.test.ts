@@ -1,29 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crossingsOf, warningMicrosOf } from './crossings.ts'
+import { crossedThresholds, warningMicrosOf } from './balance-thresholds.ts'
 import { allocateBurn } from './burn-order.ts'
 import type { CreditGrant } from './grants.ts'
 
 const credit = 1_000_000n
 
-describe('what a falling balance crosses', () => {
+describe('crossedThresholds', () => {
   it.each([
-    ['nothing', 2_000n, 1_500n, []],
-    ['the warning, by reaching it', 1_001n, 1_000n, ['low_balance']],
-    ['nothing below it', 1_000n, 999n, []],
-    ['the end', 500n, 0n, ['exhausted']],
-    ['both', 5_000n, 0n, ['low_balance', 'exhausted']],
-    ['nothing at the end', 0n, 0n, []],
+    ['no threshold above the warning', 2_000n, 1_500n, []],
+    ['the warning when the balance reaches it', 1_001n, 1_000n, ['low_balance']],
+    ['no threshold below the warning', 1_000n, 999n, []],
+    ['exhaustion', 500n, 0n, ['exhausted']],
+    ['both thresholds', 5_000n, 0n, ['low_balance', 'exhausted']],
+    ['no threshold at 0', 0n, 0n, []],
   ])('%s', (_name, before, after, crossings) => {
-    expect(crossingsOf(before * credit, after * credit, 1_000n * credit)).toEqual(crossings)
+    expect(crossedThresholds(before * credit, after * credit, 1_000n * credit)).toEqual(crossings)
   })
 
-  it('is the end when no whole credit is left', () => {
-    expect(crossingsOf(credit, credit - 1n, 0n)).toEqual(['exhausted'])
-    expect(crossingsOf(credit - 1n, 0n, 0n)).toEqual(['low_balance'])
+  it('reports exhaustion when less than 1 credit is left', () => {
+    expect(crossedThresholds(credit, credit - 1n, 0n)).toEqual(['exhausted'])
+    expect(crossedThresholds(credit - 1n, 0n, 0n)).toEqual(['low_balance'])
   })
 
-  it('is each line once on any way down', () => {
+  it('reports each threshold once on any way down', () => {
     const steps = fc.array(fc.bigInt({ min: 0n, max: 500n * credit }), { minLength: 1 })
     fc.assert(
       fc.property(steps, fc.bigInt({ min: 0n, max: 2_000n * credit }), (falls, warning) => {
@@ -31,7 +31,7 @@ describe('what a falling balance crosses', () => {
         const crossings: string[] = []
         for (const fall of [...falls, 3_000n * credit]) {
           const after = balance - (fall < balance ? fall : balance)
-          crossings.push(...crossingsOf(balance, after, warning))
+          crossings.push(...crossedThresholds(balance, after, warning))
           balance = after
         }
         expect(crossings.toSorted()).toEqual(['exhausted', 'low_balance'])
@@ -41,16 +41,16 @@ describe('what a falling balance crosses', () => {
 })
 
 it.each([
-  ['what the provider says', 7n, 100, 7n],
-  ['nothing, if the provider says so', 0n, 100, 0n],
-  ['ten units', null, 100, 1_000n],
-  ['1,000 credits where a unit has no price', null, undefined, 1_000n],
-  ['the same for a price of nothing', null, 0, 1_000n],
-])('warns at %s', (_name, own, perUnit, credits) => {
+  ['the setting of the provider', 7n, 100, 7n],
+  ['0 if the provider sets it to 0', 0n, 100, 0n],
+  ['the price of 10 units by default', null, 100, 1_000n],
+  ['1,000 credits if units have no price', null, undefined, 1_000n],
+  ['1,000 credits if the price of a unit is 0', null, 0, 1_000n],
+])('the warning threshold is %s', (_name, own, perUnit, credits) => {
   expect(warningMicrosOf(own, perUnit)).toBe(credits * credit)
 })
 
-describe('from which grants an amount is taken', () => {
+describe('allocateBurn', () => {
   const grant = (reference: string, more: Partial<CreditGrant> = {}): CreditGrant => ({
     reference,
     grantedMicros: 10n,
@@ -63,7 +63,7 @@ describe('from which grants an amount is taken', () => {
     ...more,
   })
 
-  it('is by priority, then what expires first, then the oldest', () => {
+  it('uses grants by priority, then by expiry, then oldest first', () => {
     const grants = [
       grant('young', { createdAt: new Date(2_000) }),
       grant('old'),
@@ -78,7 +78,7 @@ describe('from which grants an amount is taken', () => {
     ])
   })
 
-  it('adds up to the amount, takes from none more than it has, and leaves only the last one in part', () => {
+  it('allocates the whole amount, no more than each grant has, and only the last grant in part', () => {
     const micros = fc.bigInt({ min: 1n, max: 1_000n })
     const many = fc.array(
       fc.record({ remainingMicros: micros, priority: fc.integer({ min: 0, max: 2 }) }),
@@ -95,7 +95,7 @@ describe('from which grants an amount is taken', () => {
         })
         expect(left.slice(0, -1).every((each) => each === 0n)).toBe(true)
         expect(left.every((each) => each >= 0n)).toBe(true)
-        expect(() => allocateBurn(grants, held + 1n)).toThrow('less than were used')
+        expect(() => allocateBurn(grants, held + 1n)).toThrow('that were used')
       }),
     )
   })

@@ -1,7 +1,7 @@
 import { findMerchant } from '../merchants/repository.ts'
 import { findDecidingPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { warningMicrosOf } from './crossings.ts'
+import { warningMicrosOf } from './balance-thresholds.ts'
 
 /** Warning thresholds of wallets, for one batch. The setting of each provider is read once. */
 export class WarningLevels {

@@ -1,4 +1,4 @@
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { insertGrant } from './grants.ts'
 import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
@@ -16,7 +16,7 @@ export async function writeOff(
   amountMicros: bigint,
 ): Promise<Wallet> {
   const { sql, providerId, now } = work
-  const reference = drawReference('transaction')
+  const reference = generateReference('transaction')
   await insertTransaction(sql, providerId, {
     reference,
     kind: 'write_off',

@@ -8,7 +8,7 @@ const answersLateMs = 86_400_000
  * Schedules the erasure of stored answers on commit, in small steps. Receivers may have answered with data of the customer that
  * they had been sent.
  */
-export async function wantAnswersErased(
+export async function scheduleAnswerErasure(
   sql: Queryable,
   providerId: string,
   customerRef: string,
@@ -53,12 +53,16 @@ async function eraseNextAnswers(
       and delivery.event_id = any(${events.map((event) => event.event_id)}::text[])
       and attempt.provider_id = delivery.provider_id and attempt.delivery_ref = delivery.reference
       and attempt.answer is not null`
-  await moveOn(sql, erasure, events.length < eventsMax ? undefined : events.at(-1)!.sequence)
+  await storeErasureProgress(
+    sql,
+    erasure,
+    events.length < eventsMax ? undefined : events.at(-1)!.sequence,
+  )
   return true
 }
 
 /** Stores the progress, or ends the pass. `reachedSequence` is undefined if there are no further events. */
-async function moveOn(
+async function storeErasureProgress(
   sql: TransactionSql,
   { provider_id: providerId, customer_ref: customerRef }: ErasureRow,
   reachedSequence: bigint | undefined,

@@ -1,14 +1,14 @@
 import { sampleEvent } from '@tollgate/schemas/http/examples/events'
-import { drawEventId } from '../unit-of-work/draw-event-id.ts'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateEventId } from '../unit-of-work/generate-event-id.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { unixSeconds } from '../periods/periods.ts'
 import { findTestedAt, lockEndpoint, setTestedAt } from './endpoints-repository.ts'
-import type { FurnishedEndpoint } from './manage-endpoints.ts'
-import { listSecretsOf } from './secrets-repository.ts'
+import type { EndpointWithSecrets } from './manage-endpoints.ts'
+import { listEndpointSecrets } from './secrets-repository.ts'
 
 export type TestOutcome =
-  | ({ readonly kind: 'begun' } & FurnishedEndpoint)
+  | ({ readonly kind: 'begun' } & EndpointWithSecrets)
   | { readonly kind: 'not-found' }
   | { readonly kind: 'too-soon'; readonly waitMs: number }
 
@@ -27,7 +27,7 @@ export async function beginTest(
   const waitMs = testedAt === null ? 0 : testedAt.getTime() + intervalMs - now.getTime()
   if (waitMs > 0) return { kind: 'too-soon', waitMs }
   await setTestedAt(sql, endpoint, now)
-  return { kind: 'begun', endpoint, secrets: await listSecretsOf(sql, endpoint) }
+  return { kind: 'begun', endpoint, secrets: await listEndpointSecrets(sql, endpoint) }
 }
 
 export type TestEvent = {
@@ -39,10 +39,10 @@ export type TestEvent = {
 }
 
 /** Returns a sample event of a payment and a customer that do not exist. */
-export function drawTestEvent(now: Date, livemode: boolean): TestEvent {
-  const eventId = drawEventId(now)
+export function createTestEvent(now: Date, livemode: boolean): TestEvent {
+  const eventId = generateEventId(now)
   const sample = sampleEvent('payment.succeeded')
   const envelope = { ...sample, id: eventId, created: unixSeconds(now), livemode }
-  const deliveryRef = drawReference('webhookDelivery')
+  const deliveryRef = generateReference('webhookDelivery')
   return { eventId, deliveryRef, attempt: 1, body: JSON.stringify(envelope) }
 }

@@ -107,7 +107,7 @@ export async function findDelivery(
 }
 
 /** Returns a delivery and keeps it from being deleted before the transaction ends. */
-export async function holdDelivery(
+export async function lockDelivery(
   sql: TransactionSql,
   providerId: string,
   reference: string,
@@ -170,19 +170,19 @@ export async function skipHeldDeliveries(
   now: Date,
 ): Promise<void> {
   for (let skipped = skippedPerStatement; skipped === skippedPerStatement;) {
-    const isLeftOut = sql`
+    const isSkippable = sql`
       state in ('held', 'pending') and created_at < ${madeBefore}
       and (leased_until is null or leased_until <= ${now})`
     const result = await sql`
       with chosen as materialized (
         select sequence from webhook_deliveries
-        where provider_id = ${providerId} and endpoint_ref = ${reference} and ${isLeftOut}
+        where provider_id = ${providerId} and endpoint_ref = ${reference} and ${isSkippable}
         limit ${skippedPerStatement}
       ),
       -- In the order in which dispatchers lock them.
       locked as (
         select sequence from webhook_deliveries
-        where sequence = any(array(select sequence from chosen)) and ${isLeftOut}
+        where sequence = any(array(select sequence from chosen)) and ${isSkippable}
         order by sequence
         for no key update
       )

@@ -75,7 +75,7 @@ export async function lockEndpoint(
   return row === undefined ? undefined : fromRow(row)
 }
 
-export async function putEndpoint(sql: Queryable, endpoint: WebhookEndpoint): Promise<void> {
+export async function updateEndpoint(sql: Queryable, endpoint: WebhookEndpoint): Promise<void> {
   await sql`
     update webhook_endpoints set url = ${endpoint.url}, sends_links = ${endpoint.sendsLinks}, enabled_events = ${[...endpoint.enabledEvents]},
       status = ${endpoint.status}, disabled_reason = ${endpoint.disabledReason},

@@ -1,6 +1,6 @@
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { tellOfChangedEndpoints } from '../outbox/dispatcher-channel.ts'
+import { notifyEndpointsChanged } from '../outbox/dispatcher-channel.ts'
 import { changeEndpoint, type EndpointChange } from './endpoint-change.ts'
 import type { WebhookEndpoint, WebhookSecret } from './endpoint.ts'
 import {
@@ -8,13 +8,13 @@ import {
   insertEndpoint,
   lockAndCountEndpoints,
   lockEndpoint,
-  putEndpoint,
+  updateEndpoint,
 } from './endpoints-repository.ts'
 import { skipHeldDeliveries } from './deliveries-repository.ts'
-import { insertSecret, listSecretsOf } from './secrets-repository.ts'
+import { insertSecret, listEndpointSecrets } from './secrets-repository.ts'
 
 /** An endpoint with all its secrets, including those that have ended. */
-export type FurnishedEndpoint = {
+export type EndpointWithSecrets = {
   readonly endpoint: WebhookEndpoint
   readonly secrets: readonly WebhookSecret[]
 }
@@ -28,7 +28,7 @@ export type NewEndpoint = {
 }
 
 export type CreateOutcome =
-  ({ readonly kind: 'created' } & FurnishedEndpoint) | { readonly kind: 'too-many' }
+  ({ readonly kind: 'created' } & EndpointWithSecrets) | { readonly kind: 'too-many' }
 
 /** Creates an endpoint. It receives events that are emitted after its commit. */
 export async function createWebhookEndpoint(
@@ -40,7 +40,7 @@ export async function createWebhookEndpoint(
   if ((await lockAndCountEndpoints(sql, providerId)) >= endpointsMax) return { kind: 'too-many' }
   const endpoint: WebhookEndpoint = {
     providerId,
-    reference: drawReference('webhookEndpoint'),
+    reference: generateReference('webhookEndpoint'),
     url,
     sendsLinks,
     enabledEvents,
@@ -59,7 +59,7 @@ export async function createWebhookEndpoint(
 }
 
 export function newSecret(sealed: string, signsFirst: boolean, createdAt: Date): WebhookSecret {
-  const reference = drawReference('webhookSigningSecret')
+  const reference = generateReference('webhookSigningSecret')
   return { reference, sealed, signsFirst, createdAt, expiresAt: null }
 }
 
@@ -70,20 +70,20 @@ export async function updateWebhookEndpoint(
   work: UnitOfWork,
   reference: string,
   change: EndpointChange,
-): Promise<FurnishedEndpoint | undefined> {
+): Promise<EndpointWithSecrets | undefined> {
   const { sql, providerId, now } = work
   const found = await lockEndpoint(sql, providerId, reference)
   if (found === undefined) return undefined
   const endpoint = changeEndpoint(found, change, now)
-  await putEndpoint(sql, endpoint)
+  await updateEndpoint(sql, endpoint)
   if (endpoint.status !== found.status) {
     const { skipHeldBefore } = change
     if (endpoint.status === 'enabled' && skipHeldBefore !== undefined) {
       await skipHeldDeliveries(sql, endpoint, skipHeldBefore, now)
     }
-    await tellOfChangedEndpoints(sql)
+    await notifyEndpointsChanged(sql)
   }
-  return { endpoint, secrets: await listSecretsOf(sql, endpoint) }
+  return { endpoint, secrets: await listEndpointSecrets(sql, endpoint) }
 }
 
 /** Deletes an endpoint. Returns whether it existed. Attempts in progress are completed, and queued deliveries are never sent. */
@@ -92,6 +92,6 @@ export async function deleteWebhookEndpoint(work: UnitOfWork, reference: string)
   const found = await lockEndpoint(sql, providerId, reference)
   if (found === undefined) return false
   await deleteEndpoint(sql, found, now)
-  await tellOfChangedEndpoints(sql)
+  await notifyEndpointsChanged(sql)
   return true
 }

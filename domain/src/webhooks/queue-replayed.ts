@@ -64,7 +64,7 @@ export async function queueNextOfReplay(
           and (created_at, sequence) > (replay.reached_at, replay.reached_sequence)
           and created_at < ${madeBefore}
           ${madeFrom === null ? sql`` : sql`and created_at >= ${madeFrom}`}
-          ${onlyFailed ? isGivenUp(sql) : sql`and state in ('succeeded', 'failed', 'skipped')`}
+          ${onlyFailed ? isFailedForGood(sql) : sql`and state in ('succeeded', 'failed', 'skipped')`}
         order by created_at, sequence limit ${countMax}
       ) delivery
     ),
@@ -97,7 +97,7 @@ function referenceOf(sql: Queryable, replayRef: string) {
 }
 
 /** Condition: the delivery failed, and no later delivery of its event to the same endpoint is queued, held or successful. */
-function isGivenUp(sql: Queryable) {
+function isFailedForGood(sql: Queryable) {
   return sql`
     and state = 'failed'
     and not exists (

@@ -1,9 +1,9 @@
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { holdOutboxEvent } from '../outbox/delete-old-events.ts'
-import { findDelivery, holdDelivery } from './deliveries-repository.ts'
+import { lockOutboxEvent } from '../outbox/delete-old-events.ts'
+import { findDelivery, lockDelivery } from './deliveries-repository.ts'
 import type { WebhookDelivery } from './delivery.ts'
-import { tellOfDeliveries } from '../outbox/dispatcher-channel.ts'
+import { notifyDeliveriesQueued } from '../outbox/dispatcher-channel.ts'
 import { findEndpoint, lockEndpoint } from './endpoints-repository.ts'
 import {
   countWaitingOfEndpoint,
@@ -35,18 +35,18 @@ export async function replayDelivery(
   deliveryRef: string,
 ): Promise<ReplayOneOutcome> {
   const { sql, providerId, now } = work
-  const delivery = await holdDelivery(sql, providerId, deliveryRef)
+  const delivery = await lockDelivery(sql, providerId, deliveryRef)
   if (delivery === undefined) return { kind: 'not-found' }
   const { endpointRef, eventId, state } = delivery
   const endpoint = await findEndpoint(sql, providerId, endpointRef)
   if (endpoint === undefined) return { kind: 'endpoint-deleted' }
   // The event was deleted at this moment, together with its last delivery.
-  if (!(await holdOutboxEvent(sql, providerId, eventId))) return { kind: 'not-found' }
+  if (!(await lockOutboxEvent(sql, providerId, eventId))) return { kind: 'not-found' }
   if (state === 'pending' || state === 'held') return { kind: 'waiting' }
   const replay = newReplay(work, { endpointRef, deliveryRef, onlyFailed: false, madeBefore: now })
   await insertReplay(sql, { ...replay, state: 'finished', queued: 1, finishedAt: now })
   const reference = await queueReplayedDelivery(sql, replay.reference, delivery, now)
-  await tellOfDeliveries(sql)
+  await notifyDeliveriesQueued(sql)
   return { kind: 'queued', delivery: (await findDelivery(sql, providerId, reference))! }
 }
 
@@ -93,7 +93,7 @@ function newReplay(
   return {
     ...of,
     providerId,
-    reference: drawReference('webhookReplay'),
+    reference: generateReference('webhookReplay'),
     madeFrom: null,
     state: 'running',
     queued: 0,
@@ -128,5 +128,5 @@ export async function continueReplay(
   if (endpoint.status !== 'enabled' || room === 0) return postponeReplay(sql, replay, dueAt)
   const passed = await queueNextOfReplay(sql, replay, room, now, dueAt)
   if (passed < room) await endReplay(sql, replay, 'finished', now)
-  if (passed > 0) await tellOfDeliveries(sql)
+  if (passed > 0) await notifyDeliveriesQueued(sql)
 }

@@ -76,14 +76,14 @@ export async function endReplay(
   return findReplay(sql, providerId, reference)
 }
 
-export type ReplayName = Pick<WebhookReplay, 'providerId' | 'reference'>
+export type ReplayKey = Pick<WebhookReplay, 'providerId' | 'reference'>
 
 /** Returns due replays of all providers, the longest due first. */
 export async function listDueReplays(
   sql: Queryable,
   now: Date,
   rowsMax: number,
-): Promise<ReplayName[]> {
+): Promise<ReplayKey[]> {
   const rows = await sql<Pick<ReplayRow, 'provider_id' | 'reference'>[]>`
     select provider_id, reference from webhook_replays
     where state = 'running' and due_at <= ${now} order by due_at limit ${rowsMax}`
@@ -93,7 +93,7 @@ export async function listDueReplays(
 /** Locks a due replay until the transaction ends. Returns undefined if another process has locked it, or it is not due. */
 export async function lockDueReplay(
   sql: TransactionSql,
-  { providerId, reference }: ReplayName,
+  { providerId, reference }: ReplayKey,
   now: Date,
 ): Promise<WebhookReplay | undefined> {
   const [row] = await sql<ReplayRow[]>`
@@ -106,7 +106,7 @@ export async function lockDueReplay(
 
 export async function postponeReplay(
   sql: Queryable,
-  { providerId, reference }: ReplayName,
+  { providerId, reference }: ReplayKey,
   dueAt: Date,
 ): Promise<void> {
   await sql`

@@ -1,18 +1,18 @@
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { signingOrder } from './endpoint.ts'
 import { lockEndpoint } from './endpoints-repository.ts'
-import { newSecret, type FurnishedEndpoint } from './manage-endpoints.ts'
+import { newSecret, type EndpointWithSecrets } from './manage-endpoints.ts'
 import { decideRotation } from './rotation.ts'
 import {
   deleteEndedSecrets,
   insertSecret,
-  listSecretsOf,
+  listEndpointSecrets,
   setSecretExpiry,
   setSigningFirst,
 } from './secrets-repository.ts'
 
 export type RotateOutcome =
-  | ({ readonly kind: 'rotated' } & FurnishedEndpoint)
+  | ({ readonly kind: 'rotated' } & EndpointWithSecrets)
   | { readonly kind: 'not-found' }
   | { readonly kind: 'too-many'; readonly freeAt: Date }
 
@@ -26,7 +26,7 @@ export async function rotateSecret(
   const { sql, providerId, now } = work
   const endpoint = await lockEndpoint(sql, providerId, endpointRef)
   if (endpoint === undefined) return { kind: 'not-found' }
-  const rotation = decideRotation(await listSecretsOf(sql, endpoint), overlapMs, now)
+  const rotation = decideRotation(await listEndpointSecrets(sql, endpoint), overlapMs, now)
   if (rotation.kind === 'too-many') return rotation
   for (const { reference, expiresAt } of rotation.ends) {
     await setSecretExpiry(sql, providerId, reference, expiresAt)
@@ -34,7 +34,7 @@ export async function rotateSecret(
   await deleteEndedSecrets(sql, endpoint, now)
   if (rotation.first !== null) await setSigningFirst(sql, endpoint, rotation.first)
   await insertSecret(sql, endpoint, newSecret(sealedSecret, rotation.first === null, now))
-  return { kind: 'rotated', endpoint, secrets: await listSecretsOf(sql, endpoint) }
+  return { kind: 'rotated', endpoint, secrets: await listEndpointSecrets(sql, endpoint) }
 }
 
 /**
@@ -44,15 +44,15 @@ export async function rotateSecret(
 export async function promoteNewestSecret(
   work: UnitOfWork,
   endpointRef: string,
-): Promise<FurnishedEndpoint | undefined> {
+): Promise<EndpointWithSecrets | undefined> {
   const { sql, providerId, now } = work
   const endpoint = await lockEndpoint(sql, providerId, endpointRef)
   if (endpoint === undefined) return undefined
-  const unordered = (await listSecretsOf(sql, endpoint)).map((secret) => ({
+  const unordered = (await listEndpointSecrets(sql, endpoint)).map((secret) => ({
     ...secret,
     signsFirst: false,
   }))
   const [newest] = signingOrder(unordered, now)
   if (newest !== undefined) await setSigningFirst(sql, endpoint, newest.reference)
-  return { endpoint, secrets: await listSecretsOf(sql, endpoint) }
+  return { endpoint, secrets: await listEndpointSecrets(sql, endpoint) }
 }

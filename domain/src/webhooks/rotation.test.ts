@@ -15,7 +15,7 @@ const secret = (reference: string, fields: Partial<Secret> = {}): Secret => ({
   ...fields,
 })
 
-test('the secret that receivers have goes on signing, and first, until the overlap ends', () => {
+test('the previous secret keeps signing, and first, until the overlap ends', () => {
   expect(decideRotation([secret('a', { signsFirst: true })], 24 * hourMs, at(1))).toEqual({
     kind: 'rotated',
     ends: [{ reference: 'a', expiresAt: at(25) }],
@@ -23,7 +23,7 @@ test('the secret that receivers have goes on signing, and first, until the overl
   })
 })
 
-test('no overlap ends the others at once', () => {
+test('other secrets end at once without an overlap', () => {
   const two = [secret('a', { signsFirst: true, expiresAt: at(9) }), secret('b')]
   expect(decideRotation(two, 0, at(1))).toEqual({
     kind: 'rotated',
@@ -35,7 +35,7 @@ test('no overlap ends the others at once', () => {
   })
 })
 
-test('a secret never signs for longer than it would have', () => {
+test('a rotation never extends the life of a secret', () => {
   const [a, b] = [secret('a', { signsFirst: true, expiresAt: at(2) }), secret('b')]
   expect(decideRotation([a, b], 24 * hourMs, at(1))).toMatchObject({
     ends: [
@@ -45,7 +45,7 @@ test('a secret never signs for longer than it would have', () => {
   })
 })
 
-test('a fourth waits until one has ended', () => {
+test('a fourth secret is refused until another one ends', () => {
   const three = [
     secret('a', { signsFirst: true, expiresAt: at(5) }),
     secret('b', { expiresAt: at(3) }),
@@ -57,7 +57,7 @@ test('a fourth waits until one has ended', () => {
   expect(decideRotation(three, 0, at(1)).kind).toBe('rotated')
 })
 
-test('whatever is rotated and when, there is one to sign with, and the first changes only where it must', () => {
+test('after any rotations a secret signs, and the first one changes only if it must', () => {
   const step = fc.record({
     afterHours: fc.integer({ min: 1, max: 200 }),
     overlapHours: fc.constantFrom(0, 1, 24, 168),

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { WebhookEndpoint, WebhookSecret } from './endpoint.ts'
 
-type EndpointName = Pick<WebhookEndpoint, 'providerId' | 'reference'>
+type EndpointKey = Pick<WebhookEndpoint, 'providerId' | 'reference'>
 
 type SecretRow = {
   reference: string
@@ -14,7 +14,7 @@ type SecretRow = {
 
 export async function insertSecret(
   sql: Queryable,
-  { providerId, reference }: EndpointName,
+  { providerId, reference }: EndpointKey,
   secret: WebhookSecret,
 ): Promise<void> {
   await sql`
@@ -42,9 +42,9 @@ export async function listSecrets(
   return byEndpoint
 }
 
-export async function listSecretsOf(
+export async function listEndpointSecrets(
   sql: Queryable,
-  { providerId, reference }: EndpointName,
+  { providerId, reference }: EndpointKey,
 ): Promise<readonly WebhookSecret[]> {
   const secrets = await listSecrets(sql, providerId, [reference])
   return secrets.get(reference) ?? []
@@ -65,7 +65,7 @@ export async function setSecretExpiry(
 /** Makes this the only one of the endpoint's secrets that signs first. */
 export async function setSigningFirst(
   sql: Queryable,
-  { providerId, reference }: EndpointName,
+  { providerId, reference }: EndpointKey,
   secretRef: string,
 ): Promise<void> {
   // The order matters: two secrets must not sign first at the same time.
@@ -81,7 +81,7 @@ export async function setSigningFirst(
 
 export async function deleteEndedSecrets(
   sql: Queryable,
-  { providerId, reference }: EndpointName,
+  { providerId, reference }: EndpointKey,
   now: Date,
 ): Promise<void> {
   await sql`

@@ -9,7 +9,7 @@ test('signs the second and the bytes, keyed by the whole text of the secret', ()
   expect(signWebhook(['whsec_old'], body, 1_760_000_000)).toBe(`t=1760000000,v1=${digest}`)
 })
 
-test('has one signature for each secret, in their order and without spaces', () => {
+test('returns one signature per secret, in their order and without spaces', () => {
   const sign = (...secrets: string[]) => signWebhook(secrets, body, 7)
   const ofOld = sign('whsec_old').split(',')[1]
   const ofNew = sign('whsec_new').split(',')[1]

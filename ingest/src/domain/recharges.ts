@@ -1,4 +1,4 @@
-import type { PublishedRecharge } from '@tollgate/domain/wallet/take-credits'
+import type { PublishedRecharge } from '@tollgate/domain/wallet/hold-usage-credits'
 import type { Environment } from '@tollgate/schemas/environment'
 
 /** A wallet whose balance fell below its published threshold because of a debit. */

@@ -1,9 +1,9 @@
 import {
-  takeAllCredits,
+  holdAllUsageCredits,
   type DueDebit,
-  type TakenCredits,
+  type HeldUsageCredits,
   type WalletLimits,
-} from '@tollgate/domain/wallet/take-credits'
+} from '@tollgate/domain/wallet/hold-usage-credits'
 import type { WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { Wallets } from '../domain/wallets.ts'
@@ -18,9 +18,9 @@ export class HotWallets implements Wallets {
     this.#limits = limits
   }
 
-  async hold(due: readonly DueDebit[]): Promise<TakenCredits[]> {
+  async hold(due: readonly DueDebit[]): Promise<HeldUsageCredits[]> {
     try {
-      return await takeAllCredits(this.#parts, due, this.#limits)
+      return await holdAllUsageCredits(this.#parts, due, this.#limits)
     } catch (cause) {
       throw new UnavailableError('No wallet can pay now, try again', { cause })
     }

@@ -12,9 +12,8 @@ import {
   type LimitCheck,
 } from '@tollgate/domain/entitlements/limit-answer'
 import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
-import { TailBusyError } from '@tollgate/domain/entitlements/tail-busy-error'
+import { TailBusyError, UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
-import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { spendableMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'

@@ -1,6 +1,6 @@
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { releaseReservation } from '@tollgate/domain/reservations/release-reservation'
-import { answerReserve } from '@tollgate/domain/reservations/reserve-answer'
+import { toReserveResponse } from '@tollgate/domain/reservations/reserve-response'
 import { reserveUsage, type ReservedUsage } from '@tollgate/domain/reservations/reserve-usage'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
@@ -55,11 +55,11 @@ export class Reserver {
         throw new UnavailableError('Too many reservations are held', { code: 'reservations_full' })
       }
       if (reserved.reservation !== undefined) {
-        return { kind: 'answered', response: answerReserve(reserved, undefined) }
+        return { kind: 'answered', response: toReserveResponse(reserved, undefined) }
       }
       const offer = await readOffer(hotState, holder, request.productRef)
       if (offer === undefined) return { kind: 'unknown' }
-      return { kind: 'answered', response: answerReserve(reserved, offer) }
+      return { kind: 'answered', response: toReserveResponse(reserved, offer) }
     } catch (cause) {
       throw refusalOf(cause)
     } finally {

@@ -1,4 +1,4 @@
-import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credits'
+import type { DueDebit, HeldUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import {
   creditHoldsPath,
   creditHoldsResponseSchema,
@@ -22,7 +22,7 @@ export class ControlPlaneWallets implements Wallets {
     this.#authorization = `Bearer ${folderSecret}`
   }
 
-  async hold(due: readonly DueDebit[]): Promise<TakenCredits[]> {
+  async hold(due: readonly DueDebit[]): Promise<HeldUsageCredits[]> {
     const [first] = due
     if (first === undefined) return []
     const { environment, providerId } = first
@@ -38,7 +38,7 @@ export class ControlPlaneWallets implements Wallets {
     if (answer.status !== 200) throw new UnavailableError('No wallet can pay now, try again')
     const { taken } = creditHoldsResponseSchema.parse(JSON.parse(answer.body))
     return taken.map(({ takenMicros, leftMicros, recharge }) => ({
-      takenMicros: BigInt(takenMicros),
+      heldMicros: BigInt(takenMicros),
       leftMicros: BigInt(leftMicros),
       recharge: recharge && {
         belowMicros: BigInt(recharge.belowMicros),

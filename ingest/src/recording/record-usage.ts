@@ -1,6 +1,6 @@
 import type { DebitDecision } from '@tollgate/domain/entitlements/credit-debit'
-import { paidUnits, wholeCredits } from '@tollgate/domain/money/whole-credits'
-import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credits'
+import { affordableUnits, wholeCredits } from '@tollgate/domain/money/whole-credits'
+import type { DueDebit, HeldUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import type { Decided, DebitDecider } from '../hot-state/debit-decider.ts'
@@ -40,7 +40,7 @@ const duplicate: RecordedUsage = {
 /**
  * Records one usage call and debits the customer's wallet if the plan says so. Usage that a wallet pays for is recorded in the
  * partition of the customer's own reference, which is also the wallet's partition. The counters projection can therefore debit the
- * wallet in the same step that counts the usage. `takeCredits` documents the order of effects and what a crash leaves behind.
+ * wallet in the same step that counts the usage. `holdUsageCredits` documents the order of effects and what a crash leaves behind.
  */
 export function recordUsage(
   parts: UsageRecordingParts,
@@ -203,23 +203,23 @@ async function holdCredits(
 
 function lowWalletOf(
   { environment, providerId, customerRef }: DueDebit,
-  { takenMicros, leftMicros, recharge }: TakenCredits,
+  { heldMicros, leftMicros, recharge }: HeldUsageCredits,
 ): LowWallet | undefined {
-  if (recharge === undefined || takenMicros === 0n || leftMicros >= recharge.belowMicros) {
+  if (recharge === undefined || heldMicros === 0n || leftMicros >= recharge.belowMicros) {
     return undefined
   }
   return { environment, providerId, customerRef, recharge }
 }
 
-function withDebit(placed: PlacedEvent, { takenMicros }: TakenCredits): PlacedEvent {
-  if (takenMicros === 0n) return placed
-  return { ...placed, event: { ...placed.event, debit: takenMicros.toString() } }
+function withDebit(placed: PlacedEvent, { heldMicros }: HeldUsageCredits): PlacedEvent {
+  if (heldMicros === 0n) return placed
+  return { ...placed, event: { ...placed.event, debit: heldMicros.toString() } }
 }
 
-function debitOf({ decision }: Decided, { takenMicros, leftMicros, recharge }: TakenCredits) {
+function debitOf({ decision }: Decided, { heldMicros, leftMicros, recharge }: HeldUsageCredits) {
   if (decision.kind !== 'due') return undefined
-  const amount = wholeCredits(takenMicros)
-  const unitsRemaining = paidUnits(leftMicros, decision.creditsPerUnit)
+  const amount = wholeCredits(heldMicros)
+  const unitsRemaining = affordableUnits(leftMicros, decision.creditsPerUnit)
   const debit = { debited: true as const, amount, unitsRemaining }
   return recharge === undefined ? debit : { ...debit, autoRecharge: { triggered: false } }
 }

@@ -51,8 +51,8 @@ export class Dispatcher {
   readonly #after: Record<Turn, string>
   /** Whether the current pass over the endpoints began with the first endpoint and left no sendable delivery behind. */
   readonly #isFullPass: Record<Turn, boolean> = { first: false, retry: false }
-  readonly #underWay = new Set<Promise<void>>()
-  #retriesUnderWay = 0
+  readonly #inFlight = new Set<Promise<void>>()
+  #retriesInFlight = 0
   #wasWoken = false
   #isStopping = false
   #loop: Promise<void> | undefined
@@ -66,8 +66,8 @@ export class Dispatcher {
     }
   }
 
-  get underWay(): number {
-    return this.#underWay.size
+  get inFlight(): number {
+    return this.#inFlight.size
   }
 
   start(): void {
@@ -85,7 +85,7 @@ export class Dispatcher {
     this.#parts.recorder.abandon()
     this.wake()
     await this.#loop
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 
   async #run(): Promise<void> {
@@ -139,15 +139,15 @@ export class Dispatcher {
 
   #roomFor(turn: Turn): number {
     const { inFlightMax, firstAttemptsReserved } = this.#parts.limits
-    const room = inFlightMax - this.#underWay.size
+    const room = inFlightMax - this.#inFlight.size
     if (turn === 'first') return room
-    return Math.min(room, inFlightMax - firstAttemptsReserved - this.#retriesUnderWay)
+    return Math.min(room, inFlightMax - firstAttemptsReserved - this.#retriesInFlight)
   }
 
   #begin(delivery: ClaimedDelivery): void {
     const isRetry = delivery.turn === 'retry'
     this.#concurrency.enter(delivery.endpointRef)
-    if (isRetry) this.#retriesUnderWay += 1
+    if (isRetry) this.#retriesInFlight += 1
     let hasTimedOut = false
     const work = this.#deliver(delivery)
       .then((sent) => {
@@ -162,12 +162,12 @@ export class Dispatcher {
         )
       })
       .finally(() => {
-        this.#underWay.delete(work)
+        this.#inFlight.delete(work)
         this.#concurrency.leave(delivery.endpointRef, hasTimedOut, this.#parts.now())
-        if (isRetry) this.#retriesUnderWay -= 1
+        if (isRetry) this.#retriesInFlight -= 1
         this.wake()
       })
-    this.#underWay.add(work)
+    this.#inFlight.add(work)
   }
 
   async #deliver(delivery: ClaimedDelivery): Promise<Sent> {

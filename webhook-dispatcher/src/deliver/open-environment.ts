@@ -13,7 +13,7 @@ import { sendDelivery, type Sent } from './send.ts'
 import { traceDispatch } from './trace-dispatch.ts'
 
 export type DispatchedEnvironment = {
-  readonly underWay: number
+  readonly inFlight: number
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
   /** Call when deliveries were queued. */
@@ -83,8 +83,8 @@ export function openDispatchedEnvironment(
   })
 
   return {
-    get underWay() {
-      return dispatcher.underWay
+    get inFlight() {
+      return dispatcher.inFlight
     },
     start: async () => {
       await housekeeping.start()

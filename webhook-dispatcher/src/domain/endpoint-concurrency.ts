@@ -18,11 +18,11 @@ export class EndpointConcurrency {
 
   enter(endpointRef: string): void {
     const entry = this.#concurrency.get(endpointRef) ?? {
-      underWay: 0,
+      inFlight: 0,
       max: this.#perEndpointMax,
       leftAt: 0,
     }
-    this.#concurrency.set(endpointRef, { ...entry, underWay: entry.underWay + 1 })
+    this.#concurrency.set(endpointRef, { ...entry, inFlight: entry.inFlight + 1 })
   }
 
   /** Each attempt without a timeout raises the limit of the endpoint by one, up to the maximum per endpoint. */
@@ -30,25 +30,25 @@ export class EndpointConcurrency {
     const entry = this.#concurrency.get(endpointRef)
     if (entry === undefined) return
     const max = hasTimedOut ? 1 : Math.min(entry.max + 1, this.#perEndpointMax)
-    const underWay = entry.underWay - 1
-    if (underWay === 0 && max === this.#perEndpointMax) this.#concurrency.delete(endpointRef)
-    else this.#concurrency.set(endpointRef, { underWay, max, leftAt: now.getTime() })
+    const inFlight = entry.inFlight - 1
+    if (inFlight === 0 && max === this.#perEndpointMax) this.#concurrency.delete(endpointRef)
+    else this.#concurrency.set(endpointRef, { inFlight, max, leftAt: now.getTime() })
   }
 
   /** Returns how many more deliveries may be sent now, for each endpoint that has less than the full limit available. */
   room(now: Date): Readonly<Record<string, number>> {
     this.#forget(now.getTime() - idleForgottenAfterMs)
     const rooms = [...this.#concurrency].map(
-      ([endpointRef, { underWay, max }]) => [endpointRef, Math.max(0, max - underWay)] as const,
+      ([endpointRef, { inFlight, max }]) => [endpointRef, Math.max(0, max - inFlight)] as const,
     )
     return Object.fromEntries(rooms)
   }
 
   #forget(leftBefore: number): void {
-    for (const [endpointRef, { underWay, leftAt }] of this.#concurrency) {
-      if (underWay === 0 && leftAt < leftBefore) this.#concurrency.delete(endpointRef)
+    for (const [endpointRef, { inFlight, leftAt }] of this.#concurrency) {
+      if (inFlight === 0 && leftAt < leftBefore) this.#concurrency.delete(endpointRef)
     }
   }
 }
 
-type Entry = { readonly underWay: number; readonly max: number; readonly leftAt: number }
+type Entry = { readonly inFlight: number; readonly max: number; readonly leftAt: number }

@@ -34,8 +34,8 @@ export function judgeAttempt(
   if (status !== undefined && status >= 200 && status < 300) return { kind: 'succeeded' }
   const isGone = status === 410
   const attempts = Math.min(attemptsBefore + 1, attemptsMax(schedule))
-  const askedMs = parseRetryAfter(retryAfter, endedAt)
-  const dueAt = nextAttemptAt(schedule, attempts, endedAt, askedMs, random)
+  const retryAfterMs = parseRetryAfter(retryAfter, endedAt)
+  const dueAt = nextAttemptAt(schedule, attempts, endedAt, retryAfterMs, random)
   return dueAt === undefined ? { kind: 'exhausted', isGone } : { kind: 'retry', dueAt, isGone }
 }
 

@@ -29,8 +29,8 @@ export function nextAttemptAt(
   const delayMs = delaySeconds * 1_000
   const jitterMs = Math.min((delayMs * jitterPercent) / 100, jitterMsMax) * random
   const longestMs = (delaysSeconds[attempts] ?? delaySeconds) * 1_000
-  const askedMs = Math.min(retryAfterMs ?? 0, Math.max(longestMs, delayMs))
-  return new Date(failedAt.getTime() + Math.max(delayMs + Math.floor(jitterMs), askedMs))
+  const retryAfterDelayMs = Math.min(retryAfterMs ?? 0, Math.max(longestMs, delayMs))
+  return new Date(failedAt.getTime() + Math.max(delayMs + Math.floor(jitterMs), retryAfterDelayMs))
 }
 
 /**

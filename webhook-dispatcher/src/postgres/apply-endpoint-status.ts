@@ -8,8 +8,8 @@ const rowsPerStatement = 10_000
  * moment are included. Returns the number of changed deliveries.
  */
 export async function applyEndpointStatus(sql: Queryable, now: Date): Promise<number> {
-  let settled = 0
-  for (let changed = rowsPerStatement; changed === rowsPerStatement; settled += changed) {
+  let changedTotal = 0
+  for (let changed = rowsPerStatement; changed === rowsPerStatement; changedTotal += changed) {
     const result = await sql`
       with misplaced as (
         (
@@ -62,5 +62,5 @@ export async function applyEndpointStatus(sql: Queryable, now: Date): Promise<nu
       from locked where delivery.sequence = locked.sequence`
     changed = result.count
   }
-  return settled
+  return changedTotal
 }

@@ -108,7 +108,7 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
 function candidates(sql: Queryable, claim: Claim) {
   const { turn, now, after, room, perEndpointMax, deliveriesMax } = claim
   const isFirst = turn === 'first'
-  const inTurn = isInTurn(sql, turn)
+  const isOfTurn = turnCondition(sql, turn)
   // The order of one index alone: see `webhook_deliveries_new` in the migration 0012-events-and-webhooks.sql.
   const order = isFirst ? sql`sequence + 0` : sql`due_at, sequence`
   // Retries do not wait for other deliveries of the same customer: a delivery that failed has lost its place in the order.
@@ -117,13 +117,13 @@ function candidates(sql: Queryable, claim: Claim) {
     walk as (
       (
         select endpoint_ref, 1 as step from webhook_deliveries
-        where ${inTurn} and endpoint_ref > ${after}
+        where ${isOfTurn} and endpoint_ref > ${after}
         order by endpoint_ref limit 1
       )
       union all
       select further.endpoint_ref, walk.step + 1 from walk cross join lateral (
         select endpoint_ref from webhook_deliveries
-        where ${inTurn} and endpoint_ref > walk.endpoint_ref
+        where ${isOfTurn} and endpoint_ref > walk.endpoint_ref
         order by endpoint_ref limit 1
       ) further
       where walk.step < ${endpointsMax}
@@ -154,14 +154,16 @@ function candidates(sql: Queryable, claim: Claim) {
 }
 
 /** Spelled out for each turn, so that PostgreSQL recognizes the partial index. */
-function isInTurn(sql: Queryable, turn: Turn) {
+function turnCondition(sql: Queryable, turn: Turn) {
   return turn === 'first'
     ? sql`state = 'pending' and attempts = 0`
     : sql`state = 'pending' and attempts > 0`
 }
 
 function isDue(sql: Queryable, { turn, now }: Claim) {
-  return turn === 'first' ? isInTurn(sql, turn) : sql`${isInTurn(sql, turn)} and due_at <= ${now}`
+  return turn === 'first'
+    ? turnCondition(sql, turn)
+    : sql`${turnCondition(sql, turn)} and due_at <= ${now}`
 }
 
 /** Written so that no index of the queue fits. With one, PostgreSQL would scan the whole queue to recheck the few chosen rows. */

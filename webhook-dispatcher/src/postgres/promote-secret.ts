@@ -1,4 +1,4 @@
-import { nameActor } from '@tollgate/domain/audit/actor'
+import { setActor } from '@tollgate/domain/audit/actor'
 import type { Pool } from './pool.ts'
 import { dispatcherActor } from './record-outcomes.ts'
 
@@ -10,7 +10,7 @@ export async function promoteSecret(
   secretRef: string,
 ): Promise<void> {
   await pool.begin(async (sql) => {
-    nameActor(sql, dispatcherActor)
+    setActor(sql, dispatcherActor)
     // Rotations and promotions lock the endpoint first.
     await sql`
       select from webhook_endpoints

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { jobActor, nameActor } from '@tollgate/domain/audit/actor'
+import { jobActor, setActor } from '@tollgate/domain/audit/actor'
 import { jsonb } from '@tollgate/domain/postgres/jsonb'
 import type { AttemptRecord } from '../domain/attempt-record.ts'
 import type { EndpointHealth } from '../domain/endpoint-health.ts'
@@ -41,7 +41,7 @@ export async function recordOutcomes(
     startedAt: first!.startedAt,
   }))
   return pool.begin(async (sql) => {
-    nameActor(sql, dispatcherActor)
+    setActor(sql, dispatcherActor)
     return sql<DisabledEndpoint[]>`
       with move as (
         select * from jsonb_to_recordset(${jsonb(sql, moves)}) as move (

@@ -8,7 +8,7 @@ import {
 } from '@tollgate/domain/console/answer-cli-session'
 import { openCliSession, userCodeOf } from '@tollgate/domain/console/cli-sessions'
 import { cliSessionPageUrl } from '@tollgate/domain/console/console-pages'
-import { drawToken } from '@tollgate/domain/console/tokens'
+import { generateToken } from '@tollgate/domain/console/tokens'
 import {
   cliSessionAnsweredSchema,
   cliSessionCompleteSchema,
@@ -51,7 +51,7 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: Parts): void
       },
     },
     async (request, reply) => {
-      const pollToken = drawToken()
+      const pollToken = generateToken()
       const { control } = parts.console.database
       const device = request.headers['user-agent']
       const opener = { pollToken, address: request.ip, device }

@@ -1,4 +1,4 @@
-import { enterEnvironment, signOut } from '@tollgate/domain/console/change-session'
+import { issueEnvironmentToken, signOut } from '@tollgate/domain/console/change-session'
 import { changePassword } from '@tollgate/domain/console/set-password'
 import {
   environmentSwitchSchema,
@@ -50,7 +50,7 @@ export function registerConsoleAuthRoutes(app: ApiServer, parts: Parts): void {
       const provider = await requireProvider(parts, session)
       const now = new Date(parts.clock.now())
       const change = { actor: actorOf(request), now }
-      const accessToken = await enterEnvironment(parts.database, session, environment, change)
+      const accessToken = await issueEnvironmentToken(parts.database, session, environment, change)
       if (accessToken === undefined) throw refusals.badAccessToken()
       const signedInUser = signedInUserToHttp({ ...session, environment, user: session, provider })
       return { status: 'signed_in' as const, accessToken, ...signedInUser }

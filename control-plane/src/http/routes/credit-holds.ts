@@ -32,8 +32,8 @@ export function registerCreditHoldsRoute(
       })
       const taken = await parts.wallets.take(due)
       return {
-        taken: taken.map(({ takenMicros, leftMicros, recharge }) => ({
-          takenMicros: takenMicros.toString(),
+        taken: taken.map(({ heldMicros, leftMicros, recharge }) => ({
+          takenMicros: heldMicros.toString(),
           leftMicros: leftMicros.toString(),
           ...(recharge === undefined
             ? {}

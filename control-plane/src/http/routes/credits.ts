@@ -13,7 +13,7 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { displayRateOf, requireCustomer } from '../../access/require.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
-import { creditsPerMinorUnit, displayMinor } from '@tollgate/domain/money/credits'
+import { creditsPerMinorUnit, creditValueMinor } from '@tollgate/domain/money/credits'
 import { formatMoney, majorText } from '@tollgate/domain/money/currencies'
 import { toFraction, type ExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { wholeCredits } from '@tollgate/domain/money/whole-credits'
@@ -75,7 +75,7 @@ function balanceToHttp(
 ): BalanceBody {
   const { currency, unitsPerDollar, source } = displayRate
   const credits = wholeCredits(micros)
-  const worthMinor = displayMinor(BigInt(credits), currency, toFraction(displayRate))
+  const worthMinor = creditValueMinor(BigInt(credits), currency, toFraction(displayRate))
   const exchangeRate = Number(unitsPerDollar)
   return {
     customerRef,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { correctCustomer } from '@tollgate/domain/customer-auth/correct-customer'
+import { changeSignedInCustomer } from '@tollgate/domain/customer-auth/change-signed-in-customer'
 import {
   createOrLinkCustomer,
   type CreateOrLinkOutcome,
@@ -101,7 +101,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
       const { reference } = request.params
       const { body } = request
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
-        correctCustomer(work, reference, body),
+        changeSignedInCustomer(work, reference, body),
       )
       switch (outcome.kind) {
         case 'customer':

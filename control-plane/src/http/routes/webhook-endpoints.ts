@@ -6,11 +6,11 @@ import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
   updateWebhookEndpoint,
-  type FurnishedEndpoint,
+  type EndpointWithSecrets,
 } from '@tollgate/domain/webhooks/manage-endpoints'
 import { promoteNewestSecret, rotateSecret } from '@tollgate/domain/webhooks/rotate-secret'
 import { liveSecretsMax } from '@tollgate/domain/webhooks/rotation'
-import { listSecrets, listSecretsOf } from '@tollgate/domain/webhooks/secrets-repository'
+import { listSecrets, listEndpointSecrets } from '@tollgate/domain/webhooks/secrets-repository'
 import { newSigningSecret, signingSecretPlace } from '@tollgate/domain/webhooks/signing-secret'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
@@ -95,7 +95,7 @@ function registerReads(app: ApiServer, parts: ReadParts & { readonly clock: Cloc
         const endpoint = await findEndpoint(sql, providerId, endpointId)
         if (endpoint === undefined) return undefined
         const attempts = await listLastAttempts(sql, providerId, endpointId, shownAttemptsMax)
-        return { endpoint, secrets: await listSecretsOf(sql, endpoint), attempts }
+        return { endpoint, secrets: await listEndpointSecrets(sql, endpoint), attempts }
       })
       if (found === undefined) throw refusals.webhookEndpointNotFound(endpointId)
       return {
@@ -261,7 +261,7 @@ function createSecret({ secrets }: { readonly secrets: Secrets }, { providerId }
 
 /** Converts an endpoint that was not deleted. */
 function webhookEndpointToHttp(
-  { endpoint, secrets }: FurnishedEndpoint,
+  { endpoint, secrets }: EndpointWithSecrets,
   environment: Environment,
   now: Date,
 ): WebhookEndpointBody {

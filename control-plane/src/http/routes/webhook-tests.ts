@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { beginTest, drawTestEvent } from '@tollgate/domain/webhooks/begin-test'
+import { beginTest, createTestEvent } from '@tollgate/domain/webhooks/begin-test'
 import { signingOrder } from '@tollgate/domain/webhooks/endpoint'
 import { signingSecretPlace } from '@tollgate/domain/webhooks/signing-secret'
 import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
@@ -50,7 +50,7 @@ export function registerWebhookTestRoute(app: ApiServer, parts: Parts): void {
       const signingSecrets = signingOrder(test.secrets, now).map(({ sealed }) =>
         parts.secrets.open(sealed, signingSecretPlace(providerId)),
       )
-      const event = drawTestEvent(now, environment === 'live')
+      const event = createTestEvent(now, environment === 'live')
       const outcome = await parts.outbound.of(environment).post({
         url: test.endpoint.url,
         ...webhookRequest(event, signingSecrets, now),

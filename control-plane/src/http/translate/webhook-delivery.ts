@@ -1,4 +1,4 @@
-import { redacted, tellsOfSession } from '@tollgate/domain/outbox/redact-session'
+import { redacted, isSessionEvent } from '@tollgate/domain/outbox/redact-session'
 import type { WebhookAttempt, WebhookDelivery } from '@tollgate/domain/webhooks/delivery'
 import type { WebhookReplay } from '@tollgate/domain/webhooks/replay'
 import type {
@@ -26,7 +26,7 @@ export function deliveryToHttp(
   attempts: readonly WebhookAttempt[],
   { mayManage }: { readonly mayManage: boolean },
 ): WebhookDeliveryBody {
-  const isRedacted = !mayManage && tellsOfSession(delivery.eventType)
+  const isRedacted = !mayManage && isSessionEvent(delivery.eventType)
   return {
     ...fieldsOf(delivery),
     attempts: attempts.map((attempt) => ({

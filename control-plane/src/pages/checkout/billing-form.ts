@@ -1,7 +1,7 @@
 import {
   decideTaxDetails,
   type TaxDetails,
-  type ToldTaxDetails,
+  type EnteredTaxDetails,
 } from '@tollgate/domain/tax/tax-details'
 import { elsewhere } from '../countries.ts'
 
@@ -40,7 +40,7 @@ export function billingFromStored(known: TaxDetails | undefined): BillingForm {
   }
 }
 
-export function taxDetailsOfForm(form: BillingForm): ToldTaxDetails {
+export function taxDetailsOfForm(form: BillingForm): EnteredTaxDetails {
   const { isBusiness, businessName, taxId } = form
   const country = form.country === elsewhere ? undefined : form.country
   return isBusiness

@@ -1,4 +1,4 @@
-import { displayMinor } from '@tollgate/domain/money/credits'
+import { creditValueMinor } from '@tollgate/domain/money/credits'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { isCreditBased, renews, type Plan } from '@tollgate/domain/plans/plan'
 import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
@@ -44,7 +44,7 @@ const exampleUnits = 1_000
 
 function examplePrice({ terms }: Plan, money: Reader['formats']['money']): string {
   const credits = BigInt(terms.creditsPerUnit ?? 0) * BigInt(exampleUnits)
-  return money(displayMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
+  return money(creditValueMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
 }
 
 /** Returns when a plan ends that has only one period. Returns false for other plans. */

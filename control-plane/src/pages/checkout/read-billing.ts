@@ -1,7 +1,7 @@
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
-import { readTaxTerms } from '@tollgate/domain/invoices/read-tax-terms'
+import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'

@@ -13,7 +13,7 @@ import { readActivationState } from '@tollgate/domain/purchases/read-activation-
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { mayBoundCheckoutSell } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
-import { mayTry } from '@tollgate/domain/billing/start-trial'
+import { canStartTrial } from '@tollgate/domain/billing/start-trial'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
@@ -57,7 +57,7 @@ export function readChoice(
       const ofPlan = { ...of, planRef: plan.reference }
       const state = await readActivationState(sql, providerId, ofPlan)
       const input = { product, plan, ...state, isSoldOut: soldOut.has(plan.reference), now }
-      if (mayTry(input)) triable.add(plan.reference)
+      if (canStartTrial(input)) triable.add(plan.reference)
     }
     return { product, plans, triable, soldOut, held }
   })

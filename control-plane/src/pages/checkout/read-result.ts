@@ -12,7 +12,7 @@ import {
   findLastOfPlan,
   type Purchase,
 } from '@tollgate/domain/purchases/repository'
-import { paidUnits } from '@tollgate/domain/money/whole-credits'
+import { affordableUnits } from '@tollgate/domain/money/whole-credits'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -147,7 +147,7 @@ async function lacksCredits(
   const { customerRef } = session
   try {
     const micros = await pages.wallets.read({ ...caller, customerRef })
-    return paidUnits(micros, terms.creditsPerUnit ?? 0) <= 0
+    return affordableUnits(micros, terms.creditsPerUnit ?? 0) <= 0
   } catch (error) {
     log.error({ err: error }, 'could not read the credits of a completed checkout')
     return undefined

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { activatePlan, type SoldRequest } from '@tollgate/domain/billing/activate-plan'
+import { activatePlan, type ActivateAndBillRequest } from '@tollgate/domain/billing/activate-plan'
 import { startTrial } from '@tollgate/domain/billing/start-trial'
 import { completeCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { mayCheckoutSell } from '@tollgate/domain/sessions/may-checkout-sell'
@@ -44,7 +44,7 @@ export async function startCheckoutPlan(
 /** Starts the plan. Returns undefined if it cannot start. */
 async function startPlan(
   work: UnitOfWork,
-  sale: SoldRequest,
+  sale: ActivateAndBillRequest,
   start: Start,
 ): Promise<Plan | undefined> {
   if (start === 'trial') {

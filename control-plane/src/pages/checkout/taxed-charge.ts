@@ -1,4 +1,4 @@
-import { findTax } from '@tollgate/domain/invoices/read-tax-terms'
+import { findTax } from '@tollgate/domain/invoices/read-tax'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
 import type { NextCharge } from './next-charge.ts'

@@ -1,4 +1,4 @@
-import { displayMinor } from '@tollgate/domain/money/credits'
+import { creditValueMinor } from '@tollgate/domain/money/credits'
 import { microsOfDecimal } from '@tollgate/domain/money/decimal'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { costsSomething, type Rate, type UsageTerms } from '@tollgate/domain/pricing/usage-terms'
@@ -11,7 +11,7 @@ export function usagePrices(terms: UsageTerms, { t, formats }: Reader): string[]
   const units = exampleUnits(rate)
   const priceOf = (creditsPerUnit: string): string => {
     const credits = (microsOfDecimal(creditsPerUnit) * units) / microsPerCredit
-    return formats.money(displayMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
+    return formats.money(creditValueMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
   }
   const price =
     rate.kind === 'flat'

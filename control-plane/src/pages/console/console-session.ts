@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findConsoleSession, type ConsoleSession } from '@tollgate/domain/console/access-tokens'
-import { drawToken } from '@tollgate/domain/console/tokens'
+import { generateToken } from '@tollgate/domain/console/tokens'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
@@ -74,7 +74,7 @@ export function issueFormToken(
   reply: FastifyReply,
 ): string {
   const given = request.cookies[formCookie]
-  const token = given !== undefined && /^[\w-]{43}$/.test(given) ? given : drawToken()
+  const token = given !== undefined && /^[\w-]{43}$/.test(given) ? given : generateToken()
   void reply.setCookie(formCookie, token, optionsOf(pages))
   return formTokenOf(token)
 }

@@ -1,6 +1,6 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
-import type { TaxDetails, ToldTaxDetails } from '@tollgate/domain/tax/tax-details'
+import type { TaxDetails, EnteredTaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import { collectsTax } from '@tollgate/domain/tax/tax-rule'
 import { addressText, emailText } from '@tollgate/schemas/http/fields'
@@ -74,7 +74,7 @@ function trimmedLines(text: string): string {
 export function changedTaxDetails(
   form: DetailsForm,
   own: Pick<Customer, 'name' | 'email'>,
-): ToldTaxDetails {
+): EnteredTaxDetails {
   const { name, address, invoiceEmail } = form
   const email = invoiceEmail === own.email ? '' : invoiceEmail
   const customerName = name === own.name?.trim() ? '' : name

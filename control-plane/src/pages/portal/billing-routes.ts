@@ -1,4 +1,4 @@
-import { changeTaxDetails } from '@tollgate/domain/tax/change-tax-details'
+import { changeTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import { displayMinor } from '@tollgate/domain/money/credits'
+import { creditValueMinor } from '@tollgate/domain/money/credits'
 import { toFraction } from '@tollgate/domain/money/exchange-rates'
 import type { WalletMovement } from '@tollgate/domain/wallet/list-movements'
 import { wholeCredits } from '@tollgate/domain/money/whole-credits'
@@ -24,7 +24,7 @@ export function CreditsPage({ portal, view, typed, notice }: CreditsPageProps): 
   const { leftMicros, displayRate } = view
   const credits = wholeCredits(leftMicros)
   const { currency } = displayRate
-  const worthMinor = displayMinor(BigInt(credits), currency, toFraction(displayRate))
+  const worthMinor = creditValueMinor(BigInt(credits), currency, toFraction(displayRate))
   return (
     <PortalPage portal={portal} section="credits" title={t('portal:navCredits')} notice={notice}>
       <h1>{t('portal:navCredits')}</h1>

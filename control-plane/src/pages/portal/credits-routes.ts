@@ -4,7 +4,7 @@ import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { listMovements } from '@tollgate/domain/wallet/list-movements'
 import { findCard } from '@tollgate/domain/cards/repository'
 import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-recharge-terms'
-import { mintCredits } from '@tollgate/domain/money/credits'
+import { purchasedCredits } from '@tollgate/domain/money/credits'
 import { findExchangeRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
 import { saveRequestedTerms } from '../../auto-recharge/save-requested-terms.ts'
@@ -49,7 +49,7 @@ export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): 
     return sendPage(reply, 200, CreditsPage({ portal, view, typed, notice }))
   })
 
-  app.post(`${creditsPath}/auto-recharge`, { schema }, async (request, reply) => {
+app.post(`${creditsPath}/auto-recharge`, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const form = formFields(request)
     const typed = typedFields(form)
@@ -67,7 +67,7 @@ export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): 
     return showFormAgain(pages, reply, portal, `${portal.path}/credits`, submitted)
   })
 
-  app.post(`${portalPath}/:handle/top-up`, { schema }, (request, reply) =>
+app.post(`${portalPath}/:handle/top-up`, { schema }, (request, reply) =>
     redirectToCheckout(pages, request, reply, { purpose: 'credit_topup', productRef: null }),
   )
 }
@@ -109,7 +109,7 @@ async function readCredits(
       storedCredits:
         recharge === undefined || rate === undefined || recharge.topupMinor === 0n
           ? undefined
-          : mintCredits(recharge.topupMinor, recharge.topupCurrency, toFraction(rate)),
+          : purchasedCredits(recharge.topupMinor, recharge.topupCurrency, toFraction(rate)),
       card: card?.reusable === true ? card : undefined,
       currencies: [...new Set([displayRate.currency, ...topupCurrencies])],
       canEnterCard: pages.cardEntries[caller.environment].kind !== 'none',

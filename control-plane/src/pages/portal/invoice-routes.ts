@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listCreditNotesOf } from '@tollgate/domain/invoices/credit-notes'
+import { listCreditNotesByInvoice } from '@tollgate/domain/invoices/credit-notes'
 import { listPaymentsOf } from '@tollgate/domain/payments/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -40,7 +40,7 @@ export function registerInvoicePages(app: ApiServer, pages: ReadParts): void {
       return {
         ...found,
         payments: await listPaymentsOf(sql, caller.providerId, references),
-        creditNotes: await listCreditNotesOf(sql, caller.providerId, references),
+        creditNotes: await listCreditNotesByInvoice(sql, caller.providerId, references),
       }
     })
     const issued = invoices.filter(({ status }) => status !== 'draft')

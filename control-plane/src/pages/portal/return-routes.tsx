@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { findReturned, type ReturnedPayment } from '@tollgate/domain/billing/find-returned'
+import {
+  findReturnedPayment,
+  type ReturnedPayment,
+} from '@tollgate/domain/billing/returned-payment'
 import { readOnSessionPayment } from '@tollgate/domain/charging/pay-on-session'
 import { reconcileOperation } from '@tollgate/domain/settlement/reconcile-intent'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -60,7 +63,7 @@ async function requireReturnedPayment(
 ): Promise<ReturnedPayment> {
   const returnUrl = returnUrlOf(pages, environment, intentRef, secret)
   const sql = pages.publisher.database.in(environment)
-  const returned = await findReturned(sql, intentRef, returnUrl)
+  const returned = await findReturnedPayment(sql, intentRef, returnUrl)
   if (returned === undefined) throw new ProblemError(problems.notFound)
   return returned
 }

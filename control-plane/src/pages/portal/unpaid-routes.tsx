@@ -6,7 +6,7 @@ import {
   payOnSession,
   type OnSessionPayment,
 } from '@tollgate/domain/charging/pay-on-session'
-import { drawReturnSecret } from '@tollgate/domain/billing/find-returned'
+import { generateReturnSecret } from '@tollgate/domain/billing/returned-payment'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { Clock } from '@tollgate/platform/clock/clock'
@@ -48,13 +48,13 @@ export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
     return showUnpaidInvoice(pages, request, reply, payment, notice)
   })
 
-  app.post(path, { schema }, async (request, reply) => {
+app.post(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const { invoiceRef } = request.params
     await requireInvoice(pages, request, invoiceRef)
     const ownPath = unpaidPath(portal, invoiceRef)
     const operation = operationOfPortal(pages, request)
-    const secret = drawReturnSecret()
+    const secret = generateReturnSecret()
     await payOnSession(pages.payments, operation, invoiceRef, (intentRef) =>
       returnUrlOf(pages, operation.environment, intentRef, secret),
     )

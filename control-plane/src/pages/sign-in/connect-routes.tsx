@@ -5,7 +5,7 @@ import {
   findCustomerOfEmail,
   lockCustomerOfEmail,
 } from '@tollgate/domain/customer-auth/find-customer-of-email'
-import { findLink, useLink, type PlacedLink } from '@tollgate/domain/customer-auth/links'
+import { findLink, redeemLink, type PlacedLink } from '@tollgate/domain/customer-auth/links'
 import { linkIdentity } from '@tollgate/domain/customer-auth/upstream-identities'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
@@ -49,7 +49,7 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
     async (exchange) => (await openLink(parts, exchange)).visitor,
   )
 
-  app.get(pagePath, { schema }, async (request, reply) => {
+app.get(pagePath, { schema }, async (request, reply) => {
     const { visitor, link } = await openLink(parts, { request, reply })
     if (visitor.session === undefined) return showSignIn(parts, { request, reply }, visitor)
     const customer = await findVisitingCustomer(pages, visitor)
@@ -57,7 +57,7 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
     return sendPage(reply, 200, <ConnectPage visitor={visitor} purpose={link.purpose} />)
   })
 
-  app.post(`${pagePath}/continue`, { schema }, async (request, reply) => {
+app.post(`${pagePath}/continue`, { schema }, async (request, reply) => {
     const { visitor, link, id } = await openLink(parts, { request, reply })
     const { session } = visitor
     if (session === undefined) return reply.redirect(visitor.path, 303)
@@ -98,7 +98,7 @@ async function followLink(
   const customer = await lockCustomerOfEmail(work.sql, work.providerId, email)
   if (customer === undefined || customer === 'gone') return undefined
   if (customer.reference !== link.customerRef) throw new SignInEndedError()
-  if (!(await useLink(work, id))) return undefined
+  if (!(await redeemLink(work, id))) return undefined
   if (identity !== null) {
     const linked = await linkIdentity(work, { identity, email }, () => Promise.resolve(customer))
     if (linked === undefined) throw new SignInEndedError()

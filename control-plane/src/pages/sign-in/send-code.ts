@@ -1,11 +1,11 @@
 import { countAuthAttempt } from '@tollgate/domain/customer-auth/attempts'
-import { mailboxOf } from '@tollgate/domain/customer-auth/mailbox'
+import { mailboxKey } from '@tollgate/domain/customer-auth/mailbox'
 import {
   claimSharedCode,
-  drawCode,
-  drawSharedCode,
+  generateCode,
+  generateSharedCode,
   joinSharedCode,
-  prolongSharedCode,
+  extendSharedCode,
   removeSharedCode,
   saveSignIn,
 } from '@tollgate/domain/customer-auth/sign-in-codes'
@@ -55,7 +55,7 @@ async function isShortCodeAllowed(
     { kind: 'code-email-day', max: max * windowsPerDay, windowMs: dayMs },
   ] as const
   for (const limit of limits) {
-    const waitMs = await countAuthAttempt(sql, limit, mailboxOf(email), now)
+    const waitMs = await countAuthAttempt(sql, limit, mailboxKey(email), now)
     if (waitMs !== undefined) return false
   }
   return true
@@ -63,7 +63,7 @@ async function isShortCodeAllowed(
 
 async function sendShortCode(parts: SignInParts, visitor: Visitor, email: string): Promise<void> {
   const { caller, browserToken, frame } = visitor
-  const code = drawCode()
+  const code = generateCode()
   const now = new Date(parts.pages.clock.now())
   await rowsOf(parts, visitor).write((sql) =>
     saveSignIn(sql, caller.providerId, { browserToken, email, code }, now),
@@ -80,7 +80,7 @@ async function sendSharedCode(parts: SignInParts, visitor: Visitor, email: strin
   const { caller, browserToken, frame } = visitor
   const { providerId } = caller
   const rows = rowsOf(parts, visitor)
-  const shared = { email, code: drawSharedCode() }
+  const shared = { email, code: generateSharedCode() }
   const now = new Date(parts.pages.clock.now())
   const isClaimed = await rows.write((sql) => claimSharedCode(sql, providerId, shared, now))
   if (isClaimed) {
@@ -96,7 +96,7 @@ async function sendSharedCode(parts: SignInParts, visitor: Visitor, email: strin
       await rows.write((sql) => removeSharedCode(sql, providerId, shared))
       throw error
     }
-    await rows.write((sql) => prolongSharedCode(sql, providerId, shared, now))
+    await rows.write((sql) => extendSharedCode(sql, providerId, shared, now))
   }
   await rows.write((sql) => joinSharedCode(sql, providerId, { browserToken, email }, now))
 }
@@ -113,7 +113,7 @@ async function requireTagsLeft(
   if (!email.includes('+')) return
   const limit = { kind: 'code-tags', max: auth.config.codesPerEmailMax, windowMs: hourMs } as const
   const sql = pages.publisher.database.in(caller.environment)
-  const waitMs = await countAuthAttempt(sql, limit, mailboxOf(email), new Date(pages.clock.now()))
+  const waitMs = await countAuthAttempt(sql, limit, mailboxKey(email), new Date(pages.clock.now()))
   if (waitMs !== undefined) throw new ProblemError(problems.tooManyAttempts, frame)
 }
 

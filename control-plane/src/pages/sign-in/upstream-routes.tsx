@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { addressOfSignIn } from '@tollgate/domain/customer-auth/upstream-identities'
+import { resolveSignInAddress } from '@tollgate/domain/customer-auth/upstream-identities'
 import {
   saveUpstreamSignIn,
   useUpstreamSignIn,
@@ -139,7 +139,7 @@ async function completeUpstreamSignIn(
     idempotencyKey: null,
   }
   const email = await commit(pages, operation, (work) =>
-    addressOfSignIn(work, identity, verified.data),
+    resolveSignInAddress(work, identity, verified.data),
   )
   if (email === undefined) return refuse('taken')
   const session = { email, name: shownNameOf(account.name) ?? null, identity }

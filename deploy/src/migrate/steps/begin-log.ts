@@ -6,7 +6,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { beginTelling } from '@tollgate/domain/usage-events/positions'
+import { startPositions } from '@tollgate/domain/usage-events/positions'
 import { StartRefusedError } from '../../standalone/start-refused.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
@@ -51,7 +51,7 @@ async function tellFromHere(
   { database }: Target,
   { environment, partition }: Place,
 ): Promise<void> {
-  await beginTelling(database.in(environment), new Map([[partition, firstMovedOffset]]))
+  await startPositions(database.in(environment), new Map([[partition, firstMovedOffset]]))
 }
 
 async function trimFirst({ log }: Target, topic: string, partition: number): Promise<void> {

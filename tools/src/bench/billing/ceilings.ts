@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@tollgate/platform/database/database'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
-import { workOff } from '@tollgate/domain/postgres/work-off'
+import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 
 /** Number of concurrent operations, the same as in the billing runner. */
 export const inFlightMax = 8
@@ -46,6 +46,6 @@ async function measureRate<Item>(
   act: (item: Item) => Promise<void>,
 ): Promise<number> {
   const beganMs = performance.now()
-  await workOff(items, inFlightMax, act)
+  await forEachConcurrently(items, inFlightMax, act)
   return items.length / ((performance.now() - beganMs) / 1_000)
 }

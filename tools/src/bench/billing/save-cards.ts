@@ -1,6 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
-import { workOff } from '@tollgate/domain/postgres/work-off'
+import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 import { testCard } from './subscribe.ts'
 
 const inFlightMax = 32
@@ -23,7 +23,7 @@ export async function saveCards(
 ): Promise<void> {
   const cards: SavedCard[] = []
   const numbered = customerRefs.map((customerRef, number) => ({ customerRef, number }))
-  await workOff(numbered, inFlightMax, async ({ customerRef, number }) => {
+  await forEachConcurrently(numbered, inFlightMax, async ({ customerRef, number }) => {
     const made = await processor.ensureCustomer(
       { metadata: { tollgate_customer: customerRef } },
       `${customerRef}:made`,

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
 import { runLanes, times } from '../../load/lanes.ts'
 import type { Rig } from './rig.ts'
@@ -25,7 +25,7 @@ export async function measureCeiling(rig: Rig, deliveries: number): Promise<numb
 function post(agent: Agent, url: string): Promise<void> {
   const delivery = {
     eventId: 'evt_ceiling',
-    deliveryRef: drawReference('webhookDelivery'),
+    deliveryRef: generateReference('webhookDelivery'),
     attempt: 1,
     body,
   }

@@ -8,8 +8,8 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
-import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
-import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
+import { generateEventId } from '@tollgate/domain/unit-of-work/generate-event-id'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import { entries } from '@tollgate/deploy/standalone/entries'
 import { findFreePort } from '@tollgate/deploy/standalone/ports'
 import { startSink, type Sink } from './sink-process.ts'
@@ -106,13 +106,13 @@ async function insertEndpoints(
   const place = { table: 'webhook_secrets', column: 'secret', owner: providerId } as const
   const sql = database.in('sandbox')
   for (let number = 0; number < count; number += 1) {
-    const reference = drawReference('webhookEndpoint')
+    const reference = generateReference('webhookEndpoint')
     await sql`
       insert into webhook_endpoints (provider_id, reference, url, created_at, updated_at)
       values (${providerId}, ${reference}, ${url}, now(), now())`
     await sql`
       insert into webhook_secrets (provider_id, reference, endpoint_ref, secret, signs_first, created_at)
-      values (${providerId}, ${drawReference('webhookSigningSecret')}, ${reference},
+      values (${providerId}, ${generateReference('webhookSigningSecret')}, ${reference},
         ${box.seal(`whsec_${reference}`, place)}, true, now())`
   }
 }
@@ -135,11 +135,15 @@ async function tellBatch(
 ): Promise<readonly string[]> {
   const createdAt = new Date()
   const events = Array.from({ length: count }, () => ({
-    eventId: drawEventId(createdAt),
+    eventId: generateEventId(createdAt),
     providerId,
     type: 'payment.succeeded',
     livemode: false,
-    object: { id: drawReference('paymentIntent'), customer: drawReference('customer'), filler },
+    object: {
+      id: generateReference('paymentIntent'),
+      customer: generateReference('customer'),
+      filler,
+    },
     previousAttributes: null,
     requestId: null,
     idempotencyKey: null,

@@ -1,0 +1,108 @@
+import { pipelined } from '../postgres/pipelined.ts'
+import { carriedInLines } from '../pricing/charges.ts'
+import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import { taxLines } from '../pricing/tax-line.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import type { TaxTerms } from '../tax/tax-rule.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
+import { consumeCarried } from './carried-amounts.ts'
+import type { InvoiceWithLines } from './invoice.ts'
+import { insertLines } from './lines.ts'
+import { readTaxLines } from './read-tax.ts'
+import { insertInvoice } from './repository.ts'
+
+export type InvoiceRequest = {
+  readonly customerRef: string
+  /** Null if only credits were bought. */
+  readonly purchaseRef: string | null
+  readonly planSnapshot: PlanSnapshot | null
+  /** ISO 4217, upper case. All lines have this currency. */
+  readonly currency: string
+  /** Lines without tax. The tax is added to them. */
+  readonly lines: readonly InvoiceLine[]
+  /** The billed periods that the lines charge. */
+  readonly claims: readonly PeriodClaim[]
+  /**
+   * Tax terms of a payment that was made before the invoice. The invoice then totals exactly the paid amount, so no
+   * amounts are carried in from earlier invoices.
+   */
+  readonly paidWith?: TaxTerms | 'no tax'
+  /**
+   * Whether the lines cost nothing and stay a draft. Amounts carried over to the customer's next invoice are left
+   * untouched.
+   */
+  readonly staysDraft?: boolean
+}
+
+export type DraftOutcome =
+  | { readonly kind: 'created'; readonly invoice: InvoiceWithLines }
+  /** Another invoice already charges one of the periods. Nothing was created. */
+  | { readonly kind: 'already-billed' }
+
+/**
+ * Creates a draft: claims its periods, takes the amount that is carried over to the customer's next invoice, and stores
+ * the lines with all inputs of their prices. Everything commits together, so after a crash a period is either unbilled
+ * or completely billed.
+ */
+export async function createDraft(
+  work: UnitOfWork,
+  request: InvoiceRequest,
+): Promise<DraftOutcome> {
+  const { sql, providerId, now } = work
+  const { customerRef, purchaseRef, planSnapshot, currency, claims } = request
+  const reference = generateReference('invoice')
+  if (claims.length > 0) {
+    if (purchaseRef === null) throw new Error('billed periods require a purchase')
+    const isClaimed = await claimPeriods(sql, providerId, purchaseRef, claims, reference, now)
+    if (!isClaimed) return { kind: 'already-billed' }
+  }
+  const lines = [...request.lines, ...(await taxAndCarriedLines(work, request))]
+  const invoice: InvoiceWithLines = {
+    reference,
+    number: null,
+    status: 'draft',
+    customerRef,
+    purchaseRef,
+    planSnapshot,
+    currency,
+    totalMinor: totalOf(lines),
+    carriedMinor: 0n,
+    paidMinor: 0n,
+    creditedMinor: 0n,
+    refundedMinor: 0n,
+    isHeld: false,
+    failedCharges: 0,
+    nextChargeAt: null,
+    countedFailure: null,
+    parties: null,
+    issuedAt: null,
+    paidAt: null,
+    closedAt: null,
+    createdAt: now,
+    updatedAt: now,
+    lines,
+  }
+  await Promise.all([
+    insertInvoice(sql, providerId, invoice),
+    insertLines(sql, providerId, reference, lines),
+  ])
+  return { kind: 'created', invoice }
+}
+
+/** Returns the lines for the tax of the charged lines and for the amount carried over from earlier invoices. */
+async function taxAndCarriedLines(
+  work: UnitOfWork,
+  request: InvoiceRequest,
+): Promise<InvoiceLine[]> {
+  const { customerRef, currency, paidWith, lines, staysDraft } = request
+  if (staysDraft === true) return []
+  if (paidWith !== undefined) return paidWith === 'no tax' ? [] : taxLines(lines, paidWith)
+  const { sql, providerId, now } = work
+  const [carriedIn, tax] = await pipelined([
+    consumeCarried(sql, providerId, { customerRef, currency }, now),
+    readTaxLines(work, request),
+  ])
+  return [...tax, ...carriedInLines(carriedIn)]
+}

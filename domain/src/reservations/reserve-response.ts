@@ -1,0 +1,28 @@
+import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
+import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { toLimitsResponse } from '../entitlements/limit-answer.ts'
+import type { ReservedUsage } from './reserve-usage.ts'
+
+/**
+ * Returns the response to a reservation request. The remaining units are those that are neither used nor reserved, including by
+ * this request.
+ */
+export function toReserveResponse(
+  reserved: Extract<ReservedUsage, { kind: 'decided' }>,
+  offer: PublishedOffer | undefined,
+): LimitsResponse {
+  const {
+    entitlement,
+    takenMicros: usedMicros,
+    allowedMicros,
+    creditMicros,
+    reservation,
+  } = reserved
+  const check = { entitlement, usedMicros, allowedMicros, offer, creditMicros }
+  if (reservation === undefined) return toLimitsResponse(false, check)
+  const { id, unitsMicros, expiresAtMs } = reservation
+  const units = numberFromMicros(unitsMicros)
+  const expiresAt = new Date(expiresAtMs).toISOString()
+  return { ...toLimitsResponse(true, check), reservation: { id, units, expiresAt } }
+}

@@ -1,7 +1,0 @@
-import { randomBytes } from 'node:crypto'
-import { newReference, type DrawnKind } from '@tollgate/schemas/references'
-
-/** Returns a unique reference. */
-export function drawReference(kind: DrawnKind): string {
-  return newReference(kind, randomBytes)
-}
