@@ -45,7 +45,7 @@ const fault = z.strictObject({
   times: z.int().min(1).default(1),
   delayMs: z.int().min(0).max(60_000).optional(),
 })
-const habits = z
+const webhookSettings = z
   .strictObject({
     isHeld: z.boolean(),
     delayMs: z.int().min(0),
@@ -171,8 +171,8 @@ export const adminRoutes: readonly AdminRoute[] = [
     method: 'POST',
     path: 'webhooks',
     answer: ({ webhooks }, body) => {
-      webhooks.habits = { ...webhooks.habits, ...withoutUndefined(habits.parse(body)) }
-      return ok(webhooks.habits)
+      webhooks.settings = { ...webhooks.settings, ...withoutUndefined(webhookSettings.parse(body)) }
+      return ok(webhooks.settings)
     },
   },
   {
@@ -191,7 +191,7 @@ function stateOf({ clock, faults, webhooks }: AdminParts): object {
   return {
     now: Math.floor(clock.now() / 1_000),
     faults: faults.list(),
-    webhooks: webhooks.habits,
+    webhooks: webhooks.settings,
     paymentMethods: tokenNames,
   }
 }

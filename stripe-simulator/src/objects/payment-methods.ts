@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { invalid, missing, StripeApiError } from '../errors.ts'
-import { present } from './present.ts'
 import { newId, type World } from '../store/world.ts'
 import { requireCustomer } from './customers.ts'
 import { emit } from './event-log.ts'
@@ -24,7 +23,7 @@ export function createPaymentMethod(
   const number = card.number.replaceAll(/[\s-]/g, '')
   const found = findTestCard(number)
   if (found === undefined) {
-    throw cardError(402, {
+    throw cardError({
       code: 'incorrect_number',
       message: 'Your card number is incorrect. The simulator takes test cards only.',
     })
@@ -32,13 +31,13 @@ export function createPaymentMethod(
   const now = new Date(world.nowMs)
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() + 1]
   if (card.exp_month < 1 || card.exp_month > 12) {
-    throw cardError(402, {
+    throw cardError({
       code: 'invalid_expiry_month',
       message: "Your card's expiration month is invalid.",
     })
   }
   if (card.exp_year < year || (card.exp_year === year && card.exp_month < month)) {
-    throw cardError(402, {
+    throw cardError({
       code: 'invalid_expiry_year',
       message: "Your card's expiration year is invalid.",
     })
@@ -103,7 +102,7 @@ export function attachPaymentMethod(world: World, id: string, customer: string):
   }
   if (method.simulator.isUsedUp) throw usedUp()
   const { attachError } = testCard(method.simulator.number)
-  if (attachError !== undefined) throw cardError(402, attachError)
+  if (attachError !== undefined) throw cardError(attachError)
   return giveTo(world, method, customer)
 }
 
@@ -151,17 +150,8 @@ export function requireUsable(world: World, id: string, customer: string | null)
   return method
 }
 
-export function cardError(
-  status: number,
-  error: CardError,
-  more: { readonly payment_method?: PaymentMethod } = {},
-): StripeApiError {
-  const method = more.payment_method
-  return new StripeApiError(status, {
-    type: 'card_error',
-    ...error,
-    ...(method !== undefined && { payment_method: present(method) }),
-  })
+function cardError(error: CardError): StripeApiError {
+  return new StripeApiError(402, { type: 'card_error', ...error })
 }
 
 function usedUp(): StripeApiError {

@@ -55,43 +55,12 @@ export function answerAuthentication(parts: PageParts, id: string, fields: Field
 }
 
 /** Shows the card form that replaces Stripe's. After a success, the browser is redirected to `return_url`. */
-export function showCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
-  return cardPage(parts, id, fields)
-}
-
-export function submitCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
-  const open = findIntent(parts, id, fields)
-  if (open === undefined) return noIntent()
-  const { world, intent } = open
-  if (!isOpen(intent)) return alreadyEnded(intent)
-  const returnUrl = returnUrlOf(fields)
-  try {
-    const card = {
-      number: textOf(fields['number']),
-      exp_month: Number(fields['exp_month']),
-      exp_year: Number(fields['exp_year']),
-    }
-    const confirmation = {
-      payment_method: createPaymentMethod(world, card).id,
-      return_url: returnUrl ?? undefined,
-    }
-    if (intent.object === 'payment_intent') confirmPaymentIntent(world, id, confirmation)
-    else confirmSetupIntent(world, id, confirmation)
-  } catch (error) {
-    if (!(error instanceof StripeApiError)) throw error
-    return cardPage(parts, id, fields, error.message)
-  }
-  const tried = world.require(intent.object, id)
-  world.commit()
-  if (tried.status === 'requires_action') {
-    return { kind: 'redirect', url: `/_simulator/3ds/${id}?client_secret=${tried.client_secret}` }
-  }
-  const { message } = lastErrorOf(tried) ?? {}
-  if (message !== undefined) return cardPage(parts, id, fields, message)
-  return leave(tried, returnUrl)
-}
-
-function cardPage(parts: PageParts, id: string, fields: Fields, complaint?: string): PageAnswer {
+export function showCardForm(
+  parts: PageParts,
+  id: string,
+  fields: Fields,
+  complaint?: string,
+): PageAnswer {
   const open = findIntent(parts, id, fields)
   if (open === undefined) return noIntent()
   const { intent } = open
@@ -114,6 +83,38 @@ function cardPage(parts: PageParts, id: string, fields: Fields, complaint?: stri
   })
   const status = complaint === undefined ? 200 : 402
   return shown(page(isPayment ? 'Pay by card' : 'Save a card', content), status)
+}
+
+export function submitCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { world, intent } = open
+  if (!isOpen(intent)) return alreadyEnded(intent)
+  const returnUrl = returnUrlOf(fields)
+  try {
+    const card = {
+      number: textOf(fields['number']),
+      exp_month: Number(fields['exp_month']),
+      exp_year: Number(fields['exp_year']),
+    }
+    const confirmation = {
+      payment_method: createPaymentMethod(world, card).id,
+      return_url: returnUrl ?? undefined,
+    }
+    if (intent.object === 'payment_intent') confirmPaymentIntent(world, id, confirmation)
+    else confirmSetupIntent(world, id, confirmation)
+  } catch (error) {
+    if (!(error instanceof StripeApiError)) throw error
+    return showCardForm(parts, id, fields, error.message)
+  }
+  const tried = world.require(intent.object, id)
+  world.commit()
+  if (tried.status === 'requires_action') {
+    return { kind: 'redirect', url: `/_simulator/3ds/${id}?client_secret=${tried.client_secret}` }
+  }
+  const { message } = lastErrorOf(tried) ?? {}
+  if (message !== undefined) return showCardForm(parts, id, fields, message)
+  return leave(tried, returnUrl)
 }
 
 function findIntent({ pages, clock }: PageParts, id: string, fields: Fields): Open | undefined {

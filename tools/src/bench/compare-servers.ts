@@ -1,4 +1,4 @@
-import { median } from '../load/statistics.ts'
+import { mediansOf } from '../load/statistics.ts'
 import { runWrk, type WrkLoad, type WrkResult } from './wrk.ts'
 
 export type Contest = {
@@ -23,11 +23,8 @@ export async function compareServers(contest: Contest, repeats: number): Promise
 }
 
 function medians(results: readonly WrkResult[]): WrkResult {
-  const of = (pick: (result: WrkResult) => number): number => median(results.map(pick))
   return {
-    requestsPerSecond: of((result) => result.requestsPerSecond),
-    p50Ms: of((result) => result.p50Ms),
-    p99Ms: of((result) => result.p99Ms),
+    ...mediansOf(results, ['requestsPerSecond', 'p50Ms', 'p99Ms']),
     errors: results.reduce((sum, result) => sum + result.errors, 0),
   }
 }

@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { Command, Option } from 'commander'
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { startInstance } from '../instance/instance.ts'
@@ -11,12 +14,11 @@ import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
 import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
-import type { ClientRates } from './kafka-clients/client-rates.ts'
+import type { ClientRates } from './kafka-clients/measure-clients.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
 import { measureMcp } from './mcp/measure-mcp.ts'
 import { mcpText } from './mcp/mcp-text.ts'
 import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
-import { startCeiling } from './start-ceiling.ts'
 import { reportWebhooks } from './webhooks/report-webhooks.ts'
 import { requireWrk } from './wrk.ts'
 
@@ -134,7 +136,7 @@ const folder = await makeTemporaryFolder('bench')
 const engines = options.engines
   ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), say)
   : undefined
-const ceiling = await startCeiling(process.env)
+const ceiling = await startCeiling()
 const instance = await startInstance({
   dataDir: `${folder.path}/data`,
   port: await findFreePort(new Set()),
@@ -155,6 +157,15 @@ try {
   await instance.stop()
   await engines?.stop()
   await folder.remove()
+}
+
+/** Starts the ceiling server in its own process, like Tollgate's server. */
+async function startCeiling(): Promise<{ readonly baseUrl: string; stop(): void }> {
+  const port = await findFreePort(new Set())
+  const file = fileURLToPath(new URL('../../dist/bench/ceiling/main.js', import.meta.url))
+  const child = fork(file, { env: { ...process.env, CEILING_PORT: String(port) } })
+  await once(child, 'message')
+  return { baseUrl: `http://127.0.0.1:${port}`, stop: () => void child.kill() }
 }
 
 async function reportBilling(): Promise<void> {

@@ -8,7 +8,7 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { makeCustomers } from '../load/make-customers.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measureLanes } from '../load/lanes.ts'
-import { median } from '../load/statistics.ts'
+import { mediansOf } from '../load/statistics.ts'
 
 type ManagementRate = { readonly perSecond: number; readonly p99Ms: number }
 
@@ -131,13 +131,9 @@ async function compare(
     rates.ours.push(await measure(ours, references, seconds))
     rates.direct.push(await measure(direct, references, seconds))
   }
-  return { ours: medians(rates.ours), direct: medians(rates.direct) }
-}
-
-function medians(rates: readonly ManagementRate[]): ManagementRate {
   return {
-    perSecond: median(rates.map(({ perSecond }) => perSecond)),
-    p99Ms: median(rates.map(({ p99Ms }) => p99Ms)),
+    ours: mediansOf(rates.ours, ['perSecond', 'p99Ms']),
+    direct: mediansOf(rates.direct, ['perSecond', 'p99Ms']),
   }
 }
 

@@ -7,7 +7,6 @@ import { runEngineChaosCommand, type EngineChaosFlags } from './engines/chaos-co
 import { faultNames as engineFaultNames } from './engines/faults.ts'
 import { faultNames } from './faults.ts'
 import { runFlushCommand, type FlushFlags } from './flush/flush-command.ts'
-import { InterruptedError, interruptible } from './interruption.ts'
 import { planRounds, type PlanSizes } from './plan-rounds.ts'
 import { SumsUnreadableError } from './read-sums.ts'
 import { roundLine, summary } from './report.ts'
@@ -20,6 +19,11 @@ type Options = EngineChaosFlags &
     readonly flush: boolean
     readonly keep: boolean
   }
+
+/** The user interrupted the run. This is not a failure of the tested installation. */
+class InterruptedError extends Error {
+  override readonly name = 'InterruptedError'
+}
 
 const program = new Command('npm run chaos --')
   .description(
@@ -122,7 +126,7 @@ const folder = await makeTemporaryFolder('chaos')
 const again = `Run again with --seed ${options.seed}; data and logs in ${folder.path}.`
 console.log(`seed ${options.seed}, data in ${folder.path}`)
 
-const signal = interruptible()
+const signal = abortOnInterrupt()
 try {
   const isExact = await runChosen()
   if (!isExact) console.log(again)
@@ -138,6 +142,15 @@ try {
   console.log(isPlain ? error.message : error)
   console.log(again)
   process.exit(1)
+}
+
+/** Returns a signal that aborts with an InterruptedError at Ctrl-C. A second Ctrl-C ends the process as usual. */
+function abortOnInterrupt(): AbortSignal {
+  const interruption = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => interruption.abort(new InterruptedError()))
+  }
+  return interruption.signal
 }
 
 function runChosen(): Promise<boolean> {

@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
-import { newReference } from '@tollgate/schemas/references'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount } from '@tollgate/platform/terminal/table'
 import { newLedger, type CustomerLedger } from './ledger.ts'
-import { areCustomersWaiting, copyCustomer, type CustomerCopy } from './copy-customer.ts'
+import { areCustomersWaiting, copyCustomer, newCopy } from './copy-customer.ts'
 
 export type MakeCustomersOptions = {
   readonly customers: number
@@ -34,7 +32,7 @@ export async function makeCustomers(
   const fields = { email: 'original@measured.example', externalRef: 'original' }
   const { reference: originalRef } = await client.createCustomer(fields)
   await client.checkLimit(originalRef, productRef)
-  const copies = Array.from({ length: customers }, (_, number) => newCopy(number))
+  const copies = Array.from({ length: customers }, (_, number) => newCopy(`copy_${number}`))
   const database = createPostgresDatabase({ url: databaseUrl, isOwner: true, poolMax: 1 })
   try {
     const pool = database.in('sandbox')
@@ -55,13 +53,5 @@ export async function makeCustomers(
     return { ledgers, publishedMs }
   } finally {
     await database.close()
-  }
-}
-
-function newCopy(number: number): CustomerCopy {
-  return {
-    customerRef: newReference('customer', randomBytes),
-    externalRef: `copy_${number}`,
-    purchaseRef: newReference('purchase', randomBytes),
   }
 }

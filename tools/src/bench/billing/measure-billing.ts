@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
 import type { Database, Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
@@ -6,7 +7,7 @@ import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settin
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount } from '@tollgate/platform/terminal/table'
 import { inFlightMax, measureProcessor, measureTransactions } from './ceilings.ts'
-import { makeDuePurchases } from './make-due-purchases.ts'
+import { areCustomersWaiting, copyCustomer, newCopy } from '../../load/copy-customer.ts'
 import { measureRun, type MeasuredRun } from './measured-run.ts'
 import { saveCards } from './save-cards.ts'
 import { buyPlan, takeFreePlan } from './subscribe.ts'
@@ -40,6 +41,8 @@ type Renewals = {
   readonly ceilingName: string
   readonly measureCeiling: () => Promise<number>
 }
+
+const pollMs = 200
 
 export async function measureBilling(options: BillingOptions): Promise<BillingResult[]> {
   const { client, environment } = options
@@ -87,7 +90,7 @@ async function measureKind(
   for (const count of due) {
     say(`${name}: making ${formatCount(count - made)} purchases ...`)
     const prefix = `${originalRef}_${count}`
-    const customerRefs = await makeDuePurchases(pool, originalRef, prefix, count - made)
+    const customerRefs = await createDuePurchases(pool, originalRef, prefix, count - made)
     await equip(originalRef, customerRefs)
     made = count
     for (const number of runners) {
@@ -105,6 +108,20 @@ async function measureKind(
   }
   await stopRenewing(pool, await productOf(pool, originalRef))
   return results
+}
+
+/** Creates and publishes copies of a customer and its purchase, with the same due date. Returns the references of the copies. */
+async function createDuePurchases(
+  pool: Database['control'],
+  originalRef: string,
+  prefix: string,
+  count: number,
+): Promise<string[]> {
+  const copies = Array.from({ length: count }, (_, number) => newCopy(`${prefix}_${number}`))
+  await copyCustomer(pool, originalRef, copies)
+  while (await areCustomersWaiting(pool)) await sleep(pollMs)
+  await pool`analyze`
+  return copies.map(({ customerRef }) => customerRef)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
-import type { ClientRates } from './client-rates.ts'
+import type { ClientRates } from './measure-clients.ts'
 
 const header = [
   'client of Kafka, acks=all',

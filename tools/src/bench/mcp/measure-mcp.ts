@@ -1,10 +1,12 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { fetchAgentToken } from '../../client/agent-token.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measuredCap } from '../../client/measured-product.ts'
 import type { Instance } from '../../instance/instance.ts'
-import { median } from '../../load/statistics.ts'
+import { mediansOf } from '../../load/statistics.ts'
 import { runPacedLoad, type PacedLoad, type PacedResult } from './paced-load.ts'
-import { startChild, type Child } from './start-child.ts'
 
 export type McpOptions = {
   readonly seconds: number
@@ -100,6 +102,21 @@ export async function measureMcp(
   }
 }
 
+type Child = { readonly port: number; stop(): void }
+
+/** Starts a server in its own process, by the folder of its `main.ts`. It ends with this process. */
+async function startChild(
+  folder: 'origin' | 'bare-proxy',
+  ...values: readonly string[]
+): Promise<Child> {
+  const program = fileURLToPath(
+    new URL(`../../../dist/bench/mcp/${folder}/main.js`, import.meta.url),
+  )
+  const child = fork(program, values)
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { port, stop: () => child.disconnect() }
+}
+
 /** Returns the URL with an IP address, because a name lookup would count as part of the call. */
 function urlOf({ port }: Child): string {
   return `http://127.0.0.1:${port}/mcp`
@@ -150,11 +167,9 @@ async function compare(name: string, load: PacedLoad, repeats: number): Promise<
 }
 
 function medians(results: readonly PacedResult[]): PacedResult {
-  const of = (pick: (result: PacedResult) => number): number => median(results.map(pick))
   return {
+    ...mediansOf(results, ['p50Ms', 'p99Ms']),
     calls: results.reduce((sum, { calls }) => sum + calls, 0),
-    p50Ms: of(({ p50Ms }) => p50Ms),
-    p99Ms: of(({ p99Ms }) => p99Ms),
     errors: results.reduce((sum, { errors }) => sum + errors, 0),
   }
 }

@@ -1,9 +1,9 @@
-import { createSeededRandom } from '../../client/seeded-random.ts'
+import { createSeededRandom, type SeededRandom } from '../../client/seeded-random.ts'
 import type { TemporaryFolder } from '@tollgate/deploy/standalone/temporary-folder'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { totalOf, type CustomerSums } from './engine-sums.ts'
-import { planFaults } from './plan-faults.ts'
+import { momentNames, stretchNames } from './faults.ts'
 import { isExact, roundText } from './report.ts'
 import { startEngineChaos, type EngineRound } from './run-engine-chaos.ts'
 
@@ -54,6 +54,16 @@ export async function runEngineChaosCommand(
   } finally {
     await chaos.end()
   }
+}
+
+/**
+ * Returns every kind once, then the short kinds repeatedly, each time in another order. The long kinds come after some usage
+ * exists, so that they have data to rebuild.
+ */
+function planFaults(count: number, random: SeededRandom): string[] {
+  const plan = [...random.shuffle(momentNames), ...random.shuffle(stretchNames)]
+  while (plan.length < count) plan.push(...random.shuffle(momentNames))
+  return plan.slice(0, count)
 }
 
 /** Returns the sums at the end of the run. Records without keys may be stored although their answer was lost. */

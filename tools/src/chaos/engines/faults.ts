@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { keepCopy } from '@tollgate/platform/chaos/older-copy'
 import type { SeededRandom } from '../../client/seeded-random.ts'
 import { partitionsShort } from '../../engines/kafka-question.ts'
-import { askRedis } from '../../engines/redis-question.ts'
 import { waitUntil } from '../../engines/wait-until.ts'
 import { killProcess } from '../../instance/process-tree.ts'
-import { brokerNames, type ChaosEngines, type EngineServerName } from './chaos-engines.ts'
+import { brokerNames, flushAll, type ChaosEngines, type EngineServerName } from './chaos-engines.ts'
 import type { ChaosServices, ServiceName } from './chaos-services.ts'
 
 export type World = {
@@ -165,8 +164,7 @@ async function killDuringStart({ services }: World, random: SeededRandom): Promi
 
 async function flushRedis({ engines, untilCountedInRedis }: World): Promise<string> {
   const exact = stopwatch()
-  const answer = await askRedis(engines.ports.redis, 'FLUSHALL')
-  if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
+  await flushAll(engines)
   await untilCountedInRedis()
   return `counts whole again after ${exact()}`
 }

@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createSeededRandom } from '../../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import { askRedis } from '../../engines/redis-question.ts'
 import { startInstance, type Instance } from '../../instance/instance.ts'
 import { endRun } from '../end-run.ts'
 import { formatCount } from '@tollgate/platform/terminal/table'
-import { startChaosEngines, type ChaosEngines } from '../engines/chaos-engines.ts'
+import { flushAll, startChaosEngines, type ChaosEngines } from '../engines/chaos-engines.ts'
 import { findDifference, type CustomerSums } from '../engines/engine-sums.ts'
 import { openEngineStores, type EngineStores } from '../engines/engine-stores.ts'
 import { readEngineSums } from '../engines/read-engine-sums.ts'
@@ -150,8 +149,7 @@ async function runLoad(
   await sleep(options.beforeMs)
   const before = take()
   say('FLUSHALL')
-  const answer = await askRedis(engines.ports.redis, 'FLUSHALL', flushMs)
-  if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
+  await flushAll(engines, flushMs)
   const whole = await untilWhole(stores.hotState, partitionCount, patienceMs, say)
   const meanwhile = take()
   await createUntilCounted(stores, ledgers, patienceMs)()
