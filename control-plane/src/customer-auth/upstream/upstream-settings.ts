@@ -12,37 +12,37 @@ import { isLoopback } from '../redirect-policy.ts'
 export const upstreamSettings = {
   googleClientId: textSetting(
     'TOLLGATE_GOOGLE_CLIENT_ID',
-    'Client id of this installation at Google, for customers who sign in with Google; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/google/callback` there',
+    'Client id of this installation at Google, for customers who sign in with Google; if empty, the sign-in page does not offer Google. Register the redirect URI `{hosted URL}/customer/sign-in/google/callback` at Google',
     '',
   ),
   googleClientSecret: secretSetting(
     'TOLLGATE_GOOGLE_CLIENT_SECRET',
-    'Client secret that belongs to it',
+    'Client secret of TOLLGATE_GOOGLE_CLIENT_ID',
     (text) => text,
   ),
   googleIssuer: addressSetting(
     'TOLLGATE_GOOGLE_ISSUER',
-    'The OpenID Connect issuer that customers who choose Google are sent to',
+    'OpenID Connect issuer at which customers sign in who choose Google',
     'https://accounts.google.com',
   ),
   githubClientId: textSetting(
     'TOLLGATE_GITHUB_CLIENT_ID',
-    'Client id of the OAuth app of this installation at GitHub, for customers who sign in with GitHub; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/github/callback` there',
+    'Client id of the OAuth app of this installation at GitHub, for customers who sign in with GitHub; if empty, the sign-in page does not offer GitHub. Register the callback URL `{hosted URL}/customer/sign-in/github/callback` at GitHub',
     '',
   ),
   githubClientSecret: secretSetting(
     'TOLLGATE_GITHUB_CLIENT_SECRET',
-    'Client secret that belongs to it',
+    'Client secret of TOLLGATE_GITHUB_CLIENT_ID',
     (text) => text,
   ),
   githubUrl: addressSetting(
     'TOLLGATE_GITHUB_URL',
-    'Address of GitHub; of GitHub Enterprise Server or a subdomain of ghe.com where customers have their accounts there',
+    'Address of GitHub; if customers have their accounts at GitHub Enterprise Server or a subdomain of ghe.com, the address of that',
     'https://github.com',
   ),
   upstreamTimeoutMs: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_UPSTREAM_TIMEOUT_MS',
-    'Milliseconds that one request to Google or GitHub may take; a sign-in makes up to three after another',
+    'Timeout of one request to Google or GitHub, in milliseconds; a sign-in sends up to 3 requests, one after the other',
     5_000,
     { min: 100, max: 60_000 },
   ),
