@@ -34,15 +34,15 @@ type Lists = {
   readonly disputes: ProcessorDispute
 }
 
-export type AtProcessor = {
+export type ProcessorState = {
   readonly [Name in keyof Lists]: readonly Lists[Name][]
 }
 
 const names = ['payment_intents', 'charges', 'refunds', 'disputes'] as const
 
-export async function readProcessor(url: string): Promise<AtProcessor> {
+export async function readProcessor(url: string): Promise<ProcessorState> {
   const lists = await Promise.all(names.map(async (name) => [name, await listAll(url, name)]))
-  return Object.fromEntries(lists) as AtProcessor
+  return Object.fromEntries(lists) as ProcessorState
 }
 
 async function listAll(url: string, name: string): Promise<{ readonly id: string }[]> {

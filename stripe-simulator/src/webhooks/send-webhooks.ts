@@ -2,9 +2,9 @@ import { createHmac, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { present, simulatorOrigin } from '../objects/present.ts'
 import type { StripeEvent, WebhookEndpoint } from '../store/records.ts'
-import type { Pages } from '../store/pages.ts'
+import type { KeyValueStore } from '../store/key-value-store.ts'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
-import { dueDeliveries, World, type DueDelivery } from '../store/world.ts'
+import { dueDeliveries, UnitOfWork, type DueDelivery } from '../store/unit-of-work.ts'
 
 /** Settings for the delivery of webhooks. */
 export type WebhookSettings = {
@@ -29,7 +29,7 @@ const defaultSettings: WebhookSettings = {
 }
 
 export type WebhookParts = {
-  readonly pages: Pages
+  readonly store: KeyValueStore
   readonly clock: SimulatedClock
   /** URL of the simulator, for links in webhooks. */
   readonly origin: () => string
@@ -54,21 +54,21 @@ function inOrder(due: DueDelivery[], order: WebhookSettings['order']): readonly 
 
 /** Sends a delivery and removes it after a 2xx answer. If the simulator is killed before that, the delivery is sent again. */
 async function send(parts: WebhookParts, delivery: DueDelivery, copies: number): Promise<void> {
-  const { pages, clock } = parts
+  const { store, clock } = parts
   const { mode, key, event: eventId, endpoint: endpointId, attempts } = delivery
-  const world = new World({ pages, mode, nowMs: clock.now() })
-  const event = world.find('event', eventId)
-  const endpoint = world.find('webhook_endpoint', endpointId)
+  const work = new UnitOfWork({ store, mode, nowMs: clock.now() })
+  const event = work.find('event', eventId)
+  const endpoint = work.find('webhook_endpoint', endpointId)
   if (event === undefined || endpoint === undefined) return removeDelivery(parts, delivery)
   let isDone = true
   for (let copy = 1; copy <= copies; copy++) {
     isDone = (await isAcknowledged(parts, event, endpoint)) && isDone
   }
   if (isDone || attempts + 1 >= attemptsMax) return removeDelivery(parts, delivery)
-  const later = new World({ pages, mode, nowMs: clock.now() })
+  const later = new UnitOfWork({ store, mode, nowMs: clock.now() })
   later.set(key, undefined)
   const retry = { event: eventId, endpoint: endpointId, attempts: attempts + 1 }
-  later.deliver(retry, firstRetrySeconds * 2 ** attempts)
+  later.scheduleDelivery(retry, firstRetrySeconds * 2 ** attempts)
   later.commit()
 }
 
@@ -102,8 +102,8 @@ async function isAcknowledged(
   }
 }
 
-function removeDelivery({ pages }: WebhookParts, { key }: DueDelivery): void {
-  pages.commit(new Map([[key, undefined]]))
+function removeDelivery({ store }: WebhookParts, { key }: DueDelivery): void {
+  store.commit(new Map([[key, undefined]]))
 }
 
 /** Sends due deliveries until it is stopped. */
@@ -145,7 +145,7 @@ export class WebhookSender {
   async #sendDue(untilMs: number): Promise<number> {
     const { order, copies } = this.settings
     const found: DueDelivery[] = []
-    for (const delivery of dueDeliveries(this.#parts.pages, untilMs)) {
+    for (const delivery of dueDeliveries(this.#parts.store, untilMs)) {
       if (found.push(delivery) === batchMax) break
     }
     const due = inOrder(found, order)
