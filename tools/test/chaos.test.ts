@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 test(
-  'has equal sums of what was sent, logged, counted and stored, whatever is killed, lost or damaged',
+  'logs, counts and stores exactly what was sent, after every kill, loss and damage',
   { timeout: 300_000 },
   async () => {
     const seed = Date.now() % 2 ** 32

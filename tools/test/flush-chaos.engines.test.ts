@@ -23,7 +23,7 @@ afterAll(() => folder.remove())
 
 describe.skipIf(missing.isLeftOut)(`FLUSHALL under load${missing.title}`, () => {
   it(
-    'loses and doubles nothing of any customer, and every limit check is true',
+    'loses and duplicates no usage of any customer, and every limit check is correct',
     { timeout },
     async () => {
       const flush = startFlush({
@@ -36,7 +36,7 @@ describe.skipIf(missing.isLeftOut)(`FLUSHALL under load${missing.title}`, () => 
         afterMs: 1_000,
         replayRecordsMax: 0,
         patienceMs: 60_000,
-        say: () => undefined,
+        print: () => undefined,
       })
       try {
         const outcome = await flush.outcome

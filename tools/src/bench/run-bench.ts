@@ -3,8 +3,8 @@ import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/clie
 import type { Instance } from '../instance/instance.ts'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
 import { writeBodyFiles } from './bodies.ts'
-import type { ContestResult } from './compare-servers.ts'
-import { contestLimits, contestUsage, type UsageContests } from './contests.ts'
+import type { ComparisonResult } from './compare-servers.ts'
+import { compareLimits, compareUsage, type UsageComparisons } from './comparisons.ts'
 import { measureManagement, type ManagementResult } from './measure-management.ts'
 import { measureProjections, untilCaughtUp, type ProjectionRate } from './measure-projections.ts'
 import { measureVisibility, type Visibility } from './measure-visibility.ts'
@@ -28,11 +28,11 @@ export type BenchResult = {
 }
 
 export type DataPlaneResult = {
-  readonly limits: ContestResult
+  readonly limits: ComparisonResult
   readonly visibility: Visibility
-  readonly usage: UsageContests
+  readonly usage: UsageComparisons
   /** Rates while all consumers of the log are stopped: the cost of ingest itself. */
-  readonly usageAlone: UsageContests
+  readonly usageAlone: UsageComparisons
   readonly counters: ProjectionRate
   readonly sink: ProjectionRate
 }
@@ -44,12 +44,12 @@ type Bench = {
   readonly runFile: RunFile
   readonly product: MeasuredProduct
   readonly options: BenchOptions
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 const measuredCustomers = 100
 const visibilitySamples = 500
-const behindTheLog = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
+const logConsumers = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
 
 /** Runs the benchmark. `processes` are the process ids of external stores, under the names of the embedded ones. */
 export async function runBench(
@@ -58,7 +58,7 @@ export async function runBench(
   ceilingUrl: string,
   folder: string,
   options: BenchOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<BenchResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
@@ -66,7 +66,7 @@ export async function runBench(
     const product = await createMeasuredProduct(client, Date.now().toString(36), measuredCustomers)
     const found = await instance.runFile()
     const runFile = { ...found, processes: { ...processes, ...found.processes } }
-    const bench = { instance, client, runFile, product, options, say }
+    const bench = { instance, client, runFile, product, options, print }
     const { only } = options
     const dataPlane =
       only === 'management' ? undefined : await runDataPlane(bench, ceilingUrl, folder)
@@ -78,7 +78,7 @@ export async function runBench(
 }
 
 async function runDataPlane(
-  { instance, client, runFile, product, options, say }: Bench,
+  { instance, client, runFile, product, options, print }: Bench,
   ceilingUrl: string,
   folder: string,
 ): Promise<DataPlaneResult> {
@@ -89,18 +89,18 @@ async function runDataPlane(
   const files = await writeBodyFiles(folder, productRef, customerRefs)
   const arena = { ceilingUrl, baseUrl, key, files, ...options }
 
-  say('measuring limit checks ...')
-  const limits = await contestLimits(arena)
+  print('measuring limit checks ...')
+  const limits = await compareLimits(arena)
   const [customerRef = ''] = customerRefs
   const visibility = await measureVisibility(client, productRef, customerRef, visibilitySamples)
-  say('measuring usage calls ...')
-  const usage = await contestUsage(arena)
-  say('measuring the projections ...')
+  print('measuring usage calls ...')
+  const usage = await compareUsage(arena)
+  print('measuring the projections ...')
   const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
   const projections = await measureProjections(backlog)
-  say('measuring ingest alone ...')
-  const pids = behindTheLog.flatMap((name) => runFile.processes[name] ?? [])
-  const usageAlone = await whileStopped(pids, () => contestUsage(arena))
+  print('measuring ingest alone ...')
+  const pids = logConsumers.flatMap((name) => runFile.processes[name] ?? [])
+  const usageAlone = await whileStopped(pids, () => compareUsage(arena))
   return { limits, visibility, usage, usageAlone, ...projections }
 }
 
@@ -109,14 +109,14 @@ async function runManagement({
   runFile,
   product,
   options,
-  say,
+  print,
 }: Bench): Promise<ManagementResult[]> {
-  say('measuring the management API ...')
+  print('measuring the management API ...')
   // The API does not answer for a customer whose usage is not counted yet.
   await untilCaughtUp(runFile)
   const databaseUrl = runFile.environment['TOLLGATE_DATABASE_URL'] ?? ''
   const { productRef } = product
-  return measureManagement({ client, databaseUrl, productRef, ...options, say })
+  return measureManagement({ client, databaseUrl, productRef, ...options, print })
 }
 
 async function whileStopped<Result>(

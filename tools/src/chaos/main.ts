@@ -79,7 +79,7 @@ const program = new Command('npm run chaos --')
   .option('-k, --kinds <names>', kindsHelp(), readKinds)
   .option(
     '--away <seconds>',
-    'With --engines: how long ClickHouse is away, in seconds',
+    'With --engines: how long ClickHouse is down, in seconds',
     wholeNumber(1, 3_600),
     120,
   )
@@ -119,11 +119,11 @@ const program = new Command('npm run chaos --')
 program.parse()
 const options = program.opts<Options>()
 const unknown = options.kinds?.find((name) => !kindsOf(options.engines).includes(name))
-if (unknown !== undefined) program.error(`error: there is no fault ${unknown}. See --help.`)
+if (unknown !== undefined) program.error(`error: unknown fault ${unknown}. See --help.`)
 if (options.flush && !options.engines) program.error('error: --flush needs --engines')
 
 const folder = await makeTemporaryFolder('chaos')
-const again = `Run again with --seed ${options.seed}; data and logs in ${folder.path}.`
+const again = `Repeat with --seed ${options.seed}; data and logs in ${folder.path}.`
 console.log(`seed ${options.seed}, data in ${folder.path}`)
 
 const signal = abortOnInterrupt()
@@ -135,7 +135,7 @@ try {
 } catch (error) {
   if (error instanceof InterruptedError) {
     await folder.remove()
-    console.log('Interrupted; nothing of it is left.')
+    console.log('Interrupted. The data of the run is removed.')
     process.exit(130)
   }
   const isPlain = error instanceof SumsUnreadableError || error instanceof StartRefusedError
@@ -164,7 +164,7 @@ function kindsOf(isOnEngines: boolean): readonly string[] {
 }
 
 function kindsHelp(): string {
-  return `Only these faults, in turns: ${faultNames.join(', ')}; with --engines: ${engineFaultNames.join(', ')}`
+  return `Only these faults, in turn: ${faultNames.join(', ')}; with --engines: ${engineFaultNames.join(', ')}`
 }
 
 function readKinds(text: string): string[] {

@@ -11,7 +11,7 @@ import { writeFileDurably } from '@tollgate/deploy/standalone/write-file'
 import { engineOf, type Engine, type EngineOptions, type RunningServer } from './engine.ts'
 import { javaArtifacts } from './java-artifacts.ts'
 import { asPropertiesFile, kafkaProperties } from './kafka-properties.ts'
-import { brokersKnownTo } from './kafka-question.ts'
+import { brokersKnownTo } from './kafka-metadata.ts'
 import type { BrokerPorts } from './port-plan.ts'
 import { requireProgram } from './programs.ts'
 import { startServer, type Command } from './server.ts'
@@ -59,7 +59,7 @@ export async function startKafkaBroker(
 }
 
 /** Returns the number of brokers with which the folder was created. */
-export function brokersIn(root: string): number | undefined {
+export function storedBrokerCount(root: string): number | undefined {
   return readCluster(root)?.brokers
 }
 
@@ -69,8 +69,8 @@ async function prepareBroker(
   index: number,
   folder: string,
 ): Promise<Command> {
-  const java = await requireProgram('java', options.say)
-  const { kafkaClassPath } = await javaArtifacts(options.say)
+  const java = await requireProgram('java', options.print)
+  const { kafkaClassPath } = await javaArtifacts(options.print)
   const id = await clusterId(options.root, brokers.length)
   const data = join(folder, 'data')
   const properties = join(folder, 'server.properties')
@@ -91,7 +91,7 @@ async function clusterId(root: string, brokers: number): Promise<string> {
   const known = readCluster(root)
   if (known && known.brokers !== brokers) {
     throw new StartRefusedError(
-      `Kafka in ${root} was made with ${known.brokers} broker(s) and cannot become ${brokers}. ` +
+      `Kafka in ${root} was created with ${known.brokers} broker(s) and cannot become ${brokers}. ` +
         'Stop the engines and remove its folders kafka*, or choose another folder with TOLLGATE_ENGINES_DIR.',
     )
   }

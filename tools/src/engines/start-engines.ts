@@ -13,7 +13,10 @@ import { startSchemaRegistry } from './schema-registry.ts'
 import { servicesEnvironment } from './services-environment.ts'
 
 /** Start functions by engine. `ports.kafka` determines the number of brokers. */
-const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Promise<Engine>> = {
+const startFunctions: Record<
+  EngineName,
+  (options: EngineOptions, ports: PortPlan) => Promise<Engine>
+> = {
   kafka: (options, ports) => startKafka(options, ports.kafka),
   'schema-registry': (options, ports) => startSchemaRegistry(options, ports.schemaRegistry),
   redis: (options, ports) => startRedis(options, ports.redis),
@@ -24,7 +27,7 @@ const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Pr
 }
 
 /** The running engines, and the errors of those that could not start. */
-export type Started<Running> = {
+export type StartResult<Running> = {
   readonly running: ReadonlyMap<EngineName, Running>
   readonly refused: ReadonlyMap<EngineName, Error>
 }
@@ -33,8 +36,8 @@ export function startEngines(
   names: readonly EngineName[],
   options: EngineOptions,
   ports: PortPlan,
-): Promise<Started<Engine>> {
-  return startEach(names, (name) => starts[name](options, ports))
+): Promise<StartResult<Engine>> {
+  return startEach(names, (name) => startFunctions[name](options, ports))
 }
 
 const serviceEngines = ['kafka', 'schema-registry', 'redis', 'postgres', 'clickhouse'] as const
@@ -72,7 +75,7 @@ export async function startServiceEngines(
 export async function startEach<Running>(
   names: readonly EngineName[],
   start: (name: EngineName) => Promise<Running>,
-): Promise<Started<Running>> {
+): Promise<StartResult<Running>> {
   const running = new Map<EngineName, Running>()
   const refused = new Map<EngineName, Error>()
   const startOne = async (name: EngineName): Promise<void> => {

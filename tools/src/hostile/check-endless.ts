@@ -14,7 +14,7 @@ const customerRef = 'beside_endless_bodies'
 
 /** Sends endless bodies and headers on many connections at once, while healthy clients continue. */
 export function checkEndless(options: EndlessOptions): Check {
-  return async (instance, say) => {
+  return async (instance, print) => {
     const { baseUrl, liveKey: key } = instance.credentials
     const connections = await connectionsWithinLimit(options.connections)
     const healthy = startHealthyClients({
@@ -25,7 +25,7 @@ export function checkEndless(options: EndlessOptions): Check {
     const crowd = startCrowd('endless', baseUrl, connections, key)
     const progress = (): string =>
       `${crowd.stats().open} endless connections, ${gigabytes(crowd.stats().sentBytes)} sent`
-    const watch = await watchServices(instance, progress, say)
+    const watch = await watchServices(instance, progress, print)
     await crowd.untilOpen(connections, openPatienceMs)
     const { open } = crowd.stats()
     await sleep(options.seconds * 1000)
@@ -33,8 +33,8 @@ export function checkEndless(options: EndlessOptions): Check {
     const lap = healthy.lap()
     const problems = [...(await watch.end()), ...failureProblems(lap, 'beside endless bodies')]
     const answered = await healthy.stop()
-    if (open < connections) problems.push(`only ${open} of ${connections} connections came about`)
-    if (stats.statuses['413'] === undefined) problems.push('no body without end was answered 413')
+    if (open < connections) problems.push(`only ${open} of ${connections} connections were opened`)
+    if (stats.statuses['413'] === undefined) problems.push('no endless body was answered with 413')
 
     const client = createTollgateClient({ baseUrl, key, connectionsMax: 2, timeoutMs: 30_000 })
     const stored = await untilStored(client, answered, [customerRef]).finally(() => client.close())

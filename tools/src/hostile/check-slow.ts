@@ -27,12 +27,12 @@ const openPatienceMs = 60_000
  * address.
  */
 export function checkSlow(options: SlowOptions): Check {
-  return async (instance, say) => {
+  return async (instance, print) => {
     const sockets = await connectionsWithinLimit(options.sockets)
     const lines =
       sockets < options.sockets ? [`Only ${sockets} connections: open files are limited.`] : []
-    const dataPlane = await besideDataPlane(instance, { ...options, sockets }, say)
-    const controlPlane = await besideControlPlane(instance, { ...options, sockets }, say)
+    const dataPlane = await checkDataPlane(instance, { ...options, sockets }, print)
+    const controlPlane = await checkControlPlane(instance, { ...options, sockets }, print)
     return {
       lines: [...lines, ...dataPlane.lines, ...controlPlane.lines],
       problems: [...dataPlane.problems, ...controlPlane.problems],
@@ -40,10 +40,10 @@ export function checkSlow(options: SlowOptions): Check {
   }
 }
 
-async function besideDataPlane(
+async function checkDataPlane(
   instance: Instance,
   options: SlowOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Verdict> {
   const { baseUrl, liveKey: key } = instance.credentials
   const call = (http: HttpClient): Promise<HttpAnswer> =>
@@ -52,7 +52,7 @@ async function besideDataPlane(
     instance,
     { name: 'data plane', service: 'ingest', baseUrl, call },
     options,
-    say,
+    print,
   )
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 2, timeoutMs: 30_000 })
   const stored = await untilStored(client, answered, [customerRef]).finally(() => client.close())
@@ -65,10 +65,10 @@ async function besideDataPlane(
   }
 }
 
-async function besideControlPlane(
+async function checkControlPlane(
   instance: Instance,
   options: SlowOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Verdict> {
   const { environment } = await instance.runFile()
   const baseUrl = environment['TOLLGATE_CONTROL_PLANE_URL'] ?? ''
@@ -78,7 +78,7 @@ async function besideControlPlane(
     instance,
     { name: 'control plane', service: 'control-plane', baseUrl, call },
     options,
-    say,
+    print,
   )
 }
 
@@ -97,15 +97,15 @@ async function measure(
   instance: Instance,
   { name, service, baseUrl, call }: Target,
   { sockets, rounds, seconds }: SlowOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Verdict & { readonly answered: number }> {
   const { liveKey: key } = instance.credentials
   const pid = (await instance.runFile()).processes[service] ?? 0
   const healthy = startHealthyClients({ baseUrl, key, call })
   let open = 0
   const progress = (): string => `${name}: ${formatCount(open)} slow connections`
-  const watch = await watchServices(instance, progress, say)
-  const quiet: Lap[] = []
+  const watch = await watchServices(instance, progress, print)
+  const baseline: Lap[] = []
   const beside: Lap[] = []
   const texts: string[] = []
   const problems: string[] = []
@@ -114,17 +114,17 @@ async function measure(
     await sleep(lapSeconds * 1000)
     const { latenciesMs, failures } = healthy.lap()
     for (const [outcome, times] of failures) {
-      problems.push(`${name}, ${when}: ${times} healthy calls came to ${outcome}`)
+      problems.push(`${name}, ${when}: ${times} healthy calls ended with ${outcome}`)
     }
     return { latenciesMs, processorMs: (await processorMs(pid)) - startedMs }
   }
   for (let round = 0; round < rounds; round++) {
     await lap(settleSeconds, 'before')
-    quiet.push(await lap(seconds / rounds, 'before'))
+    baseline.push(await lap(seconds / rounds, 'before'))
     const crowd = startCrowd('slow', baseUrl, sockets, key)
     await crowd.untilOpen(sockets, openPatienceMs)
     open = crowd.stats().open
-    if (open < sockets) problems.push(`${name}: only ${open} of ${sockets} connections came about`)
+    if (open < sockets) problems.push(`${name}: only ${open} of ${sockets} connections were opened`)
     await lap(0, 'while slow clients came')
     beside.push(await lap(seconds / rounds, 'beside slow clients'))
     texts.push(`${name}: ${crowdText(await crowd.end())}`)
@@ -135,18 +135,18 @@ async function measure(
   const answered = await healthy.stop()
   const memory = `${watch.memoryText('ingest')}; ${watch.memoryText('control-plane')}`
   return {
-    lines: [...texts, `${name}: ${memory}`, `${name}: ${costText(beside, quiet)}`],
+    lines: [...texts, `${name}: ${memory}`, `${name}: ${costText(beside, baseline)}`],
     problems,
     answered,
   }
 }
 
-function costText(beside: readonly Lap[], quiet: readonly Lap[]): string {
-  const [withP99, withoutP99] = [p99Of(beside), p99Of(quiet)]
-  const [withCall, withoutCall] = [processorPerCall(beside), processorPerCall(quiet)]
+function costText(beside: readonly Lap[], baseline: readonly Lap[]): string {
+  const [withP99, withoutP99] = [p99Of(beside), p99Of(baseline)]
+  const [withCall, withoutCall] = [processorPerCall(beside), processorPerCall(baseline)]
   return (
     `healthy p99 ${withP99.toFixed(2)} ms beside them, ${withoutP99.toFixed(2)} ms without: ratio ${(withP99 / withoutP99).toFixed(2)}; ` +
-    `processor time per healthy call ${withCall.toFixed(3)} ms beside them, ${withoutCall.toFixed(3)} ms without`
+    `CPU time per healthy call ${withCall.toFixed(3)} ms beside them, ${withoutCall.toFixed(3)} ms without`
   )
 }
 

@@ -69,6 +69,6 @@ export function startHealthyClients({ baseUrl, key, call }: HealthyOptions): Hea
 
 export function failureProblems(lap: HealthyLap, when: string): string[] {
   return [...lap.failures].map(
-    ([outcome, times]) => `${times} healthy calls ${when} came to ${outcome}`,
+    ([outcome, times]) => `${times} healthy calls ${when} ended with ${outcome}`,
   )
 }

@@ -73,7 +73,7 @@ async function insertCopies(
 }
 
 /** Returns whether any customer is still waiting to be published. */
-export async function areCustomersWaiting(pool: Queryable): Promise<boolean> {
+export async function hasUnpublishedCustomers(pool: Queryable): Promise<boolean> {
   const [row] = await pool<{ found: boolean }[]>`
     select exists (select from publications where kind = 'customer') as found`
   return row!.found

@@ -12,7 +12,7 @@ const lanes = 4
 const loadMs = 1_000
 const patienceMs = 60_000
 
-export type Survivor = {
+export type KillTestOptions = {
   readonly client: TollgateClient
   readonly dataDir: string
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -24,7 +24,7 @@ export type Survivor = {
  * Kills the installation while clients post usage. Then compares what was sent, acknowledged, logged, counted and stored. Resolves
  * to the number of records. Throws if a sum differs.
  */
-export async function surviveKill(survivor: Survivor): Promise<number> {
+export async function surviveKill(survivor: KillTestOptions): Promise<number> {
   const { client, dataDir, environment, killAndRestart } = survivor
   const run = Date.now().toString(36)
   const product = await createMeasuredProduct(client, run, customers)

@@ -12,10 +12,10 @@ export type BenchEngines = Omit<ServiceEngines, 'running'> & {
 export async function startBenchEngines(
   root: string,
   brokers: number,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<BenchEngines> {
   const { running, ...engines } = await startServiceEngines(
-    { root, say, endsWithParent: true },
+    { root, print, endsWithParent: true },
     brokers,
   )
   const pidOf = (name: EngineName): number => running.get(name)!.servers[0]!.pid

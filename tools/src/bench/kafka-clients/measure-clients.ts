@@ -14,7 +14,7 @@ export type ClientRates = {
   readonly readsPerSecond: number | undefined
 }
 
-export type AppendRate = {
+type AppendRate = {
   readonly perSecond: number
   readonly p99Ms: number
   /** CPU time per append in microseconds, including the appenders. */
@@ -42,8 +42,8 @@ const readLimits = { recordsMax: 1_000_000, bytesMax: 1024 * 1024 }
 export async function measureClients(options: ClientsOptions): Promise<ClientRates[]> {
   const { brokers, topic, partitions, repeats } = options
   const contestants = [
-    { name: 'ours on kafkajs', log: await openOurLog(brokers, topic, partitions) },
-    { name: 'kafkajs, its own producer', log: await openKafkajsLog(brokers, topic) },
+    { name: 'Tollgate on kafkajs', log: await openOurLog(brokers, topic, partitions) },
+    { name: 'kafkajs with its own producer', log: await openKafkajsLog(brokers, topic) },
     { name: '@platformatic/kafka', log: await openPlatformaticLog(brokers, topic) },
   ].map((each) => ({ ...each, appends: new Map<number, AppendRate[]>(), reads: [] as number[] }))
   try {
@@ -64,10 +64,12 @@ export async function measureClients(options: ClientsOptions): Promise<ClientRat
   }
   return contestants.map(({ name, appends, reads }) => ({
     name,
-    appends: new Map([...appends].map(([appenders, rates]) => [
+    appends: new Map(
+      [...appends].map(([appenders, rates]) => [
         appenders,
         mediansOf(rates, ['perSecond', 'p99Ms', 'processorUs']),
-      ])),
+      ]),
+    ),
     readsPerSecond: reads.length === 0 ? undefined : median(reads),
   }))
 }

@@ -49,7 +49,7 @@ const body = JSON.stringify({
     },
   },
 })
-const ofCall = {
+const requestHeaders = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
   'mcp-protocol-version': version,
@@ -64,7 +64,7 @@ const ofCall = {
 export async function measureMcp(
   instance: Instance,
   options: McpOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<McpResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
@@ -76,20 +76,20 @@ export async function measureMcp(
       `http://localhost:${origin.port}/mcp`,
     )
     const tokens = await fetchTokens(client, productRef, options.clients)
-    const headers = tokens.map((token) => ({ ...ofCall, authorization: `Bearer ${token}` }))
+    const headers = tokens.map((token) => ({ ...requestHeaders, authorization: `Bearer ${token}` }))
     const { seconds, callsPerSecond } = options
     const load = { headers, body, seconds, callsPerSecond }
     const measure = (name: string): Promise<McpStage> => {
-      say(`measuring ${name} ...`)
+      print(`measuring ${name} ...`)
       return compare(name, { ...load, urls: [urlOf(bare), proxyUrl] }, options.repeats)
     }
     // The first calls of a customer create the purchase and fill caches, so they are not measured.
     await runPacedLoad({ ...load, urls: [proxyUrl], seconds: 2 })
-    const stages = [await measure('all parts up')]
+    const stages = [await measure('all parts running')]
     if (options.stopLog !== undefined) {
       const startLog = options.stopLog()
       try {
-        stages.push(await measure('the log is away'))
+        stages.push(await measure('event log down'))
       } finally {
         startLog()
       }

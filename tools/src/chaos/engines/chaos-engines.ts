@@ -5,7 +5,7 @@ import { startKafkaBroker } from '../../engines/kafka.ts'
 import type { PortPlan } from '../../engines/port-plan.ts'
 import { startPostgres } from '../../engines/postgres.ts'
 import { isRunning } from '../../engines/process-record.ts'
-import { askRedis } from '../../engines/redis-question.ts'
+import { sendRedisCommand } from '../../engines/redis-command.ts'
 import { startRedis } from '../../engines/redis.ts'
 import { startServiceEngines } from '../../engines/start-engines.ts'
 import { stopRecorded } from '../../engines/stop-recorded.ts'
@@ -24,23 +24,23 @@ export type ChaosEngines = {
   /** Asks the server to end, and waits until it has ended. */
   stop(server: EngineServerName): Promise<void>
   /** Starts a server that has ended on its existing data, as its supervisor would, and waits until it answers. */
-  revive(server: EngineServerName): Promise<void>
+  restart(server: EngineServerName): Promise<void>
 }
 
 /** Deletes everything in Redis. Throws if Redis refuses it or does not answer in time. */
-export async function flushAll({ ports }: ChaosEngines, patienceMs?: number): Promise<void> {
-  const answer = await askRedis(ports.redis, 'FLUSHALL', patienceMs)
+export async function flushAll({ ports }: ChaosEngines, timeoutMs?: number): Promise<void> {
+  const answer = await sendRedisCommand(ports.redis, 'FLUSHALL', timeoutMs)
   if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
 }
 
 export async function startChaosEngines(
   root: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
   brokers: number = brokerNames.length,
 ): Promise<ChaosEngines> {
   const options = { root, endsWithParent: true, isShortLived: true }
-  const quiet = { ...options, say: () => undefined }
-  const { environment, ports } = await startServiceEngines({ ...options, say }, brokers)
+  const quiet = { ...options, print: () => undefined }
+  const { environment, ports } = await startServiceEngines({ ...options, print }, brokers)
   return {
     environment,
     ports,
@@ -51,7 +51,7 @@ export async function startChaosEngines(
       return record.pid
     },
     stop: (server) => stopRecorded(join(root, server)),
-    async revive(server) {
+    async restart(server) {
       switch (server) {
         case 'redis':
           return void (await startRedis(quiet, ports.redis))

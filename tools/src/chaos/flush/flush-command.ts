@@ -32,7 +32,7 @@ export async function runFlushCommand(
     afterMs,
     replayRecordsMax: flags.replay,
     patienceMs,
-    say: (line: string): void => console.log(line),
+    print: (line: string): void => console.log(line),
   }
   const flush = startFlush(options)
   try {

@@ -13,9 +13,9 @@ import { readEngineSums } from '../engines/read-engine-sums.ts'
 import { createUntilCounted } from '../engines/until-counted.ts'
 import { watchLimits, type LimitWatchCounts } from '../limit-watch.ts'
 import type { CustomerLedger } from '../../load/ledger.ts'
-import { makeCustomers } from '../../load/make-customers.ts'
+import { createCustomers } from '../../load/create-customers.ts'
 import { requestsInFlightMax, startSteadyLoad, type SteadyLoadCounts } from './steady-load.ts'
-import { untilWhole, type WholeAgain } from './until-whole.ts'
+import { untilRebuilt, type RebuildTimes } from './until-rebuilt.ts'
 
 export type FlushOptions = {
   readonly folder: string
@@ -30,19 +30,19 @@ export type FlushOptions = {
   /** TOLLGATE_REPLAY_RECORDS_MAX. With 0, the counts are rebuilt from ClickHouse. Otherwise a short log is counted again. */
   readonly replayRecordsMax: number
   readonly patienceMs: number
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 /** Counts of one stretch of the run. */
-export type Stretch = { readonly load: SteadyLoadCounts; readonly limitChecks: LimitWatchCounts }
+export type Phase = { readonly load: SteadyLoadCounts; readonly limitChecks: LimitWatchCounts }
 
-export type FlushOutcome = WholeAgain & {
+export type FlushOutcome = RebuildTimes & {
   /** Milliseconds that the first publication of all customers took, without load. */
   readonly firstPublishedMs: number
-  readonly before: Stretch
+  readonly before: Phase
   /** From FLUSHALL until everything is published and counted. */
-  readonly meanwhile: Stretch
-  readonly after: Stretch
+  readonly meanwhile: Phase
+  readonly after: Phase
   /** Sums of every customer. */
   readonly sums: readonly CustomerSums[]
   /** One line for each customer whose sums differ. */
@@ -79,9 +79,9 @@ export function startFlush(options: FlushOptions): FlushRun {
 }
 
 async function run(options: FlushOptions, started: { instance?: Instance }): Promise<FlushOutcome> {
-  const { folder, say } = options
-  const engines = await startChaosEngines(join(folder, 'engines'), say, 1)
-  say('Tollgate: starting ...')
+  const { folder, print } = options
+  const engines = await startChaosEngines(join(folder, 'engines'), print, 1)
+  print('Tollgate: starting ...')
   const instance = await startInstance({
     dataDir: join(folder, 'tollgate'),
     port: 0,
@@ -109,11 +109,11 @@ async function run(options: FlushOptions, started: { instance?: Instance }): Pro
   })
   try {
     const databaseUrl = engines.environment['TOLLGATE_DATABASE_URL']!
-    const made = await makeCustomers(options, client, productRef, databaseUrl)
+    const made = await createCustomers(options, client, productRef, databaseUrl)
     const watched = await runLoad(options, engines, client, stores, productRef, made.ledgers)
     await untilStored(stores, made.ledgers, options.patienceMs)
     await sleep(settleMs)
-    say('comparing every customer ...')
+    print('comparing every customer ...')
     const sums = await readEngineSums(
       { client, stores, productRef, customersAtOnce },
       made.ledgers.map((ledger) => ({ ledger, isKeyed: true })),
@@ -128,7 +128,7 @@ async function run(options: FlushOptions, started: { instance?: Instance }): Pro
   }
 }
 
-type Watched = WholeAgain & Pick<FlushOutcome, 'before' | 'meanwhile' | 'after'>
+type Watched = RebuildTimes & Pick<FlushOutcome, 'before' | 'meanwhile' | 'after'>
 
 async function runLoad(
   options: FlushOptions,
@@ -138,19 +138,19 @@ async function runLoad(
   productRef: string,
   ledgers: readonly CustomerLedger[],
 ): Promise<Watched> {
-  const { rate, patienceMs, say } = options
+  const { rate, patienceMs, print } = options
   const random = createSeededRandom(options.seed)
   const run = Date.now().toString(36)
   const load = startSteadyLoad({ client, random, run, productRef, ledgers, rate })
   const watch = watchLimits({ clients: [client], random, productRef, ledgers, lanes: checkLanes })
-  const take = (): Stretch => ({ load: load.take(), limitChecks: watch.take() })
+  const take = (): Phase => ({ load: load.take(), limitChecks: watch.take() })
 
-  say(`${formatCount(rate)} events a second for ${options.beforeMs / 1000} s ...`)
+  print(`${formatCount(rate)} events a second for ${options.beforeMs / 1000} s ...`)
   await sleep(options.beforeMs)
   const before = take()
-  say('FLUSHALL')
+  print('FLUSHALL')
   await flushAll(engines, flushMs)
-  const whole = await untilWhole(stores.hotState, partitionCount, patienceMs, say)
+  const whole = await untilRebuilt(stores.hotState, partitionCount, patienceMs, print)
   const meanwhile = take()
   await createUntilCounted(stores, ledgers, patienceMs)()
   await sleep(options.afterMs)

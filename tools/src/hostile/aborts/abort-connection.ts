@@ -18,7 +18,7 @@ export type AbortStage = (typeof abortStages)[number]
 
 export type AbortOutcome = {
   /** Whether enough of the request was sent for the server to process it. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
   /** The answer, or undefined if none was received completely. */
   readonly answer: HttpAnswer | undefined
 }
@@ -68,14 +68,18 @@ export async function sendAndAbort(
   if (random.chance(0.5)) socket.resetAndDestroy()
   else socket.destroy()
   await ended
-  return { isWhole: sentBytes >= request.wholeAt, answer }
+  return { isComplete: sentBytes >= request.completeOffset, answer }
 }
 
-function cutAt({ bytes, bodyAt }: AbortRequest, stage: AbortStage, random: SeededRandom): number {
+function cutAt(
+  { bytes, bodyOffset }: AbortRequest,
+  stage: AbortStage,
+  random: SeededRandom,
+): number {
   if (stage === 'connected') return 0
-  if (stage === 'in the head') return random.integer(1, bodyAt - 1)
+  if (stage === 'in the head') return random.integer(1, bodyOffset - 1)
   // A request without a body is cut in its head.
   if (stage === 'in the body')
-    return random.integer(Math.min(bodyAt, bytes.length - 1), bytes.length - 1)
+    return random.integer(Math.min(bodyOffset, bytes.length - 1), bytes.length - 1)
   return bytes.length
 }

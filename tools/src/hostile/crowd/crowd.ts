@@ -54,5 +54,5 @@ export async function connectionsWithinLimit(wanted: number): Promise<number> {
 
 export function crowdText({ open, opened, longestHeldMs, statuses }: CrowdStats): string {
   const answers = Object.entries(statuses).map(([status, times]) => `${times} x ${status}`)
-  return `${formatCount(open)} connections at the end, ${formatCount(opened)} in all, held for ${(longestHeldMs / 1000).toFixed(1)} s at the longest, answers: ${answers.join(', ') || 'none'}`
+  return `${formatCount(open)} connections at the end, ${formatCount(opened)} in all, the longest open for ${(longestHeldMs / 1000).toFixed(1)} s, answers: ${answers.join(', ') || 'none'}`
 }

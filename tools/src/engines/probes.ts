@@ -1,28 +1,28 @@
 import { connect } from 'node:net'
 import { host } from '@tollgate/deploy/standalone/ports'
 
-const usualPatienceMs = 2_000
+const defaultTimeoutMs = 2_000
 
 /** Sends bytes and collects the answer until it is complete. Returns undefined if none arrives in time. */
-export function askOverTcp(
+export function requestOverTcp(
   port: number,
-  question: Uint8Array,
-  isWhole: (answer: Buffer) => boolean,
-  patienceMs = usualPatienceMs,
+  request: Uint8Array,
+  isComplete: (answer: Buffer) => boolean,
+  timeoutMs = defaultTimeoutMs,
 ): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     let answer = Buffer.alloc(0)
     const socket = connect(port, host)
     const finish = (result: Buffer | undefined): void => {
-      clearTimeout(late)
+      clearTimeout(timer)
       socket.destroy()
       resolve(result)
     }
-    const late = setTimeout(() => finish(undefined), patienceMs)
-    socket.once('connect', () => socket.write(question))
+    const timer = setTimeout(() => finish(undefined), timeoutMs)
+    socket.once('connect', () => socket.write(request))
     socket.on('data', (chunk) => {
       answer = Buffer.concat([answer, chunk])
-      if (isWhole(answer)) finish(answer)
+      if (isComplete(answer)) finish(answer)
     })
     socket.once('error', () => finish(undefined))
     socket.once('close', () => finish(undefined))

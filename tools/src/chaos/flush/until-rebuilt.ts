@@ -8,7 +8,7 @@ const space = 'sandbox'
 const pollMs = 100
 
 /** Milliseconds from the call until each state was seen. */
-export type WholeAgain = {
+export type RebuildTimes = {
   /** All keys, meters, offers and customers are published. */
   readonly publishedMs: number
   /** Each partition has counted everything that was acknowledged a moment before. */
@@ -16,21 +16,21 @@ export type WholeAgain = {
 }
 
 /** Watches Redis from outside while it is rebuilt. Rejects when the patience has run out. */
-export async function untilWhole(
+export async function untilRebuilt(
   hotState: HotState,
   partitionCount: number,
   patienceMs: number,
-  say: (line: string) => void,
-): Promise<WholeAgain> {
+  print: (line: string) => void,
+): Promise<RebuildTimes> {
   const startedAtMs = performance.now()
   const passedMs = (): number => performance.now() - startedAtMs
   const first = async (what: string, isSeen: () => Promise<boolean>): Promise<number> => {
     while (!(await isSeen().catch(() => false))) {
       if (passedMs() > patienceMs)
-        throw new Error(`Not all is ${what} after ${patienceMs / 1000} s.`)
+        throw new Error(`Not everything is ${what} after ${patienceMs / 1000} s.`)
       await sleep(pollMs)
     }
-    say(`${what} again after ${(passedMs() / 1000).toFixed(1)} s`)
+    print(`${what} again after ${(passedMs() / 1000).toFixed(1)} s`)
     return passedMs()
   }
   const [publishedMs, countedMs] = await Promise.all([

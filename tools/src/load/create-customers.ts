@@ -3,15 +3,15 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount } from '@tollgate/platform/terminal/table'
 import { newLedger, type CustomerLedger } from './ledger.ts'
-import { areCustomersWaiting, copyCustomer, newCopy } from './copy-customer.ts'
+import { hasUnpublishedCustomers, copyCustomer, newCopy } from './copy-customer.ts'
 
-export type MakeCustomersOptions = {
+export type CreateCustomersOptions = {
   readonly customers: number
   readonly patienceMs: number
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
-export type MadeCustomers = {
+export type CreatedCustomers = {
   readonly ledgers: readonly CustomerLedger[]
   /** Milliseconds that the services took to publish all customers. */
   readonly publishedMs: number
@@ -23,12 +23,12 @@ const pollMs = 200
  * Creates one customer with a purchase of the free plan over the API, copies it, and waits until the copies are published. Half of
  * them are used by their Tollgate reference, the other half by their external reference.
  */
-export async function makeCustomers(
-  { customers, patienceMs, say }: MakeCustomersOptions,
+export async function createCustomers(
+  { customers, patienceMs, print }: CreateCustomersOptions,
   client: TollgateClient,
   productRef: string,
   databaseUrl: string,
-): Promise<MadeCustomers> {
+): Promise<CreatedCustomers> {
   const fields = { email: 'original@measured.example', externalRef: 'original' }
   const { reference: originalRef } = await client.createCustomer(fields)
   await client.checkLimit(originalRef, productRef)
@@ -39,14 +39,15 @@ export async function makeCustomers(
     await copyCustomer(pool, originalRef, copies)
     // A server that has had so many customers for some time has current statistics.
     await pool`analyze`
-    say(`${formatCount(customers)} customers, being published ...`)
+    print(`publishing ${formatCount(customers)} customers ...`)
     const startedAtMs = performance.now()
-    while (await areCustomersWaiting(pool)) {
-      if (performance.now() - startedAtMs > patienceMs) throw new Error('They were not published.')
+    while (await hasUnpublishedCustomers(pool)) {
+      if (performance.now() - startedAtMs > patienceMs)
+        throw new Error('The customers were not published in time.')
       await sleep(pollMs)
     }
     const publishedMs = performance.now() - startedAtMs
-    say(`published after ${(publishedMs / 1000).toFixed(1)} s`)
+    print(`published after ${(publishedMs / 1000).toFixed(1)} s`)
     const ledgers = copies.map(({ customerRef, externalRef }, number) =>
       newLedger(number % 2 === 0 ? externalRef : customerRef),
     )
