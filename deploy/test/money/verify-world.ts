@@ -217,7 +217,7 @@ async function verifyBegun(
       and invoice_ref = invoices.reference and part = 'recurring'
     where invoices.provider_id = ${providerId} and invoices.purchase_ref = ${reference}
       and invoices.status in ('paid', 'partly_refunded', 'refunded')
-      -- What its first payment paid is begun by that.
+      -- The first payment of a purchase starts the periods that it paid for.
       and not exists (select from payment_intents as first
         where first.invoice_ref = invoices.reference and purpose <> 'usage_billing')`
   const activated = count(events, 'purchase.activated', reference)
