@@ -7,7 +7,7 @@ export type RequestSeconds = ReturnType<typeof createRequestSeconds>
 export function createRequestSeconds(registry: Registry) {
   return new Histogram({
     name: 'tollgate_control_request_seconds',
-    help: 'Seconds from a request of the management API to the end of its response',
+    help: 'From a request of the management API to the end of its answer',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [registry],
@@ -19,7 +19,7 @@ export type UnknownNames = ReturnType<typeof createUnknownNames>
 export function createUnknownNames(registry: Registry) {
   return new Counter({
     name: 'tollgate_control_unknown_names_total',
-    help: 'Unknown fields and parameters in requests to the management API, by outcome',
+    help: 'Fields and parameters of the management API that are unknown, by what the client got',
     labelNames: ['kind', 'outcome'] as const,
     registers: [registry],
   })
@@ -31,7 +31,7 @@ export type PeriodUsageAnswers = ReturnType<typeof createPeriodUsageAnswers>
 export function createPeriodUsageAnswers(registry: Registry) {
   return new Counter({
     name: 'tollgate_control_period_usage_total',
-    help: 'Limit checks and user info requests that the control plane answered, by the source of the usage',
+    help: 'Limit checks and user infos answered here, by where the usage was read',
     labelNames: ['source'] as const,
     registers: [registry],
   })
@@ -40,7 +40,7 @@ export function createPeriodUsageAnswers(registry: Registry) {
 export function registerUsageLag(registry: Registry, lag: UsageLag): void {
   new Gauge({
     name: 'tollgate_control_usage_events_behind_seconds',
-    help: 'Lag of usage.recorded events in seconds: time since the sink stored the usage of the newest event; up to two intervals of the job without a backlog',
+    help: 'How long ago the sink stored what usage.recorded was told of last; up to two rounds of the job where it keeps up',
     labelNames: ['space'] as const,
     registers: [registry],
     collect() {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks the chart with helm lint, and validates the rendered manifests against Kubernetes' schemas: with both sets of values in
-# tollgate/ci, and with the minimal values plus each optional feature.
+# Checks the chart: lint, and what it renders held to Kubernetes' own schemas: both sets of values in tollgate/ci, and the least
+# of them with each part that can be switched on alone.
 #
 #   deploy/kubernetes/check.sh [--offline] [Kubernetes version, default 1.34.0]
 #
-# Needs helm. Rendered manifests are validated by kubernetes-validate (from PyPI), which contains the schemas, or by
-# kubeconform, which downloads them. Without either of them they are only rendered.
+# Needs helm. Rendered manifests are checked by kubernetes-validate (from PyPI), which carries the schemas, or by
+# kubeconform, which downloads them; without either they are only rendered.
 set -euo pipefail
 cd "$(dirname "$0")"
 download=yes
@@ -37,7 +37,7 @@ if helm template tollgate tollgate --kube-version "$version" > /dev/null 2>&1; t
   exit 1
 fi
 
-# Kinds of operators, for which Kubernetes has no schemas.
+# Kinds of operators that have to be installed first; Kubernetes has no schemas of them.
 others=ScaledObject,ServiceMonitor
 if command -v kubernetes-validate > /dev/null; then
   kubernetes-validate --strict --quiet --kubernetes-version "${version%.*}" "$rendered"/*.yaml

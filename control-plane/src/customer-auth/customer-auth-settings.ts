@@ -23,42 +23,42 @@ const attempts = { min: 1, max: 1_000_000 }
 export const customerAuthSettings = {
   accessTokenMinutes: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_ACCESS_MINUTES',
-    'Minutes for which an access token of a customer is valid',
+    'Minutes that an access token of a customer is valid',
     15,
     { min: 1, max: 1_440 },
   ),
   refreshTokenDays: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_REFRESH_DAYS',
-    'Days without use after which a refresh token expires and its customer must sign in again',
+    'Days that a client may leave a refresh token unused before its customer has to sign in again',
     30,
     days,
   ),
   grantDays: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_GRANT_DAYS',
-    'Days after which a customer must allow a client again, even if the client refreshes its tokens',
+    'Days after which a customer has to allow a client again, however often the client refreshes its tokens',
     365,
     days,
   ),
   signingKeyDays: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_KEY_DAYS',
-    'Days after which the key that signs access tokens is replaced; the old key stays valid until its last token has expired',
+    'Days after which the key that signs access tokens is replaced; the older one is known until its last token has expired',
     90,
     days,
   ),
   unusedClientDays: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_CLIENT_DAYS',
-    'Days without new tokens after which a registered client is deleted',
+    'Days after which a registered client that gets no tokens is forgotten',
     90,
     days,
   ),
   redirectHosts: listSetting(
     'TOLLGATE_CUSTOMER_AUTH_REDIRECT_HOSTS',
-    'Hosts to which clients may be redirected over https, including their subdomains, separated by commas; loopback addresses are always allowed',
+    'Hosts that clients may be redirected to over https, each with the hosts below it; loopback addresses are always allowed',
     'claude.ai,claude.com,chatgpt.com,vscode.dev,cursor.com',
   ),
   redirectSchemes: listSetting(
     'TOLLGATE_CUSTOMER_AUTH_REDIRECT_SCHEMES',
-    'URL schemes of applications to which clients may be redirected, separated by commas',
+    'URL schemes of applications that clients may be redirected to',
     'cursor,claude,vscode,vscode-insiders,cline,windsurf,zed,codex,chatgpt,jetbrains,com.googleusercontent.apps',
   ),
   anyHttpsRedirect: choiceSetting(
@@ -69,55 +69,55 @@ export const customerAuthSettings = {
   ),
   customerSignedInHours: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_SIGNED_IN_HOURS',
-    'Hours for which a browser stays signed in, to allow clients and to open links',
+    'Hours that a browser stays signed in for allowing clients and opening links',
     12,
     { min: 1, max: 720 },
   ),
   codeAttemptsMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_CODE_ATTEMPTS_MAX',
-    'Maximum wrong entries of a code that was sent by email',
+    'How often a code that was sent by email can be entered wrong',
     5,
     { min: 1, max: 20 },
   ),
   codeWindowMinutes: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_WINDOW_MINUTES',
-    'Length of the window in which codes and registrations are counted, in minutes; after a limit is reached, requests are refused until the window ends',
+    'Length of the window in which codes and registrations are counted, in minutes; who reaches a limit waits until the window ends',
     15,
     { min: 1, max: 1_440 },
   ),
   codesPerEmailMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_CODES_PER_EMAIL_MAX',
-    'Maximum 6-digit codes that are sent to one email address within TOLLGATE_CUSTOMER_AUTH_WINDOW_MINUTES, and 6 times as many per day; beyond that, one 16-digit code is sent per hour',
+    'Codes of 6 digits that are sent to one email address in that time; in a day, six times as many. Beyond that, one code of 16 digits is sent in an hour',
     5,
     attempts,
   ),
   codesPerAddressMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_CODES_PER_ADDRESS_MAX',
-    'Maximum codes that one network address may request within TOLLGATE_CUSTOMER_AUTH_WINDOW_MINUTES, including sign-ins at Google and GitHub that it starts; an IPv6 /64 network counts as one address',
+    'Codes that one network address may request in that time, together with sign-ins at Google and GitHub that it may start; of IPv6 a /64 is one',
     50,
     attempts,
   ),
   guessesPerAddressMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_GUESSES_PER_ADDRESS_MAX',
-    'Maximum codes that one network address may enter within TOLLGATE_CUSTOMER_AUTH_WINDOW_MINUTES',
+    'Codes that one network address may enter in that time',
     100,
     attempts,
   ),
   registrationsPerAddressMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_REGISTRATIONS_PER_ADDRESS_MAX',
-    'Maximum clients that one network address may register within TOLLGATE_CUSTOMER_AUTH_WINDOW_MINUTES',
+    'Clients that one network address may register in that time',
     100,
     attempts,
   ),
   customerSignInsPerAddressMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_SIGN_INS_PER_ADDRESS_MAX',
-    'Maximum sign-ins that clients may start at the authorization endpoint from one network address within TOLLGATE_CUSTOMER_AUTH_WINDOW_MINUTES',
+    'Sign-ins that clients may begin from one network address in that time, at the authorization endpoint',
     300,
     attempts,
   ),
   customerLinkMinutes: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_LINK_MINUTES',
-    'Minutes for which a customer can still open a checkout or portal link after the link has asked the customer to sign in',
+    'Minutes that a link to a checkout or the portal can be followed after the sign-in it asks for',
     60,
     { min: 1, max: 10_080 },
   ),
@@ -129,7 +129,7 @@ export const customerAuthSettings = {
   ),
   smtpUrl: secretSetting(
     'TOLLGATE_SMTP_URL',
-    'Mail server that sends codes, such as `smtps://user:password@mail.example.com`; if empty, no email is sent',
+    'The mail server that codes are sent through, such as `smtps://user:password@mail.example.com`; empty: no mail is sent',
     (text) => {
       if (text === '' || /^smtps?:\/\/./.test(text)) return text
       throw new Error('must begin with smtp:// or smtps://')
@@ -137,7 +137,7 @@ export const customerAuthSettings = {
   ),
   smtpFrom: textSetting(
     'TOLLGATE_SMTP_FROM',
-    'Sender of email to customers',
+    'The sender of mail to customers',
     'Tollgate <no-reply@localhost>',
   ),
   inbox: choiceSetting(

@@ -84,7 +84,7 @@ export async function saveAutoRecharge(
   const [row] = await sql<[AutoRechargeRow]>`
     insert into auto_recharges ${sql({ ...changed, ...key, funding_source_type: 'saved_card' })}
     on conflict (provider_id, customer_ref) do update set ${sql(changed)},
-      -- Amounts that were spent in another currency do not count.
+      -- What was spent in another currency says nothing about this one.
       monthly_spend_minor = case when auto_recharges.topup_currency = excluded.topup_currency
         then auto_recharges.monthly_spend_minor else 0 end
     returning *`
@@ -223,7 +223,7 @@ export async function claimRechargesToLookAt(
           select from wallets
           where wallets.provider_id = auto_recharges.provider_id
             and wallets.customer_ref = auto_recharges.customer_ref
-            -- A posting gets its time when it begins but is visible only after its commit. A check may run in between.
+            -- A posting is dated when it begins and seen when it is committed, a look may lie in between.
             and wallets.updated_at >= auto_recharges.looked_at - interval '10 seconds'))
       order by looked_at nulls first limit ${rowsMax} for update skip locked)
     returning provider_id, customer_ref`

@@ -50,7 +50,7 @@ export async function foldProductMovements(sql: Queryable, rowsMax: number): Pro
       delete from product_movements using taken where product_movements.id = taken.id
       returning provider_id, product_ref, amount, payments
     ), added as (
-      -- In ascending order, because a concurrent call may update the same products. This avoids deadlocks.
+      -- In one order: whoever folds others at the same time may have the same products.
       insert into product_tallies (provider_id, product_ref, balance, payments)
       select provider_id, product_ref, sum(amount), sum(payments) from folded
       group by provider_id, product_ref order by provider_id, product_ref

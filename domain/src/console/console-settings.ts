@@ -3,7 +3,7 @@ import { integerSetting } from '@tollgate/platform/config/settings'
 export const consoleSettings = {
   signedInHours: integerSetting(
     'TOLLGATE_CONSOLE_SIGNED_IN_HOURS',
-    'Hours after which console users must sign in again; use of the console does not extend this',
+    'Hours after which people sign in to the console again; using it prolongs nothing',
     12,
     { min: 1, max: 720 },
   ),
@@ -15,7 +15,7 @@ export const consoleSettings = {
   ),
   knownBrowserDays: integerSetting(
     'TOLLGATE_CONSOLE_KNOWN_BROWSER_DAYS',
-    'Days that a browser stays known after a console user signed in with it; wrong passwords that are entered in other browsers do not lock out a known browser',
+    'Days that a browser is known after somebody signed in: wrong passwords that are tried elsewhere do not refuse it',
     180,
     { min: 1, max: 3_650 },
   ),
@@ -27,19 +27,19 @@ export const consoleSettings = {
   ),
   signInWindowMinutes: integerSetting(
     'TOLLGATE_CONSOLE_SIGN_IN_WINDOW_MINUTES',
-    'Length of the window in which wrong passwords are counted, in minutes; after too many, sign-in is refused until the window ends',
+    'Minutes in which wrong passwords are counted; who tried too many waits for their end',
     15,
     { min: 1, max: 1_440 },
   ),
   signInsPerEmailMax: integerSetting(
     'TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX',
-    'Maximum wrong passwords for one email address within TOLLGATE_CONSOLE_SIGN_IN_WINDOW_MINUTES',
+    'Wrong passwords for one email address in that time',
     10,
     { min: 1, max: 10_000 },
   ),
   signInsPerAddressMax: integerSetting(
     'TOLLGATE_CONSOLE_SIGN_INS_PER_ADDRESS_MAX',
-    'Maximum wrong passwords from one network address within TOLLGATE_CONSOLE_SIGN_IN_WINDOW_MINUTES; an IPv6 /64 network counts as one address',
+    'Wrong passwords from one network address in that time; of IPv6 a /64 is one',
     100,
     { min: 1, max: 1_000_000 },
   ),

@@ -7,37 +7,37 @@ const milliseconds = { min: 1, max: 3_600_000 }
 export const tailSettings = {
   tailRecordsMax: integerSetting(
     'TOLLGATE_TAIL_RECORDS_MAX',
-    'Maximum records that a limit check reads from the log beyond the counters; beyond that, it reads ClickHouse or is answered with 503',
+    'Records of the log that one limit check needs beyond the counters; past them ClickHouse is asked, or the answer is 503',
     200_000,
     count,
   ),
   tailBytesMax: integerSetting(
     'TOLLGATE_TAIL_BYTES_MAX',
-    'Maximum bytes of memory for usage in the log that the counters have not applied yet, over all partitions; beyond that, limit checks are answered with 503',
+    'Bytes of memory for the sums of the log beyond the counters, over all partitions; past them limit checks answer 503',
     134_217_728,
     { min: 1_048_576, max: 68_719_476_736 },
   ),
   tailFoldsMax: integerSetting(
     'TOLLGATE_TAIL_FOLDS_MAX',
-    'Maximum partitions whose log is read for limit checks at a time; further partitions wait',
+    'Partitions whose log is read at a time for limit checks; the others wait for their turn',
     4,
     { min: 1, max: 1_000 },
   ),
   tailWaitMs: integerSetting(
     'TOLLGATE_TAIL_WAIT_MS',
-    'Milliseconds that a limit check waits until the log beyond the counters is read; after that, it is answered with 503',
+    'Milliseconds a limit check waits for the log to be read beyond the counters; then it answers 503',
     5_000,
     milliseconds,
   ),
   countersStandstillMs: integerSetting(
     'TOLLGATE_COUNTERS_STANDSTILL_MS',
-    'Milliseconds without progress of the counters after which limit checks stop waiting for them',
+    'Milliseconds the counters may stand still before limit checks stop waiting for them',
     100,
     milliseconds,
   ),
   awaitedRecordsMax: integerSetting(
     'TOLLGATE_AWAITED_RECORDS_MAX',
-    'Maximum lag of the counters, in records, for which a limit check waits for them; with a larger lag, it reads the log instead',
+    'Records the counters may be behind for limit checks to wait for them instead of reading the log',
     10_000,
     count,
   ),

@@ -12,12 +12,12 @@ function mcpUrlSetting(variable: string, description: string, template: string):
 export const mcpUrlSettings = {
   mcpLiveUrl: mcpUrlSetting(
     'TOLLGATE_MCP_LIVE_URL',
-    'URL at which the proxies of live MCP products are reached; {subdomain} is replaced by the subdomain of the product',
+    'Where the proxies of live MCP products are reached; `{subdomain}` stands for that of the product',
     'https://{subdomain}.mcp.localhost/mcp',
   ),
   mcpSandboxUrl: mcpUrlSetting(
     'TOLLGATE_MCP_SANDBOX_URL',
-    'URL at which the proxies of sandbox MCP products are reached; it needs a different domain, because both environments may use the same subdomain',
+    'The same of sandbox products, under another domain: both environments may use the same subdomain',
     'https://{subdomain}.mcp.sandbox.localhost/mcp',
   ),
 }

@@ -5,13 +5,13 @@ import { reservationSecondsMax } from '@tollgate/schemas/limits'
 export const reservationSettings = {
   reservationSecondsMax: integerSetting(
     'TOLLGATE_RESERVATION_SECONDS_MAX',
-    'Maximum seconds for which a reservation may hold units',
+    'Seconds a reservation may be held',
     3_600,
     { min: 1, max: reservationSecondsMax },
   ),
   reservationsMax: integerSetting(
     'TOLLGATE_RESERVATIONS_MAX',
-    'Maximum open reservations of one customer and product; a further one is answered with 503',
+    'Reservations of one customer and product at a time; one more is answered 503',
     100_000,
     { min: 1, max: 10_000_000 },
   ),

@@ -2,7 +2,7 @@ import { textSetting } from '@tollgate/platform/config/settings'
 
 export const hostedUrlSetting = textSetting(
   'TOLLGATE_HOSTED_URL',
-  'Public address of this installation, at which customers reach checkout and portal',
+  'Where customers reach checkout and portal: the public address of this installation',
   'http://127.0.0.1:8787',
 )
 

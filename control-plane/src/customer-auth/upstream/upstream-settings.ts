@@ -12,37 +12,37 @@ import { isLoopback } from '../redirect-policy.ts'
 export const upstreamSettings = {
   googleClientId: textSetting(
     'TOLLGATE_GOOGLE_CLIENT_ID',
-    'Client id of this installation at Google, for customers who sign in with Google; if empty, the sign-in page does not offer Google. Register the redirect URI `{hosted URL}/customer/sign-in/google/callback` at Google',
+    'Client id of this installation at Google, for customers who sign in with Google; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/google/callback` there',
     '',
   ),
   googleClientSecret: secretSetting(
     'TOLLGATE_GOOGLE_CLIENT_SECRET',
-    'Client secret of TOLLGATE_GOOGLE_CLIENT_ID',
+    'Client secret that belongs to it',
     (text) => text,
   ),
   googleIssuer: addressSetting(
     'TOLLGATE_GOOGLE_ISSUER',
-    'OpenID Connect issuer at which customers sign in who choose Google',
+    'The OpenID Connect issuer that customers who choose Google are sent to',
     'https://accounts.google.com',
   ),
   githubClientId: textSetting(
     'TOLLGATE_GITHUB_CLIENT_ID',
-    'Client id of the OAuth app of this installation at GitHub, for customers who sign in with GitHub; if empty, the sign-in page does not offer GitHub. Register the callback URL `{hosted URL}/customer/sign-in/github/callback` at GitHub',
+    'Client id of the OAuth app of this installation at GitHub, for customers who sign in with GitHub; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/github/callback` there',
     '',
   ),
   githubClientSecret: secretSetting(
     'TOLLGATE_GITHUB_CLIENT_SECRET',
-    'Client secret of TOLLGATE_GITHUB_CLIENT_ID',
+    'Client secret that belongs to it',
     (text) => text,
   ),
   githubUrl: addressSetting(
     'TOLLGATE_GITHUB_URL',
-    'Address of GitHub; if customers have their accounts at GitHub Enterprise Server or a subdomain of ghe.com, the address of that',
+    'Address of GitHub; of GitHub Enterprise Server or a subdomain of ghe.com where customers have their accounts there',
     'https://github.com',
   ),
   upstreamTimeoutMs: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_UPSTREAM_TIMEOUT_MS',
-    'Timeout of one request to Google or GitHub, in milliseconds; a sign-in sends up to 3 requests, one after the other',
+    'Milliseconds that one request to Google or GitHub may take; a sign-in makes up to three after another',
     5_000,
     { min: 100, max: 60_000 },
   ),
