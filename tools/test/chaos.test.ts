@@ -40,7 +40,7 @@ test(
       lanes: 3,
       customers: 4,
       countersStoppedMs: 3_000,
-      patienceMs: 60_000,
+      timeoutMs: 60_000,
       onRound: () => undefined,
     })
     expect(rounds.filter((round) => !round.isExact)).toEqual([])

@@ -32,7 +32,7 @@ describe.skipIf(missing.isLeftOut)(`faults of engines and services${missing.titl
         plan,
         lanes: 8,
         customers: 4,
-        patienceMs: 60_000,
+        timeoutMs: 60_000,
         clickHouseAwayMs: 1_000,
         countersStoppedMs: 3_000,
         print: () => undefined,

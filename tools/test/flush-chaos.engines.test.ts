@@ -35,7 +35,7 @@ describe.skipIf(missing.isLeftOut)(`FLUSHALL under load${missing.title}`, () => 
         beforeMs: 3_000,
         afterMs: 1_000,
         replayRecordsMax: 0,
-        patienceMs: 60_000,
+        timeoutMs: 60_000,
         print: () => undefined,
       })
       try {

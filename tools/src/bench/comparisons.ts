@@ -22,20 +22,20 @@ const usagePath = '/v1/sdk/usages'
 const bulkConnections = 32
 const limitConnections = 64
 
-export async function compareUsage(arena: ComparisonSetup): Promise<UsageComparisons> {
+export async function compareUsage(setup: ComparisonSetup): Promise<UsageComparisons> {
   return {
-    single64: await compareEndpoint(arena, '/nothing', usagePath, 'single', 64),
-    single256: await compareEndpoint(arena, '/nothing', usagePath, 'single', 256),
-    bulk: await compareEndpoint(arena, '/validate', `${usagePath}/bulk`, 'bulk', bulkConnections),
+    single64: await compareEndpoint(setup, '/nothing', usagePath, 'single', 64),
+    single256: await compareEndpoint(setup, '/nothing', usagePath, 'single', 256),
+    bulk: await compareEndpoint(setup, '/validate', `${usagePath}/bulk`, 'bulk', bulkConnections),
   }
 }
 
-export function compareLimits(arena: ComparisonSetup): Promise<ComparisonResult> {
-  return compareEndpoint(arena, '/nothing', '/v1/sdk/limits', 'limits', limitConnections)
+export function compareLimits(setup: ComparisonSetup): Promise<ComparisonResult> {
+  return compareEndpoint(setup, '/nothing', '/v1/sdk/limits', 'limits', limitConnections)
 }
 
 function compareEndpoint(
-  arena: ComparisonSetup,
+  setup: ComparisonSetup,
   ceilingPath: string,
   path: string,
   bodies: keyof BodyFiles,
@@ -43,11 +43,11 @@ function compareEndpoint(
 ): Promise<ComparisonResult> {
   const load = (url: string): WrkLoad => ({
     url,
-    bodiesFile: arena.files[bodies],
-    key: arena.key,
+    bodiesFile: setup.files[bodies],
+    key: setup.key,
     connections,
-    seconds: arena.seconds,
+    seconds: setup.seconds,
   })
-  const ceiling = load(`${arena.ceilingUrl}${ceilingPath}`)
-  return compareServers({ ceiling, ours: load(`${arena.baseUrl}${path}`) }, arena.repeats)
+  const ceiling = load(`${setup.ceilingUrl}${ceilingPath}`)
+  return compareServers({ ceiling, ours: load(`${setup.baseUrl}${path}`) }, setup.repeats)
 }

@@ -38,7 +38,7 @@ const limits = { openPortalLinksMax: 50 }
 /** Measures the requests that a backend sends about a customer, with many customers in the database. */
 export async function measureManagement(options: ManagementOptions): Promise<ManagementResult[]> {
   const { client, databaseUrl, productRef, customers, print } = options
-  const making = { customers, patienceMs: 600_000, print }
+  const making = { customers, timeoutMs: 600_000, print }
   const { ledgers } = await createCustomers(making, client, productRef, databaseUrl)
   const references = ledgers.map(({ customerRef }) => customerRef)
   const database = createPostgresDatabase({ url: databaseUrl, poolMax: connections })

@@ -6,7 +6,11 @@ import { writeBodyFiles } from './bodies.ts'
 import type { ComparisonResult } from './compare-servers.ts'
 import { compareLimits, compareUsage, type UsageComparisons } from './comparisons.ts'
 import { measureManagement, type ManagementResult } from './measure-management.ts'
-import { measureProjections, untilCaughtUp, type ProjectionRate } from './measure-projections.ts'
+import {
+  measureProjections,
+  waitUntilCaughtUp,
+  type ProjectionRate,
+} from './measure-projections.ts'
 import { measureVisibility, type Visibility } from './measure-visibility.ts'
 
 export const benchParts = ['data-plane', 'management'] as const
@@ -87,20 +91,20 @@ async function runDataPlane(
   // The first check of a customer creates the purchase, so it is not measured.
   for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
   const files = await writeBodyFiles(folder, productRef, customerRefs)
-  const arena = { ceilingUrl, baseUrl, key, files, ...options }
+  const setup = { ceilingUrl, baseUrl, key, files, ...options }
 
   print('measuring limit checks ...')
-  const limits = await compareLimits(arena)
+  const limits = await compareLimits(setup)
   const [customerRef = ''] = customerRefs
   const visibility = await measureVisibility(client, productRef, customerRef, visibilitySamples)
   print('measuring usage calls ...')
-  const usage = await compareUsage(arena)
+  const usage = await compareUsage(setup)
   print('measuring the projections ...')
   const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
   const projections = await measureProjections(backlog)
   print('measuring ingest alone ...')
   const pids = logConsumers.flatMap((name) => runFile.processes[name] ?? [])
-  const usageAlone = await whileStopped(pids, () => compareUsage(arena))
+  const usageAlone = await runWhileStopped(pids, () => compareUsage(setup))
   return { limits, visibility, usage, usageAlone, ...projections }
 }
 
@@ -113,13 +117,13 @@ async function runManagement({
 }: Bench): Promise<ManagementResult[]> {
   print('measuring the management API ...')
   // The API does not answer for a customer whose usage is not counted yet.
-  await untilCaughtUp(runFile)
+  await waitUntilCaughtUp(runFile)
   const databaseUrl = runFile.environment['TOLLGATE_DATABASE_URL'] ?? ''
   const { productRef } = product
   return measureManagement({ client, databaseUrl, productRef, ...options, print })
 }
 
-async function whileStopped<Result>(
+async function runWhileStopped<Result>(
   pids: readonly number[],
   measure: () => Promise<Result>,
 ): Promise<Result> {

@@ -9,9 +9,9 @@ import type { InstallationUnderTest } from './installation-under-test.ts'
 export type FaultContext = {
   readonly installation: InstallationUnderTest
   readonly countersStoppedMs: number
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** Pauses the load until ClickHouse contains everything acknowledged, then resumes it. */
-  readonly untilStored: () => Promise<void>
+  readonly waitUntilStored: () => Promise<void>
 }
 
 type Damage = {
@@ -103,12 +103,12 @@ async function restoreOlderClickHouse(
  * The damage is undone after the round. Otherwise a later round with an older ClickHouse would lack records that exist in no store.
  */
 async function damageSegment(
-  { installation, patienceMs, untilStored }: FaultContext,
+  { installation, timeoutMs, waitUntilStored }: FaultContext,
   random: SeededRandom,
 ): Promise<Damage> {
   const { dataDir } = installation
   const { log, hot } = dataFolderAt(dataDir)
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   while (sealedSegments(log).length === 0) {
     if (performance.now() > deadline) throw new Error('The load does not fill a segment of the log')
     await sleep(sealedPollMs)
@@ -116,7 +116,7 @@ async function damageSegment(
   const index = random.integer(0, sealedSegments(log).length - 1)
   const at = random.pick([0, 0.3, 0.6])
   const damage = (): void => void damageOldSegment(dataDir, { index, at })
-  await untilStored()
+  await waitUntilStored()
   await installation.killTree(async () => {
     damage()
     await rm(hot, { recursive: true })

@@ -187,7 +187,7 @@ async function runEmbedded(): Promise<boolean> {
     lanes: options.lanes,
     customers: 8,
     countersStoppedMs: options.stopped * 1000,
-    patienceMs: options.patience * 1000,
+    timeoutMs: options.patience * 1000,
     signal,
     onRound: (round, number) => console.log(roundLine(round, number)),
   })

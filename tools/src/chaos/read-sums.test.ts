@@ -25,7 +25,7 @@ async function read(baseUrl: string, records = 3): Promise<unknown> {
     { customerRef: 'bob', units: 34, records: 1, sentUnits: 34, sentRecords: 1 },
   ]
   const readLog = async () => ({ units: 0, records: 0 })
-  const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', readLog, patienceMs: 200 }
+  const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', readLog, timeoutMs: 200 }
   return readSums(context, ledgers)
     .catch((error: unknown) => error)
     .finally(() => client.close())

@@ -39,7 +39,7 @@ export type ChaosOptions = {
   readonly customers: number
   readonly countersStoppedMs: number
   /** Milliseconds in which the sums of a round must be readable and reach the acknowledged units. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** Ends the run and all its processes, and rejects with the signal's reason. */
   readonly signal?: AbortSignal
   onRound(round: Round, number: number): void
@@ -100,7 +100,7 @@ async function runRounds(
   const run = Date.now().toString(36)
   const product = await createMeasuredProduct(client, run, options.customers)
   const { productRef } = product
-  const { lanes, patienceMs, countersStoppedMs } = options
+  const { lanes, timeoutMs, countersStoppedMs } = options
   const { dataDir, environment } = options.instance
   const readLog = createLogReading(environment, dataDir, productRef)
   const load = startLoad({
@@ -113,13 +113,13 @@ async function runRounds(
   })
   const { ledgers } = load
   const watch = watchLimits({ clients: [client], random: loadRandom, productRef, ledgers })
-  const read = (): Promise<Sums> => readSums({ client, ...product, readLog, patienceMs }, ledgers)
-  const untilStored = async (): Promise<void> => {
+  const read = (): Promise<Sums> => readSums({ client, ...product, readLog, timeoutMs }, ledgers)
+  const waitUntilStored = async (): Promise<void> => {
     await load.pause()
     await read()
     load.resume()
   }
-  const faultContext: FaultContext = { installation, countersStoppedMs, patienceMs, untilStored }
+  const faultContext: FaultContext = { installation, countersStoppedMs, timeoutMs, waitUntilStored }
   const scene: RoundContext = {
     faultContext,
     random: createSeededRandom(options.seed),

@@ -15,7 +15,7 @@ export type DemoOptions = {
   readonly seed: number
 }
 
-const storedPatienceMs = 60_000
+const storedTimeoutMs = 60_000
 
 /** Sends traffic, compares the numbers and prints the result. Resolves to whether all numbers agree. */
 export async function runDemo(
@@ -54,7 +54,7 @@ export async function runDemo(
     })
     const comparisons = await showComparing(tallies.length, (onCompared) =>
       compareCustomers(
-        { client, productRef, meterRef, now: Date.now, patienceMs: storedPatienceMs },
+        { client, productRef, meterRef, now: Date.now, timeoutMs: storedTimeoutMs },
         tallies,
         onCompared,
       ),

@@ -19,7 +19,7 @@ import { waitUntil } from './wait-until.ts'
 
 const run = promisify(execFile)
 const logSettings = fileURLToPath(new URL('../../local/log4j2.properties', import.meta.url))
-const agreeTimeoutMs = 60_000
+const joinTimeoutMs = 60_000
 
 /** Starts 1 broker, or 3 brokers with a replication factor of 3. Waits until every broker knows all of them. */
 export async function startKafka(
@@ -30,7 +30,7 @@ export async function startKafka(
   const servers = await Promise.all(
     brokers.map((_, index) => startKafkaBroker(options, brokers, index)),
   )
-  await untilAllKnown(brokers)
+  await waitUntilAllKnown(brokers)
   return engineOf(brokers.map(({ port }) => `${host}:${port}`).join(','), servers)
 }
 
@@ -121,13 +121,13 @@ function clusterFile(root: string): string {
   return join(root, 'kafka', 'cluster.json')
 }
 
-async function untilAllKnown(brokers: readonly BrokerPorts[]): Promise<void> {
+async function waitUntilAllKnown(brokers: readonly BrokerPorts[]): Promise<void> {
   const allKnown = async (): Promise<boolean> => {
     const known = await Promise.all(brokers.map(({ port }) => brokersKnownTo(port)))
     return known.every((each) => each.length === brokers.length)
   }
-  if (await waitUntil(allKnown, agreeTimeoutMs)) return
+  if (await waitUntil(allKnown, joinTimeoutMs)) return
   throw new StartRefusedError(
-    `The Kafka brokers have not all found each other after ${agreeTimeoutMs / 1000} s. Logs: kafka-*.log`,
+    `The Kafka brokers have not all found each other after ${joinTimeoutMs / 1000} s. Logs: kafka-*.log`,
   )
 }

@@ -15,7 +15,7 @@ import { stopRecorded } from './stop-recorded.ts'
 import { waitUntil } from './wait-until.ts'
 
 const run = promisify(execFile)
-const agreeTimeoutMs = 60_000
+const joinTimeoutMs = 60_000
 
 /** Starts masters without replicas that share the slots. Waits until all of them report that the cluster is complete. */
 export async function startRedisCluster(
@@ -36,7 +36,7 @@ export async function startRedisCluster(
     // have used it.
     await writeFile(formedFile, '')
   }
-  await untilComplete(nodes)
+  await waitUntilComplete(nodes)
   return engineOf(addresses.join(','), servers)
 }
 
@@ -91,12 +91,12 @@ async function deleteIncompleteCluster(root: string, count: number): Promise<voi
   await mkdir(clusterFolder(root), { recursive: true })
 }
 
-async function untilComplete(nodes: readonly RedisNodePorts[]): Promise<void> {
+async function waitUntilComplete(nodes: readonly RedisNodePorts[]): Promise<void> {
   const areAllComplete = async (): Promise<boolean> =>
     (await Promise.all(nodes.map(({ port }) => isClusterComplete(port)))).every(Boolean)
-  if (await waitUntil(areAllComplete, agreeTimeoutMs)) return
+  if (await waitUntil(areAllComplete, joinTimeoutMs)) return
   throw new StartRefusedError(
-    `The Redis Cluster is not complete after ${agreeTimeoutMs / 1000} s. Logs: redis-cluster-*.log`,
+    `The Redis Cluster is not complete after ${joinTimeoutMs / 1000} s. Logs: redis-cluster-*.log`,
   )
 }
 

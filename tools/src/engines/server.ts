@@ -58,7 +58,7 @@ export async function startServer(server: Server, options: EngineOptions): Promi
     if (found.port !== server.port) throw portChanged(server, found)
     if (await becomesReady(server, found, options.print)) return toRunningServer(folder, found)
   }
-  await untilPortIsFree(server)
+  await waitUntilPortIsFree(server)
   mkdirSync(folder, { recursive: true })
   const command = await server.prepare(folder)
   options.print(`${server.name}: starting on port ${server.port} ...`)
@@ -116,7 +116,7 @@ async function launch(
 }
 
 /** Waits for the port. A killed process counts as ended shortly before its last threads release the port. */
-async function untilPortIsFree({ port, portVariable }: Server): Promise<void> {
+async function waitUntilPortIsFree({ port, portVariable }: Server): Promise<void> {
   const isFree = (): Promise<boolean> =>
     requireFreePort(port, portVariable).then(
       () => true,

@@ -8,7 +8,7 @@ import { formatCount } from '@tollgate/platform/terminal/table'
 import { connectionsWithinLimit, crowdText, startCrowd } from './crowd/crowd.ts'
 import { startHealthyClients } from './healthy-clients.ts'
 import { watchServices } from './service-watch.ts'
-import { untilStored } from './stored-records.ts'
+import { waitUntilStored } from './stored-records.ts'
 import type { Check, Verdict } from './verdict.ts'
 
 export type SlowOptions = {
@@ -19,8 +19,9 @@ export type SlowOptions = {
 }
 
 const customerRef = 'beside_slow_clients'
-const settleSeconds = 2
-const openPatienceMs = 60_000
+/** Duration before and after the rounds in which nothing is measured. */
+const unmeasuredSeconds = 2
+const openTimeoutMs = 60_000
 
 /**
  * Keeps almost idle connections open, first to the data plane and then to the control plane, while healthy clients use the same
@@ -55,7 +56,9 @@ async function checkDataPlane(
     print,
   )
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 2, timeoutMs: 30_000 })
-  const stored = await untilStored(client, answered, [customerRef]).finally(() => client.close())
+  const stored = await waitUntilStored(client, answered, [customerRef]).finally(() =>
+    client.close(),
+  )
   return {
     lines,
     problems:
@@ -90,7 +93,7 @@ type Target = {
   readonly call: (http: HttpClient) => Promise<HttpAnswer>
 }
 
-type Lap = { readonly latenciesMs: readonly number[]; readonly processorMs: number }
+type Measurement = { readonly latenciesMs: readonly number[]; readonly processorMs: number }
 
 /** Measures in rounds, without the crowd and next to it, so that changes of the machine affect both. */
 async function measure(
@@ -105,32 +108,32 @@ async function measure(
   let open = 0
   const progress = (): string => `${name}: ${formatCount(open)} slow connections`
   const watch = await watchServices(instance, progress, print)
-  const baseline: Lap[] = []
-  const beside: Lap[] = []
+  const baseline: Measurement[] = []
+  const beside: Measurement[] = []
   const texts: string[] = []
   const problems: string[] = []
-  const lap = async (lapSeconds: number, when: string): Promise<Lap> => {
+  const measureFor = async (forSeconds: number, when: string): Promise<Measurement> => {
     const startedMs = await processorMs(pid)
-    await sleep(lapSeconds * 1000)
-    const { latenciesMs, failures } = healthy.lap()
+    await sleep(forSeconds * 1000)
+    const { latenciesMs, failures } = healthy.take()
     for (const [outcome, times] of failures) {
       problems.push(`${name}, ${when}: ${times} healthy calls ended with ${outcome}`)
     }
     return { latenciesMs, processorMs: (await processorMs(pid)) - startedMs }
   }
   for (let round = 0; round < rounds; round++) {
-    await lap(settleSeconds, 'before')
-    baseline.push(await lap(seconds / rounds, 'before'))
+    await measureFor(unmeasuredSeconds, 'before')
+    baseline.push(await measureFor(seconds / rounds, 'before'))
     const crowd = startCrowd('slow', baseUrl, sockets, key)
-    await crowd.untilOpen(sockets, openPatienceMs)
+    await crowd.waitUntilOpen(sockets, openTimeoutMs)
     open = crowd.stats().open
     if (open < sockets) problems.push(`${name}: only ${open} of ${sockets} connections were opened`)
-    await lap(0, 'while slow clients came')
-    beside.push(await lap(seconds / rounds, 'beside slow clients'))
+    await measureFor(0, 'while slow clients came')
+    beside.push(await measureFor(seconds / rounds, 'beside slow clients'))
     texts.push(`${name}: ${crowdText(await crowd.end())}`)
     open = 0
   }
-  await lap(settleSeconds, 'afterwards')
+  await measureFor(unmeasuredSeconds, 'afterwards')
   problems.push(...(await watch.end()))
   const answered = await healthy.stop()
   const memory = `${watch.memoryText('ingest')}; ${watch.memoryText('control-plane')}`
@@ -141,7 +144,7 @@ async function measure(
   }
 }
 
-function costText(beside: readonly Lap[], baseline: readonly Lap[]): string {
+function costText(beside: readonly Measurement[], baseline: readonly Measurement[]): string {
   const [withP99, withoutP99] = [p99Of(beside), p99Of(baseline)]
   const [withCall, withoutCall] = [processorPerCall(beside), processorPerCall(baseline)]
   return (
@@ -150,17 +153,17 @@ function costText(beside: readonly Lap[], baseline: readonly Lap[]): string {
   )
 }
 
-function p99Of(laps: readonly Lap[]): number {
+function p99Of(measurements: readonly Measurement[]): number {
   return quantile(
-    laps.flatMap((lap) => lap.latenciesMs),
+    measurements.flatMap((measurement) => measurement.latenciesMs),
     0.99,
   )
 }
 
 /** Returns the CPU time of the service per healthy call. It shows the cost of the slow clients even on a busy machine. */
-function processorPerCall(laps: readonly Lap[]): number {
-  const calls = laps.reduce((sum, lap) => sum + lap.latenciesMs.length, 0)
-  return laps.reduce((sum, lap) => sum + lap.processorMs, 0) / calls
+function processorPerCall(measurements: readonly Measurement[]): number {
+  const calls = measurements.reduce((sum, measurement) => sum + measurement.latenciesMs.length, 0)
+  return measurements.reduce((sum, measurement) => sum + measurement.processorMs, 0) / calls
 }
 
 /** Returns NaN on systems that do not report CPU time like Linux. */

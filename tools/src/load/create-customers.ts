@@ -7,7 +7,7 @@ import { hasUnpublishedCustomers, copyCustomer, newCopy } from './copy-customer.
 
 export type CreateCustomersOptions = {
   readonly customers: number
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly print: (line: string) => void
 }
 
@@ -24,7 +24,7 @@ const pollMs = 200
  * them are used by their Tollgate reference, the other half by their external reference.
  */
 export async function createCustomers(
-  { customers, patienceMs, print }: CreateCustomersOptions,
+  { customers, timeoutMs, print }: CreateCustomersOptions,
   client: TollgateClient,
   productRef: string,
   databaseUrl: string,
@@ -42,7 +42,7 @@ export async function createCustomers(
     print(`publishing ${formatCount(customers)} customers ...`)
     const startedAtMs = performance.now()
     while (await hasUnpublishedCustomers(pool)) {
-      if (performance.now() - startedAtMs > patienceMs)
+      if (performance.now() - startedAtMs > timeoutMs)
         throw new Error('The customers were not published in time.')
       await sleep(pollMs)
     }

@@ -10,7 +10,7 @@ import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 const customers = 4
 const lanes = 4
 const loadMs = 1_000
-const patienceMs = 60_000
+const timeoutMs = 60_000
 
 export type KillTestOptions = {
   readonly client: TollgateClient
@@ -34,7 +34,7 @@ export async function surviveKill(survivor: KillTestOptions): Promise<number> {
   await killAndRestart()
   await load.stop()
   const readLog = createLogReading(environment, dataDir, product.productRef)
-  const sums = await readSums({ client, ...product, readLog, patienceMs }, load.ledgers)
+  const sums = await readSums({ client, ...product, readLog, timeoutMs }, load.ledgers)
   if (!sumsAgree(sums)) throw new Error(`The sums differ: ${JSON.stringify(sums)}`)
   return sums.ackedRecords
 }

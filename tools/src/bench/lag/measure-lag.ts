@@ -2,7 +2,7 @@ import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Instance } from '../../instance/instance.ts'
 import { runLanes, times } from '../../load/lanes.ts'
-import { untilCaughtUp } from '../measure-projections.ts'
+import { waitUntilCaughtUp } from '../measure-projections.ts'
 import { recordInLedgers, newLedger, type CustomerLedger } from '../../load/ledger.ts'
 import { isCountCorrect, runCheckedLoad, type LoadResult } from '../lag/checked-load.ts'
 import { MemoryWatch } from '../lag/memory-watch.ts'
@@ -67,7 +67,7 @@ export async function measureLag(
       stages.push({ name, ...result, memoryMiB: memory.takeMaximum().maximumMiB })
     }
     await measure('running counters')
-    await untilCaughtUp(await instance.runFile())
+    await waitUntilCaughtUp(await instance.runFile())
     process.kill(pid, 'SIGSTOP')
     try {
       await postBacklog(client, productRef, ledgers, backlog)
@@ -77,7 +77,7 @@ export async function measureLag(
     }
     await measure('counters that catch up')
     const { restarts } = memory.takeMaximum()
-    await untilCaughtUp(await instance.runFile())
+    await waitUntilCaughtUp(await instance.runFile())
     const wrongAtTheEnd = await countWrong(client, productRef, ledgers)
     return { stages, backlog, callers, ingestRestarts: restarts, wrongAtTheEnd }
   } finally {

@@ -77,7 +77,7 @@ async function measureThroughput(rig: Rig, count: number, deliveries: number): P
   await rig.emitEvents(Math.ceil(deliveries / endpointsOfThroughput))
   const queued = Math.ceil(deliveries / endpointsOfThroughput) * endpointsOfThroughput
   const dispatchers = rig.startDispatchers(count)
-  await untilReceived(rig, queued)
+  await waitUntilReceived(rig, queued)
   const list = await rig.sink.list()
   await dispatchers.stop()
   const times = list.map(([, , atMs]) => atMs).sort((one, other) => one - other)
@@ -144,7 +144,7 @@ async function measureWaits(rig: Rig, options: WaitOptions): Promise<readonly nu
     committed.set(eventId.slice(4), committedAtMs)
     await sleep(everyMs)
   }
-  await untilReceived(rig, (events + 1) * endpoints)
+  await waitUntilReceived(rig, (events + 1) * endpoints)
   const list = await rig.sink.list()
   await dispatchers.stop()
   return list.flatMap(([delivery, , atMs]) => {
@@ -155,9 +155,9 @@ async function measureWaits(rig: Rig, options: WaitOptions): Promise<readonly nu
 
 async function warmUp(rig: Rig, endpoints: number): Promise<void> {
   await rig.emitEvent()
-  await untilReceived(rig, endpoints)
+  await waitUntilReceived(rig, endpoints)
 }
 
-async function untilReceived(rig: Rig, deliveries: number): Promise<void> {
+async function waitUntilReceived(rig: Rig, deliveries: number): Promise<void> {
   while ((await rig.sink.count()).distinct < deliveries) await sleep(50)
 }

@@ -40,7 +40,7 @@ export async function runEngineChaosCommand(
     plan,
     lanes: flags.lanes,
     customers,
-    patienceMs: flags.patience * 1000,
+    timeoutMs: flags.patience * 1000,
     clickHouseAwayMs: flags.away * 1000,
     countersStoppedMs: flags.stopped * 1000,
     print,

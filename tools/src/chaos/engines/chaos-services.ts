@@ -28,7 +28,7 @@ export type ChaosServices = {
   readonly environment: RunFile['environment']
   pidsOf(service: ServiceName): Promise<number[]>
   /** Waits until all processes of the service are ready and none of them has the given id. */
-  untilReplaced(service: ServiceName, pid: number): Promise<void>
+  waitUntilReplaced(service: ServiceName, pid: number): Promise<void>
   /** Kills the installation and starts it again under kills. The second processes are started again too. */
   restartUnderKills(random: SeededRandom, kills: StartKills): Promise<void>
   /** Stops all processes in order, as an operator would. */
@@ -98,7 +98,7 @@ export async function startChaosServices(instanceOptions: InstanceOptions): Prom
       environment = (await instance.runFile()).environment
       for (const pid of replicaPids.values()) killProcess(pid)
     },
-    untilReplaced: (service, pid) => untilReplaced(() => pidsOf(service), service, pid),
+    waitUntilReplaced: (service, pid) => waitUntilReplaced(() => pidsOf(service), service, pid),
     async stop() {
       await Promise.all(replicas.map((part) => part.stop()))
       const code = await instance.stop()
@@ -108,7 +108,7 @@ export async function startChaosServices(instanceOptions: InstanceOptions): Prom
   }
 }
 
-async function untilReplaced(
+async function waitUntilReplaced(
   readPids: () => Promise<number[]>,
   service: ServiceName,
   pid: number,

@@ -15,7 +15,7 @@ export type FaultContext = {
   /** How long all counters are stopped in their own round, in milliseconds. */
   readonly countersStoppedMs: number
   /** Resolves when Redis contains, for every customer, all units acknowledged before the call. */
-  readonly untilCountedInRedis: () => Promise<void>
+  readonly waitUntilCountedInRedis: () => Promise<void>
 }
 
 /** Causes a fault, and resolves when everything affected is running again. Returns a short description. */
@@ -66,7 +66,7 @@ function killService(service: ServiceName): Fault {
     const pid = pids[which - 1]!
     const back = stopwatch()
     killProcess(pid)
-    await services.untilReplaced(service, pid)
+    await services.waitUntilReplaced(service, pid)
     return `${which} of ${pids.length}, back after ${back()}`
   }
 }
@@ -88,7 +88,7 @@ function killEngine(server: EngineServerName): Fault {
     killProcess(engines.pidOf(server))
     await sleep(random.integer(restartDelayMs.min, restartDelayMs.max))
     await engines.restart(server)
-    await untilInSync(engines)
+    await waitUntilInSync(engines)
     return `${server}, back after ${back()}`
   }
 }
@@ -98,7 +98,7 @@ async function suspendBroker({ engines }: FaultContext, random: SeededRandom): P
   const suspendedMs = random.integer(suspensionMs.min, suspensionMs.max)
   await suspend(engines.pidOf(broker), suspendedMs)
   const back = stopwatch()
-  await untilInSync(engines)
+  await waitUntilInSync(engines)
   return `${broker} for ${seconds(suspendedMs)}, in sync after ${back()}`
 }
 
@@ -117,7 +117,7 @@ async function restartBrokers({ engines }: FaultContext): Promise<string> {
   for (const broker of brokerNames) {
     await engines.stop(broker)
     await engines.restart(broker)
-    await untilInSync(engines)
+    await waitUntilInSync(engines)
   }
   return `${brokerNames.length} brokers in ${took()}`
 }
@@ -166,15 +166,15 @@ async function killDuringStart({ services }: FaultContext, random: SeededRandom)
   return `${killed.length} kills: ${killed.join(', ')}`
 }
 
-async function flushRedis({ engines, untilCountedInRedis }: FaultContext): Promise<string> {
+async function flushRedis({ engines, waitUntilCountedInRedis }: FaultContext): Promise<string> {
   const exact = stopwatch()
   await flushAll(engines)
-  await untilCountedInRedis()
+  await waitUntilCountedInRedis()
   return `counts complete again after ${exact()}`
 }
 
 /** Waits until all replicas are in sync, so that the next broker may stop. */
-async function untilInSync({ ports }: ChaosEngines): Promise<void> {
+async function waitUntilInSync({ ports }: ChaosEngines): Promise<void> {
   const inSync = async (): Promise<boolean> => {
     const each = await Promise.all(ports.kafka.map(({ port }) => countUnderReplicated(port)))
     return each.every((count) => count === 0)

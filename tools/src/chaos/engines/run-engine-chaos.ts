@@ -14,7 +14,7 @@ import { openEngineStores } from './engine-stores.ts'
 import { faults, sessionTimeoutMs, type FaultContext } from './faults.ts'
 import { readEngineSums } from './read-engine-sums.ts'
 import { readUntilExact, type SumsOutcome } from './read-until-exact.ts'
-import { createUntilCounted } from './until-counted.ts'
+import { createCountedWait } from './create-counted-wait.ts'
 
 export type EngineRound = {
   readonly fault: string
@@ -44,7 +44,7 @@ export type EngineChaosOptions = {
   readonly plan: readonly string[]
   readonly lanes: number
   readonly customers: number
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly clickHouseAwayMs: number
   readonly countersStoppedMs: number
   readonly print: (line: string) => void
@@ -181,7 +181,7 @@ async function runRounds(
       services,
       clickHouseAwayMs: options.clickHouseAwayMs,
       countersStoppedMs: options.countersStoppedMs,
-      untilCountedInRedis: createUntilCounted(stores, load.ledgers, options.patienceMs),
+      waitUntilCountedInRedis: createCountedWait(stores, load.ledgers, options.timeoutMs),
     },
     // The load has its own random source, because it draws at times that depend on answers. With the same seed, the faults come at
     // the same moments.
@@ -191,7 +191,7 @@ async function runRounds(
   // A failure ends the run without waiting for the clients, which would repeat their requests for minutes.
   for (const fault of options.plan) {
     options.onFault(fault, rounds.length + 1)
-    const round = await runRound(scene, fault, options.patienceMs)
+    const round = await runRound(scene, fault, options.timeoutMs)
     rounds.push(round)
     options.onRound(round, rounds.length)
     load.resume()
@@ -205,7 +205,7 @@ async function runRounds(
 async function runRound(
   { load, refusals, watch, readSums, readLog, faultContext, random }: RoundContext,
   fault: string,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<EngineRound> {
   await sleep(random.integer(faultDelayMs.min, faultDelayMs.max))
   const before = watch.take()
@@ -216,7 +216,7 @@ async function runRound(
   await load.pause()
   const answeredAfterMs = performance.now() - faultAtMs
   const longestGapMs = load.takeLongestGapMs()
-  const { sums, differences }: SumsOutcome = await readUntilExact(readSums, patienceMs)
+  const { sums, differences }: SumsOutcome = await readUntilExact(readSums, timeoutMs)
   const logged = await readLog()
   const stored = totalOf(sums)
   const isLogged = logged.units === stored.stored && logged.records === stored.storedRecords

@@ -10,12 +10,12 @@ import { flushAll, startChaosEngines, type ChaosEngines } from '../engines/chaos
 import { findDifference, type CustomerSums } from '../engines/engine-sums.ts'
 import { openEngineStores, type EngineStores } from '../engines/engine-stores.ts'
 import { readEngineSums } from '../engines/read-engine-sums.ts'
-import { createUntilCounted } from '../engines/until-counted.ts'
+import { createCountedWait } from '../engines/create-counted-wait.ts'
 import { watchLimits, type LimitWatchCounts } from '../limit-watch.ts'
 import type { CustomerLedger } from '../../load/ledger.ts'
 import { createCustomers } from '../../load/create-customers.ts'
 import { requestsInFlightMax, startSteadyLoad, type SteadyLoadCounts } from './steady-load.ts'
-import { untilRebuilt, type RebuildTimes } from './until-rebuilt.ts'
+import { waitUntilRebuilt, type RebuildTimes } from './wait-until-rebuilt.ts'
 
 export type FlushOptions = {
   readonly folder: string
@@ -29,7 +29,7 @@ export type FlushOptions = {
   readonly afterMs: number
   /** TOLLGATE_REPLAY_RECORDS_MAX. With 0, the counts are rebuilt from ClickHouse. Otherwise a short log is counted again. */
   readonly replayRecordsMax: number
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly print: (line: string) => void
 }
 
@@ -64,7 +64,7 @@ const checkLanes = 4
 const customersAtOnce = 32
 const pollMs = 1_000
 /** Milliseconds in which a record that is counted or stored twice would show. */
-const settleMs = 2_000
+const recheckDelayMs = 2_000
 
 /**
  * Starts an installation on the engines with many customers and a steady rate of events over all of them, and runs FLUSHALL once.
@@ -111,8 +111,8 @@ async function run(options: FlushOptions, started: { instance?: Instance }): Pro
     const databaseUrl = engines.environment['TOLLGATE_DATABASE_URL']!
     const made = await createCustomers(options, client, productRef, databaseUrl)
     const watched = await runLoad(options, engines, client, stores, productRef, made.ledgers)
-    await untilStored(stores, made.ledgers, options.patienceMs)
-    await sleep(settleMs)
+    await waitUntilStored(stores, made.ledgers, options.timeoutMs)
+    await sleep(recheckDelayMs)
     print('comparing every customer ...')
     const sums = await readEngineSums(
       { client, stores, productRef, customersAtOnce },
@@ -138,7 +138,7 @@ async function runLoad(
   productRef: string,
   ledgers: readonly CustomerLedger[],
 ): Promise<Watched> {
-  const { rate, patienceMs, print } = options
+  const { rate, timeoutMs, print } = options
   const random = createSeededRandom(options.seed)
   const run = Date.now().toString(36)
   const load = startSteadyLoad({ client, random, run, productRef, ledgers, rate })
@@ -150,9 +150,9 @@ async function runLoad(
   const before = take()
   print('FLUSHALL')
   await flushAll(engines, flushMs)
-  const whole = await untilRebuilt(stores.hotState, partitionCount, patienceMs, print)
+  const whole = await waitUntilRebuilt(stores.hotState, partitionCount, timeoutMs, print)
   const meanwhile = take()
-  await createUntilCounted(stores, ledgers, patienceMs)()
+  await createCountedWait(stores, ledgers, timeoutMs)()
   await sleep(options.afterMs)
   const after = take()
   await watch.stop()
@@ -160,13 +160,13 @@ async function runLoad(
   return { ...whole, before, meanwhile, after }
 }
 
-async function untilStored(
+async function waitUntilStored(
   stores: EngineStores,
   ledgers: readonly CustomerLedger[],
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<void> {
   const acked = ledgers.reduce((sum, { records }) => sum + records, 0)
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   while ((await stores.countStored()) < acked) {
     if (performance.now() > deadline) return
     await sleep(pollMs)

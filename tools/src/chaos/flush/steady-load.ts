@@ -18,7 +18,7 @@ export type SteadyLoadCounts = {
 export type SteadyLoad = {
   /** Returns the counts since the last call. */
   take(): SteadyLoadCounts
-  /** Stops the load. Rejects if a request got no answer within the patience. Otherwise everything sent is acknowledged. */
+  /** Stops the load. Rejects if a request got no answer within the timeout. Otherwise everything sent is acknowledged. */
   stop(): Promise<void>
 }
 

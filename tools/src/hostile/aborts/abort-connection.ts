@@ -24,7 +24,7 @@ export type AbortOutcome = {
 }
 
 const waitMsMax = 4
-const answerPatienceMs = 10_000
+const answerTimeoutMs = 10_000
 
 /** Sends the request up to the stage and disconnects, normally or with a reset. */
 export async function sendAndAbort(
@@ -56,15 +56,15 @@ export async function sendAndAbort(
 
   await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), ended])
   if (sentBytes > 0) await write(request.bytes.subarray(0, sentBytes))
-  const patience = new AbortController()
-  const late = sleep(answerPatienceMs, undefined, patience).catch(() => undefined)
+  const timeout = new AbortController()
+  const late = sleep(answerTimeoutMs, undefined, timeout).catch(() => undefined)
   if (stage === 'waiting') await sleep(random.integer(0, waitMsMax))
   if (stage === 'in the answer') await Promise.race([answered, ended, late])
   if (stage === 'half closed') {
     socket.end()
     await Promise.race([whole, ended, late])
   }
-  patience.abort()
+  timeout.abort()
   if (random.chance(0.5)) socket.resetAndDestroy()
   else socket.destroy()
   await ended

@@ -1,7 +1,7 @@
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { watchServices } from '../service-watch.ts'
-import { untilStored } from '../stored-records.ts'
+import { waitUntilStored } from '../stored-records.ts'
 import type { Check } from '../verdict.ts'
 import { abortCustomers } from './abort-request.ts'
 import { replayRecords } from './replay-records.ts'
@@ -30,7 +30,7 @@ export function checkAborts(options: AbortsOptions): Check {
         if (replay.counted[state].every((count) => count === 0))
           problems.push(`no record was ${state}`)
       }
-      const stored = await untilStored(client, run.recordStates.size, abortCustomers)
+      const stored = await waitUntilStored(client, run.recordStates.size, abortCustomers)
       if (stored !== run.recordStates.size) {
         problems.push(`${stored} records are stored of ${run.recordStates.size} keys`)
       }

@@ -1,7 +1,7 @@
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { watchServices } from '../service-watch.ts'
-import { countStored, untilStored } from '../stored-records.ts'
+import { countStored, waitUntilStored } from '../stored-records.ts'
 import type { Check } from '../verdict.ts'
 import { plainCustomer, smuggledCustomer } from './framed-bytes.ts'
 import { runFraming } from './run-framing.ts'
@@ -24,7 +24,7 @@ export function checkFraming(options: FramingOptions): Check {
     const problems = [...tally.violations, ...(await watch.end())]
     const client = createTollgateClient({ baseUrl, key, connectionsMax: 2, timeoutMs: 30_000 })
     try {
-      const stored = await untilStored(client, tally.ackedRecords, [plainCustomer])
+      const stored = await waitUntilStored(client, tally.ackedRecords, [plainCustomer])
       const smuggled = await countStored(client, [smuggledCustomer])
       if (tally.ackedRecords === 0) problems.push('no record was accepted, so nothing was compared')
       if (stored !== tally.ackedRecords) {

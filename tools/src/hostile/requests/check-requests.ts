@@ -1,7 +1,7 @@
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { watchServices } from '../service-watch.ts'
-import { countStored, untilStored } from '../stored-records.ts'
+import { countStored, waitUntilStored } from '../stored-records.ts'
 import type { Check } from '../verdict.ts'
 import { runRequests } from './run-requests.ts'
 import type { HostileTally } from './tally.ts'
@@ -24,7 +24,8 @@ export function checkRequests(options: RequestsOptions): Check {
       const watch = await watchServices(instance, progress, print)
       const onProgress = (tally: HostileTally): void => void (requests = tally.requests)
       const tally = await runRequests({ baseUrl, key, ...options, onProgress })
-      const stored = (await untilStored(client, storedBefore + tally.ackedRecords)) - storedBefore
+      const stored =
+        (await waitUntilStored(client, storedBefore + tally.ackedRecords)) - storedBefore
       const problems = [
         ...tally.violations,
         ...recordProblems(tally, stored),

@@ -13,16 +13,16 @@ export type RequestsRun = {
   readonly onProgress: (tally: HostileTally) => void
 }
 
-const turnMax = 16
+const pipelinedMax = 16
 /**
  * Fraction of turns with pipelining. The native server closes a connection if the next request arrives before the previous answer,
  * so most turns wait for each answer. Requests that are lost with such a connection count as unanswered.
  */
 const pipelinedRate = 0.03
 /** Long enough for a busy machine. */
-const patienceMs = 60_000
+const answerTimeoutMs = 60_000
 /** After a request with invalid framing, the server may wait for more bytes. */
-const brokenPatienceMs = 150
+const brokenTimeoutMs = 150
 /**
  * Fraction of turns that end in the middle of a request. The client then disconnects, or stays connected and sends nothing more.
  */
@@ -42,7 +42,7 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
     let connection = open()
     while (left > 0) {
       if (!connection.isOpen) connection = open()
-      const requests = nextTurn(random, options.key, Math.min(left, turnMax))
+      const requests = nextPipeline(random, options.key, Math.min(left, pipelinedMax))
       left -= requests.length
       const bytes = Buffer.concat(requests.map((request) => request.bytes))
       if (random.chance(abandonRate)) {
@@ -52,7 +52,7 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
       }
       if (random.chance(pipelinedRate)) {
         const packets = split(random, bytes)
-        const answers = await connection.exchange(requests, packets, brokenPatienceMs)
+        const answers = await connection.exchange(requests, packets, brokenTimeoutMs)
         requests.forEach((request, at) => countAndReport(request, answers[at]))
         connection.destroy()
         continue
@@ -61,8 +61,8 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
       for (const request of requests) {
         if (!connection.isOpen) connection = open()
         const packets = split(random, request.bytes)
-        const patience = request.isBroken ? brokenPatienceMs : patienceMs
-        const [answer] = await connection.exchange([request], packets, patience)
+        const timeoutMs = request.isBroken ? brokenTimeoutMs : answerTimeoutMs
+        const [answer] = await connection.exchange([request], packets, timeoutMs)
         countAndReport(request, answer)
         if (!answer && !request.isBroken && !request.isChunked)
           addUnanswered(tally, request, before)
@@ -106,7 +106,7 @@ type CountArguments = [HostileRequest, Parameters<typeof countAnswer>[2]]
 /**
  * Returns the requests of a turn. A request with invalid framing is the last one, because the server could not parse what follows.
  */
-function nextTurn(random: SeededRandom, key: string, countMax: number): HostileRequest[] {
+function nextPipeline(random: SeededRandom, key: string, countMax: number): HostileRequest[] {
   const requests: HostileRequest[] = []
   const count = random.integer(1, countMax)
   while (requests.length < count) {

@@ -15,19 +15,19 @@ export type RebuildTimes = {
   readonly countedMs: number
 }
 
-/** Watches Redis from outside while it is rebuilt. Rejects when the patience has run out. */
-export async function untilRebuilt(
+/** Watches Redis from outside while it is rebuilt. Rejects after the timeout. */
+export async function waitUntilRebuilt(
   hotState: HotState,
   partitionCount: number,
-  patienceMs: number,
+  timeoutMs: number,
   print: (line: string) => void,
 ): Promise<RebuildTimes> {
   const startedAtMs = performance.now()
   const passedMs = (): number => performance.now() - startedAtMs
   const first = async (what: string, isSeen: () => Promise<boolean>): Promise<number> => {
     while (!(await isSeen().catch(() => false))) {
-      if (passedMs() > patienceMs)
-        throw new Error(`Not everything is ${what} after ${patienceMs / 1000} s.`)
+      if (passedMs() > timeoutMs)
+        throw new Error(`Not everything is ${what} after ${timeoutMs / 1000} s.`)
       await sleep(pollMs)
     }
     print(`${what} again after ${(passedMs() / 1000).toFixed(1)} s`)

@@ -10,20 +10,20 @@ const customersAtOnce = 1_000
  * Returns a function that waits until Redis contains, for every customer, the units acknowledged at the time of the call. The load
  * may continue meanwhile.
  */
-export function createUntilCounted(
+export function createCountedWait(
   stores: Pick<EngineStores, 'readRedis'>,
   ledgers: readonly CustomerLedger[],
-  patienceMs: number,
+  timeoutMs: number,
 ): () => Promise<void> {
   return async () => {
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + timeoutMs
     let uncounted = ledgers.map(({ customerRef, units }) => ({ customerRef, units }))
     for (;;) {
       uncounted = await findUncounted(stores, uncounted)
       if (uncounted.length === 0) return
       if (performance.now() > deadline) {
         throw new Error(
-          `Redis lacks acknowledged units of ${uncounted.length} customers after ${patienceMs / 1000} s.`,
+          `Redis lacks acknowledged units of ${uncounted.length} customers after ${timeoutMs / 1000} s.`,
         )
       }
       await sleep(pollMs)
