@@ -1,25 +1,25 @@
 # syntax=docker/dockerfile:1.10
 
-# One image for every service; the command says which one it is:
+# One image for all services. The command selects the service:
 #
 #   docker build -t tollgate .
 #   docker run tollgate                                  # ingest
-#   docker run tollgate aggregator/dist/main.js          # TOLLGATE_PROJECTION says which projection
+#   docker run tollgate aggregator/dist/main.js          # TOLLGATE_PROJECTION selects the projection
 #   docker run tollgate control-plane/dist/main.js
 #   docker run tollgate control-plane/dist/cli/main.js --help
 #   docker run tollgate billing-runner/dist/main.js
 #   docker run tollgate webhook-dispatcher/dist/main.js
-#   docker run tollgate mcp-proxy/dist/main.js           # keeps records on their way in TOLLGATE_DATA_DIR
+#   docker run tollgate mcp-proxy/dist/main.js           # stores undelivered records in TOLLGATE_DATA_DIR
 #
-# It runs on the engines (Kafka, Redis, PostgreSQL, ClickHouse): the embedded ones are left out. Nothing is written
-# inside it, so it runs with a read-only root file system; the MCP proxy writes to a volume.
+# The services run on the engines (Kafka, Redis, PostgreSQL, ClickHouse). The embedded stores are not included. Nothing is written
+# inside the image, so it runs with a read-only root file system. The MCP proxy writes to a volume.
 
 # Debian 13, because upstream's builds of uWebSockets.js need glibc 2.38.
 ARG NODE_IMAGE=node:24.21.0-trixie-slim
 
-# Where the native listener comes from:
+# Source of the native listener:
 #   npm       the package of the lock file, whose digest is in ingest/src/http/uws-binary.ts
-#   upstream  a tagged release of the project itself. Look at it first, then name the file you looked at:
+#   upstream  a tagged release of the project itself. Check it first, then set the digest of the checked file:
 #             --build-arg UWS=upstream --build-arg UWS_VERSION=v20.57.0 --build-arg UWS_SHA256=<of uws_linux_…_137.node>
 ARG UWS=npm
 ARG UWS_SHA256
@@ -27,7 +27,7 @@ ARG UWS_SHA256
 FROM ${NODE_IMAGE} AS base
 WORKDIR /app
 
-# Package files alone, so that a change of code does not install everything again.
+# Only package files, so that a code change does not install all packages again.
 FROM base AS manifests
 COPY package.json package-lock.json .npmrc ./
 COPY schemas/package.json schemas/
@@ -63,7 +63,7 @@ COPY mcp-proxy mcp-proxy
 RUN npm run build -- --filter=@tollgate/ingest --filter=@tollgate/aggregator --filter=@tollgate/control-plane \
     --filter=@tollgate/billing-runner --filter=@tollgate/webhook-dispatcher --filter=@tollgate/mcp-proxy
 
-# What the services need to run. The embedded engines and the listeners of other platforms are most of the weight.
+# Packages that the services need to run. The embedded engines and the listeners of other platforms are most of the size.
 FROM manifests AS packages
 RUN --mount=type=cache,target=/root/.npm \
     npm ci --omit=dev --ignore-scripts -w ingest -w aggregator -w control-plane -w billing-runner -w webhook-dispatcher \
@@ -72,7 +72,7 @@ RUN --mount=type=cache,target=/root/.npm \
     && abi="$(node -p 'process.platform + "_" + process.arch + "_" + process.versions.modules')" \
     && find node_modules/uWebSockets.js -name 'uws_*.node' ! -name "uws_${abi}.node" -delete
 
-# What was patched there (patches/README.md).
+# Patched packages (patches/README.md).
 COPY --from=build /app/node_modules/postgres node_modules/postgres
 COPY --from=build /app/node_modules/zod node_modules/zod
 
@@ -113,14 +113,14 @@ COPY --from=build /app/mcp-proxy/dist mcp-proxy/dist
 COPY mcp-proxy/public mcp-proxy/public
 COPY deploy/healthcheck.mjs LICENSE ./
 
-# Without a digest of its own the file of the lock file's package is the one to load.
+# Without a digest, the file of the package in the lock file is loaded.
 ARG UWS_SHA256
 ENV TOLLGATE_UWS_BINARY=${UWS_SHA256:-pinned}
-# Where a volume is mounted for the records of the MCP proxy. It gets its owner from here.
+# Mount point of the volume for the records of the MCP proxy. The volume gets its owner from here.
 RUN install -d -o 10001 -g 10001 /var/lib/tollgate
-# A number, so that Kubernetes can see that it is not root.
+# A numeric user, so that Kubernetes can verify that it is not root.
 USER 10001:10001
-# A listener that does not load here would be replaced by a slow one, with a warning that nobody reads.
+# Fails the build if the listener does not load, because a slower one would replace it at run time with only a warning.
 RUN node --input-type=module -e "(await import('uWebSockets.js')).default.App()"
 
 ENV NODE_ENV=production \
@@ -136,10 +136,10 @@ ENV NODE_ENV=production \
     TOLLGATE_EVENT_LOG=kafka \
     TOLLGATE_HOT_STATE=redis
 
-# 8787 ingest, 8788 control plane or MCP proxy, 9464 health and metrics of whichever it is
+# 8787: ingest. 8788: control plane or MCP proxy. 9464: health and metrics of each service
 EXPOSE 8787 8788 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "healthcheck.mjs"]
 
-# tini passes SIGTERM on and reaps; the services stop by themselves within TOLLGATE_SHUTDOWN_GRACE_MS.
+# tini passes SIGTERM on and reaps processes. The services stop within TOLLGATE_SHUTDOWN_GRACE_MS.
 ENTRYPOINT ["/usr/bin/tini", "--", "node"]
 CMD ["ingest/dist/main.js"]

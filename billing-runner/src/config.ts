@@ -41,7 +41,7 @@ export const billingRunnerSettings = {
   ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(
     'TOLLGATE_USAGE_QUERY_TIMEOUT_MS',
-    'Milliseconds ClickHouse may take for one usage query',
+    'Timeout of one usage query to ClickHouse, in milliseconds',
     15_000,
     milliseconds,
   ),

@@ -2,7 +2,7 @@
 # Checks the chart: lint, and what it renders held to Kubernetes' own schemas: both sets of values in tollgate/ci, and the least
 # of them with each part that can be switched on alone.
 #
-#   deploy/kubernetes/check.sh [--offline] [Kubernetes version, 1.34.0 if none is given]
+#   deploy/kubernetes/check.sh [--offline] [Kubernetes version, default 1.34.0]
 #
 # Needs helm. Rendered manifests are checked by kubernetes-validate (from PyPI), which carries the schemas, or by
 # kubeconform, which downloads them; without either they are only rendered.

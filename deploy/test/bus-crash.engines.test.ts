@@ -73,7 +73,7 @@ const ingest: ChildProcess[] = []
 beforeAll(async () => {
   if (isLeftOut) return
   folder = await makeTemporaryFolder('bus-crash')
-  options = { root: folder.path, say: () => {}, endsWithParent: true, isShortLived: true }
+  options = { root: folder.path, print: () => {}, endsWithParent: true, isShortLived: true }
   const planned = await planFreePorts()
   ports = { ...planned, kafka: planned.kafka.slice(0, 1) }
   nats = await startNats(options, ports.nats)

@@ -32,7 +32,7 @@ afterEach(() => log.close())
 function startBrokers(count: 1 | 3): void {
   beforeAll(async () => {
     folder = await makeTemporaryFolder('kafka-log')
-    options = { root: folder.path, say: () => {}, endsWithParent: true, isShortLived: true }
+    options = { root: folder.path, print: () => {}, endsWithParent: true, isShortLived: true }
     const planned = await planFreePorts()
     ports = { ...planned, kafka: planned.kafka.slice(0, count) }
     engine = await startKafka(options, ports.kafka)

@@ -138,7 +138,7 @@ async function readAll(): Promise<MeterEvent[]> {
 async function startEmptyRegistry(): Promise<void> {
   lives += 1
   const root = join(folder.path, `registry-${lives}`)
-  registry = await startSchemaRegistry({ root, say: () => undefined, endsWithParent: true }, port)
+  registry = await startSchemaRegistry({ root, print: () => undefined, endsWithParent: true }, port)
 }
 
 async function loseRegistry(): Promise<void> {

@@ -43,8 +43,8 @@ export const ingestSettings = {
   uwsBinary: {
     variable: 'TOLLGATE_UWS_BINARY',
     description:
-      'Which uWebSockets.js binary may be loaded: pinned is the one that npm installs, a SHA-256 the one of an ' +
-      'upstream release that you installed, any whatever is there',
+      'Which uWebSockets.js binary may be loaded: pinned is the one that npm installs, a SHA-256 digest is that of an ' +
+      'upstream release that you installed, any accepts every binary',
     defaultText: 'pinned',
     parse: parseAcceptedBinary,
   },

@@ -25,8 +25,8 @@ const bytes = { min: 1_024, max: 1_073_741_824 }
 const originsSetting: Setting<ReadonlySet<string>> = {
   variable: 'TOLLGATE_MCP_BROWSER_ORIGINS',
   description:
-    'Origins of web pages that may call MCP servers from a browser, with commas between them. Requests without an `Origin` header, ' +
-    'pages of this machine and pages of the server itself are always allowed; `*` allows every page',
+    'Origins of web pages that may call MCP servers from a browser, separated by commas. Requests without an `Origin` header, ' +
+    'pages of this machine and pages of the MCP server itself are always allowed; `*` allows every page',
   defaultText: 'https://claude.ai,https://chatgpt.com,https://vscode.dev',
   parse: (text) => {
     const entries = text.split(',').map((each) => each.trim())
@@ -52,14 +52,14 @@ export const mcpProxySettings = {
   host: textSetting('TOLLGATE_MCP_HOST', 'Address that the MCP proxy listens on', '127.0.0.1'),
   port: integerSetting(
     'TOLLGATE_MCP_PORT',
-    'Port of the MCP proxy; 0 takes any free one',
+    'Port of the MCP proxy; 0 takes any free port',
     8788,
     port,
   ),
   ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
-    'Connections to each of the two environments of PostgreSQL',
+    'Maximum connections to PostgreSQL per environment',
     4,
     { min: 1, max: 500 },
   ),
@@ -77,37 +77,37 @@ export const mcpProxySettings = {
   trustedProxies: trustedProxiesSetting,
   freshMs: integerSetting(
     'TOLLGATE_MCP_FRESH_MS',
-    'Milliseconds after which servers, tools, signing keys and revoked tokens are read again',
+    'Milliseconds for which MCP servers, tools, signing keys and revoked tokens are used from memory before they are read again',
     2_000,
     milliseconds,
   ),
   staleMaxMs: integerSetting(
     'TOLLGATE_MCP_STALE_MAX_MS',
-    'Milliseconds that what was read last is used while PostgreSQL is away; afterwards requests are answered 503',
+    'Maximum milliseconds for which data that was read before is used while PostgreSQL is unavailable; after that, requests are answered with 503',
     900_000,
     { min: 1_000, max: 86_400_000 },
   ),
   bodyBytesMax: integerSetting(
     'TOLLGATE_MCP_BODY_BYTES_MAX',
-    'Bytes of one request to an MCP server',
+    'Maximum bytes of one request to an MCP server',
     4_194_304,
     bytes,
   ),
   resultBytesMax: integerSetting(
     'TOLLGATE_MCP_RESULT_BYTES_MAX',
-    'Bytes of one message of an MCP server; a larger one fails the call',
+    'Maximum bytes of one message of an MCP server; a larger message fails the call',
     16_777_216,
     bytes,
   ),
   stateBytesMax: integerSetting(
     'TOLLGATE_MCP_STATE_BYTES_MAX',
-    'Bytes of JSON that the `requestState` may take with which an MCP server asks for input; a larger one fails the call',
+    'Maximum bytes of the JSON of a requestState with which an MCP server requests input; a larger one fails the call',
     262_144,
     { min: 1_024, max: 16_777_216 },
   ),
   batchMax: integerSetting(
     'TOLLGATE_MCP_BATCH_MAX',
-    'Messages in one batch of MCP 2025-03-26',
+    'Maximum messages in one batch of MCP 2025-03-26',
     50,
     {
       min: 1,
@@ -122,7 +122,7 @@ export const mcpProxySettings = {
   ),
   unreadMs: integerSetting(
     'TOLLGATE_MCP_UNREAD_MS',
-    'Milliseconds for which a client may read nothing of an answer that waits for it; afterwards its connection is closed',
+    'Milliseconds after which the connection of a client is closed if the client does not read the response that waits for it',
     60_000,
     milliseconds,
   ),
@@ -134,7 +134,7 @@ export const mcpProxySettings = {
   ),
   callMs: integerSetting(
     'TOLLGATE_MCP_CALL_MS',
-    'Milliseconds that one request other than a subscription may take at most, however much its MCP server sends meanwhile',
+    'Maximum duration of one request other than a subscription, in milliseconds, even if its MCP server keeps sending',
     3_600_000,
     { min: 1_000, max: 86_400_000 },
   ),
@@ -146,7 +146,7 @@ export const mcpProxySettings = {
   ),
   keepAliveMs: integerSetting(
     'TOLLGATE_MCP_KEEP_ALIVE_MS',
-    'Milliseconds between comments on an open answer, so that nothing on the way takes it for dead',
+    'Milliseconds between comments on an open response, so that no proxy in between closes the connection as idle',
     15_000,
     milliseconds,
   ),
@@ -158,79 +158,79 @@ export const mcpProxySettings = {
   ),
   originConnectionsMax: integerSetting(
     'TOLLGATE_MCP_ORIGIN_CONNECTIONS_MAX',
-    'Connections that are open at once to one MCP server for requests, and the same number for streams of notifications',
+    'Maximum open connections to one MCP server for requests, and the same number for streams of notifications',
     1_024,
     { min: 1, max: 65_535 },
   ),
   requestsPerCustomerMax: integerSetting(
     'TOLLGATE_MCP_REQUESTS_PER_CUSTOMER_MAX',
-    'Requests that one customer may have open at a process of the proxy, or callers of one network without a token. Each may take the memory of one body and one result',
+    'Maximum open requests of one customer per process of the proxy, or of the callers of one network without a token. Each may need the memory of one body and one result',
     128,
     { min: 1, max: 65_535 },
   ),
   requestsPerProviderMax: integerSetting(
     'TOLLGATE_MCP_REQUESTS_PER_PROVIDER_MAX',
-    'Requests to the MCP servers of one provider that may be open at a process of the proxy',
+    'Maximum open requests to the MCP servers of one provider per process of the proxy',
     1_024,
     { min: 1, max: 65_535 },
   ),
   requestsMax: integerSetting(
     'TOLLGATE_MCP_REQUESTS_MAX',
-    'Requests to all MCP servers that may be open at a process of the proxy. Each of these three limits leaves as many places to notifications, responses and DELETE',
+    'Maximum open requests to all MCP servers per process of the proxy. Each of the three limits on open requests allows as many notifications, responses and DELETE requests in addition',
     8_192,
     { min: 1, max: 1_000_000 },
   ),
   streamsPerCustomerMax: integerSetting(
     'TOLLGATE_MCP_STREAMS_PER_CUSTOMER_MAX',
-    'Streams of notifications that one customer may have open at a process of the proxy, or callers of one network without a token',
+    'Maximum open streams of notifications of one customer per process of the proxy, or of the callers of one network without a token',
     64,
     { min: 1, max: 65_535 },
   ),
   streamsPerProviderMax: integerSetting(
     'TOLLGATE_MCP_STREAMS_PER_PROVIDER_MAX',
-    'Streams of notifications of the MCP servers of one provider that may be open at a process of the proxy',
+    'Maximum open streams of notifications of the MCP servers of one provider per process of the proxy',
     1_024,
     { min: 1, max: 65_535 },
   ),
   streamsMax: integerSetting(
     'TOLLGATE_MCP_STREAMS_MAX',
-    'Streams of notifications of all MCP servers that may be open at a process of the proxy',
+    'Maximum open streams of notifications of all MCP servers per process of the proxy',
     8_192,
     { min: 1, max: 1_000_000 },
   ),
   sessionHours: integerSetting(
     'TOLLGATE_MCP_SESSION_HOURS',
-    'Hours that a session of MCP 2025-11-25 and earlier lasts',
+    'Hours after which a session of MCP 2025-11-25 and earlier expires',
     720,
     { min: 1, max: 8_760 },
   ),
   sessionsRememberedMax: integerSetting(
     'TOLLGATE_MCP_SESSIONS_REMEMBERED_MAX',
-    'Sessions that were resumed at a restarted MCP server, or ended, which one process remembers',
+    'Maximum sessions for which one process remembers that they ended or were resumed at a restarted MCP server',
     50_000,
     { min: 100, max: 10_000_000 },
   ),
   inputMinutes: integerSetting(
     'TOLLGATE_MCP_INPUT_MINUTES',
-    'Minutes that a call of MCP 2026-07-28 waits for the input it asked for',
+    'Minutes for which a call of MCP 2026-07-28 waits for the input that it requested',
     60,
     { min: 1, max: 10_080 },
   ),
   listSeconds: integerSetting(
     'TOLLGATE_MCP_LIST_SECONDS',
-    'Seconds that clients of MCP 2026-07-28 may keep a list of tools',
+    'Seconds for which clients of MCP 2026-07-28 may use a list of tools again; 0 makes them request it each time',
     60,
     { min: 0, max: 86_400 },
   ),
   discoveryPauseMs: integerSetting(
     'TOLLGATE_MCP_DISCOVERY_PAUSE_MS',
-    'Milliseconds between two discoveries of the tools of an MCP server whose lists show others than those known',
+    'Minimum milliseconds between two discoveries of the tools of an MCP server whose lists differ from the known tools',
     60_000,
     { min: 1_000, max: 86_400_000 },
   ),
   stopMs: integerSetting(
     'TOLLGATE_MCP_STOP_MS',
-    'Milliseconds that open requests have to finish when the proxy stops',
+    'Milliseconds that open requests may take to finish when the proxy stops',
     10_000,
     milliseconds,
   ),

@@ -8,20 +8,20 @@ export function createProxyMetrics(registry: Registry) {
   return {
     requestSeconds: new Histogram({
       name: 'tollgate_mcp_request_seconds',
-      help: 'Time from a request to the end of its answer, by HTTP method and status; streams of notifications are left out',
+      help: 'Seconds from a request to the end of its response, by HTTP method and status; without streams of notifications',
       labelNames: ['method', 'status'] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 30, 300],
       registers,
     }),
     requestsRefused: new Counter({
       name: 'tollgate_mcp_requests_refused_total',
-      help: 'Requests that were refused because too many are open, by the limit they met: of the customer, the server or the process, or any limit of streams',
+      help: 'Requests that were refused because too many are open, by limit: of the customer, the server or the process, or any limit of streams',
       labelNames: ['bound'] as const,
       registers,
     }),
     originErrors: new Counter({
       name: 'tollgate_mcp_origin_errors_total',
-      help: 'Requests that an MCP server did not answer, by how they ended: refused with a status of 4xx, failed, or cancelled by the client',
+      help: 'Requests without a result from an MCP server, by outcome: refused with a 4xx status, failed, or cancelled by the client',
       labelNames: ['space', 'end'] as const,
       registers,
     }),
@@ -42,10 +42,6 @@ export function registerOpenGauges(
         this.set(read())
       },
     })
-  gauge('tollgate_mcp_open_requests', 'Requests to MCP servers that are open', readings.requests)
-  gauge(
-    'tollgate_mcp_open_streams',
-    'Streams of notifications that clients have open',
-    readings.streams,
-  )
+  gauge('tollgate_mcp_open_requests', 'Open requests to MCP servers', readings.requests)
+  gauge('tollgate_mcp_open_streams', 'Open streams of notifications of clients', readings.streams)
 }

@@ -16,18 +16,23 @@ export const simulatorSettings = {
   dataDir: dataDirSetting,
   host: textSetting(
     'TOLLGATE_STRIPE_SIMULATOR_HOST',
-    'Address the simulator listens on, which anybody who reaches it can use',
+    'Address that the simulator listens on; everyone who can reach it can use it',
     '127.0.0.1',
   ),
-  port: integerSetting('TOLLGATE_STRIPE_SIMULATOR_PORT', 'Its port; 0 takes any free one', 0, port),
+  port: integerSetting(
+    'TOLLGATE_STRIPE_SIMULATOR_PORT',
+    'Port of the simulator; 0 takes any free port',
+    0,
+    port,
+  ),
   sandboxWebhookUrl: textSetting(
     'TOLLGATE_STRIPE_SIMULATOR_SANDBOX_WEBHOOK_URL',
-    'Where events of sandbox are sent, signed with the first of its webhook secrets; empty sends none',
+    'URL to which events of sandbox are sent, signed with the first of TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS; if empty, none are sent',
     '',
   ),
   liveWebhookUrl: textSetting(
     'TOLLGATE_STRIPE_SIMULATOR_LIVE_WEBHOOK_URL',
-    'The same for live',
+    'URL to which events of live are sent, signed with the first of TOLLGATE_STRIPE_LIVE_WEBHOOK_SECRETS; if empty, none are sent',
     '',
   ),
   stripeSandboxWebhookSecrets,

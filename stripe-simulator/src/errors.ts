@@ -18,13 +18,13 @@ export class StripeApiError extends Error {
   readonly status: number
   readonly body: ErrorBody
   /** Whether the idempotency key remembers the answer. Stripe remembers it if it had begun to process the request. */
-  readonly isRemembered: boolean
+  readonly isReplayable: boolean
 
   constructor(status: number, body: ErrorBody, isRemembered = true) {
     super(body.message)
     this.status = status
     this.body = body
-    this.isRemembered = isRemembered
+    this.isReplayable = isRemembered
   }
 }
 

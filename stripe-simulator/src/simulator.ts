@@ -5,11 +5,11 @@ import { createApp } from './http/create-app.ts'
 import { pruneKeys } from './api/idempotency.ts'
 import type { Mode } from './store/records.ts'
 import { ensureConfiguredEndpoint } from './objects/webhook-endpoints.ts'
-import { runDue } from './run-due.ts'
-import { LmdbPages } from './store/lmdb-pages.ts'
-import { MemoryPages } from './store/pages.ts'
+import { runDueActions } from './run-due-actions.ts'
+import { LmdbKeyValueStore } from './store/lmdb-key-value-store.ts'
+import { MemoryStore } from './store/key-value-store.ts'
 import { SimulatedClock } from './store/simulated-clock.ts'
-import { World } from './store/world.ts'
+import { UnitOfWork } from './store/unit-of-work.ts'
 import { WebhookSender } from './webhooks/send-webhooks.ts'
 
 export type SimulatorOptions = {
@@ -42,15 +42,15 @@ const pruneEveryMs = 3_600_000
 /** Starts a local Stripe that answers requests of Stripe's SDK over HTTP and stores their effects. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = '127.0.0.1', onError = () => undefined } = options
-  const pages =
-    options.folder === undefined ? new MemoryPages() : await LmdbPages.open(options.folder)
-  const clock = new SimulatedClock(pages, options.clock ?? systemClock)
+  const store =
+    options.folder === undefined ? new MemoryStore() : await LmdbKeyValueStore.open(options.folder)
+  const clock = new SimulatedClock(store, options.clock ?? systemClock)
   let port = options.port ?? 0
   const origin = (): string => `http://${host}:${port}`
-  const webhooks = new WebhookSender({ pages, clock, origin })
+  const webhooks = new WebhookSender({ store, clock, origin })
   const faults = new Faults()
   const app = createApp({
-    pages,
+    store,
     clock,
     faults,
     webhooks,
@@ -59,29 +59,29 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     inUse: new Set(),
   })
   for (const [mode, endpoint] of Object.entries(options.webhooks ?? {})) {
-    const world = new World({ pages, mode: mode as Mode, nowMs: clock.now() })
-    ensureConfiguredEndpoint(world, endpoint.url, endpoint.secret)
-    world.commit()
+    const work = new UnitOfWork({ store, mode: mode as Mode, nowMs: clock.now() })
+    ensureConfiguredEndpoint(work, endpoint.url, endpoint.secret)
+    work.commit()
   }
-  runDue(pages, clock.now())
-  pruneKeys(pages, clock.now())
+  runDueActions(store, clock.now())
+  pruneKeys(store, clock.now())
   await app.listen({ port, host })
   port = (app.server.address() as AddressInfo).port
   webhooks.start()
-  const due = setInterval(() => runDue(pages, clock.now()), dueEveryMs)
-  const prune = setInterval(() => pruneKeys(pages, clock.now()), pruneEveryMs)
+  const due = setInterval(() => runDueActions(store, clock.now()), dueEveryMs)
+  const prune = setInterval(() => pruneKeys(store, clock.now()), pruneEveryMs)
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     clearInterval(due)
     clearInterval(prune)
     await app.close()
     await webhooks.stop()
-    await pages.close()
+    await store.close()
   }
   return {
     url: origin(),
     port,
-    check: () => void pages.get('number'),
+    check: () => void store.get('number'),
     stop: () => (stopping ??= stop()),
   }
 }

@@ -34,15 +34,15 @@ type Lists = {
   readonly disputes: ProcessorDispute
 }
 
-export type AtProcessor = {
+export type ProcessorState = {
   readonly [Name in keyof Lists]: readonly Lists[Name][]
 }
 
 const names = ['payment_intents', 'charges', 'refunds', 'disputes'] as const
 
-export async function readProcessor(url: string): Promise<AtProcessor> {
+export async function readProcessor(url: string): Promise<ProcessorState> {
   const lists = await Promise.all(names.map(async (name) => [name, await listAll(url, name)]))
-  return Object.fromEntries(lists) as AtProcessor
+  return Object.fromEntries(lists) as ProcessorState
 }
 
 async function listAll(url: string, name: string): Promise<{ readonly id: string }[]> {
@@ -59,7 +59,7 @@ async function listAll(url: string, name: string): Promise<{ readonly id: string
   }
 }
 
-const patienceMs = 2_000
+const timeoutMs = 2_000
 
 /** Calls the API like a browser or a user of the processor's dashboard. Throws if there is no answer. */
 export async function callProcessor(
@@ -71,7 +71,7 @@ export async function callProcessor(
   const answer = await fetch(`${url}/v1/${path}`, {
     method,
     headers: { authorization: 'Bearer sk_test_1' },
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(timeoutMs),
     ...(method === 'POST' ? { body: new URLSearchParams(fields) } : {}),
   })
   return { isDone: answer.ok, body: (await answer.json()) as object }

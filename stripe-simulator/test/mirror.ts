@@ -17,10 +17,10 @@ export type Mirror = {
 }
 
 /** Forwards every request to one server, whose answer is returned, and copies it to another one. */
-export async function startMirror(server: string, shownTo: string): Promise<Mirror> {
+export async function startMirror(server: string, mirrorUrl: string): Promise<Mirror> {
   const exchanges: Exchange[] = []
   const proxy = createServer((request, response) => {
-    void pass(request, server, shownTo).then(({ exchange, text }) => {
+    void forward(request, server, mirrorUrl).then(({ exchange, text }) => {
       exchanges.push(exchange)
       response.writeHead(exchange.status, { 'content-type': 'application/json' }).end(text)
     })
@@ -37,12 +37,12 @@ export async function startMirror(server: string, shownTo: string): Promise<Mirr
   }
 }
 
-const passedHeaders = ['authorization', 'content-type', 'idempotency-key', 'stripe-version']
+const forwardedHeaders = ['authorization', 'content-type', 'idempotency-key', 'stripe-version']
 
-async function pass(
+async function forward(
   request: IncomingMessage,
   server: string,
-  shownTo: string,
+  mirrorUrl: string,
 ): Promise<{ exchange: Exchange; text: string }> {
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
@@ -51,13 +51,13 @@ async function pass(
   const ask = (origin: string): Promise<Response> =>
     fetch(origin + path, {
       method,
-      headers: passedHeaders.flatMap((name) => {
+      headers: forwardedHeaders.flatMap((name) => {
         const value = headers[name]
         return typeof value === 'string' ? [[name, value] as [string, string]] : []
       }),
       ...(method === 'POST' && { body }),
     })
-  const [answer, mirrored] = await Promise.all([ask(server), ask(shownTo)])
+  const [answer, mirrored] = await Promise.all([ask(server), ask(mirrorUrl)])
   const text = await answer.text()
   const exchange: Exchange = {
     request: `${method} ${path} ${body}`,

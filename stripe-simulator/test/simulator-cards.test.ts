@@ -11,7 +11,7 @@ let customerId: string
 
 beforeAll(async () => {
   opened = await openSimulator()
-  customerId = (await ask<{ id: string }>('POST', 'customers', {})).id
+  customerId = (await request<{ id: string }>('POST', 'customers', {})).id
 })
 afterAll(() => opened.close())
 
@@ -25,7 +25,11 @@ type Intent = {
 }
 type Kind = 'payment_intents' | 'setup_intents'
 
-async function ask<Answer>(method: 'GET' | 'POST', path: string, fields?: object): Promise<Answer> {
+async function request<Answer>(
+  method: 'GET' | 'POST',
+  path: string,
+  fields?: object,
+): Promise<Answer> {
   const { body } = await callProcessor(
     opened.simulator.url,
     method,
@@ -36,8 +40,8 @@ async function ask<Answer>(method: 'GET' | 'POST', path: string, fields?: object
 }
 
 /** Chooses the card on the page of a new intent, submits the filled form, and answers the bank if it asks. */
-async function enter(kind: Kind, name: string): Promise<Intent> {
-  const created = await ask<Intent>('POST', kind, {
+async function useCard(kind: Kind, name: string): Promise<Intent> {
+  const created = await request<Intent>('POST', kind, {
     customer: customerId,
     ...(kind === 'payment_intents' && { amount: '10000', currency: 'usd' }),
   })
@@ -58,7 +62,7 @@ async function enter(kind: Kind, name: string): Promise<Intent> {
     const body = new URLSearchParams({ client_secret, answer: 'accept' })
     await fetch(new URL(bank, url), { method: 'POST', body })
   }
-  return ask<Intent>('GET', `${kind}/${id}`)
+  return request<Intent>('GET', `${kind}/${id}`)
 }
 
 function linkOf(html: string, name: string): string {
@@ -79,8 +83,8 @@ const declinedCards: Readonly<Record<string, object>> = {
 }
 
 describe.each(offeredCards.map(({ name }) => name))('%s', (name) => {
-  test('pays or is declined', async () => {
-    const intent = await enter('payment_intents', name)
+  test('pays, or is declined with the documented error', async () => {
+    const intent = await useCard('payment_intents', name)
     const error = declinedCards[name]
     expect(intent).toMatchObject(
       error === undefined
@@ -89,8 +93,8 @@ describe.each(offeredCards.map(({ name }) => name))('%s', (name) => {
     )
   })
 
-  test('is saved or refused', async () => {
-    const intent = await enter('setup_intents', name)
+  test('is saved, or refused with the documented error', async () => {
+    const intent = await useCard('setup_intents', name)
     const error = name === 'Declined once saved' ? undefined : declinedCards[name]
     expect(intent).toMatchObject(
       error === undefined
@@ -100,8 +104,8 @@ describe.each(offeredCards.map(({ name }) => name))('%s', (name) => {
   })
 })
 
-test('a refusal at the bank of the 3-D Secure card pays nothing', async () => {
-  const { id, client_secret } = await ask<Intent>('POST', 'payment_intents', {
+test('charges nothing if the customer refuses the 3-D Secure authentication', async () => {
+  const { id, client_secret } = await request<Intent>('POST', 'payment_intents', {
     amount: '10000',
     currency: 'usd',
     confirm: 'true',
@@ -113,37 +117,37 @@ test('a refusal at the bank of the 3-D Secure card pays nothing', async () => {
     body: new URLSearchParams({ client_secret, answer: 'refuse' }),
     redirect: 'manual',
   })
-  expect(await ask<Intent>('GET', `payment_intents/${id}`)).toMatchObject({
+  expect(await request<Intent>('GET', `payment_intents/${id}`)).toMatchObject({
     status: 'requires_payment_method',
     last_payment_error: { code: 'payment_intent_authentication_failure' },
   })
 })
 
-test('the disputed card is disputed as fraudulent as soon as it is charged, and no other card is', async () => {
-  const { latest_charge } = await enter('payment_intents', 'Disputed')
-  await enter('payment_intents', 'Succeeds')
-  const { data } = await ask<{ data: { charge: string }[] }>('GET', 'disputes?limit=100')
+test('disputes each charge of the disputed card as fraudulent at once, and no other charge', async () => {
+  const { latest_charge } = await useCard('payment_intents', 'Disputed')
+  await useCard('payment_intents', 'Succeeds')
+  const { data } = await request<{ data: { charge: string }[] }>('GET', 'disputes?limit=100')
   const own = data.filter(({ charge }) => charge === latest_charge)
   expect(own).toMatchObject([{ reason: 'fraudulent', status: 'needs_response', amount: 10_000 }])
   const others = await Promise.all(
     data.map(({ charge }) =>
-      ask<{ payment_method_details: { card: { last4: string } } }>('GET', `charges/${charge}`),
+      request<{ payment_method_details: { card: { last4: string } } }>('GET', `charges/${charge}`),
     ),
   )
   const digits = others.map(({ payment_method_details: { card } }) => card.last4)
   expect(new Set(digits)).toEqual(new Set(['0259']))
 })
 
-test('a refund to the last card succeeds, and fails 5 seconds later', async () => {
-  const { id } = await enter('payment_intents', 'Refund fails')
-  const refund = await ask<{ id: string }>('POST', 'refunds', { payment_intent: id })
+test('fails a succeeded refund to the last card after 5 seconds', async () => {
+  const { id } = await useCard('payment_intents', 'Refund fails')
+  const refund = await request<{ id: string }>('POST', 'refunds', { payment_intent: id })
   expect(refund).toMatchObject({ status: 'succeeded' })
   await opened.admin('clock', { advanceSeconds: 5 })
-  expect(await ask('GET', `refunds/${refund.id}`)).toMatchObject({ status: 'failed' })
+  expect(await request('GET', `refunds/${refund.id}`)).toMatchObject({ status: 'failed' })
 })
 
-test('a declined card stays in the form, with what was typed beside it', async () => {
-  const { id, client_secret } = await ask<Intent>('POST', 'setup_intents', {})
+test('keeps a declined card and the other input in the form', async () => {
+  const { id, client_secret } = await request<Intent>('POST', 'setup_intents', {})
   const url = `${opened.simulator.url}/_simulator/card/${id}`
   const typed = { number: '4000 0000 0000 9995', exp_month: '7', exp_year: '2041', cvc: '987' }
   const body = new URLSearchParams({ ...typed, client_secret })

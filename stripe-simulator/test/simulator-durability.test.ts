@@ -34,7 +34,7 @@ async function start(): Promise<string> {
   return `http://127.0.0.1:${ready.port}`
 }
 
-test('killed under load, it keeps every payment it answered, once, and what its key stands for', async () => {
+test('keeps every answered payment once, and the answer of its idempotency key, after a kill under load', async () => {
   let processor = processorAt(await start())
   const made = await processor.ensureCustomer({ metadata: {} }, 'customer')
   if (made.outcome !== 'done') throw new Error(made.message)

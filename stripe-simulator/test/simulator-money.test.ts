@@ -13,9 +13,9 @@ import { cancelPayout, createPayout, failPayout } from '../src/objects/payouts.t
 import type { Kind, Records } from '../src/store/records.ts'
 import { createRefund, endRefund } from '../src/objects/refunds.ts'
 import { tokenNames } from '../src/objects/test-cards.ts'
-import { runDue } from '../src/run-due.ts'
-import { MemoryPages } from '../src/store/pages.ts'
-import { World } from '../src/store/world.ts'
+import { runDueActions } from '../src/run-due-actions.ts'
+import { MemoryStore } from '../src/store/key-value-store.ts'
+import { UnitOfWork } from '../src/store/unit-of-work.ts'
 
 /** A possible next action. `pick` selects the object to which it applies. */
 type Step = {
@@ -50,28 +50,28 @@ const steps = fc.array(
 )
 
 class Simulation {
-  readonly pages = new MemoryPages()
+  readonly store = new MemoryStore()
   nowMs = 1_800_000_000_000
 
-  world(): World {
-    return new World({ pages: this.pages, mode: 'test', nowMs: this.nowMs })
+  work(): UnitOfWork {
+    return new UnitOfWork({ store: this.store, mode: 'test', nowMs: this.nowMs })
   }
 
   all<Of extends Kind>(kind: Of): readonly Records[Of][] {
-    return [...this.world().list(kind)]
+    return [...this.work().list(kind)]
   }
 
   /** Performs a step. A refused step changes nothing, as in the server. */
   take(step: Step): void {
     if (step.do === 'wait') {
       this.nowMs += step.amount * 300_000
-      runDue(this.pages, this.nowMs)
+      runDueActions(this.store, this.nowMs)
       return
     }
-    const world = this.world()
+    const work = this.work()
     try {
-      this.act(world, step)
-      world.commit()
+      this.act(work, step)
+      work.commit()
     } catch (error) {
       if (!(error instanceof StripeApiError)) throw error
     }
@@ -82,42 +82,42 @@ class Simulation {
     return all[pick % Math.max(all.length, 1)]?.id ?? 'none'
   }
 
-  private act(world: World, { do: what, pick, amount, card, yes }: Step): unknown {
+  private act(work: UnitOfWork, { do: what, pick, amount, card, yes }: Step): unknown {
     switch (what) {
       case 'create':
-        return createPaymentIntent(world, { amount, currency: yes ? 'usd' : 'eur' })
+        return createPaymentIntent(work, { amount, currency: yes ? 'usd' : 'eur' })
       case 'confirm':
-        return confirmPaymentIntent(world, this.one('payment_intent', pick), {
+        return confirmPaymentIntent(work, this.one('payment_intent', pick), {
           payment_method: card,
           off_session: yes,
         })
       case 'authenticate':
-        return authenticatePayment(world, this.one('payment_intent', pick), yes)
+        return authenticatePayment(work, this.one('payment_intent', pick), yes)
       case 'cancel':
-        return cancelPaymentIntent(world, this.one('payment_intent', pick), undefined)
+        return cancelPaymentIntent(work, this.one('payment_intent', pick), undefined)
       case 'refund':
-        return createRefund(world, {
+        return createRefund(work, {
           charge: this.one('charge', pick),
           ...(yes && { amount }),
         })
       case 'endRefund':
-        return endRefund(world, this.one('refund', pick), yes ? 'succeeded' : 'failed')
+        return endRefund(work, this.one('refund', pick), yes ? 'succeeded' : 'failed')
       case 'dispute':
-        return openDispute(world, this.one('charge', pick), { reason: 'general', isInquiry: yes })
+        return openDispute(work, this.one('charge', pick), { reason: 'general', isInquiry: yes })
       case 'close':
-        return closeDispute(world, this.one('dispute', pick), yes ? 'won' : 'lost')
+        return closeDispute(work, this.one('dispute', pick), yes ? 'won' : 'lost')
       case 'payout':
-        return createPayout(world, { amount, currency: yes ? 'usd' : 'eur' })
+        return createPayout(work, { amount, currency: yes ? 'usd' : 'eur' })
       case 'failPayout':
-        return failPayout(world, this.one('payout', pick))
+        return failPayout(work, this.one('payout', pick))
       default:
-        return cancelPayout(world, this.one('payout', pick))
+        return cancelPayout(work, this.one('payout', pick))
     }
   }
 }
 
 /** Returns a simulation with a payment in each currency that can be paid out, refunded or disputed immediately. */
-function funded(): Simulation {
+function createFunded(): Simulation {
   const simulation = new Simulation()
   const card = 'pm_card_bypassPending'
   for (const yes of [true, false]) {
@@ -131,7 +131,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, each) => total + each, 0)
 }
 
-function expectSound(simulation: Simulation): void {
+function expectConsistent(simulation: Simulation): void {
   const charges = simulation.all('charge')
   for (const intent of simulation.all('payment_intent')) {
     const paid = charges.filter(
@@ -155,7 +155,7 @@ function expectSound(simulation: Simulation): void {
   for (const currency of ['usd', 'eur']) {
     const moved = simulation.all('balance_transaction').filter((each) => each.currency === currency)
     for (const { amount, fee, net } of moved) expect(net).toBe(amount - fee)
-    const { available, pending } = findBalance(simulation.world(), currency)
+    const { available, pending } = findBalance(simulation.work(), currency)
     const netOf = (status: string): number =>
       sum(moved.filter((each) => each.status === status).map(({ net }) => net))
     expect({ available, pending }).toEqual({
@@ -165,14 +165,14 @@ function expectSound(simulation: Simulation): void {
   }
 }
 
-test('whatever is done in whatever order, the money adds up', () => {
+test('keeps all balances consistent after any sequence of steps', () => {
   let seen = { succeeded: 0, refunds: 0, disputes: 0, payouts: 0, late: 0 }
   fc.assert(
     fc.property(steps, (taken) => {
-      const simulation = funded()
+      const simulation = createFunded()
       for (const step of taken) {
         simulation.take(step)
-        expectSound(simulation)
+        expectConsistent(simulation)
       }
       seen = {
         succeeded:
@@ -197,10 +197,10 @@ test('whatever is done in whatever order, the money adds up', () => {
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 })
 
-test('every step is told of: who only hears events knows the same states', () => {
+test('emits an event for every change of a status', () => {
   fc.assert(
     fc.property(steps, (taken) => {
-      const simulation = funded()
+      const simulation = createFunded()
       for (const step of taken) simulation.take(step)
       const told = new Map<string, unknown>()
       for (const event of [...simulation.all('event')].reverse()) {

@@ -21,7 +21,7 @@ export async function openSimulator(
   return {
     simulator,
     processor,
-    admin: (path, body = {}) => askAdmin(simulator.url, path, body),
+    admin: (path, body = {}) => callAdmin(simulator.url, path, body),
     close: async () => {
       await processor.close()
       await simulator.stop()
@@ -40,7 +40,7 @@ export function processorAt(url: string, timeoutMs = 5_000): PaymentProcessor {
   })
 }
 
-async function askAdmin(
+async function callAdmin(
   url: string,
   path: string,
   body: object,

@@ -28,18 +28,18 @@ export class StripeSchemas {
   }
 
   /** Returns one line for each error. Lists are validated by their items, events also by their object. */
-  complaints(answer: unknown): readonly string[] {
+  validate(answer: unknown): readonly string[] {
     const { object, data, deleted } = answer as {
       object?: unknown
       data?: unknown
       deleted?: unknown
     }
     if (object === 'list' && Array.isArray(data)) {
-      return data.flatMap((each) => this.complaints(each))
+      return data.flatMap((each) => this.validate(each))
     }
     if (object === 'event') {
       const about = (data as { readonly object: unknown }).object
-      return [...this.complaints(about), ...this.#judge('event', answer)]
+      return [...this.validate(about), ...this.#judge('event', answer)]
     }
     if (typeof object !== 'string') return ['It has no name of its kind.']
     return this.#judge(deleted === true ? `deleted_${object}` : object, answer)

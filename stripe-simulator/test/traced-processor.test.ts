@@ -48,7 +48,7 @@ async function spansOf(work: () => Promise<unknown>): Promise<readonly Collected
   return collector.spans().filter(isOfRequest)
 }
 
-test('tells of calls and how they came out, and of nobody', async () => {
+test('records calls and their outcomes in spans, without personal data', async () => {
   const spans = await spansOf(async () => {
     const made = await processor.ensureCustomer(
       { email: 'ada@example.com', metadata: { secret: 'private' } },

@@ -39,7 +39,7 @@ function pay(key = 'inv_1:create:1'): Promise<PaymentOutcome> {
   )
 }
 
-async function found(): Promise<readonly PaymentIntent[]> {
+async function findPayments(): Promise<readonly PaymentIntent[]> {
   const intents: PaymentIntent[] = []
   const createdFrom = new Date(Date.now() - 7 * dayMs)
   const search = { customerId, createdFrom, metadata: { invoice: 'inv_1' } }
@@ -56,7 +56,7 @@ const faults = [
 ] as const
 
 test.each(faults)(
-  '%s is unknown (%s), and the same words under the same key charge once',
+  '%s: returns an unknown outcome (%s), and a retry with the same key charges once',
   async (kind, reason, times) => {
     // After a single reset, the SDK would repeat the request by itself and would get the earlier answer.
     if (kind !== 'reset_after') await opened.admin('faults', { kind, path: confirmPath, times })
@@ -66,56 +66,59 @@ test.each(faults)(
     }
     expect(await pay()).toMatchObject({ outcome: 'unknown', reason })
     const hasHappened = kind.endsWith('_after')
-    expect(await found()).toHaveLength(hasHappened ? 1 : 0)
+    expect(await findPayments()).toHaveLength(hasHappened ? 1 : 0)
     expect(await pay()).toMatchObject({ outcome: 'succeeded' })
-    expect(await found()).toMatchObject([{ status: 'succeeded', receivedMinor: 5_000n }])
+    expect(await findPayments()).toMatchObject([{ status: 'succeeded', receivedMinor: 5_000n }])
   },
 )
 
 test.each([
   ['error_before', 0],
   ['error_after', 1],
-] as const)('%s is remembered by the key; looking it up tells', async (kind, count) => {
-  await opened.admin('faults', { kind, path: confirmPath })
-  for (let attempt = 1; attempt <= 2; attempt++) {
-    expect(await pay()).toMatchObject({ outcome: 'unknown', reason: 'server_error' })
-  }
-  expect(await found()).toHaveLength(count)
-})
+] as const)(
+  '%s: returns the same error for the key, and a search finds the actual payments',
+  async (kind, count) => {
+    await opened.admin('faults', { kind, path: confirmPath })
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      expect(await pay()).toMatchObject({ outcome: 'unknown', reason: 'server_error' })
+    }
+    expect(await findPayments()).toHaveLength(count)
+  },
+)
 
-test('a key that was pruned charges anew: later than a day only a look tells', async () => {
+test('charges again after the idempotency key has expired', async () => {
   expect(await pay()).toMatchObject({ outcome: 'succeeded' })
   await opened.admin('clock', { advanceSeconds: 86_399 })
   expect(await pay()).toMatchObject({ outcome: 'succeeded' })
-  expect(await found()).toHaveLength(1)
+  expect(await findPayments()).toHaveLength(1)
   await opened.admin('clock', { advanceSeconds: 1 })
   expect(await pay()).toMatchObject({ outcome: 'succeeded' })
-  expect(await found()).toHaveLength(2)
+  expect(await findPayments()).toHaveLength(2)
 })
 
-test('a request whose key is in use is unknown, and changes nothing', async () => {
+test('returns an unknown outcome for a key that is in use, and changes nothing', async () => {
   await opened.admin('faults', { kind: 'slow', path: confirmPath, delayMs: 200 })
   const [first, second] = await Promise.all([pay(), pay()])
   expect([first.outcome, second.outcome].sort()).toEqual(['succeeded', 'unknown'])
   expect([first, second]).toContainEqual(expect.objectContaining({ reason: 'in_progress' }))
-  expect(await found()).toHaveLength(1)
+  expect(await findPayments()).toHaveLength(1)
 })
 
-test('a processor that is not there is unknown to writes and throws at reads', async () => {
+test('returns an unknown outcome for writes, and throws for reads, if the processor is unreachable', async () => {
   await opened.simulator.stop()
   expect(await pay()).toMatchObject({ outcome: 'unknown', reason: 'connection' })
   const reading = processor.retrieve('payment_intent', 'pi_1')
   await expect(reading).rejects.toBeInstanceOf(PaymentProcessorUnavailableError)
-  await expect(found()).rejects.toBeInstanceOf(PaymentProcessorUnavailableError)
+  await expect(findPayments()).rejects.toBeInstanceOf(PaymentProcessorUnavailableError)
 })
 
-type Seen = { readonly key: unknown; readonly body: string; readonly headers: object }
+type ReceivedRequest = { readonly key: unknown; readonly body: string; readonly headers: object }
 
 /** Starts a server that reads each request completely before `answer` handles its connection. */
-async function watching(
+async function startRecordingServer(
   answer: (socket: Socket, count: number) => void,
-): Promise<{ server: Server; seen: Seen[]; url: string }> {
-  const seen: Seen[] = []
+): Promise<{ server: Server; seen: ReceivedRequest[]; url: string }> {
+  const seen: ReceivedRequest[] = []
   const server = createServer((request) => {
     let body = ''
     request.on('data', (chunk) => (body += String(chunk)))
@@ -129,8 +132,8 @@ async function watching(
   return { server, seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-test('what the SDK sends again after a reset has our key and our words', async () => {
-  const { server, seen, url } = await watching((socket) => socket.resetAndDestroy())
+test('repeats a request after a reset with the same key and body', async () => {
+  const { server, seen, url } = await startRecordingServer((socket) => socket.resetAndDestroy())
   processor = processorAt(url)
   expect(await pay('inv_9:create:1')).toMatchObject({ outcome: 'unknown', reason: 'connection' })
   expect(seen.map(({ key }) => key)).toEqual(['inv_9:create:1', 'inv_9:create:1'])
@@ -141,8 +144,8 @@ test('what the SDK sends again after a reset has our key and our words', async (
   server.close()
 })
 
-test('an answer that drips in is given up in time', async () => {
-  const { server, url } = await watching((socket) => {
+test('times out if the response arrives too slowly', async () => {
+  const { server, url } = await startRecordingServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n')
     const timer = setInterval(() => socket.write(' '), 50)
     socket.on('close', () => clearInterval(timer))
@@ -155,8 +158,8 @@ test('an answer that drips in is given up in time', async () => {
   server.close()
 })
 
-test('a key that is not accepted is unknown: an operator can set it right', async () => {
-  const { server, url } = await watching((socket) => {
+test('returns an unknown outcome if the secret key is not accepted', async () => {
+  const { server, url } = await startRecordingServer((socket) => {
     const body = JSON.stringify({ error: { type: 'invalid_request_error', message: 'Bad key' } })
     socket.end(`HTTP/1.1 401 No\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   })

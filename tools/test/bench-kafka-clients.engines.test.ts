@@ -10,49 +10,52 @@ import { openPlatformaticLog } from '../src/bench/kafka-clients/platformatic-log
 const brokers = process.env['TOLLGATE_TEST_KAFKA_BROKERS']?.split(',')
 const limits = { recordsMax: 10_000, bytesMax: 1024 * 1024 }
 
-describe.skipIf(brokers === undefined)('clients compared, with TOLLGATE_TEST_KAFKA_BROKERS', () => {
-  let topic: string
-  let clients: ClientLog[]
-  beforeEach(async () => {
-    topic = `clients-${randomUUID()}`
-    clients = [
-      await openOurLog(brokers!, topic, 2),
-      await openKafkajsLog(brokers!, topic),
-      await openPlatformaticLog(brokers!, topic),
-    ]
-  })
-  afterEach(async () => {
-    await Promise.all(clients.map((client) => client.close()))
-    await deleteTopics(brokers!, topic)
-  })
+describe.skipIf(brokers === undefined)(
+  'compared Kafka clients, with TOLLGATE_TEST_KAFKA_BROKERS',
+  () => {
+    let topic: string
+    let clients: ClientLog[]
+    beforeEach(async () => {
+      topic = `clients-${randomUUID()}`
+      clients = [
+        await openOurLog(brokers!, topic, 2),
+        await openKafkajsLog(brokers!, topic),
+        await openPlatformaticLog(brokers!, topic),
+      ]
+    })
+    afterEach(async () => {
+      await Promise.all(clients.map((client) => client.close()))
+      await deleteTopics(brokers!, topic)
+    })
 
-  it('keep what they acknowledged once and in order, and read the same of it', async () => {
-    const reused = Buffer.alloc(8)
-    for (const [index, client] of clients.entries()) {
-      // Append more records than the first request contains, from a buffer that is overwritten immediately.
-      for (let round = 0; round < 3; round++) {
-        const appended = Array.from({ length: 500 }, (_, n) => {
-          reused.writeInt32BE(index, 0)
-          reused.writeInt32BE(500 * round + n, 4)
-          return client.append(topic, n % 2, reused, 1_800_000_000_000 + n, 'customer')
-        })
-        await Promise.all(appended)
+    it('store each acknowledged record once and in order, and read the same records', async () => {
+      const reused = Buffer.alloc(8)
+      for (const [index, client] of clients.entries()) {
+        // Append more records than the first request contains, from a buffer that is overwritten immediately.
+        for (let round = 0; round < 3; round++) {
+          const appended = Array.from({ length: 500 }, (_, n) => {
+            reused.writeInt32BE(index, 0)
+            reused.writeInt32BE(500 * round + n, 4)
+            return client.append(topic, n % 2, reused, 1_800_000_000_000 + n, 'customer')
+          })
+          await Promise.all(appended)
+        }
       }
-    }
-    for (const partition of [0, 1]) {
-      const [own, other] = await Promise.all(
-        [clients[0]!, clients[2]!].map((client) => readAll(client, topic, partition)),
-      )
-      expect(other).toEqual(own)
-      expect(own!.map(({ offset }) => offset)).toEqual(own!.map((_, offset) => offset))
-      const expected = [0, 1, 2].flatMap((index) =>
-        Array.from({ length: 750 }, (_, n) => ({ index, number: 2 * n + partition })),
-      )
-      expect(own!.map(({ index, number }) => ({ index, number }))).toEqual(expected)
-      expect(own!.every(({ receivedAtMs }) => receivedAtMs >= 1_800_000_000_000)).toBe(true)
-    }
-  })
-})
+      for (const partition of [0, 1]) {
+        const [own, other] = await Promise.all(
+          [clients[0]!, clients[2]!].map((client) => readAll(client, topic, partition)),
+        )
+        expect(other).toEqual(own)
+        expect(own!.map(({ offset }) => offset)).toEqual(own!.map((_, offset) => offset))
+        const expected = [0, 1, 2].flatMap((index) =>
+          Array.from({ length: 750 }, (_, n) => ({ index, number: 2 * n + partition })),
+        )
+        expect(own!.map(({ index, number }) => ({ index, number }))).toEqual(expected)
+        expect(own!.every(({ receivedAtMs }) => receivedAtMs >= 1_800_000_000_000)).toBe(true)
+      }
+    })
+  },
+)
 
 async function readAll({ reader }: ClientLog, topic: string, partition: number) {
   const records: LogRecord[] = []

@@ -19,9 +19,9 @@ beforeAll(async () => {
 
 afterAll(() => folder.remove())
 
-describe.skipIf(missing.isLeftOut)(`whatever of the engine set is hurt${missing.title}`, () => {
+describe.skipIf(missing.isLeftOut)(`faults of engines and services${missing.title}`, () => {
   it(
-    'acked = counted = stored, to the unit, and no limit check is untrue',
+    'lose and duplicate no acknowledged unit, and make no limit check wrong',
     { timeout },
     async () => {
       const seed = Date.now() % 2 ** 32
@@ -32,17 +32,17 @@ describe.skipIf(missing.isLeftOut)(`whatever of the engine set is hurt${missing.
         plan,
         lanes: 8,
         customers: 4,
-        patienceMs: 60_000,
+        timeoutMs: 60_000,
         clickHouseAwayMs: 1_000,
         countersStoppedMs: 3_000,
-        say: () => undefined,
+        print: () => undefined,
         onFault: () => undefined,
         onRound: () => undefined,
       })
       try {
         const rounds = await chaos.rounds
-        const wrong = rounds.flatMap(({ fault, differences, untrue }) =>
-          [...differences, ...untrue].map((line) => `${fault}: ${line}`),
+        const wrong = rounds.flatMap(({ fault, differences, problems }) =>
+          [...differences, ...problems].map((line) => `${fault}: ${line}`),
         )
         expect(wrong, `seed ${seed}`).toEqual([])
         const acked = rounds.at(-1)!.sums.reduce((sum, each) => sum + each.acked, 0)

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Engine, EngineOptions } from '../src/engines/engine.ts'
 import { startKafka, startKafkaBroker } from '../src/engines/kafka.ts'
-import { brokersKnownTo } from '../src/engines/kafka-question.ts'
+import { brokersKnownTo } from '../src/engines/kafka-metadata.ts'
 import { planFreePorts, type PortPlan } from '../src/engines/port-plan.ts'
 import { startPostgres } from '../src/engines/postgres.ts'
-import { isWhole, startRedisCluster } from '../src/engines/redis-cluster.ts'
+import { isClusterComplete, startRedisCluster } from '../src/engines/redis-cluster.ts'
 import { waitUntil } from '../src/engines/wait-until.ts'
 import {
   makeTemporaryFolder,
@@ -24,7 +24,7 @@ let engine: Engine | undefined
 
 beforeEach(async () => {
   folder = await makeTemporaryFolder('engine')
-  options = { root: folder.path, say: () => {}, endsWithParent: true, isShortLived: true }
+  options = { root: folder.path, print: () => {}, endsWithParent: true, isShortLived: true }
   ports = await planFreePorts()
 })
 
@@ -34,46 +34,50 @@ afterEach(async () => {
 })
 
 describe.skipIf(missing.isLeftOut)(`three Kafka brokers${missing.title}`, () => {
-  it('go on without one, which joins again when it is started', { timeout }, async () => {
-    engine = await startKafka(options, ports.kafka)
-    const [first, second] = engine.servers
-    process.kill(second!.pid, 'SIGKILL')
-    const survivors = async (): Promise<boolean> =>
-      (await brokersKnownTo(first!.port)).sort().join() === '1,3'
-    expect(await waitUntil(survivors, 60_000)).toBe(true)
+  it(
+    'continue without a killed broker, which joins again after its restart',
+    { timeout },
+    async () => {
+      engine = await startKafka(options, ports.kafka)
+      const [first, second] = engine.servers
+      process.kill(second!.pid, 'SIGKILL')
+      const survivors = async (): Promise<boolean> =>
+        (await brokersKnownTo(first!.port)).sort().join() === '1,3'
+      expect(await waitUntil(survivors, 60_000)).toBe(true)
 
-    const again = await startKafkaBroker(options, ports.kafka, 1)
-    expect(again.port).toBe(second!.port)
-    expect(again.pid).not.toBe(second!.pid)
-    expect((await brokersKnownTo(again.port)).sort()).toEqual([1, 2, 3])
+      const again = await startKafkaBroker(options, ports.kafka, 1)
+      expect(again.port).toBe(second!.port)
+      expect(again.pid).not.toBe(second!.pid)
+      expect((await brokersKnownTo(again.port)).sort()).toEqual([1, 2, 3])
 
-    // The number of brokers is set once.
-    const alone = startKafka(options, ports.kafka.slice(0, 1))
-    await expect(alone).rejects.toThrow(/made with 3 broker/)
-  })
+      // The number of brokers is set once.
+      const alone = startKafka(options, ports.kafka.slice(0, 1))
+      await expect(alone).rejects.toThrow(/created with 3 broker/)
+    },
+  )
 })
 
 describe.skipIf(missing.isLeftOut)(`a Redis Cluster${missing.title}`, () => {
-  it('is whole again when a killed master is started', { timeout }, async () => {
+  it('is complete again after a killed master is restarted', { timeout }, async () => {
     const first = await startRedisCluster(options, ports.redisCluster)
     process.kill(first.servers[0]!.pid, 'SIGKILL')
     engine = await startRedisCluster(options, ports.redisCluster)
     expect(engine.servers.slice(1)).toMatchObject(
       first.servers.slice(1).map(({ pid }) => ({ pid })),
     )
-    expect(await isWhole(ports.redisCluster[0]!.port)).toBe(true)
+    expect(await isClusterComplete(ports.redisCluster[0]!.port)).toBe(true)
   })
 
-  it('is made anew when its making was cut short', { timeout }, async () => {
+  it('is created again if its creation was interrupted', { timeout }, async () => {
     await startRedisCluster(options, ports.redisCluster)
     await rm(join(folder.path, 'redis-cluster', 'formed'))
     engine = await startRedisCluster(options, ports.redisCluster)
-    expect(await isWhole(ports.redisCluster[2]!.port)).toBe(true)
+    expect(await isClusterComplete(ports.redisCluster[2]!.port)).toBe(true)
   })
 })
 
 describe.skipIf(missing.isLeftOut)(`PostgreSQL${missing.title}`, () => {
-  it('starts again after a kill, at the same address', async () => {
+  it('restarts after a kill, at the same address', async () => {
     const first = await startPostgres(options, ports.postgres)
     process.kill(first.servers[0]!.pid, 'SIGKILL')
     engine = await startPostgres(options, ports.postgres)

@@ -6,7 +6,7 @@ import { hasEnded } from '@tollgate/platform/processes/process-identity'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { planFreePorts, planPorts, portsOf, type FirstPorts } from '../src/engines/port-plan.ts'
 import { readProcessRecord } from '../src/engines/process-record.ts'
-import { askRedis } from '../src/engines/redis-question.ts'
+import { sendRedisCommand } from '../src/engines/redis-command.ts'
 import { whatIsMissing } from '../../deploy/test/engines/startable.ts'
 import {
   makeTemporaryFolder,
@@ -48,7 +48,7 @@ afterAll(async () => {
 })
 
 test.skipIf(missing.isLeftOut)(
-  `start all, only what was killed, and leave nothing behind${missing.title}`,
+  `starts all engines, restarts only a killed one, and leaves no process after down${missing.title}`,
   { timeout: 300_000 },
   async () => {
     expect((await command('status')).code).toBe(1)
@@ -57,12 +57,12 @@ test.skipIf(missing.isLeftOut)(
     const pids = recordedPids()
     expect(Object.keys(pids)).toEqual(servers)
     expect(await states()).toEqual(servers.map((name) => [name, 'healthy']))
-    expect(await askRedis(ports.redisPort, 'SET kept yes')).toBe('+OK\r\n')
+    expect(await sendRedisCommand(ports.redisPort, 'SET kept yes')).toBe('+OK\r\n')
 
     process.kill(pids['redis']!, 'SIGKILL')
     expect(await states()).toContainEqual(['redis', 'not running'])
     expect(await command('up')).toMatchObject({ code: 0 })
-    expect(await askRedis(ports.redisPort, 'GET kept')).toBe('$3\r\nyes\r\n')
+    expect(await sendRedisCommand(ports.redisPort, 'GET kept')).toBe('$3\r\nyes\r\n')
     const { redis: redisAgain, ...othersAgain } = recordedPids()
     const { redis, ...others } = pids
     expect(redisAgain).not.toBe(redis)

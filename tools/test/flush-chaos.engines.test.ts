@@ -23,7 +23,7 @@ afterAll(() => folder.remove())
 
 describe.skipIf(missing.isLeftOut)(`FLUSHALL under load${missing.title}`, () => {
   it(
-    'loses and doubles nothing of any customer, and every limit check is true',
+    'loses and duplicates no usage of any customer, and every limit check is correct',
     { timeout },
     async () => {
       const flush = startFlush({
@@ -35,8 +35,8 @@ describe.skipIf(missing.isLeftOut)(`FLUSHALL under load${missing.title}`, () => 
         beforeMs: 3_000,
         afterMs: 1_000,
         replayRecordsMax: 0,
-        patienceMs: 60_000,
-        say: () => undefined,
+        timeoutMs: 60_000,
+        print: () => undefined,
       })
       try {
         const outcome = await flush.outcome

@@ -28,23 +28,23 @@ afterAll(async () => {
 
 test.each([
   [
-    'hostile requests meet clear answers, crash nothing and leave nothing behind',
+    'answers malformed requests without a server error, a crash or a wrong record',
     checkRequests({ seed, requests: 3_000, connections: 16 }),
   ],
   [
-    'requests that hide another one are not executed by uWebSockets.js, and nothing of them is stored',
+    'does not execute smuggled requests at uWebSockets.js, and stores nothing of them',
     checkFraming({ seed, requests: 1_200, connections: 16 }),
   ],
   [
-    'connections that are held and hardly used cost healthy clients no answer',
+    'answers every healthy client while slow clients hold connections',
     checkSlow({ sockets: 250, rounds: 1, seconds: 2 }),
   ],
   [
-    'clients that leave at any moment are counted exactly where they were told so',
+    'counts every acknowledged record of clients that disconnect at any moment, and no refused one',
     checkAborts({ seed, aborts: 2_000 }),
   ],
   [
-    'bodies that never end are cut off, and cost healthy clients no answer',
+    'cuts off endless bodies, and answers every healthy client',
     checkEndless({ connections: 500, seconds: 4 }),
   ],
 ])('%s', { timeout: 400_000 }, async (_, check) => {
@@ -52,7 +52,7 @@ test.each([
   expect(problems, `seed ${seed}\n${lines.join('\n')}`).toEqual([])
 })
 
-test('requests that hide another one are not executed by node:http', async () => {
+test('does not execute smuggled requests at node:http', async () => {
   const ownFolder = await makeTemporaryFolder('hostile-node')
   const environment = { ...process.env, TOLLGATE_HTTP_FRONT: 'node' }
   const own = await startInstance({ dataDir: ownFolder.path, port: 0, environment })

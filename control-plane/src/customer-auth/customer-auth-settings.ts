@@ -63,7 +63,7 @@ export const customerAuthSettings = {
   ),
   anyHttpsRedirect: choiceSetting(
     'TOLLGATE_CUSTOMER_AUTH_ANY_HTTPS_REDIRECT',
-    'Whether clients may be redirected to any host over https',
+    'Whether clients may be redirected to any host over https, instead of only to TOLLGATE_CUSTOMER_AUTH_REDIRECT_HOSTS',
     ['off', 'on'],
     'off',
   ),

@@ -28,7 +28,7 @@ Messages of errors are one line on standard error. The exit code is 0 on success
 difference, or was misspelled. \`npm run\` prints two lines of its own: use \`npm run --silent tollgate -- … --json\` in scripts.
 Help has bold titles on a terminal, unless \`NO_COLOR\` is set.
 
-This page is made from the commands: \`npm run docs\`.`
+\`npm run docs\` generates this page from the commands.`
 
 /** Returns the text of `docs/cli.md`, generated from the commands of the program. */
 export function cliPage(): string {

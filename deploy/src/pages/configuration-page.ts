@@ -7,7 +7,7 @@ export function configurationPage(): string {
     '# Configuration',
     '',
     'Every setting is an environment variable. A service that is given a wrong one lists everything wrong and does not',
-    'start. This page is made from the declarations: `npm run docs`.',
+    'start. `npm run docs` generates this page from the declarations.',
   ]
   return [...head, ...settingsSections.flatMap(sectionLines), ''].join('\n')
 }

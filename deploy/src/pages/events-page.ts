@@ -11,7 +11,7 @@ export function eventsPage(): string {
     'What webhooks tell of. An endpoint receives the types that it names, or all of them. Each delivery is an envelope with',
     "`data.object` as below: objects may gain fields, so do not refuse those that you don't know.",
     '`GET /v1/sdk/webhooks/event-schema?type=…` shows a whole event of any type; the API description (`/v1/openapi.json`) has',
-    'all of them as schemas. This page is made from the catalogue: `npm run docs`.',
+    'all of them as schemas. `npm run docs` generates this page from the catalogue.',
   ]
   return [...head, ...eventCategories.flatMap(categoryLines), ''].join('\n')
 }

@@ -8,12 +8,12 @@ const port = (variable: string, what: string, defaultPort: number) =>
 export const engineSettings = {
   root: textSetting(
     'TOLLGATE_ENGINES_DIR',
-    'Folder that holds the data and logs of the engines; made when missing',
+    'Folder for the data and logs of the engines; created if missing',
     '.tollgate-engines',
   ),
   kafkaPort: port(
     'TOLLGATE_ENGINES_KAFKA_PORT',
-    'Port of the first Kafka broker on loopback; further brokers count up, controllers listen 100 above',
+    'Port of the first Kafka broker on loopback; further brokers use the next ports, controllers the ports 100 higher',
     19_092,
   ),
   schemaRegistryPort: port(
@@ -24,7 +24,7 @@ export const engineSettings = {
   redisPort: port('TOLLGATE_ENGINES_REDIS_PORT', 'Port of Redis on loopback', 16_379),
   redisClusterPort: port(
     'TOLLGATE_ENGINES_REDIS_CLUSTER_PORT',
-    'Port of the first Redis Cluster node on loopback; further nodes count up, their bus listens 100 above',
+    'Port of the first Redis Cluster node on loopback; further nodes use the next ports, their bus the ports 100 higher',
     17_001,
   ),
   postgresPort: port('TOLLGATE_ENGINES_POSTGRES_PORT', 'Port of PostgreSQL on loopback', 15_432),

@@ -22,16 +22,20 @@ export type SettingsSection = {
 export const settingsSections: readonly SettingsSection[] = [
   {
     title: 'npm start',
-    lead: 'Read by the supervisor. Every other variable reaches the services unchanged; the addresses below are set by it.',
+    lead: 'Read by the supervisor. It passes every other variable to the services unchanged, and sets their addresses itself.',
     settings: standaloneSettings,
   },
   { title: 'ingest', lead: 'The public address.', settings: ingestSettings },
-  { title: 'aggregator', lead: 'The two projections.', settings: aggregatorSettings },
+  {
+    title: 'aggregator',
+    lead: 'The two projections of the event log.',
+    settings: aggregatorSettings,
+  },
   { title: 'control-plane', lead: 'The management API.', settings: controlPlaneSettings },
   { title: 'billing-runner', lead: 'Scheduled work.', settings: billingRunnerSettings },
   {
     title: 'webhook-dispatcher',
-    lead: 'Sends what happens to the endpoints of providers.',
+    lead: 'Sends webhooks to the endpoints of providers.',
     settings: webhookDispatcherSettings,
   },
   {
@@ -47,13 +51,13 @@ export const settingsSections: readonly SettingsSection[] = [
   {
     title: 'Traces',
     lead:
-      'Read by every service, as OpenTelemetry names them (operations.md, Traces). Headers, time-outs, the queue and what ' +
-      'else is said of the resource: `OTEL_EXPORTER_OTLP_*`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_SERVICE_NAME`.',
+      'Read by every service, with the names of OpenTelemetry (operations.md, Traces). Headers, timeouts, the queue and the ' +
+      'resource are set with `OTEL_EXPORTER_OTLP_*`, `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME`.',
     settings: tracingSettings,
   },
   {
     title: 'npm run tollgate',
-    lead: 'Read by `tollgate clickhouse` beside the settings of the services (docs/data-team.md).',
+    lead: 'Read by `tollgate clickhouse` in addition to the settings of the services (docs/data-team.md).',
     settings: clickHouseReaderSettings,
   },
   {

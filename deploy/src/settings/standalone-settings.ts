@@ -4,24 +4,24 @@ import { choiceSetting, integerSetting, pathSetting } from '@tollgate/platform/c
 export const standaloneSettings = {
   dataDir: pathSetting(
     'TOLLGATE_DATA_DIR',
-    'Folder that holds everything the installation keeps; made when missing',
+    'Folder for all data of the installation; created if missing',
     '.tollgate',
   ),
   port: integerSetting(
     'TOLLGATE_PORT',
-    'Public port on the loopback interface; 0 takes any free one',
+    'Public port on the loopback interface; 0 takes any free port',
     8787,
     { min: 0, max: 65_535 },
   ),
   mcpPort: integerSetting(
     'TOLLGATE_MCP_PORT',
-    'Port of the MCP proxy on the loopback interface; 0 takes any free one, and so does TOLLGATE_PORT=0 where this is not set',
+    'Port of the MCP proxy on the loopback interface; 0 takes any free port. If this is not set, TOLLGATE_PORT=0 also takes any free port here',
     8788,
     { min: 0, max: 65_535 },
   ),
   clickhousePort: integerSetting(
     'TOLLGATE_CLICKHOUSE_PORT',
-    'Port of the embedded ClickHouse on the loopback interface; 0 takes any free one at each start',
+    'Port of the embedded ClickHouse on the loopback interface; 0 takes any free port at each start',
     0,
     { min: 0, max: 65_535 },
   ),
@@ -33,7 +33,7 @@ export const standaloneSettings = {
   ),
   demoPage: choiceSetting(
     'TOLLGATE_DEMO_PAGE',
-    'Whether the page at `/` shows the sandbox key of the demo provider, and opens hosted pages of its customer, for browsers of this machine; every user of the machine can open it',
+    'Whether the page at `/` shows the sandbox key of the demo provider and opens hosted pages of its customer, for browsers on this machine; every user of the machine can open the page',
     ['yes', 'no'],
     'yes',
   ),

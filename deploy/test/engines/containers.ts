@@ -8,7 +8,7 @@ import type { EngineName } from '../../../tools/src/engines/engine-names.ts'
 import { kafkaProperties } from '../../../tools/src/engines/kafka-properties.ts'
 import { planFreePorts, type PortPlan } from '../../../tools/src/engines/port-plan.ts'
 import { redisArguments, settingsAsArguments } from '../../../tools/src/engines/redis.ts'
-import { startEach, type Started } from '../../../tools/src/engines/start-engines.ts'
+import { startEach, type StartResult } from '../../../tools/src/engines/start-engines.ts'
 
 /** Images of deploy/compose.yaml. */
 const images = {
@@ -43,7 +43,7 @@ export async function containerHost(): Promise<string | undefined> {
 export async function startContainers(
   names: readonly EngineName[],
   host: string,
-): Promise<Started<ContainerEngine>> {
+): Promise<StartResult<ContainerEngine>> {
   const place = { host, ports: await planFreePorts() }
   return await startEach(names, (name) => starts[name](place))
 }

@@ -1,7 +1,7 @@
 import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 import type { EngineName } from '../../../tools/src/engines/engine-names.ts'
 import { planFreePorts } from '../../../tools/src/engines/port-plan.ts'
-import { startEngines, type Started } from '../../../tools/src/engines/start-engines.ts'
+import { startEngines, type StartResult } from '../../../tools/src/engines/start-engines.ts'
 import { containerHost, startContainers } from './containers.ts'
 
 /** Variables that tell a suite the address of an engine, and whether it exists. */
@@ -14,7 +14,7 @@ const variables: readonly (readonly [EngineName, string])[] = [
   ['nats', 'TOLLGATE_TEST_NATS_URL'],
 ]
 
-type Provided = Started<{ readonly address: string; stop(): Promise<void> }>
+type Provided = StartResult<{ readonly address: string; stop(): Promise<void> }>
 
 /**
  * Starts the engines whose addresses are not set, in containers if possible and otherwise from tools/local. Engines that cannot be
@@ -38,7 +38,7 @@ export default async function provideEngines(): Promise<(() => Promise<void>) | 
     await provided.stop()
     throw new Error(left.join('\n'))
   }
-  left.forEach(say)
+  left.forEach(print)
   return () => provided.stop()
 }
 
@@ -46,7 +46,7 @@ type ProvidedWithStop = Provided & { stop(): Promise<void> }
 
 async function provideLocally(names: readonly EngineName[]): Promise<ProvidedWithStop> {
   const folder = await makeTemporaryFolder('test-engines')
-  const options = { root: folder.path, say, endsWithParent: true, isShortLived: true }
+  const options = { root: folder.path, print, endsWithParent: true, isShortLived: true }
   const provided = await startEngines(names, options, await planOneBroker())
   return {
     ...provided,
@@ -74,6 +74,6 @@ async function stopAll({ running }: Provided): Promise<void> {
   await Promise.all([...running.values()].map((engine) => engine.stop()))
 }
 
-function say(line: string): void {
+function print(line: string): void {
   console.error(`[engines] ${line}`)
 }

@@ -50,9 +50,9 @@ async function whatIsLeft({ world, shop }: Cast): Promise<Record<string, readonl
     intents: await sql`
       select reference, purpose, status, refund_wanted, cancel_wanted, next_look_at
       from payment_intents where provider_id = ${providerId} and next_look_at is not null
-        -- Waits for another card, as its invoice does.
+        -- The payment waits for another card, like its invoice.
         and not (purpose = 'usage_billing' and status = 'requires_payment_method')
-        -- Cannot be paid back until the bank has decided.
+        -- A disputed payment cannot be refunded until the bank has decided.
         and not (refund_wanted and exists (
           select from payment_disputes
           where intent_ref = reference and payment_disputes.status not in ('won', 'lost')))`,

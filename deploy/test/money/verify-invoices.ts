@@ -5,7 +5,7 @@ import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { UsageCharge, LateUsageCharge } from '@tollgate/domain/pricing/line-inputs'
 import { expect } from 'vitest'
-import type { AtProcessor } from '../../../stripe-simulator/test/at-processor.ts'
+import type { ProcessorState } from '../../../stripe-simulator/test/at-processor.ts'
 import type { Books } from './books.ts'
 
 type Payment = {
@@ -29,7 +29,7 @@ export async function readInvoices({ sql, providerId }: Books): Promise<InvoiceW
  * Checks that each invoice equals the sum of its lines, that a paid one was paid by one charge, and that each usage line has one
  * event.
  */
-export async function verifyInvoices(books: Books, processor: AtProcessor): Promise<void> {
+export async function verifyInvoices(books: Books, processor: ProcessorState): Promise<void> {
   const invoices = await readInvoices(books)
   expect(invoices.map(({ number }) => number)).toEqual(invoices.map((_, at) => BigInt(at + 1)))
   const payments = await readPayments(books)
@@ -69,7 +69,7 @@ function verifyPaidOnce(
     ...rest
   }: InvoiceWithLines,
   payments: readonly Payment[],
-  { charges, refunds }: AtProcessor,
+  { charges, refunds }: ProcessorState,
 ): void {
   const kept = payments
     .filter(({ invoice, is_kept: isKept }) => invoice === reference && isKept)

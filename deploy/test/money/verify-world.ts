@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import {
   readBalance,
   readProcessor,
-  type AtProcessor,
+  type ProcessorState,
 } from '../../../stripe-simulator/test/at-processor.ts'
 import type { Cast } from './play-story.ts'
 import { environment } from './environment.ts'
@@ -78,7 +78,7 @@ function count(events: Events, type: string, id: string): number {
   return events.filter((event) => event.type === type && event.id === id).length
 }
 
-function verifyPayment(payment: PaymentRow, processor: AtProcessor, events: Events): void {
+function verifyPayment(payment: PaymentRow, processor: ProcessorState, events: Events): void {
   const { reference, status, processor_payment_id: id } = payment
   const made = processor.payment_intents.filter(
     ({ metadata }) => metadata['tollgate_payment'] === reference,
@@ -111,7 +111,7 @@ function verifyPayment(payment: PaymentRow, processor: AtProcessor, events: Even
 }
 
 /** Checks that money for which nothing was delivered is refunded. A disputed payment cannot be refunded in addition. */
-function verifyPaidBack(payment: PaymentRow, processor: AtProcessor): void {
+function verifyPaidBack(payment: PaymentRow, processor: ProcessorState): void {
   const { processor_payment_id: id, status, failure_reason: reason } = payment
   if (status !== 'succeeded' || reason === null) return
   const charge = processor.charges.find(
@@ -123,7 +123,7 @@ function verifyPaidBack(payment: PaymentRow, processor: AtProcessor): void {
 }
 
 /** Checks that every charge at the processor belongs to a known payment. */
-function verifyCharges(payments: readonly PaymentRow[], { charges }: AtProcessor): void {
+function verifyCharges(payments: readonly PaymentRow[], { charges }: ProcessorState): void {
   const theirs = charges
     .filter(({ status }) => status === 'succeeded')
     .map((charge) => charge.payment_intent)
@@ -217,7 +217,7 @@ async function verifyBegun(
       and invoice_ref = invoices.reference and part = 'recurring'
     where invoices.provider_id = ${providerId} and invoices.purchase_ref = ${reference}
       and invoices.status in ('paid', 'partly_refunded', 'refunded')
-      -- What its first payment paid is begun by that.
+      -- The first payment of a purchase starts the periods that it paid for.
       and not exists (select from payment_intents as first
         where first.invoice_ref = invoices.reference and purpose <> 'usage_billing')`
   const activated = count(events, 'purchase.activated', reference)
@@ -233,7 +233,7 @@ async function verifyBegun(
 
 async function verifyRefunds(
   { sql, providerId }: Books,
-  { refunds, disputes }: AtProcessor,
+  { refunds, disputes }: ProcessorState,
   events: Events,
 ): Promise<void> {
   const kept = await sql<{ id: string; status: string }[]>`
@@ -291,7 +291,7 @@ async function verifyRecharge(
 async function verifyTakeBacks(
   { sql, providerId }: Books,
   payments: readonly PaymentRow[],
-  { refunds, disputes }: AtProcessor,
+  { refunds, disputes }: ProcessorState,
 ): Promise<void> {
   const claims = await sql<
     {

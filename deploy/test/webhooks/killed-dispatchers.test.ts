@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { measureKills, sendersUnderFire } from '../../../tools/src/bench/webhooks/measure-kills.ts'
+import { measureKills, killTestSize } from '../../../tools/src/bench/webhooks/measure-kills.ts'
 import { startRig, type Rig } from '../../../tools/src/bench/webhooks/rig.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 
@@ -38,7 +38,7 @@ test('each delivery arrives, whoever dies', { timeout: 120_000 + 5 * deliveries 
   expect(seen.lost).toBe(0)
   expect(seen.kills).toBeGreaterThan(0)
   expect(seen.restarts).toBe(1)
-  const { dispatchers, endpoints } = sendersUnderFire
+  const { dispatchers, endpoints } = killTestSize
   // Upper bound of the requests in flight when a dispatcher was killed, and when all dispatchers lost the database.
   const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
   expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax + seen.failures)

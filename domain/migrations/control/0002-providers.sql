@@ -1,4 +1,4 @@
--- Providers and their secret keys, which belong to neither environment.
+-- Providers and their secret keys, which do not belong to an environment.
 -- Written by: control-plane (also its command line).
 
 create table providers (
@@ -10,7 +10,7 @@ create table providers (
   -- 'calendar': months keep their anchor day; 'fixed_days': 30, 90 and 365 days.
   cycle_mode text not null default 'calendar' check (cycle_mode in ('calendar', 'fixed_days')),
   created_at timestamptz not null,
-  -- Every provider has a sandbox. A provider that is not live is refused in the live environment, whatever keys it has.
+  -- Every provider has a sandbox. A provider that is not live is refused in the live environment, even with a live key.
   is_live boolean not null default true
 );
 
@@ -19,7 +19,7 @@ create table api_keys (
   provider_id text not null references providers,
   environment text not null check (environment in ('sandbox', 'live')),
   name text,
-  -- The key itself is shown once and stored nowhere.
+  -- The key itself is shown once and not stored.
   sha256 text not null unique check (sha256 ~ '^[0-9a-f]{64}$'),
   last4 text not null,
   created_at timestamptz not null,
@@ -27,7 +27,7 @@ create table api_keys (
   revoked_at timestamptz,
   scopes text[] not null default '{ingest,read,manage,webhooks}'
     check (scopes <@ '{ingest,read,manage,webhooks}'::text[] and cardinality(scopes) > 0),
-  -- Whether a request is refused that has a name which its operation does not know. Otherwise the answer carries a warning.
+  -- Whether a request with an unknown field or parameter is refused. Otherwise the response has a warning.
   is_strict boolean not null default false
 );
 
@@ -40,15 +40,15 @@ create trigger audited after insert or update or delete on api_keys
   for each row execute function audit_row('key_id');
 
 -- The installation that this one was moved from, if any: at most one row.
--- Written by: the command `migrate`, which runs while no service does. The control plane refuses to start on a move that has
--- begun and is not finished.
+-- Written by: the command `migrate`, which runs while no service is running. The control plane refuses to start on an
+-- unfinished move.
 create table moved_from (
-  -- Which installation it is, and all that it held: one that was used since is not the same any more.
+  -- Digest of the original installation and its content. If that installation was used since, the digest differs.
   source_id text primary key,
   source_state text not null,
-  -- Random; in the names of what is sent to ClickHouse, which drops what it has under the same name.
+  -- Random. Part of the deduplication tokens of inserts into ClickHouse, which ignores an insert with a known token.
   move_id text not null,
-  -- By step: how far it is.
+  -- Progress of each step.
   steps jsonb not null default '{}',
   started_at timestamptz not null,
   finished_at timestamptz

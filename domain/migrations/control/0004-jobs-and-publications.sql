@@ -1,4 +1,4 @@
--- What must still be published to the hot state; see the table of the same name in each environment.
+-- Targets that must still be published to hot state; see the table of the same name in each environment.
 -- Written by: control-plane. A row is appended in the transaction that changes the target, and removed after publishing.
 create table publications (
   id bigint generated always as identity primary key,
@@ -10,15 +10,15 @@ create table publications (
 
 create index publications_of_target on publications (kind, provider_id, target);
 
--- When scheduled jobs ran whose work lies in this schema; see the table of the same name in each environment.
+-- Runs of scheduled jobs for this schema; see the table of the same name in each environment.
 -- Written by: billing-runner.
 create table job_slots (
   job text not null,
-  -- The moment that the schedule names, or the one at which somebody asked for the job by hand.
+  -- The time from the schedule, or the time at which the job was started by hand.
   slot timestamptz not null,
   is_by_hand boolean not null,
   started_at timestamptz not null,
-  -- Null: there is work left, and any runner goes on with it.
+  -- Null while there is work left, which any runner continues.
   ended_at timestamptz,
   primary key (job, slot)
 );

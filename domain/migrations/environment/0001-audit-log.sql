@@ -1,24 +1,25 @@
--- The audit log: one row for each row of the audited tables that a transaction made, changed or removed, written by triggers in
--- that transaction. Rows are only appended; the services have no right to change them, nor to append any themselves.
+-- The audit log: one row for each row of the audited tables that a transaction inserted, updated or deleted, written by
+-- triggers in that transaction. Rows are only appended. The services have no right to change them or to append any themselves.
 -- Written by: `audit_row`, the trigger function of every table whose trigger is named `audited`. Sealed by: control-plane.
 
 create table audit_log (
   id bigint generated always as identity primary key,
   provider_id text not null,
-  -- Null for what belongs to both.
+  -- Null for objects that belong to both environments.
   environment text,
   at timestamptz not null,
   -- `key:<key>`, `user:<user>`, `job:<name>`, `cli:<user>`; `database:<login>` for a change that Tollgate did not make.
   actor text not null,
-  -- The route, the job or the command; empty where nobody said.
+  -- The route, the job or the command; empty if unknown.
   operation text not null,
   request_id text,
   ip text,
-  -- The table, and the row's key in it.
+  -- The table, and the key of the row in it.
   kind text not null,
   reference text not null,
   action text not null check (action in ('insert', 'update', 'delete')),
-  -- Of an update. Values are not kept: some are secret, and some people ask to have erased.
+  -- Changed columns of an update. Values are not stored, because some are secret, and some are personal data that may have to
+  -- be erased.
   changed_columns text[],
   before_sha256 text,
   after_sha256 text
@@ -28,17 +29,17 @@ create index audit_log_newest on audit_log (provider_id, at desc, id desc);
 create index audit_log_of_reference on audit_log (provider_id, reference, at desc);
 create index audit_log_in_order on audit_log (provider_id, id);
 
--- Each seals what was appended for a provider since the one before, as a link of a chain: whoever alters, removes or
--- inserts a row later breaks it from there on.
+-- Each seal covers the rows appended for a provider since the previous seal, as a link of a chain. Altering, removing or
+-- inserting a row later breaks the chain from there on.
 create table audit_seals (
   provider_id text not null,
   number bigint not null,
-  -- Seals the ids after this one ...
+  -- The seal covers the ids after this one ...
   after_id bigint not null,
   -- ... up to this one.
   up_to_id bigint not null,
   entries bigint not null,
-  -- Of the seal before, and of this one's entries one after the other; see `domain/src/audit/chain.ts`.
+  -- Hash of the previous seal, and hash of the entries of this seal in order; see `domain/src/audit/chain.ts`.
   previous_sha256 text not null,
   sha256 text not null,
   sealed_at timestamptz not null,
@@ -49,7 +50,7 @@ alter table audit_log enable row level security, force row level security;
 create policy own_provider on audit_log for select to tollgate_requests
   using (provider_id = nullif(current_setting('tollgate.provider_id', true), ''));
 create policy all_providers on audit_log for select to tollgate_jobs using (true);
--- For `audit_row`, which runs as the owner: nobody else has the right to insert.
+-- For `audit_row`, which runs as the owner. No other role has the right to insert.
 create policy appended on audit_log for insert with check (true);
 grant select on audit_log to tollgate_requests, tollgate_jobs;
 
@@ -61,7 +62,7 @@ create policy appended on audit_seals for insert to tollgate_jobs with check (tr
 grant select on audit_seals to tollgate_requests, tollgate_jobs;
 grant insert on audit_seals to tollgate_jobs;
 
--- The owner has every right; this keeps it from a slip.
+-- The owner has every right. This prevents accidental changes by the owner.
 create function audit_refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'what was recorded stays as it is';
@@ -72,8 +73,8 @@ create trigger audit_log_stays before update or delete or truncate on audit_log
 create trigger audit_seals_stay before update or delete or truncate on audit_seals
   for each statement execute function audit_refuse_change();
 
--- Arguments: the columns that name the row, then those that only machines move, with commas; a change of nothing else is
--- no change. What the transaction said of itself is in its settings, see `domain/src/audit/actor.ts`.
+-- Arguments: the key columns of the row, then the columns that only jobs change, separated by commas. An update of only such
+-- columns is not audited. The actor of the transaction is in its settings, see `domain/src/audit/actor.ts`.
 create function audit_row() returns trigger language plpgsql security definer as $$
 declare
   moved text[] := string_to_array(coalesce(tg_argv[1], ''), ',');
@@ -111,7 +112,7 @@ begin
   return null;
 end $$;
 
--- It runs with the owner's rights: no table of its caller's making may pass for ours.
+-- The function runs with the owner's rights, so its search path must not contain tables that its caller created.
 do $$ begin
   execute format('alter function audit_row() set search_path = %I, pg_temp', current_schema);
 end $$;

@@ -1,8 +1,8 @@
--- What a provider sells, what it counts, and the MCP servers that it sells.
+-- Products and plans of a provider, its meters, and its MCP servers.
 -- Written by: control-plane.
 --
--- A product or plan that was deleted keeps its row with `removed_at`, because purchases, stored events and usage records go on
--- naming its reference. No look-up finds a removed row.
+-- A product or plan that was deleted keeps its row with `removed_at`, because purchases, stored events and usage records still
+-- refer to it. Queries ignore removed rows.
 
 create table products (
   provider_id text not null,
@@ -34,13 +34,13 @@ create table plans (
   status text not null check (status in ('active', 'inactive', 'archived')),
   is_default boolean not null default false,
   hidden boolean not null default false,
-  -- Minor units of `currency`; those of the default pricing option where there are options.
+  -- Minor units of `currency`, of the default pricing option if the plan has options.
   price bigint not null check (price >= 0),
   base_price bigint check (base_price >= 0),
   setup_fee bigint check (setup_fee >= 0),
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   meter_ref text,
-  -- Everything else the plan says: cycle, model, units, options, tiers, features. Read as a whole, never queried.
+  -- All other terms of the plan: cycle, model, units, options, tiers, features. Read as a whole, never queried.
   terms jsonb not null default '{}',
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -70,27 +70,27 @@ create table meters (
   updated_at timestamptz not null,
   primary key (provider_id, reference),
   unique (provider_id, name),
-  -- Every plan limit is counted on it.
+  -- The meter on which every plan limit is counted.
   check (name <> 'requests' or status = 'active')
 );
 
--- MCP products: the address of the proxy, the MCP server behind it, and who may call which tool. Whoever changes one locks the
+-- MCP products: the address of the proxy, the MCP server behind it, and the permissions of its tools. Every change locks the
 -- row of the product first. Also read by: mcp-proxy.
 create table mcp_servers (
   provider_id text not null,
   product_ref text not null,
   reference text not null unique,
-  -- Part of a public address: nobody else ever gets it, not even when the product is gone.
+  -- Part of a public address. It is never assigned again, even after the product is deleted.
   subdomain text not null unique check (subdomain ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'),
   origin_url text not null,
-  -- What the origin wants to see, and its value, which is sealed.
+  -- The header that the origin expects, and its encrypted value.
   auth_header text,
   auth_key text,
-  -- Nobody has said which plans may call which tools: what the origin has is open to every plan.
+  -- True if no plans were configured for tools: every plan may call all tools of the origin.
   is_auto_mapped boolean not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- When the MCP server was last found to have other tools than those known, and which were added and removed. Null: never.
+  -- The last change of the tools of the MCP server: its time, and the added and removed tools. Null: never.
   tools_changed_at timestamptz,
   tools_added text[] not null default '{}',
   tools_removed text[] not null default '{}',
@@ -104,18 +104,18 @@ create table mcp_tools (
   product_ref text not null,
   name text not null,
   description text,
-  -- 'public': anybody, uncounted; 'every-plan': whoever holds a plan of the product; 'plans': holders of those listed
-  -- and of the default plan.
+  -- 'public': all callers, not counted; 'every-plan': customers with any plan of the product; 'plans': customers with a listed
+  -- plan or the default plan.
   access text not null check (access in ('public', 'every-plan', 'plans')),
   plan_refs text[] not null default '{}',
-  -- The origin had it once. What it was mapped to waits for its return.
+  -- The origin no longer has this tool. Its plans are kept in case it returns.
   vanished_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- Whether the default plan does not open the tool, unless it is among those listed.
+  -- Whether the default plan does not allow the tool unless it is listed.
   only_listed_plans boolean not null default false,
-  -- Whether a call is billed that its client cancelled: 'never', 'answered' once the whole answer of the MCP server was there,
-  -- 'accepted' once it had begun, 'always'. Null: as the proxy is configured.
+  -- Whether a call that its client cancelled is billed: 'never', 'answered' if the whole response of the MCP server had
+  -- arrived, 'accepted' if the response had begun, or 'always'. Null: the setting of the proxy decides.
   cancelled_calls text check (cancelled_calls in ('never', 'answered', 'accepted', 'always')),
   primary key (provider_id, product_ref, name),
   foreign key (provider_id, product_ref) references mcp_servers (provider_id, product_ref)

@@ -1,4 +1,4 @@
--- What customers are told about the provider whom they pay, its pictures, and its rules for them.
+-- The provider's profile for customers, its images, and its rules.
 -- Written by: control-plane.
 
 create table merchants (
@@ -14,18 +14,18 @@ create table merchants (
   tax_id text,
   vat_number text,
   statement_descriptor text,
-  -- Beside the provider's default currency.
+  -- In addition to the provider's default currency.
   topup_currencies text[] not null default '{}',
   updated_at timestamptz not null,
-  -- The provider is told of a wallet with fewer credits. Null: fewer than ten units cost, or than 1,000.
+  -- An event is emitted if a wallet falls below this number of credits. Null: the price of ten units, or 1,000.
   low_balance_credits bigint check (low_balance_credits >= 0),
-  -- Which dispute takes access away: a lost one, or one that was opened. Null: a lost one.
+  -- Whether access ends when a dispute is lost or when it is opened. Null: when it is lost.
   suspend_on_dispute text check (suspend_on_dispute in ('lost', 'opened')),
-  -- Whether a period that costs nothing has an invoice. Null: no.
+  -- Whether a period without charges gets an invoice. Null: no.
   issue_zero_invoices boolean,
-  -- Hosts that the provider's links may lead to, or `*.` and a domain for all hosts below it. Null: any host.
+  -- Hosts to which the provider's links may lead, or `*.` and a domain for all its subdomains. Null: any host.
   allowed_link_hosts text[] check (cardinality(allowed_link_hosts) > 0),
-  -- The name that customers are shown in this environment. Null: the provider's own name.
+  -- The name shown to customers in this environment. Null: the provider's own name.
   display_name text check (display_name <> ''),
   -- sRGB in lower case, as in #2f4fd0. Null: the default colour of the pages.
   accent_color text check (accent_color ~ '^#[0-9a-f]{6}$'),
@@ -36,7 +36,7 @@ create table merchants (
 create table provider_assets (
   provider_id text not null,
   kind text not null check (kind in ('logo', 'icon')),
-  -- Of the bytes: part of the public address, so that what is kept in caches never is out of date.
+  -- Digest of the bytes. It is part of the public URL, so that caches are never out of date.
   sha256 text not null check (sha256 ~ '^[0-9a-f]{64}$'),
   content_type text not null check (content_type in ('image/png', 'image/jpeg', 'image/webp', 'image/gif')),
   bytes bytea not null,
@@ -46,11 +46,11 @@ create table provider_assets (
 
 create index provider_assets_by_content on provider_assets (sha256);
 
--- What a provider counts a dollar as, for showing credits and for selling them. Without a row a built-in rate is used.
+-- The provider's exchange rates for showing and selling credits. Without a row, a built-in rate is used.
 create table exchange_rates (
   provider_id text not null,
   currency text not null check (currency ~ '^[A-Z]{3}$' and currency <> 'USD'),
-  -- Units of the currency that one US dollar buys.
+  -- Units of the currency for one US dollar.
   units_per_dollar numeric(20, 10) not null check (units_per_dollar > 0),
   updated_at timestamptz not null,
   primary key (provider_id, currency)

@@ -1,5 +1,5 @@
--- Purchases: what a customer holds.
--- Written by: control-plane and billing-runner. Whoever changes a purchase locks its row first.
+-- Purchases of customers.
+-- Written by: control-plane and billing-runner. Every change of a purchase locks its row first.
 
 create table purchases (
   provider_id text not null,
@@ -9,7 +9,7 @@ create table purchases (
   product_ref text,
   -- Null for a credit top-up, which is recorded as a purchase and gives no access.
   plan_ref text,
-  -- The plan as it was at purchase time: later edits of the plan never reach it.
+  -- The plan at the time of the purchase. Later edits of the plan do not change it.
   plan_snapshot jsonb,
   status text not null check (
     status in ('pending', 'active', 'trialing', 'past_due', 'cancelled', 'expired', 'suspended', 'refunded')
@@ -20,7 +20,8 @@ create table purchases (
   original_amount bigint check (original_amount >= 0),
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   exchange_rate numeric(20, 10),
-  -- Periods are computed from the anchor, never from the previous period, so that the 31st comes back.
+  -- Periods are computed from the anchor, and not from the previous period, so that the 31st is used again after shorter
+  -- months.
   anchor timestamptz not null,
   cycle_mode text not null check (cycle_mode in ('calendar', 'fixed_days')),
   billing_cycle text,
@@ -37,40 +38,40 @@ create table purchases (
   metadata jsonb not null default '{}',
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- The billing date, or the end of the trial, that the customer was reminded of.
+  -- The billing date, or the end of the trial, for which a reminder was emitted.
   reminded_of timestamptz,
-  -- Where the period ends in which usage is counted now. Null: there is no next period.
+  -- End of the period in which usage is counted now. Null: there is no next period.
   next_reset_at timestamptz,
-  -- Charges in a row that failed for the period that is due, and when the next one is tried.
+  -- Number of consecutive failed charges for the due period, and the time of the next charge.
   retry_count smallint not null default 0 check (retry_count >= 0),
   next_retry_at timestamptz,
-  -- The end of the first period whose usage is not billed yet. Null: usage is not billed, or all of it was.
+  -- End of the first period whose usage is not billed yet. Null: usage is never billed, or all of it has been billed.
   next_usage_bill_at timestamptz,
-  -- For a purchase that has ended and whose last period is billed: when usage of it that came late is billed, for the last time.
+  -- For an ended purchase whose last period is billed: the time at which late usage is billed for the last time.
   usage_closes_at timestamptz,
-  -- When access was last given back after a suspension: periods that ended before leave no units to the next one.
+  -- When access was last restored after a suspension. Periods that ended before leave no units to the next one.
   access_restored_at timestamptz,
-  -- Where the period begins for which the units left over are settled, and how many they are, 10^-6.
+  -- Start of the period for which the carried-over units are final, and their number in 10^-6 units.
   carried_into timestamptz,
   carried_over_micros bigint check (carried_over_micros >= 0),
-  -- When no usage of the period before the current one can come any more, so that the units it leaves are settled.
+  -- When no more late usage of the previous period is accepted, so that the units that it leaves are final.
   carry_settles_at timestamptz,
   -- When the purchase was last suspended: periods that ended between this and `access_restored_at` leave no units.
   suspended_at timestamptz,
-  -- The purchase that gave access until this one took its place. Null: there was none.
+  -- The purchase that this one replaced. Null: there was none.
   replaces text,
-  -- Of the first period: the counter window in which its usage is counted, the instant from which usage counts against its
-  -- allowance, and the end of that allowance. Null: the purchase starts a full allowance in a window of its own.
+  -- For the first period: the counter window in which its usage is counted, the start of the usage that counts against its
+  -- allowance, and the end of that allowance. Null: the purchase starts a full allowance in its own window.
   allowance_window text,
   allowance_since timestamptz,
   allowance_until timestamptz,
-  -- The plan that the purchase changes to, as it was chosen: what its first period charges. Null: none was chosen.
+  -- The plan to which the purchase changes, at the time of the choice. Its first period is charged by it. Null: none.
   scheduled_plan jsonb,
-  -- Units that the price of the first period includes, 10^-6. Null: as many as the plan includes.
+  -- Units that the price of the first period includes, in 10^-6 units. Null: the included units of the plan.
   first_included_micros bigint,
   -- The start of the first period of `scheduled_plan`. Null: the next renewal.
   scheduled_plan_at timestamptz,
-  -- [{"window": of a purchase whose change was undone, "into": the one that this purchase counts in}], oldest first.
+  -- [{"window": window of a purchase whose change was reverted, "into": window in which this purchase counts}], oldest first.
   -- Null: none.
   windows_taken_in jsonb,
   primary key (provider_id, reference),
@@ -83,7 +84,7 @@ create table purchases (
   )
 );
 
--- The states that give access. However many calls arrive at once, a customer has one such purchase of a product.
+-- Covers the states that give access. Even with concurrent requests, a customer has at most one such purchase of a product.
 create unique index purchases_one_with_access on purchases (provider_id, customer_ref, product_ref)
   where plan_ref is not null and status in ('active', 'trialing', 'past_due');
 
@@ -93,10 +94,10 @@ create index purchases_of_product on purchases (provider_id, product_ref, start_
 create index purchases_of_plan on purchases (provider_id, plan_ref, start_date desc);
 create index purchases_by_status on purchases (provider_id, status, start_date desc);
 
--- A refund asks which purchase replaced another.
+-- A refund looks up the purchase that replaced another one.
 create index purchases_replaces on purchases (provider_id, replaces) where replaces is not null;
 
--- What scheduled jobs look for.
+-- Due items of scheduled jobs.
 create index purchases_ending on purchases (end_date)
   where end_date is not null and status in ('active', 'trialing', 'past_due');
 create index purchases_by_billing_date on purchases (next_billing_date)
@@ -104,7 +105,7 @@ create index purchases_by_billing_date on purchases (next_billing_date)
 create index purchases_by_reset on purchases (next_reset_at)
   where next_reset_at is not null and status in ('active', 'trialing', 'past_due');
 create index purchases_by_retry on purchases (next_retry_at) where status = 'past_due';
--- A purchase that ended within a period is billed for the part of it.
+-- A purchase that ended within a period is billed for the usage up to its end.
 create index purchases_by_usage_bill on purchases (least(next_usage_bill_at, ended_at))
   where next_usage_bill_at is not null and status not in ('pending', 'trialing', 'refunded');
 create index purchases_by_usage_close on purchases (usage_closes_at)
@@ -112,7 +113,7 @@ create index purchases_by_usage_close on purchases (usage_closes_at)
 create index purchases_by_carry_settlement on purchases (carry_settles_at)
   where carry_settles_at is not null;
 
--- Columns that jobs move for every purchase in every period are not audited.
+-- Columns that jobs update for every purchase in every period are not audited.
 create trigger audited after insert or update or delete on purchases
   for each row execute function
     audit_row('reference',

@@ -1,19 +1,19 @@
--- The ledger: credits and money in double entry, and the wallets that the entries of credits add up to.
+-- The ledger: credits and money in double entry, and the wallets, which are sums of the entries of credits.
 -- Written by: control-plane and billing-runner. Every posting of credits locks the row of the wallet first.
 
--- What the entries of one wallet add up to. The command `ledger verify` compares it with the entries.
+-- The sums of the entries of one wallet. The command `ledger verify` compares it with the entries.
 create table wallets (
   provider_id text not null,
   customer_ref text not null,
-  -- 10^-6 credits: all that was ever put in, less what was taken out otherwise than by usage. Published: the hot state
-  -- takes usage from it as it happens, some time before that is posted here.
+  -- 10^-6 credits: everything that was ever added, minus removals other than usage. This sum is published. Hot state debits
+  -- usage from it immediately, before the debit is posted here.
   granted_micros numeric(38, 0) not null default 0 check (granted_micros >= 0),
-  -- What is left by the entries. Usage takes no more than what is there, so it never falls below zero.
+  -- The balance according to the entries. Usage never debits more than the balance, so it never falls below zero.
   balance_micros numeric(38, 0) not null default 0 check (balance_micros >= 0),
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- 10^-6 credits: all that was ever taken out otherwise than by usage. As what was put in, it only grows, so a wallet with the
-  -- same two sums is in the same state.
+  -- 10^-6 credits: everything that was ever removed other than by usage. Both sums only grow, so a wallet with the same two
+  -- sums is in the same state.
   removed_micros numeric(38, 0) not null default 0 check (removed_micros >= 0),
   primary key (provider_id, customer_ref),
   foreign key (provider_id, customer_ref) references customers (provider_id, reference)
@@ -30,16 +30,17 @@ create table ledger_transactions (
     'refund_pending', 'refund_succeeded', 'refund_settled', 'refund_failed',
     'dispute_withdrawn', 'dispute_reinstated', 'payout_paid', 'payout_failed'
   )),
-  -- Of two postings with one key the second one is a repetition: told of the first if it asks for the same, else refused.
+  -- A second posting with the same key is a repetition. It gets the result of the first one if it is equal; otherwise it is
+  -- refused.
   transaction_key text not null,
   input_sha256 text not null,
-  -- Null for a payout, which concerns no customer.
+  -- Null for a payout, which belongs to no customer.
   customer_ref text,
   reason text,
-  -- What whoever posted it was told, for whoever repeats it.
+  -- The result of the posting, which a repetition returns.
   result jsonb not null,
   created_at timestamptz not null,
-  -- The invoice that it is about, so that what the ledger says of an invoice is a sum.
+  -- The invoice of the posting, so that the amounts of an invoice can be summed from the ledger.
   invoice_ref text,
   id bigint generated always as identity,
   primary key (provider_id, reference),
@@ -54,30 +55,30 @@ create index ledger_transactions_of_customer
   on ledger_transactions (provider_id, customer_ref, created_at desc);
 create index ledger_transactions_of_invoice on ledger_transactions (provider_id, invoice_ref)
   where invoice_ref is not null;
--- Those that took credits out of the wallet in the hot state: a publication ends what was held for them.
+-- Transactions that debited credits in hot state. A publication ends their holds.
 create index ledger_transactions_of_removals on ledger_transactions (provider_id, customer_ref, created_at)
   where kind in ('adjustment', 'expiry', 'take_back');
--- Seals, and reconciliation of what was made in a time.
+-- For seals, and for the reconciliation of a time range.
 create index ledger_transactions_in_order on ledger_transactions (provider_id, id);
 create index ledger_transactions_bought on ledger_transactions (created_at) where kind = 'top_up';
 create index ledger_transactions_paid on ledger_transactions (provider_id, created_at) where kind = 'payment_succeeded';
 
--- Two or more lines for each transaction, which add up to zero.
+-- Two or more entries per transaction, whose sum is zero.
 --
--- Accounts of credits: `wallet` is what the provider owes to the customer, so what is put in is positive there. `granted`,
--- `purchased`, `adjusted` (by hand) and `written_off` are where credits come from; `used` and `breakage` (expired unused) are
--- where they go.
+-- Accounts of credits: `wallet` is the amount owed to the customer, so added credits are positive. `granted`,
+-- `purchased`, `adjusted` (by hand) and `written_off` are the sources of credits; `used` and `breakage` (expired unused) are
+-- their uses.
 --
--- Accounts of money: what the provider has or is owed is positive, what it earned or owes is negative.
+-- Accounts of money: amounts that the provider has or is owed are positive, amounts that it earned or owes are negative.
 --   receivable: issued and not paid              carried: waits for the customer's next invoice
 --   revenue                                      prepaid: paid for credits; becomes revenue as they are used
 --   tax: collected, and owed to a state          clearing: at the payment processor
 --   bank: paid out                               fees: of the payment processor
---   fx: exchanged on the way, in both currencies
---   refunds: paid back                           refunds_due: being paid back
+--   fx: exchanged amounts, in both currencies
+--   refunds: refunded                            refunds_due: refunds in progress
 --   disputes: withdrawn by a customer's bank     written_off: will not be paid
---   breakage: paid for credits that nobody will use
---   rounding: less than a minor unit, added up
+--   breakage: paid for credits that expired unused
+--   rounding: sums of fractions of a minor unit
 create table ledger_entries (
   provider_id text not null,
   transaction_ref text not null,
@@ -116,7 +117,7 @@ begin
   return null;
 end $$;
 
--- At the commit, when all lines are there.
+-- Checked at the commit, when all entries exist.
 create constraint trigger ledger_entries_balance after insert on ledger_entries
   deferrable initially deferred for each row execute function ledger_refuse_unbalanced();
 
@@ -130,22 +131,22 @@ create trigger ledger_transactions_stay before update or delete on ledger_transa
 create trigger ledger_entries_stay before update or delete on ledger_entries
   for each row execute function ledger_refuse_change();
 
--- Usage is posted by machines, in batches; what wallets paid for it is in the usage records.
+-- Jobs post usage in batches. The usage records contain the debits of wallets.
 create trigger audited after insert on ledger_transactions
   for each row when (new.kind <> 'usage')
   execute function audit_row('reference');
 
--- Seals: each seals what was posted for a provider since the seal before, as a link of a chain. Whoever alters, removes or
--- inserts a transaction or an entry later breaks the chain from there on.
+-- Each seal covers the postings for a provider since the previous seal, as a link of a chain. Altering, removing or inserting a
+-- transaction or an entry later breaks the chain from there on.
 create table ledger_seals (
   provider_id text not null,
   number bigint not null,
-  -- Seals the transactions after this one ...
+  -- The seal covers the transactions after this one ...
   after_id bigint not null,
   -- ... up to this one, with their entries.
   up_to_id bigint not null,
   transactions bigint not null,
-  -- Of the seal before, and of this one with what it seals; see `domain/src/money-ledger/ledger-seals.ts`.
+  -- Hash of the previous seal, and hash of this seal with its content; see `domain/src/money-ledger/ledger-seals.ts`.
   previous_sha256 text not null,
   sha256 text not null,
   sealed_at timestamptz not null,
@@ -163,7 +164,7 @@ grant insert on ledger_seals to tollgate_jobs;
 create trigger ledger_seals_stay before update or delete or truncate on ledger_seals
   for each statement execute function audit_refuse_change();
 
--- Credits that were put in at once. Usage is taken from the grant with the smallest (priority, expiry, creation).
+-- Credits that were added together. Usage is debited from the grant with the smallest (priority, expiry, creation).
 create table credit_grants (
   provider_id text not null,
   transaction_ref text not null,
@@ -173,14 +174,15 @@ create table credit_grants (
   priority smallint not null default 0,
   expires_at timestamptz,
   created_at timestamptz not null,
-  -- The part of what remains that usage took and that is not posted yet, as far as it was noted. It is noted whenever the order
-  -- of the grants changes, so that usage is posted to the grant that paid for it then, whatever was added or expired since.
+  -- The part of the remaining credits that usage has debited but that is not posted yet, as of the last change of the order of
+  -- the grants. It is stored at each such change, so that usage is posted to the grant that paid for it at that time, even if
+  -- other grants were added or expired since.
   in_flight_micros numeric(38, 0) not null default 0,
-  -- What was left when the grant expired, and went to `breakage`.
+  -- The remaining credits when the grant expired, which were posted to `breakage`.
   expired_micros numeric(38, 0) not null default 0 check (expired_micros >= 0),
-  -- When the job of expiry looks at the grant, from its expiry on until nothing is left. Null: it does not.
+  -- When the expiry job next checks the grant, from its expiry until nothing is left. Null: it does not check it.
   expiry_due_at timestamptz,
-  -- What was paid for it without tax, minor units. Null: it was given.
+  -- The amount paid for it without tax, in minor units. Null: it was not paid for.
   paid numeric(38, 0) check (paid >= 0),
   paid_currency text check (paid_currency ~ '^[A-Z]{3}$'),
   primary key (provider_id, transaction_ref),
@@ -193,7 +195,7 @@ create table credit_grants (
 create index credit_grants_left on credit_grants (provider_id, customer_ref) where remaining_micros > 0;
 create index credit_grants_expiring on credit_grants (expiry_due_at) where expiry_due_at is not null;
 
--- Which posting of usage took how much of which grant, so that undoing the posting puts it back there.
+-- How much each posting of usage debited from each grant, so that reverting the posting returns it to the same grant.
 create table credit_burns (
   provider_id text not null,
   transaction_ref text not null,
@@ -204,7 +206,8 @@ create table credit_burns (
   foreign key (provider_id, grant_ref) references credit_grants (provider_id, transaction_ref)
 );
 
--- How far usage is posted, of each partition of the log. It belongs to no provider, and to this log alone.
+-- The position up to which usage is posted, per partition of the log. It belongs to no provider, and is only valid for this
+-- log.
 create table debit_positions (
   log_partition integer primary key,
   next_offset bigint not null check (next_offset >= 0)

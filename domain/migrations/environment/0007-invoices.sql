@@ -1,7 +1,8 @@
--- Invoices: what customers were charged, and how it was computed.
--- Written by: control-plane and billing-runner. Whoever changes an invoice locks its row first.
+-- Invoices: the amounts that customers were charged, and their computation.
+-- Written by: control-plane and billing-runner. Every change of an invoice locks its row first.
 
--- Numbers without gaps. A number is taken in the transaction that issues the document; its lock on the row makes others wait.
+-- Numbers without gaps. A number is assigned in the transaction that issues the document. Its lock on the row makes other
+-- transactions wait.
 create table document_numbers (
   provider_id text not null,
   kind text not null check (kind in ('invoice', 'credit_note')),
@@ -18,23 +19,23 @@ create table invoices (
     status in ('draft', 'open', 'paid', 'void', 'uncollectible', 'partly_refunded', 'refunded')
   ),
   customer_ref text not null,
-  -- Null where nothing was bought but credits.
+  -- Null if only credits were bought.
   purchase_ref text,
-  -- Of the purchase, as it was when this was priced.
+  -- The plan of the purchase at the time of pricing.
   plan_snapshot jsonb,
-  -- Amounts are in minor units of it.
+  -- Currency of the amounts, which are in minor units.
   currency text not null check (currency ~ '^[A-Z]{3}$'),
-  -- What its lines add up to; a credit may be below nothing.
+  -- Sum of the lines. It may be negative for a credit.
   total numeric(38, 0) not null,
-  -- Moved on to the customer's next invoice: too little to be charged, or a credit.
+  -- Amount carried over to the customer's next invoice, because it is too small to be charged or a credit.
   carried numeric(38, 0) not null default 0,
   paid numeric(38, 0) not null default 0 check (paid >= 0),
-  -- Taken back by credit notes before it was paid.
+  -- Amount of credit notes that were issued before the payment.
   credited numeric(38, 0) not null default 0 check (credited >= 0),
   refunded numeric(38, 0) not null default 0 check (refunded between 0 and paid),
-  -- More than the processor takes at once: a person decides how it is paid.
+  -- The amount exceeds the processor's maximum, so a person decides how it is paid.
   is_held boolean not null default false,
-  -- Who sold and who bought, in the words of the day it was issued. Null for a draft.
+  -- Seller and buyer at the time of issue. Null for a draft.
   parties jsonb,
   issued_at timestamptz,
   paid_at timestamptz,
@@ -42,11 +43,11 @@ create table invoices (
   closed_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- Charges that failed.
+  -- Number of failed charges.
   failed_charges smallint not null default 0 check (failed_charges >= 0),
-  -- When it is charged next, unless somebody does so before. Null: it is not charged by itself.
+  -- Time of the next automatic charge. Null: it is not charged automatically.
   next_charge_at timestamptz,
-  -- The last failure that was counted: a failure with the same id is not counted again.
+  -- Id of the last counted failure, so that the same failure is not counted twice.
   counted_failure text,
   primary key (provider_id, reference),
   unique (provider_id, number),
@@ -61,13 +62,13 @@ create index invoices_of_customer on invoices (provider_id, customer_ref, create
 create index invoices_of_purchase on invoices (provider_id, purchase_ref, created_at desc);
 create index invoices_by_status on invoices (provider_id, status, created_at desc);
 create index invoices_to_charge on invoices (next_charge_at) where next_charge_at is not null;
--- Open invoices that are not charged any more, to be written off.
+-- Open invoices that are no longer charged, to be written off.
 create index invoices_given_up on invoices (updated_at)
   where status = 'open' and next_charge_at is null and not is_held;
--- What a customer owes is looked up before a purchase starts or changes.
+-- Unpaid invoices of a customer are looked up before a purchase starts or changes.
 create index invoices_owed on invoices (provider_id, customer_ref)
   where status in ('open', 'uncollectible');
--- Reconciliation reads what was made in a time, of all providers.
+-- Reconciliation reads a time range of all providers.
 create index invoices_made on invoices (created_at, reference);
 
 create table invoice_lines (
@@ -78,17 +79,17 @@ create table invoice_lines (
     kind in ('recurring', 'setup_fee', 'one_time', 'credits', 'usage', 'late_usage', 'proration', 'tax', 'carried_in')
   ),
   description text not null,
-  -- The time it is for: from the start up to the end. Null where it is for no time.
+  -- The time range that the line charges, from the start up to the end. Null if it charges no time range.
   period_start timestamptz,
   period_end timestamptz,
-  -- All that it was priced from, see `domain/src/pricing/line-inputs.ts`.
+  -- All inputs of its price, see `domain/src/pricing/line-inputs.ts`.
   inputs jsonb not null,
   amount numeric(38, 0) not null,
-  -- Before rounding, as a fraction, and what rounding left over, in parts of the same denominator.
+  -- The amount before rounding as a fraction, and the rounding remainder with the same denominator.
   exact_numerator numeric not null,
   exact_denominator numeric not null check (exact_denominator > 0),
   residual_numerator numeric not null,
-  -- Tax that the prices contain: shown, and not added to them again.
+  -- Tax that is included in the prices. It is shown and not added again.
   is_contained boolean not null default false,
   primary key (provider_id, invoice_ref, line),
   foreign key (provider_id, invoice_ref) references invoices (provider_id, reference),
@@ -99,8 +100,9 @@ create table invoice_lines (
   check (2 * abs(residual_numerator) <= exact_denominator)
 );
 
--- Which invoice charges which period of a purchase. The row is made in the transaction that makes the invoice, so of many
--- who come for a period one makes it; an invoice may charge the base price of one period and the usage of another.
+-- The invoice that charges a period of a purchase. The row is inserted in the transaction that creates the invoice, so of
+-- several concurrent transactions for a period only one succeeds. An invoice may charge the base price of one period and the
+-- usage of another.
 create extension if not exists btree_gist with schema control;
 
 create table billed_periods (
@@ -116,7 +118,7 @@ create table billed_periods (
   foreign key (provider_id, invoice_ref) references invoices (provider_id, reference)
     deferrable initially deferred,
   check (period_start < period_end),
-  -- Also periods that do not begin alike charge no moment twice.
+  -- Periods with different starts cannot overlap either, so no moment is charged twice.
   constraint billed_periods_apart exclude using gist (
     provider_id with =, purchase_ref with =, part with =, tstzrange(period_start, period_end) with &&
   )
@@ -124,7 +126,7 @@ create table billed_periods (
 
 create index billed_periods_of_invoice on billed_periods (provider_id, invoice_ref);
 
--- What waits for a customer's next invoice, by currency: owed, or a credit where negative.
+-- The amount for a customer's next invoice, by currency. A negative amount is a credit.
 create table carried_amounts (
   provider_id text not null,
   customer_ref text not null,
@@ -135,7 +137,7 @@ create table carried_amounts (
   foreign key (provider_id, customer_ref) references customers (provider_id, reference)
 );
 
--- What an invoice charged and should not have.
+-- Corrections of amounts that an invoice should not have charged.
 create table credit_notes (
   provider_id text not null,
   reference text not null unique,
@@ -144,13 +146,13 @@ create table credit_notes (
   customer_ref text not null,
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   total numeric(38, 0) not null check (total > 0),
-  -- Taken off what is due, kept for the next invoice, or paid back.
+  -- Whether the amount reduces the amount due, is carried over to the next invoice, or is refunded.
   settles text not null check (settles in ('invoice', 'balance', 'refund')),
   reason text,
   created_at timestamptz not null,
-  -- The refund it was written for, as the payment processor names it.
+  -- The processor's id of the refund for which it was written.
   refund_ref text,
-  -- When it was voided, because the refund did not arrive: from then on it takes nothing back.
+  -- When it was voided because the refund failed. A voided credit note has no effect.
   voided_at timestamptz,
   primary key (provider_id, reference),
   unique (provider_id, number),
@@ -201,7 +203,7 @@ begin
   return null;
 end $$;
 
--- At the commit, when all lines are there.
+-- Checked at the commit, when all lines exist.
 create constraint trigger invoices_add_up after insert on invoices
   deferrable initially deferred for each row execute function invoice_refuse_other_total();
 create constraint trigger credit_notes_add_up after insert on credit_notes
@@ -227,7 +229,7 @@ create trigger credit_note_lines_stay before update or delete on credit_note_lin
 create trigger invoices_are_kept before delete on invoices
   for each row execute function invoice_refuse_change();
 
--- A number that was given, and what it was given for, do not change.
+-- An assigned number, and the document it belongs to, never change.
 create trigger invoices_stay before update of reference, customer_ref, purchase_ref, plan_snapshot, currency, total on invoices
   for each row execute function invoice_refuse_change();
 create trigger invoices_keep_numbers before update of number, parties, issued_at on invoices

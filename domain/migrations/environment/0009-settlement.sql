@@ -1,15 +1,16 @@
--- What the payment processor tells of payments after they were made: refunds, disputes and payouts, and what follows from them.
+-- Events of the payment processor after payments: refunds, disputes and payouts, and their effects.
 -- Written by: control-plane and billing-runner.
 
--- The inbox: which object something happened to. What happened is asked of the processor, so nothing else is kept.
+-- The inbox: objects that have changed. Their state is read from the processor, so nothing else is stored.
 create table processor_events (
   event_id text primary key,
   type text not null,
-  -- Null: nothing that we follow.
+  -- Null: an object that Tollgate does not follow.
   object_kind text,
   object_id text not null,
   received_at timestamptz not null,
-  -- When it is worked on, at the earliest: put ahead by whoever works on it, so that it comes back should they die.
+  -- Earliest time of processing. A worker moves it into the future while it processes the row, so that the row becomes due
+  -- again if the worker dies.
   due_at timestamptz not null,
   tries int not null default 0,
   last_error text,
@@ -19,12 +20,12 @@ create table processor_events (
 create index processor_events_due on processor_events (due_at) where settled_at is null;
 create index processor_events_oldest on processor_events (settled_at) where settled_at is not null;
 
--- How far the processor's own list of events was read, beside what it tells by webhooks.
+-- The position up to which the processor's event list was read, in addition to its webhooks.
 create table processor_event_polls (
   is_only boolean primary key default true check (is_only),
-  -- By the processor's clock. Everything that happened before is in the inbox.
+  -- By the processor's clock. All earlier events are in the inbox.
   read_until timestamptz not null,
-  -- When it is read again: put ahead by whoever reads it, so that one does.
+  -- Time of the next reading. A process moves it into the future when it reads the list, so that only one process reads.
   due_at timestamptz not null
 );
 
@@ -39,7 +40,7 @@ create table payment_refunds (
   failure_reason text,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- Of `amount`: tax that is not owed any more.
+  -- Part of `amount`: tax that is no longer owed.
   tax bigint not null default 0 check (tax between 0 and amount),
   primary key (provider_id, processor_refund_id),
   foreign key (provider_id, intent_ref) references payment_intents (provider_id, reference)
@@ -55,18 +56,18 @@ create table payment_disputes (
   processor_charge_id text not null,
   amount bigint not null check (amount > 0),
   currency text not null check (currency ~ '^[A-Z]{3}$'),
-  -- The processor's own words.
+  -- The processor's own status.
   status text not null,
   reason text not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- The means of payment that had paid, by the processor's id.
+  -- The processor's id of the payment method that had paid.
   payment_method_id text,
-  -- How often the processor had moved money for it when it was last looked at: a look with fewer movements is an older one.
-  -- Null: this is not known, and the dispute takes no access away.
+  -- Number of movements of money for the dispute in the last state that was read. A state with fewer movements is older. Null:
+  -- unknown, and the dispute does not affect access.
   movements integer,
-  -- What the payment paid for is suspended, and its card is not charged: the dispute is lost, or open where the provider wants
-  -- it so.
+  -- The purchase of the payment is suspended and its card is not charged, because the dispute is lost, or open if the provider
+  -- chose that.
   takes_access boolean not null default false,
   primary key (provider_id, processor_dispute_id),
   foreign key (provider_id, intent_ref) references payment_intents (provider_id, reference)
@@ -91,24 +92,24 @@ create table payouts (
 
 create index payouts_made on payouts (created_at);
 
--- Credits for which money was paid back. They are taken out of the wallet as far as they are there, and given back if the money
--- comes back. Worked off by: control-plane, which reaches the hot state.
+-- Credits whose payment was refunded. They are removed from the wallet as far as available, and restored if the money returns.
+-- Processed by: control-plane, which has access to hot state.
 create table credit_take_backs (
   provider_id text not null,
-  -- The processor's, of the refund or the dispute.
+  -- The processor's id of the refund or the dispute.
   reference text not null,
   cause text not null check (cause in ('refund', 'dispute')),
   intent_ref text not null,
   customer_ref text not null,
-  -- Minor units of the payment's currency, and the whole credits that these had bought.
+  -- The amount in minor units of the payment's currency, and the whole credits that it had bought.
   amount bigint not null check (amount >= 0),
   credits bigint not null check (credits >= 0),
   -- The refund failed after it had succeeded, or the dispute was won.
   is_undone boolean not null default false,
-  -- What was there to be taken, 10^-6 credits; null: not tried yet.
+  -- The credits that could be removed, in 10^-6 credits. Null: not attempted yet.
   taken_micros numeric(38, 0) check (taken_micros between 0 and credits * 1000000),
   given_back_at timestamptz,
-  -- When somebody is to take or to give back, at the earliest; null: both are done, as far as they are wanted.
+  -- Earliest time of the next removal or restoration. Null: nothing is left to do.
   due_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -132,16 +133,17 @@ create trigger audited after insert or update or delete on payouts
 create trigger audited after insert or update or delete on credit_take_backs
   for each row execute function audit_row('reference', 'due_at');
 
--- What each product has earned, and by how many payments. A payment adds a movement, and a job folds movements into one row for
--- each product, so that payments of one product never wait for each other. The figure is the sum of both.
--- Written by: the triggers below, as whoever changes a payment; `product_tallies` by the control plane's payment job.
+-- Earnings of each product, and the number of its payments. A payment inserts a movement, and a job sums movements into one row
+-- per product, so that payments of one product never wait for each other. The total is the sum of both.
+-- Written by: the triggers below, with the rights of the service that changes a payment; `product_tallies` by the control
+-- plane's payment job.
 create table product_movements (
   id bigint generated always as identity primary key,
   provider_id text not null,
   product_ref text not null,
-  -- US cents: below nothing for what went back.
+  -- US cents. Negative for refunds.
   amount bigint not null,
-  -- Payments that succeeded with it.
+  -- Number of payments that succeeded.
   payments integer not null
 );
 
@@ -155,14 +157,14 @@ create table product_tallies (
   primary key (provider_id, product_ref)
 );
 
--- What is left of a payment in US cents when so much of the original amount went back. Rounded once, half away from zero,
--- so that the parts that go back add up to the payment.
+-- The remaining amount of a payment in US cents after the given part of the original amount was returned. It is rounded once,
+-- half away from zero, so that the returned parts add up to the payment.
 create function payment_left(amount bigint, original bigint, gone numeric) returns bigint
 language sql immutable as $$
   select (amount - div(2 * amount::numeric * gone + original, 2 * original::numeric))::bigint
 $$;
 
--- What went back of a payment, in minor units of its currency: paid back, or taken by the bank and not returned.
+-- The returned amount of a payment, in minor units of its currency: refunded, or withdrawn by the bank and not reinstated.
 create function payment_gone(provider text, intent text) returns numeric language sql stable as $$
   select coalesce((
       select sum(amount) from payment_refunds
@@ -181,7 +183,8 @@ begin
   return null;
 end $$;
 
--- The arguments are the statuses in which the row's amount is gone. Whoever changes such a row has locked the payment.
+-- The arguments are the statuses in which the amount of the row is returned. Every change of such a row locks the payment
+-- first.
 create function move_product_back() returns trigger language plpgsql as $$
 declare
   paid record;
@@ -209,7 +212,7 @@ begin
   return null;
 end $$;
 
--- What pays for nothing that could be given goes back, and is no transaction.
+-- A payment that could not be fulfilled is refunded, and does not count as a transaction.
 create trigger moves_product after update of status on payment_intents
   for each row when (
     new.status = 'succeeded' and old.status <> 'succeeded'

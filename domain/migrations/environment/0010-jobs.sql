@@ -1,19 +1,19 @@
--- Scheduled jobs: what is due when, who works on it, and what was done for whom.
+-- Scheduled jobs: their slots, claims of runners, and results per provider.
 -- Written by: billing-runner.
 
 create table job_slots (
   job text not null,
-  -- The moment that the schedule names, or the one at which somebody asked for the job by hand.
+  -- The time from the schedule, or the time at which the job was started by hand.
   slot timestamptz not null,
   is_by_hand boolean not null,
   started_at timestamptz not null,
-  -- Null: there is work left, and any runner goes on with it.
+  -- Null while there is work left, which any runner continues.
   ended_at timestamptz,
   primary key (job, slot)
 );
 
--- Who works on what. A claim keeps others from trying in vain; that nothing is done twice is decided under the lock of
--- the thing itself. Not audited: no row outlives its slot.
+-- Claims of runners. A claim only prevents useless attempts of other runners. The lock of the item itself prevents double
+-- processing. Not audited, because no row outlives its slot.
 create table job_claims (
   provider_id text not null,
   job text not null,
@@ -23,27 +23,27 @@ create table job_claims (
   -- By the clock of the database, which all runners share.
   claimed_until timestamptz not null,
   failures smallint not null default 0,
-  -- Cannot be done yet: the next slot looks again.
+  -- It cannot be processed yet. The next slot checks it again.
   is_left boolean not null default false,
   primary key (provider_id, job, item)
 );
 
 create index job_claims_of_slot on job_claims (job, slot);
 
--- What the jobs did for one provider. Of what a runner was killed in, the last batch may be missing.
+-- Results of the jobs for one provider. If a runner was killed, its last batch may be missing.
 create table billing_runs (
   provider_id text not null,
   job text not null,
   slot timestamptz not null,
   started_at timestamptz not null,
-  -- Of the last batch so far.
+  -- Time of the last batch.
   ended_at timestamptz not null,
   done bigint not null default 0,
-  -- Left to the next slot.
+  -- Items that wait for the next slot.
   postponed bigint not null default 0,
-  -- Given up after several tries, until the next slot.
+  -- Items that failed several times and wait for the next slot.
   failed bigint not null default 0,
-  -- Why the last one failed.
+  -- Why the last failed item failed.
   failure text,
   primary key (provider_id, job, slot)
 );
@@ -57,14 +57,14 @@ create table reconciliations (
   reference text not null unique,
   started_at timestamptz not null,
   finished_at timestamptz not null,
-  -- What was made in this time was compared, the end left out.
+  -- Objects that were created in this time range were compared. The end is exclusive.
   compared_from timestamptz not null,
   compared_to timestamptz not null,
-  -- How many were compared, by kind.
+  -- Number of compared objects, by kind.
   compared jsonb not null,
-  -- What could not be compared, and why.
+  -- Objects that could not be compared, and the reason.
   gaps jsonb not null,
-  -- Of all findings, also those beyond the limit of what is kept.
+  -- Number of all findings, including those over the storage limit.
   found int not null check (found >= 0),
   repaired int not null check (repaired between 0 and found),
   primary key (provider_id, reference)

@@ -1,6 +1,6 @@
--- What must still be published to the hot state.
+-- Targets that must still be published to hot state.
 -- Written by: control-plane. A row is appended in the transaction that changes the target, and removed after the target's state
--- was published. A row that is left tells a later process what a crash kept from being published.
+-- was published. After a crash, a later process publishes the remaining rows.
 create table publications (
   id bigint generated always as identity primary key,
   provider_id text not null,
@@ -11,5 +11,5 @@ create table publications (
 );
 
 create index publications_of_target on publications (kind, provider_id, target);
--- After a loss of the hot state hundreds of thousands of rows wait, and are worked off in their order, kind by kind.
+-- After a loss of hot state, hundreds of thousands of rows wait and are published in order, kind by kind.
 create index publications_waiting on publications (kind, id);

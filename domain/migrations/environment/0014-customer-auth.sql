@@ -1,21 +1,22 @@
--- The authorization server of customers: keys, what it stores, tokens, sign-ins, and links that need a sign-in.
+-- The authorization server of customers: keys, OAuth records, tokens, sign-ins, and links that require a sign-in.
 -- Written by: control-plane. Read by: mcp-proxy (`oauth_signing_keys` and `oauth_revoked_tokens`).
 
--- The newest active key of a provider signs its access tokens; the others stay until the last token they signed has expired.
+-- The newest active key of a provider signs its access tokens; the others remain until the last token that they signed has
+-- expired.
 create table oauth_signing_keys (
   provider_id text not null,
   kid text primary key,
   public_jwk jsonb not null,
-  -- Sealed.
+  -- Encrypted.
   private_jwk text not null,
-  -- From then on it signs. Earlier, readers of the public keys get to know it.
+  -- Start of its use for signatures. Before that, readers of the public keys can already fetch it.
   active_from timestamptz not null,
   created_at timestamptz not null
 );
 
 create index oauth_signing_keys_of_provider on oauth_signing_keys (provider_id, active_from desc);
 
--- Ending all sign-ins removes the keys, and the audit log names who did so. Removing old keys is not audited.
+-- The end of all sign-ins removes the keys, and the audit log has the actor. The removal of old keys is not audited.
 create trigger audited after delete on oauth_signing_keys
   for each row when (current_setting('tollgate.operation', true) = 'sign-ins end-all')
   execute function audit_row('kid');
@@ -23,17 +24,17 @@ create trigger audited after delete on oauth_signing_keys
 -- Clients, interactions, grants, codes and refresh tokens of all issuers.
 create table oauth_records (
   provider_id text not null,
-  -- Hexadecimal SHA-256 of issuer, model and id: ids of codes and tokens let their bearer in.
+  -- Hexadecimal SHA-256 of issuer, model and id, because ids of codes and tokens give access.
   record_sha256 text primary key check (record_sha256 ~ '^[0-9a-f]{64}$'),
   issuer text not null,
   product_ref text not null,
   model text not null,
-  -- Sealed JSON, without `consumed`.
+  -- Encrypted JSON, without `consumed`.
   payload text not null,
-  -- As the record's own; null: the record belongs to no grant.
+  -- Digest of the grant, like that of the record. Null: the record belongs to no grant.
   grant_sha256 text,
   uid_sha256 text,
-  -- Of clients alone: hexadecimal SHA-256 of the client id, the same for all issuers.
+  -- Only for clients: hexadecimal SHA-256 of the client id, the same for all issuers.
   client_sha256 text,
   customer_ref text,
   consumed_at timestamptz,
@@ -48,7 +49,7 @@ create index oauth_records_of_client on oauth_records (client_sha256) where clie
 create index oauth_records_of_customer on oauth_records (provider_id, customer_ref) where customer_ref is not null;
 create index oauth_records_oldest on oauth_records (expires_at) where expires_at is not null;
 
--- The ids of access tokens that have not expired. The tokens themselves are stored nowhere.
+-- The ids of access tokens that have not expired. The tokens themselves are not stored.
 create table oauth_access_tokens (
   provider_id text not null,
   jti text primary key,
@@ -67,7 +68,7 @@ create table oauth_revoked_tokens (
   provider_id text not null,
   jti text primary key,
   revoked_at timestamptz not null,
-  -- Of the token: afterwards the row is of no use.
+  -- Expiry of the token. After that, the row is no longer needed.
   expires_at timestamptz not null
 );
 
@@ -76,10 +77,10 @@ create index oauth_revoked_tokens_oldest on oauth_revoked_tokens (expires_at);
 -- An email address that was entered, and the code that was sent to it.
 create table customer_sign_ins (
   provider_id text not null,
-  -- Of the cookie of the browser in which it was entered.
+  -- Digest of the cookie of the browser in which it was entered.
   browser_sha256 text primary key check (browser_sha256 ~ '^[0-9a-f]{64}$'),
   email text not null,
-  -- Of the code together with the cookie, which is stored nowhere: the code cannot be found by trying all of them.
+  -- Digest of the code together with the cookie. The cookie is not stored, so the code cannot be found by trying all codes.
   code_sha256 text not null,
   attempts int not null default 0,
   expires_at timestamptz not null,
@@ -88,7 +89,7 @@ create table customer_sign_ins (
 
 create index customer_sign_ins_oldest on customer_sign_ins (expires_at);
 
--- Browsers in which somebody has proved to own an email address, at one provider.
+-- Browsers whose user has proved to own an email address, per provider.
 create table customer_browser_sessions (
   provider_id text not null,
   token_sha256 text primary key check (token_sha256 ~ '^[0-9a-f]{64}$'),
@@ -96,7 +97,7 @@ create table customer_browser_sessions (
   name text,
   expires_at timestamptz not null,
   created_at timestamptz not null,
-  -- Of the account at Google or GitHub. Null: a sign-in with a code.
+  -- The account at Google or GitHub. Null: a sign-in with a code.
   issuer text,
   subject text,
   check ((issuer is null) = (subject is null))
@@ -105,8 +106,8 @@ create table customer_browser_sessions (
 create index customer_browser_sessions_oldest on customer_browser_sessions (expires_at);
 create index customer_browser_sessions_by_email on customer_browser_sessions (provider_id, lower(email));
 
--- Codes that were requested, codes that were tried, and clients that were registered, within a window. No provider's: a
--- network is limited at all of them together.
+-- Counts of requested codes, entered codes and registered clients within a window. The rows belong to no provider, because a
+-- network is limited over all providers.
 create table customer_auth_attempts (
   kind text not null check (
     kind in (
@@ -122,15 +123,15 @@ create table customer_auth_attempts (
 
 create index customer_auth_attempts_oldest on customer_auth_attempts (window_ends_at);
 
--- A client that an agent has for a customer is made by whoever sells, with a key: the audit log names them.
+-- A client of an agent for a customer is created by the provider with a key. The audit log has the actor.
 create trigger audited after insert on oauth_records
   for each row when (new.model = 'Client' and new.customer_ref is not null)
   execute function audit_row('customer_ref');
 
--- Links that lead a customer who signs in to a checkout, a top-up or the portal.
+-- Links that lead a customer to a checkout, a top-up or the portal after a sign-in.
 create table customer_links (
   provider_id text not null,
-  -- Of the id in the link.
+  -- Digest of the id in the link.
   link_sha256 text primary key check (link_sha256 ~ '^[0-9a-f]{64}$'),
   customer_ref text not null,
   product_ref text not null,
@@ -144,7 +145,7 @@ create table customer_links (
 create index customer_links_oldest on customer_links (expires_at);
 create index customer_links_of_customer on customer_links (provider_id, customer_ref);
 
--- The audit log names who issued a link. Its id is in no entry.
+-- The audit log has the actor that created a link. No entry contains its id.
 create trigger audited after insert on customer_links
   for each row execute function audit_row('customer_ref');
 
@@ -160,13 +161,13 @@ create table inbox_messages (
 
 create index inbox_messages_newest on inbox_messages (created_at);
 
--- Browsers that were sent to an upstream and are not back. Each row is used once.
+-- Browsers that were redirected to Google or GitHub and have not returned. Each row is used once.
 create table customer_upstream_sign_ins (
   provider_id text not null,
-  -- Of the state together with the cookie of the browser: another browser finds nothing with the state.
+  -- Digest of the state together with the cookie of the browser, so that another browser cannot use the state.
   state_sha256 text primary key check (state_sha256 ~ '^[0-9a-f]{64}$'),
   upstream text not null check (upstream in ('google', 'github')),
-  -- Of the page that the browser returns to: that of one request of a client, or of one link.
+  -- The page to which the browser returns: the page of one request of a client, or of one link.
   page_path text not null,
   expires_at timestamptz not null,
   created_at timestamptz not null
@@ -174,7 +175,7 @@ create table customer_upstream_sign_ins (
 
 create index customer_upstream_sign_ins_oldest on customer_upstream_sign_ins (expires_at);
 
--- The address that an account stands for. The account keeps it when its address at the upstream changes, and another account
+-- The email address of an account at Google or GitHub. The account keeps it if its address there changes, and another account
 -- that has the address later does not get it.
 create table customer_identities (
   provider_id text not null,
@@ -182,7 +183,8 @@ create table customer_identities (
   subject text not null,
   email text not null,
   email_key text not null generated always as (lower(email)) stored,
-  -- The customer who had the address when the account was linked. The link holds while the address leads to that customer.
+  -- The customer that had the address when the account was linked. The link is valid while the address belongs to that
+  -- customer.
   customer_ref text not null,
   created_at timestamptz not null,
   primary key (provider_id, issuer, subject),
@@ -191,6 +193,6 @@ create table customer_identities (
 
 create index customer_identities_of_customer on customer_identities (provider_id, customer_ref);
 
--- The audit log names whose account was linked. It holds digests of the row alone.
+-- The audit log has the customer whose account was linked, and only digests of the row.
 create trigger audited after insert or update or delete on customer_identities
   for each row execute function audit_row('customer_ref');

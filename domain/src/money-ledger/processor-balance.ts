@@ -13,7 +13,7 @@ export async function readProcessorBalance(
     with moved as (
       select transaction_ref, sum(amount) filter (where account = 'clearing') as amount
       from ledger_entries
-      -- A payout of less than a minor unit may clear nothing.
+      -- Both accounts, because a payout of less than a minor unit may have no entry in clearing.
       where provider_id = ${providerId} and account in ('clearing', 'bank') and unit = ${currency}
       group by transaction_ref)
     select coalesce(sum(moved.amount), 0)::text as clearing,

@@ -45,7 +45,7 @@ export async function listUnbalancedInvoices(
       join ledger_entries using (provider_id)
       where invoice_ref is not null and transaction_ref = reference
       group by provider_id, invoice_ref
-      -- One that was issued before postings named it is not known in full.
+      -- The ledger does not have all postings of an invoice that was issued before postings contained its reference.
       having bool_or(kind = 'invoice_issued')
     ) as entries using (provider_id, invoice_ref)
     where due <> receivable or written_off <> entries_written_off

@@ -4,13 +4,13 @@ import { integerSetting } from '@tollgate/platform/config/settings'
 export const walletSettings = {
   creditsHeldSeconds: integerSetting(
     'TOLLGATE_CREDITS_HELD_SECONDS',
-    'Seconds that credits are held for a usage record that never comes; much longer than writing one can take',
+    'Seconds that credits are held for a usage record that never arrives; must be much longer than it takes to write a record',
     600,
     { min: 60, max: 86_400 },
   ),
   creditsHeldMax: integerSetting(
     'TOLLGATE_CREDITS_HELD_MAX',
-    'Holds of one wallet at a time: usage records that are not counted yet, and reservations, which may be half of them',
+    'Maximum concurrent holds of one wallet: usage records that are not counted yet, and reservations, which may be half of the holds',
     100_000,
     { min: 1, max: 10_000_000 },
   ),

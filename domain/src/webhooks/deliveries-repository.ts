@@ -179,7 +179,7 @@ export async function skipHeldDeliveries(
         where provider_id = ${providerId} and endpoint_ref = ${reference} and ${isSkippable}
         limit ${skippedPerStatement}
       ),
-      -- In the order in which dispatchers lock them.
+      -- In the order in which dispatchers lock deliveries, which avoids deadlocks.
       locked as (
         select sequence from webhook_deliveries
         where sequence = any(array(select sequence from chosen)) and ${isSkippable}

@@ -68,7 +68,7 @@ export async function queueNextOfReplay(
         order by created_at, sequence limit ${countMax}
       ) delivery
     ),
-    -- Until this commits they are not deleted, although the deliveries that kept them may be.
+    -- Locked until the commit, so that the events are not deleted, even if the deliveries that kept them are.
     held as (
       select event_id from outbox
       where provider_id = ${providerId} and event_id in (select event_id from chosen) for key share

@@ -15,7 +15,7 @@ export const busSettings = {
   natsUrl: {
     variable: 'TOLLGATE_NATS_URL',
     description:
-      'Servers of the message bus on which internal services publish usage, as nats:// or tls:// URLs with commas between. Empty: no bus',
+      'Servers of the message bus on which internal services publish usage, as nats:// or tls:// URLs separated by commas; if empty, no bus is used',
     defaultText: '',
     parse: parseServers,
     // An operator may have put a password into the URL.
@@ -67,7 +67,7 @@ export const busSettings = {
   ),
   natsBatchMax: integerSetting(
     'TOLLGATE_NATS_BATCH_MAX',
-    'Messages that are requested from the stream, and appended to the log, at a time',
+    'Maximum messages that are requested from the stream and appended to the log at a time',
     500,
     { min: 1, max: 10_000 },
   ),
@@ -79,19 +79,19 @@ export const busSettings = {
   ),
   natsUnacknowledgedMax: integerSetting(
     'TOLLGATE_NATS_UNACKNOWLEDGED_MAX',
-    'Messages that may be delivered and not yet acknowledged, over all processes',
+    'Maximum messages that are delivered and not yet acknowledged, over all processes',
     5_000,
     count,
   ),
   natsMessagesInFlightMax: integerSetting(
     'TOLLGATE_NATS_MESSAGES_IN_FLIGHT_MAX',
-    'Messages that this process may have received and not finished',
+    'Maximum messages that this process has received and not finished',
     2_000,
     count,
   ),
   natsBytesInFlightMax: integerSetting(
     'TOLLGATE_NATS_BYTES_IN_FLIGHT_MAX',
-    'Bytes of the messages that this process may have received and not finished',
+    'Maximum bytes of the messages that this process has received and not finished',
     67_108_864,
     { min: 1_048_576, max: 4_294_967_296 },
   ),
@@ -114,13 +114,13 @@ export const busSettings = {
   ),
   natsCustomersFreshMs: integerSetting(
     'TOLLGATE_NATS_CUSTOMERS_FRESH_MS',
-    'Milliseconds that the provider of a customer is used from memory before it is read again',
+    'Milliseconds for which the provider of a customer is used from memory before it is read again',
     60_000,
     milliseconds,
   ),
   natsCustomersMax: integerSetting(
     'TOLLGATE_NATS_CUSTOMERS_MAX',
-    'Customers whose provider is kept in memory',
+    'Maximum customers whose provider is kept in memory',
     100_000,
     count,
   ),

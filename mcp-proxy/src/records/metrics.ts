@@ -12,7 +12,7 @@ export function createRecordMetrics(registry: Registry) {
   }
   const settled = new Counter({
     name: 'tollgate_mcp_calls_settled_total',
-    help: 'Calls of tools that have ended and are in the journal, by their outcome',
+    help: 'Tool calls that have ended and are in the journal, by outcome',
     labelNames: ['space', 'outcome'] as const,
     registers,
   })
@@ -21,14 +21,17 @@ export function createRecordMetrics(registry: Registry) {
   }
   return {
     settled,
-    delivered: counter('tollgate_mcp_records_delivered_total', 'Records of calls that ingest took'),
+    delivered: counter(
+      'tollgate_mcp_records_delivered_total',
+      'Records of calls that ingest accepted',
+    ),
     refused: counter(
       'tollgate_mcp_records_refused_total',
-      'Records of calls that ingest does not take; they are in the file of refused records',
+      'Records of calls that ingest refused; they are in the file of refused records',
     ),
     failures: counter(
       'tollgate_mcp_delivery_failures_total',
-      'Requests with records of calls that ingest did not answer as it should; they are repeated',
+      'Requests with records of calls that failed at ingest and are retried',
     ),
     damaged: counter(
       'tollgate_mcp_records_damaged_total',
@@ -36,11 +39,11 @@ export function createRecordMetrics(registry: Registry) {
     ),
     adopted: counter(
       'tollgate_mcp_records_adopted_total',
-      'Records of calls that a process that has ended left behind',
+      'Records of calls that were taken over from a process that has ended',
     ),
     lost: counter(
       'tollgate_mcp_journals_lost_total',
-      'Times that another process took over the journal of this one, which had shown no sign of life',
+      'Number of times that another process took over the journal of this process, which did not renew its claim',
     ),
   }
 }
@@ -61,12 +64,12 @@ export function registerJournalGauges(
     })
   gauge(
     'tollgate_mcp_journal_pending_bytes',
-    'Bytes of records of calls that ingest has not taken yet',
+    'Bytes of records of calls that ingest has not accepted yet',
     readings.pendingBytes,
   )
   gauge(
     'tollgate_mcp_journal_oldest_seconds',
-    'Age of the oldest record that ingest has not taken yet',
+    'Age in seconds of the oldest record that ingest has not accepted yet',
     readings.oldestAgeSeconds,
   )
 }

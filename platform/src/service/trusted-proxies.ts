@@ -16,8 +16,8 @@ const namedNetworks: Readonly<Record<string, string>> = {
 export const trustedProxiesSetting = {
   variable: 'TOLLGATE_TRUSTED_PROXIES',
   description:
-    'Proxies in front of this service whose X-Forwarded-* headers are believed: addresses, networks (10.1.0.0/16), or the names ' +
-    'loopback, linklocal and uniquelocal, with commas between. Empty believes nobody',
+    'Proxies in front of this service whose X-Forwarded-* headers are trusted: addresses, networks (10.1.0.0/16), or the names ' +
+    'loopback, linklocal and uniquelocal, separated by commas; if empty, none is trusted',
   defaultText: '',
   parse: parseTrustedProxies,
 } satisfies Setting<TrustedProxies>

@@ -10,14 +10,14 @@ import type { Kind } from '../store/records.ts'
 import { endRefund } from '../objects/refunds.ts'
 import { authenticateSetup } from '../objects/setup-intents.ts'
 import { tokenNames } from '../objects/test-cards.ts'
-import { runDue } from '../run-due.ts'
-import type { Pages } from '../store/pages.ts'
+import { runDueActions } from '../run-due-actions.ts'
+import type { KeyValueStore } from '../store/key-value-store.ts'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
-import { World } from '../store/world.ts'
+import { UnitOfWork } from '../store/unit-of-work.ts'
 import type { WebhookSender } from '../webhooks/send-webhooks.ts'
 
 export type AdminParts = {
-  readonly pages: Pages
+  readonly store: KeyValueStore
   readonly clock: SimulatedClock
   readonly faults: Faults
   readonly webhooks: WebhookSender
@@ -45,7 +45,7 @@ const fault = z.strictObject({
   times: z.int().min(1).default(1),
   delayMs: z.int().min(0).max(60_000).optional(),
 })
-const habits = z
+const webhookSettings = z
   .strictObject({
     isHeld: z.boolean(),
     delayMs: z.int().min(0),
@@ -56,78 +56,77 @@ const habits = z
   .partial()
 
 /** An event of one object that is not caused by the API: a decision of the bank or an action of the customer. */
-type Happening = {
+type ExternalEvent = {
   readonly path: string
   readonly kind: Kind
-  readonly happen: (world: World, id: string, body: unknown) => Answer | object | void
+  readonly apply: (work: UnitOfWork, id: string, body: unknown) => Answer | object | void
 }
 
 const accepted = z.strictObject({ isAccepted: z.boolean() })
-const happenings: readonly Happening[] = [
+const externalEvents: readonly ExternalEvent[] = [
   {
     path: 'payment_intents/:id/authenticate',
     kind: 'payment_intent',
-    happen: (world, id, body) =>
-      void authenticatePayment(world, id, accepted.parse(body).isAccepted),
+    apply: (work, id, body) => void authenticatePayment(work, id, accepted.parse(body).isAccepted),
   },
   {
     path: 'payment_intents/:id/settle',
     kind: 'payment_intent',
-    happen: (world, id, body) =>
-      settlePayment(world, id, z.strictObject({ isPaid: z.boolean() }).parse(body).isPaid),
+    apply: (work, id, body) =>
+      settlePayment(work, id, z.strictObject({ isPaid: z.boolean() }).parse(body).isPaid),
   },
   {
     path: 'setup_intents/:id/authenticate',
     kind: 'setup_intent',
-    happen: (world, id, body) => void authenticateSetup(world, id, accepted.parse(body).isAccepted),
+    apply: (work, id, body) => void authenticateSetup(work, id, accepted.parse(body).isAccepted),
   },
   {
     path: 'charges/:id/dispute',
     kind: 'charge',
-    happen: (world, id, body) => {
+    apply: (work, id, body) => {
       const wanted = z
         .strictObject({
           reason: z.string().default('fraudulent'),
           isInquiry: z.boolean().default(false),
         })
         .parse(body)
-      return openDispute(world, id, wanted)
+      return openDispute(work, id, wanted)
     },
   },
   {
     path: 'disputes/:id/close',
     kind: 'dispute',
-    happen: (world, id, body) => {
+    apply: (work, id, body) => {
       const { ending } = z
         .strictObject({ ending: z.enum(['won', 'lost', 'warning_closed']) })
         .parse(body)
-      return closeDispute(world, id, ending)
+      return closeDispute(work, id, ending)
     },
   },
   {
     path: 'refunds/:id/end',
     kind: 'refund',
-    happen: (world, id, body) => {
+    apply: (work, id, body) => {
       const { status } = z.strictObject({ status: z.enum(['succeeded', 'failed']) }).parse(body)
-      return endRefund(world, id, status)
+      return endRefund(work, id, status)
     },
   },
   {
     path: 'payouts/:id/move',
     kind: 'payout',
-    happen: (world, id, body) => {
+    apply: (work, id, body) => {
       const { status } = z
         .strictObject({ status: z.enum(['in_transit', 'paid', 'failed']) })
         .parse(body)
-      return status === 'failed' ? failPayout(world, id) : movePayout(world, id, status)
+      return status === 'failed' ? failPayout(work, id) : movePayout(work, id, status)
     },
   },
   {
     path: 'events/:id/resend',
     kind: 'event',
-    happen: (world, id) => {
-      for (const { id: endpoint } of world.list('webhook_endpoint')) {
-        world.deliver({ event: id, endpoint, attempts: 0 })
+    apply: (work, id) => {
+      for (const { id: endpoint } of work.list('webhook_endpoint')) {
+        work.scheduleDelivery({ event: id, endpoint, attempts: 0 })
       }
     },
   },
@@ -171,8 +170,8 @@ export const adminRoutes: readonly AdminRoute[] = [
     method: 'POST',
     path: 'webhooks',
     answer: ({ webhooks }, body) => {
-      webhooks.habits = { ...webhooks.habits, ...withoutUndefined(habits.parse(body)) }
-      return ok(webhooks.habits)
+      webhooks.settings = { ...webhooks.settings, ...withoutUndefined(webhookSettings.parse(body)) }
+      return ok(webhooks.settings)
     },
   },
   {
@@ -180,10 +179,10 @@ export const adminRoutes: readonly AdminRoute[] = [
     path: 'webhooks/flush',
     answer: async ({ webhooks }) => ok({ sent: await webhooks.flush() }),
   },
-  ...happenings.map((happening): AdminRoute => ({
+  ...externalEvents.map((event): AdminRoute => ({
     method: 'POST',
-    path: happening.path,
-    answer: (parts, body, id) => happenTo(parts, happening, id, body),
+    path: event.path,
+    answer: (parts, body, id) => applyExternalEvent(parts, event, id, body),
   })),
 ]
 
@@ -191,13 +190,13 @@ function stateOf({ clock, faults, webhooks }: AdminParts): object {
   return {
     now: Math.floor(clock.now() / 1_000),
     faults: faults.list(),
-    webhooks: webhooks.habits,
+    webhooks: webhooks.settings,
     paymentMethods: tokenNames,
   }
 }
 
 /** Moves the clock. All actions that become due by then are executed before the answer. */
-function moveClock({ clock, pages }: AdminParts, change: z.infer<typeof clockChange>): void {
+function moveClock({ clock, store }: AdminParts, change: z.infer<typeof clockChange>): void {
   const { now, advanceSeconds = 0, isHeld } = change
   try {
     if (now === undefined) clock.moveBy(advanceSeconds * 1_000, isHeld)
@@ -206,21 +205,21 @@ function moveClock({ clock, pages }: AdminParts, change: z.infer<typeof clockCha
     if (!(error instanceof RangeError)) throw error
     throw new StripeApiError(400, { type: 'invalid_request_error', message: error.message })
   }
-  runDue(pages, clock.now())
+  runDueActions(store, clock.now())
 }
 
-function happenTo(
-  { pages, clock }: AdminParts,
-  { kind, happen }: Happening,
+function applyExternalEvent(
+  { store, clock }: AdminParts,
+  { kind, apply }: ExternalEvent,
   id: string,
   body: unknown,
 ): Answer {
   for (const mode of ['test', 'live'] as const) {
-    const world = new World({ pages, mode, nowMs: clock.now() })
-    if (world.find(kind, id) === undefined) continue
-    const result = happen(world, id, body)
-    const shown = present(result ?? world.require(kind, id))
-    world.commit()
+    const work = new UnitOfWork({ store, mode, nowMs: clock.now() })
+    if (work.find(kind, id) === undefined) continue
+    const result = apply(work, id, body)
+    const shown = present(result ?? work.require(kind, id))
+    work.commit()
     return ok(shown)
   }
   throw missing(kind, id)

@@ -17,7 +17,7 @@ export function callerOf(authorization: string | undefined, formKey: unknown): C
 }
 
 /** Checks a request of a browser, which only has the publishable key and the client secret of one intent. */
-export function requireProof(
+export function requireClientSecret(
   isForBrowsers: boolean,
   expected: string | undefined,
   given: unknown,

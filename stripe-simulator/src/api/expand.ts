@@ -1,9 +1,9 @@
-import type { World } from '../store/world.ts'
+import type { UnitOfWork } from '../store/unit-of-work.ts'
 import type { Kind } from '../store/records.ts'
 import { present } from '../objects/present.ts'
 import { invalidParameter } from '../errors.ts'
 
-const kindOf: Readonly<Record<string, Kind>> = {
+const kindByPrefix: Readonly<Record<string, Kind>> = {
   cus: 'customer',
   pm: 'payment_method',
   pi: 'payment_intent',
@@ -17,12 +17,12 @@ const kindOf: Readonly<Record<string, Kind>> = {
 const depthMax = 4
 
 /** Fields that are absent while they have no value. */
-const optional: ReadonlySet<string> = new Set(['failure_balance_transaction'])
+const optionalFields: ReadonlySet<string> = new Set(['failure_balance_transaction'])
 
 type Fields = Record<string, unknown>
 
 /** Replaces ids by whole objects along paths such as `data.latest_charge.balance_transaction`. */
-export function expandAll(world: World, body: object, paths: readonly string[]): object {
+export function expandAll(work: UnitOfWork, body: object, paths: readonly string[]): object {
   const expanded = structuredClone(body) as Fields
   for (const path of paths) {
     const steps = path.split('.')
@@ -31,26 +31,31 @@ export function expandAll(world: World, body: object, paths: readonly string[]):
         param: 'expand',
       })
     }
-    expandPath(world, expanded, steps, path)
+    expandPath(work, expanded, steps, path)
   }
   return expanded
 }
 
-function expandPath(world: World, fields: Fields, steps: readonly string[], path: string): void {
+function expandPath(
+  work: UnitOfWork,
+  fields: Fields,
+  steps: readonly string[],
+  path: string,
+): void {
   const [step, ...others] = steps
   if (step === undefined) return
   if (!(step in fields)) {
-    if (optional.has(step)) return
+    if (optionalFields.has(step)) return
     throw invalidParameter(`This property cannot be expanded (${path}).`, { param: 'expand' })
   }
   const value = fields[step]
   if (typeof value === 'string') {
-    const kind = kindOf[value.slice(0, value.indexOf('_'))]
-    if (kind !== undefined) fields[step] = present(world.require(kind, value))
+    const kind = kindByPrefix[value.slice(0, value.indexOf('_'))]
+    if (kind !== undefined) fields[step] = present(work.require(kind, value))
   }
   const next = fields[step]
   const inner: unknown[] = Array.isArray(next) ? next : [next]
   for (const each of inner) {
-    if (typeof each === 'object' && each !== null) expandPath(world, each as Fields, others, path)
+    if (typeof each === 'object' && each !== null) expandPath(work, each as Fields, others, path)
   }
 }

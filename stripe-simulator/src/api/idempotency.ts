@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { StripeApiError } from '../errors.ts'
 import type { Mode } from '../store/records.ts'
-import type { Pages } from '../store/pages.ts'
+import type { KeyValueStore } from '../store/key-value-store.ts'
 import type { Answer } from '../answer.ts'
 
 /** Stripe keeps idempotency keys for at least 24 hours. The simulator keeps them for exactly that time. */
-const keptMs = 24 * 3_600_000
+const retentionMs = 24 * 3_600_000
 
-type Remembered = Answer & { readonly fingerprint: string; readonly atMs: number }
+type StoredAnswer = Answer & { readonly fingerprint: string; readonly atMs: number }
 
 export function keyOf(mode: Mode, key: string): string {
   return `key/${mode}/${createHash('sha256').update(key).digest('hex')}`
@@ -21,16 +21,16 @@ export function fingerprintOf(method: string, path: string, body: string): strin
 }
 
 /** Returns the earlier answer to the same request. Throws if the key was used for a different request. */
-export function recall(
-  pages: Pages,
+export function findStoredAnswer(
+  store: KeyValueStore,
   storedKey: string,
   fingerprint: string,
   nowMs: number,
 ): Answer | undefined {
-  const text = pages.get(storedKey)
+  const text = store.get(storedKey)
   if (text === undefined) return undefined
-  const remembered = JSON.parse(text) as Remembered
-  if (nowMs - remembered.atMs >= keptMs) return undefined
+  const remembered = JSON.parse(text) as StoredAnswer
+  if (nowMs - remembered.atMs >= retentionMs) return undefined
   if (remembered.fingerprint === fingerprint) return remembered
   throw new StripeApiError(
     400,
@@ -43,8 +43,8 @@ export function recall(
   )
 }
 
-export function remembered(answer: Answer, fingerprint: string, atMs: number): string {
-  return JSON.stringify({ ...answer, fingerprint, atMs } satisfies Remembered)
+export function encodeStoredAnswer(answer: Answer, fingerprint: string, atMs: number): string {
+  return JSON.stringify({ ...answer, fingerprint, atMs } satisfies StoredAnswer)
 }
 
 export function keyInUse(): StripeApiError {
@@ -60,10 +60,10 @@ export function keyInUse(): StripeApiError {
 }
 
 /** Deletes expired keys. */
-export function pruneKeys(pages: Pages, nowMs: number): void {
+export function pruneKeys(store: KeyValueStore, nowMs: number): void {
   const expired = new Map<string, undefined>()
-  for (const [key, text] of pages.range('key/', 'ascending')) {
-    if (nowMs - (JSON.parse(text) as Remembered).atMs >= keptMs) expired.set(key, undefined)
+  for (const [key, text] of store.range('key/', 'ascending')) {
+    if (nowMs - (JSON.parse(text) as StoredAnswer).atMs >= retentionMs) expired.set(key, undefined)
   }
-  if (expired.size > 0) pages.commit(expired)
+  if (expired.size > 0) store.commit(expired)
 }

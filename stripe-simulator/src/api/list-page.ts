@@ -1,4 +1,4 @@
-import type { World } from '../store/world.ts'
+import type { UnitOfWork } from '../store/unit-of-work.ts'
 import type { Kind, Records } from '../store/records.ts'
 import { present } from '../objects/present.ts'
 
@@ -18,17 +18,17 @@ export type TimeRange =
 
 /** Returns a page in Stripe's format, newest objects first. */
 export function listPage<Of extends Kind>(
-  world: World,
+  work: UnitOfWork,
   kind: Of,
   path: string,
   options: PageOptions & { readonly owner?: string | undefined },
   isWanted: (record: Records[Of]) => boolean = () => true,
 ): object {
   const { limit = 10, starting_after, owner } = options
-  if (starting_after !== undefined) world.require(kind, starting_after, 'starting_after')
+  if (starting_after !== undefined) work.require(kind, starting_after, 'starting_after')
   const found: object[] = []
   let hasMore = false
-  for (const record of world.list(kind, owner ?? '', starting_after)) {
+  for (const record of work.list(kind, owner ?? '', starting_after)) {
     if (!isWanted(record)) continue
     hasMore = found.length === limit
     if (hasMore) break

@@ -14,10 +14,10 @@ export function parseForm(text: string): Form {
 export function readParameters<Parameters>(schema: z.ZodType<Parameters>, form: Form): Parameters {
   const result = schema.safeParse(form)
   if (result.success) return result.data
-  throw describe(result.error.issues[0]!)
+  throw toStripeError(result.error.issues[0]!)
 }
 
-function describe(issue: z.core.$ZodIssue): StripeApiError {
+function toStripeError(issue: z.core.$ZodIssue): StripeApiError {
   const name = parameterName(issue.path)
   if (issue.code === 'unrecognized_keys') {
     const unknown = parameterName([...issue.path, issue.keys[0]!])

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { World } from '../store/world.ts'
+import type { UnitOfWork } from '../store/unit-of-work.ts'
 import type { Answer } from '../answer.ts'
 import { readParameters, type Form } from './read-parameters.ts'
 
@@ -9,7 +9,7 @@ export type Route = {
   readonly path: string
   /** Whether a caller with only the publishable key may use it, with the client secret of the object. */
   readonly isForBrowsers: boolean
-  readonly answer: (world: World, id: string, form: Form) => Answer
+  readonly answer: (work: UnitOfWork, id: string, form: Form) => Answer
 }
 
 type Options = { readonly isForBrowsers?: true }
@@ -19,13 +19,13 @@ export function route<Parameters>(
   method: Route['method'],
   path: string,
   schema: z.ZodType<Parameters>,
-  answer: (world: World, parameters: Parameters, id: string) => Answer,
+  answer: (work: UnitOfWork, parameters: Parameters, id: string) => Answer,
   { isForBrowsers }: Options = {},
 ): Route {
   return {
     method,
     path,
     isForBrowsers: isForBrowsers === true,
-    answer: (world, id, form) => answer(world, readParameters(schema, form), id),
+    answer: (work, id, form) => answer(work, readParameters(schema, form), id),
   }
 }

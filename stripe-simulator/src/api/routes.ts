@@ -43,10 +43,10 @@ import { route, type Route } from './route.ts'
 import { webhookEndpointRoutes } from './webhook-endpoint-routes.ts'
 
 const common = { expand: expand.optional() }
-const nothing = z.strictObject(common)
+const noParameters = z.strictObject(common)
 const forBrowsers = { isForBrowsers: true } as const
 /** Parameters with which a browser proves that an intent belongs to it. */
-const browserProof = { client_secret: text.optional(), key: text.optional() }
+const browserCredentials = { client_secret: text.optional(), key: text.optional() }
 
 const customerFields = {
   ...common,
@@ -58,26 +58,26 @@ const customerFields = {
 }
 
 const customers: readonly Route[] = [
-  route('POST', '/v1/customers', z.strictObject(customerFields), (world, change) =>
-    ok(present(createCustomer(world, change))),
+  route('POST', '/v1/customers', z.strictObject(customerFields), (work, change) =>
+    ok(present(createCustomer(work, change))),
   ),
-  route('GET', '/v1/customers/:id', nothing, (world, _, id) => {
-    const customer = world.require('customer', id)
+  route('GET', '/v1/customers/:id', noParameters, (work, _, id) => {
+    const customer = work.require('customer', id)
     const isGone = customer.deleted === true
     return ok(isGone ? { id, object: 'customer', deleted: true } : present(customer))
   }),
-  route('POST', '/v1/customers/:id', z.strictObject(customerFields), (world, change, id) =>
-    ok(present(updateCustomer(world, id, change))),
+  route('POST', '/v1/customers/:id', z.strictObject(customerFields), (work, change, id) =>
+    ok(present(updateCustomer(work, id, change))),
   ),
-  route('DELETE', '/v1/customers/:id', nothing, (world, _, id) => ok(deleteCustomer(world, id))),
+  route('DELETE', '/v1/customers/:id', noParameters, (work, _, id) => ok(deleteCustomer(work, id))),
   route(
     'GET',
     '/v1/customers',
     z.strictObject({ ...page, email: text.optional(), created: timeRange.optional() }),
-    (world, { email, created, ...options }) =>
+    (work, { email, created, ...options }) =>
       ok(
         listPage(
-          world,
+          work,
           'customer',
           '/v1/customers',
           options,
@@ -103,34 +103,34 @@ const paymentMethods: readonly Route[] = [
     '/v1/payment_methods',
     z.strictObject({
       ...common,
-      ...browserProof,
+      ...browserCredentials,
       type: z.literal('card'),
       card: cardFields,
       billing_details: z.strictObject({ name: text.optional(), email: text.optional() }).optional(),
     }),
-    (world, { card, billing_details }) =>
-      ok(present(createPaymentMethod(world, card, billing_details))),
+    (work, { card, billing_details }) =>
+      ok(present(createPaymentMethod(work, card, billing_details))),
     forBrowsers,
   ),
   route(
     'POST',
     '/v1/payment_methods/:id/attach',
     z.strictObject({ ...common, customer: text }),
-    (world, { customer }, id) => ok(present(attachPaymentMethod(world, id, customer))),
+    (work, { customer }, id) => ok(present(attachPaymentMethod(work, id, customer))),
   ),
-  route('POST', '/v1/payment_methods/:id/detach', nothing, (world, _, id) =>
-    ok(present(detachPaymentMethod(world, id))),
+  route('POST', '/v1/payment_methods/:id/detach', noParameters, (work, _, id) =>
+    ok(present(detachPaymentMethod(work, id))),
   ),
   route(
     'GET',
     '/v1/payment_methods',
     z.strictObject({ ...page, customer: text, type: z.literal('card').optional() }),
-    (world, { customer, ...options }) => {
-      requireCustomer(world, customer, 'customer')
+    (work, { customer, ...options }) => {
+      requireCustomer(work, customer, 'customer')
       const owned = { ...options, owner: customer }
       return ok(
         listPage(
-          world,
+          work,
           'payment_method',
           '/v1/payment_methods',
           owned,
@@ -153,7 +153,7 @@ const cancellation = z.strictObject({
     .enum(['abandoned', 'duplicate', 'fraudulent', 'requested_by_customer'])
     .optional(),
 })
-const ofCustomer = z.strictObject({
+const customerFilter = z.strictObject({
   ...page,
   customer: text.optional(),
   created: timeRange.optional(),
@@ -180,8 +180,8 @@ const intents: readonly Route[] = [
   route(
     'GET',
     '/v1/payment_intents/:id',
-    z.strictObject({ ...common, ...browserProof }),
-    (world, _, id) => ok(presentIntent(world.require('payment_intent', id))),
+    z.strictObject({ ...common, ...browserCredentials }),
+    (work, _, id) => ok(presentIntent(work.require('payment_intent', id))),
     forBrowsers,
   ),
   route(
@@ -193,22 +193,22 @@ const intents: readonly Route[] = [
       description: text.optional(),
       metadata: metadata.optional(),
     }),
-    (world, change, id) => updatePaymentIntent(world, id, change),
+    (work, change, id) => updatePaymentIntent(work, id, change),
   ),
   route(
     'POST',
     '/v1/payment_intents/:id/confirm',
-    z.strictObject({ ...common, ...browserProof, ...confirmationFields }),
-    (world, given, id) => confirmPaymentIntent(world, id, given),
+    z.strictObject({ ...common, ...browserCredentials, ...confirmationFields }),
+    (work, given, id) => confirmPaymentIntent(work, id, given),
     forBrowsers,
   ),
-  route('POST', '/v1/payment_intents/:id/cancel', cancellation, (world, given, id) =>
-    cancelPaymentIntent(world, id, given.cancellation_reason),
+  route('POST', '/v1/payment_intents/:id/cancel', cancellation, (work, given, id) =>
+    cancelPaymentIntent(work, id, given.cancellation_reason),
   ),
-  route('GET', '/v1/payment_intents', ofCustomer, (world, { customer, created, ...options }) =>
+  route('GET', '/v1/payment_intents', customerFilter, (work, { customer, created, ...options }) =>
     ok(
       listPage(
-        world,
+        work,
         'payment_intent',
         '/v1/payment_intents',
         { ...options, owner: customer },
@@ -234,19 +234,19 @@ const intents: readonly Route[] = [
   route(
     'GET',
     '/v1/setup_intents/:id',
-    z.strictObject({ ...common, ...browserProof }),
-    (world, _, id) => ok(presentIntent(world.require('setup_intent', id))),
+    z.strictObject({ ...common, ...browserCredentials }),
+    (work, _, id) => ok(presentIntent(work.require('setup_intent', id))),
     forBrowsers,
   ),
   route(
     'POST',
     '/v1/setup_intents/:id/confirm',
-    z.strictObject({ ...common, ...browserProof, ...confirmationFields }),
-    (world, given, id) => confirmSetupIntent(world, id, given),
+    z.strictObject({ ...common, ...browserCredentials, ...confirmationFields }),
+    (work, given, id) => confirmSetupIntent(work, id, given),
     forBrowsers,
   ),
-  route('POST', '/v1/setup_intents/:id/cancel', cancellation, (world, given, id) =>
-    cancelSetupIntent(world, id, given.cancellation_reason),
+  route('POST', '/v1/setup_intents/:id/cancel', cancellation, (work, given, id) =>
+    cancelSetupIntent(work, id, given.cancellation_reason),
   ),
 ]
 
@@ -255,12 +255,12 @@ function readRoutes(kind: Kind, path: string, owners: readonly string[]): readon
   const filters = Object.fromEntries(owners.map((owner) => [owner, text.optional()]))
   const schema = z.strictObject({ ...page, created: timeRange.optional(), ...filters })
   return [
-    route('GET', `${path}/:id`, nothing, (world, _, id) => ok(present(world.require(kind, id)))),
-    route('GET', path, schema, (world, { limit, starting_after, created, ...rest }) => {
+    route('GET', `${path}/:id`, noParameters, (work, _, id) => ok(present(work.require(kind, id)))),
+    route('GET', path, schema, (work, { limit, starting_after, created, ...rest }) => {
       const given = rest as Readonly<Record<string, string | undefined>>
       const owner = owners.map((name) => given[name]).find((id) => id !== undefined)
       return ok(
-        listPage(world, kind, path, { limit, starting_after, owner }, (each) =>
+        listPage(work, kind, path, { limit, starting_after, owner }, (each) =>
           isWithin(created, each.created),
         ),
       )
@@ -276,7 +276,7 @@ const money: readonly Route[] = [
   ...readRoutes('dispute', '/v1/disputes', ['charge']),
   ...readRoutes('payout', '/v1/payouts', []),
   ...readRoutes('balance_transaction', '/v1/balance_transactions', ['source']),
-  route('GET', '/v1/balance', nothing, (world) => ok(presentBalance(world))),
+  route('GET', '/v1/balance', noParameters, (work) => ok(presentBalance(work))),
   route(
     'POST',
     '/v1/refunds',
@@ -288,7 +288,7 @@ const money: readonly Route[] = [
       reason: z.enum(['duplicate', 'fraudulent', 'requested_by_customer']).optional(),
       metadata: metadata.optional(),
     }),
-    (world, wanted) => ok(present(createRefund(world, wanted))),
+    (work, wanted) => ok(present(createRefund(work, wanted))),
   ),
   route(
     'POST',
@@ -298,11 +298,10 @@ const money: readonly Route[] = [
       evidence: z.strictObject({ uncategorized_text: text.optional() }).optional(),
       submit: flag.optional(),
     }),
-    (world, { evidence }, id) =>
-      ok(present(submitEvidence(world, id, evidence?.uncategorized_text))),
+    (work, { evidence }, id) => ok(present(submitEvidence(work, id, evidence?.uncategorized_text))),
   ),
-  route('POST', '/v1/disputes/:id/close', nothing, (world, _, id) =>
-    ok(present(closeDispute(world, id, 'lost'))),
+  route('POST', '/v1/disputes/:id/close', noParameters, (work, _, id) =>
+    ok(present(closeDispute(work, id, 'lost'))),
   ),
   route(
     'POST',
@@ -314,16 +313,16 @@ const money: readonly Route[] = [
       description: text.optional(),
       metadata: metadata.optional(),
     }),
-    (world, wanted) => ok(present(createPayout(world, wanted))),
+    (work, wanted) => ok(present(createPayout(work, wanted))),
   ),
-  route('POST', '/v1/payouts/:id/cancel', nothing, (world, _, id) =>
-    ok(present(cancelPayout(world, id))),
+  route('POST', '/v1/payouts/:id/cancel', noParameters, (work, _, id) =>
+    ok(present(cancelPayout(work, id))),
   ),
 ]
 
 const events: readonly Route[] = [
-  route('GET', '/v1/events/:id', nothing, (world, _, id) =>
-    ok(present(world.require('event', id))),
+  route('GET', '/v1/events/:id', noParameters, (work, _, id) =>
+    ok(present(work.require('event', id))),
   ),
   route(
     'GET',
@@ -334,10 +333,10 @@ const events: readonly Route[] = [
       types: z.array(text).max(20).optional(),
       created: timeRange.optional(),
     }),
-    (world, { type, types, created, ...options }) =>
+    (work, { type, types, created, ...options }) =>
       ok(
         listPage(
-          world,
+          work,
           'event',
           '/v1/events',
           options,

@@ -1,13 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
-import type { Pages } from '../store/pages.ts'
-import { newId, World } from '../store/world.ts'
+import type { KeyValueStore } from '../store/key-value-store.ts'
+import { newId, UnitOfWork } from '../store/unit-of-work.ts'
 import { StripeApiError } from '../errors.ts'
 import type { Answer } from '../answer.ts'
-import { callerOf, requireProof, type Caller } from './caller.ts'
+import { callerOf, requireClientSecret, type Caller } from './caller.ts'
 import { expandAll } from './expand.ts'
 import type { Fault, Faults } from './faults.ts'
-import { fingerprintOf, keyInUse, keyOf, recall, remembered } from './idempotency.ts'
+import {
+  fingerprintOf,
+  keyInUse,
+  keyOf,
+  findStoredAnswer,
+  encodeStoredAnswer,
+} from './idempotency.ts'
 import { parseForm, type Form } from './read-parameters.ts'
 import type { Route } from './route.ts'
 
@@ -36,18 +42,18 @@ export type Reply =
   | { readonly kind: 'hang' }
 
 export type ApiParts = {
-  readonly pages: Pages
+  readonly store: KeyValueStore
   readonly clock: SimulatedClock
   readonly faults: Faults
   /** Idempotency keys of requests in progress. */
   readonly inUse: Set<string>
 }
 
-const broken: Answer = {
+const injectedError: Answer = {
   status: 500,
   body: { error: { type: 'api_error', message: 'An error was injected by the simulator.' } },
 }
-const limited: Answer = {
+const rateLimited: Answer = {
   status: 429,
   body: {
     error: { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests.' },
@@ -67,17 +73,23 @@ export async function serveApi(parts: ApiParts, request: ApiRequest): Promise<Re
     isReplay: false,
   })
   try {
-    const call = readCall(parts, request)
+    const call = parseRequest(parts, request)
     const fault = parts.faults.take(request.method, call.route.path)
-    if (fault?.kind === 'rate_limit') return answered(limited)
+    if (fault?.kind === 'rate_limit') return answered(rateLimited)
     if (fault?.kind === 'reset_before') return { kind: 'reset' }
     if (fault?.kind === 'hang_before') return { kind: 'hang' }
-    if (call.storedKey === undefined) return await work(parts, request, call, fault, requestId)
+    if (call.storedKey === undefined)
+      return await processRequest(parts, request, call, fault, requestId)
     if (parts.inUse.has(call.storedKey)) throw keyInUse()
-    const earlier = recall(parts.pages, call.storedKey, call.fingerprint, parts.clock.now())
+    const earlier = findStoredAnswer(
+      parts.store,
+      call.storedKey,
+      call.fingerprint,
+      parts.clock.now(),
+    )
     if (earlier !== undefined) {
       const { status, body } = earlier
-      return afterwards(fault, {
+      return applyLateFault(fault, {
         kind: 'answer',
         answer: { status, body },
         requestId,
@@ -86,7 +98,7 @@ export async function serveApi(parts: ApiParts, request: ApiRequest): Promise<Re
     }
     parts.inUse.add(call.storedKey)
     try {
-      return await work(parts, request, call, fault, requestId)
+      return await processRequest(parts, request, call, fault, requestId)
     } finally {
       parts.inUse.delete(call.storedKey)
     }
@@ -96,7 +108,7 @@ export async function serveApi(parts: ApiParts, request: ApiRequest): Promise<Re
   }
 }
 
-type Call = {
+type ParsedRequest = {
   readonly route: Route
   readonly id: string
   readonly form: Form
@@ -105,7 +117,7 @@ type Call = {
   readonly fingerprint: string
 }
 
-function readCall({ pages, clock }: ApiParts, request: ApiRequest): Call {
+function parseRequest({ store, clock }: ApiParts, request: ApiRequest): ParsedRequest {
   const { method, path, route, id, query, body, idempotencyKey } = request
   const form = parseForm(method === 'POST' ? body : query)
   const caller = callerOf(request.authorization, form['key'])
@@ -120,9 +132,9 @@ function readCall({ pages, clock }: ApiParts, request: ApiRequest): Call {
     )
   }
   if (caller.isBrowser) {
-    const world = new World({ pages, mode: caller.mode, nowMs: clock.now() })
-    const intent = world.find('payment_intent', id) ?? world.find('setup_intent', id)
-    requireProof(route.isForBrowsers, intent?.client_secret, form['client_secret'])
+    const work = new UnitOfWork({ store, mode: caller.mode, nowMs: clock.now() })
+    const intent = work.find('payment_intent', id) ?? work.find('setup_intent', id)
+    requireClientSecret(route.isForBrowsers, intent?.client_secret, form['client_secret'])
   }
   if (idempotencyKey !== undefined && idempotencyKey.length > 255) {
     throw new StripeApiError(
@@ -142,10 +154,10 @@ function readCall({ pages, clock }: ApiParts, request: ApiRequest): Call {
   }
 }
 
-async function work(
+async function processRequest(
   parts: ApiParts,
   request: ApiRequest,
-  call: Call,
+  call: ParsedRequest,
   fault: Fault | undefined,
   requestId: string,
 ): Promise<Reply> {
@@ -157,62 +169,62 @@ async function work(
   })
   if (fault?.kind === 'slow') await sleep(fault.delayMs ?? 0)
   if (fault?.kind === 'error_before') {
-    const world = worldOf(parts, request, call, requestId)
-    remember(world, call, broken)
-    world.commit()
-    return answered(broken)
+    const work = openUnitOfWork(parts, request, call, requestId)
+    storeAnswer(work, call, injectedError)
+    work.commit()
+    return answered(injectedError)
   }
-  const instead = fault?.kind === 'error_after' ? broken : undefined
-  return afterwards(fault, answered(act(parts, request, call, requestId, instead)))
+  const replacement = fault?.kind === 'error_after' ? injectedError : undefined
+  return applyLateFault(fault, answered(execute(parts, request, call, requestId, replacement)))
 }
 
 /** Applies a fault that occurs after the effect. */
-function afterwards(fault: Fault | undefined, reply: Reply): Reply {
+function applyLateFault(fault: Fault | undefined, reply: Reply): Reply {
   if (fault?.kind === 'reset_after') return { kind: 'reset' }
   if (fault?.kind === 'hang_after') return { kind: 'hang' }
   return reply
 }
 
-/** Executes the request and returns its answer, or `instead` if that is given. */
-function act(
+/** Executes the request and returns its answer, or `replacement` if that is given. */
+function execute(
   parts: ApiParts,
   request: ApiRequest,
-  call: Call,
+  call: ParsedRequest,
   requestId: string,
-  instead: Answer | undefined,
+  replacement: Answer | undefined,
 ): Answer {
-  const world = worldOf(parts, request, call, requestId)
+  const work = openUnitOfWork(parts, request, call, requestId)
   try {
-    const { status, body } = call.route.answer(world, call.id, call.form)
-    const answer = instead ?? { status, body: expandAll(world, body, expandPaths(call.form)) }
-    remember(world, call, answer)
-    world.commit()
+    const { status, body } = call.route.answer(work, call.id, call.form)
+    const answer = replacement ?? { status, body: expandAll(work, body, expandPaths(call.form)) }
+    storeAnswer(work, call, answer)
+    work.commit()
     return answer
   } catch (error) {
     if (!(error instanceof StripeApiError)) throw error
     const answer = { status: error.status, body: { error: error.body } }
-    if (!error.isRemembered) return answer
-    // Changes made before the refusal are dropped with their world, so a new world stores the answer.
-    const fresh = worldOf(parts, request, call, requestId)
-    remember(fresh, call, answer)
+    if (!error.isReplayable) return answer
+    // Changes made before the refusal are dropped with their unit of work, so a new one stores the answer.
+    const fresh = openUnitOfWork(parts, request, call, requestId)
+    storeAnswer(fresh, call, answer)
     fresh.commit()
     return answer
   }
 }
 
-function worldOf(
-  { pages, clock }: ApiParts,
+function openUnitOfWork(
+  { store, clock }: ApiParts,
   { idempotencyKey }: ApiRequest,
-  { caller }: Call,
+  { caller }: ParsedRequest,
   requestId: string,
-): World {
+): UnitOfWork {
   const request = { id: requestId, idempotencyKey }
-  return new World({ pages, mode: caller.mode, nowMs: clock.now(), request })
+  return new UnitOfWork({ store, mode: caller.mode, nowMs: clock.now(), request })
 }
 
-function remember(world: World, call: Call, answer: Answer): void {
+function storeAnswer(work: UnitOfWork, call: ParsedRequest, answer: Answer): void {
   if (call.storedKey === undefined) return
-  world.set(call.storedKey, remembered(answer, call.fingerprint, world.nowMs))
+  work.set(call.storedKey, encodeStoredAnswer(answer, call.fingerprint, work.nowMs))
 }
 
 function expandPaths(form: Form): readonly string[] {

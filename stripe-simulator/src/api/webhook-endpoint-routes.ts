@@ -17,15 +17,15 @@ const path = '/v1/webhook_endpoints'
 
 export const webhookEndpointRoutes: readonly Route[] = [
   // The secret is only returned by this operation.
-  route('POST', path, z.strictObject(fields), (world, wanted) => {
-    const endpoint = createEndpoint(world, wanted)
+  route('POST', path, z.strictObject(fields), (work, wanted) => {
+    const endpoint = createEndpoint(work, wanted)
     return ok({ ...present(endpoint), secret: endpoint.simulator.secret })
   }),
-  route('GET', path, z.strictObject(page), (world, options) =>
-    ok(listPage(world, 'webhook_endpoint', path, options)),
+  route('GET', path, z.strictObject(page), (work, options) =>
+    ok(listPage(work, 'webhook_endpoint', path, options)),
   ),
-  route('GET', `${path}/:id`, z.strictObject({}), (world, _, id) =>
-    ok(present(world.require('webhook_endpoint', id))),
+  route('GET', `${path}/:id`, z.strictObject({}), (work, _, id) =>
+    ok(present(work.require('webhook_endpoint', id))),
   ),
   route(
     'POST',
@@ -36,11 +36,11 @@ export const webhookEndpointRoutes: readonly Route[] = [
       enabled_events: fields.enabled_events.optional(),
       disabled: flag.optional(),
     }),
-    (world, change, id) => ok(present(updateEndpoint(world, id, change))),
+    (work, change, id) => ok(present(updateEndpoint(work, id, change))),
   ),
-  route('DELETE', `${path}/:id`, z.strictObject({}), (world, _, id) => {
-    world.require('webhook_endpoint', id)
-    world.remove('webhook_endpoint', id)
+  route('DELETE', `${path}/:id`, z.strictObject({}), (work, _, id) => {
+    work.require('webhook_endpoint', id)
+    work.remove('webhook_endpoint', id)
     return ok({ id, object: 'webhook_endpoint', deleted: true })
   }),
 ]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountWords } from './amounts.ts'
+import { formatAmount } from './amounts.ts'
 
 test.each([
   [5_400, 'usd', '$54.00'],
@@ -10,6 +10,6 @@ test.each([
   // In Stripe, these currencies have 2 decimals, although officially they have none.
   [10_000, 'ugx', 'UGX 100.00'],
   [10_000, 'isk', 'ISK 100.00'],
-])('%i of %s is %s', (amount, currency, words) => {
-  expect(amountWords(amount, currency)).toBe(words)
+])('formats %i %s as %s', (amount, currency, words) => {
+  expect(formatAmount(amount, currency)).toBe(words)
 })

@@ -58,7 +58,7 @@ const withThreeDecimals = new Set(['bhd', 'jod', 'kwd', 'omr', 'tnd'])
  * Formats an amount for people, for example `$54.00`. The number of decimals is that of Stripe, which differs from the official one
  * for some currencies.
  */
-export function amountWords(amount: number, currency: string): string {
+export function formatAmount(amount: number, currency: string): string {
   const digits = withoutDecimals.has(currency) ? 0 : withThreeDecimals.has(currency) ? 3 : 2
   const format = new Intl.NumberFormat('en-US', {
     style: 'currency',

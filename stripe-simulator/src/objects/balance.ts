@@ -1,4 +1,4 @@
-import { newId, type World } from '../store/world.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
 import type { Balance, BalanceTransaction } from '../store/records.ts'
 import { emit } from './event-log.ts'
 
@@ -18,16 +18,16 @@ export type Movement = {
 }
 
 /** Changes the account's balance, which is the sum of all movements. */
-export function move(world: World, movement: Movement): BalanceTransaction {
+export function postMovement(work: UnitOfWork, movement: Movement): BalanceTransaction {
   const { amount, fee = 0, currency, isPending = false } = movement
   const id = newId('txn_')
   const transaction: BalanceTransaction = {
     id,
     object: 'balance_transaction',
     amount,
-    available_on: world.now + (isPending ? pendingSeconds : 0),
+    available_on: work.now + (isPending ? pendingSeconds : 0),
     balance_type: 'payments',
-    created: world.now,
+    created: work.now,
     currency,
     description: movement.description ?? null,
     exchange_rate: null,
@@ -50,62 +50,62 @@ export function move(world: World, movement: Movement): BalanceTransaction {
     status: isPending ? 'pending' : 'available',
     type: movement.type,
   }
-  world.add('balance_transaction', transaction, [movement.source])
-  addTo(world, currency, isPending ? { pending: amount - fee } : { available: amount - fee })
-  if (isPending) world.later(pendingSeconds, { do: 'make_available', id })
+  work.add('balance_transaction', transaction, [movement.source])
+  addToBalance(work, currency, isPending ? { pending: amount - fee } : { available: amount - fee })
+  if (isPending) work.schedule(pendingSeconds, { do: 'make_available', id })
   return transaction
 }
 
-export function makeAvailable(world: World, id: string): void {
-  const transaction = world.require('balance_transaction', id)
+export function makeAvailable(work: UnitOfWork, id: string): void {
+  const transaction = work.require('balance_transaction', id)
   if (transaction.status === 'available') return
-  world.put('balance_transaction', { ...transaction, status: 'available' })
+  work.put('balance_transaction', { ...transaction, status: 'available' })
   const { net, currency } = transaction
-  addTo(world, currency, { pending: -net, available: net })
-  emit(world, 'balance.available', presentBalance(world, [currency]))
+  addToBalance(work, currency, { pending: -net, available: net })
+  emit(work, 'balance.available', presentBalance(work, [currency]))
 }
 
-function addTo(
-  world: World,
+function addToBalance(
+  work: UnitOfWork,
   currency: string,
   change: Partial<Record<'available' | 'pending', number>>,
 ): void {
-  const known = findBalance(world, currency)
+  const known = findBalance(work, currency)
   const balance: Balance = {
     ...known,
     available: known.available + (change.available ?? 0),
     pending: known.pending + (change.pending ?? 0),
   }
-  if (world.find('balance_of_currency', currency) === undefined) {
-    world.add('balance_of_currency', balance)
-  } else world.put('balance_of_currency', balance)
+  if (work.find('balance_of_currency', currency) === undefined) {
+    work.add('balance_of_currency', balance)
+  } else work.put('balance_of_currency', balance)
 }
 
-export function findBalance(world: World, currency: string): Balance {
+export function findBalance(work: UnitOfWork, currency: string): Balance {
   return (
-    world.find('balance_of_currency', currency) ?? {
+    work.find('balance_of_currency', currency) ?? {
       id: currency,
       object: 'balance_of_currency',
-      created: world.now,
-      livemode: world.mode === 'live',
+      created: work.now,
+      livemode: work.mode === 'live',
       available: 0,
       pending: 0,
     }
   )
 }
 
-export function presentBalance(world: World, of?: readonly string[]): object {
-  const known = [...world.list('balance_of_currency')].map(({ id }) => id)
+export function presentBalance(work: UnitOfWork, of?: readonly string[]): object {
+  const known = [...work.list('balance_of_currency')].map(({ id }) => id)
   const currencies = of ?? (known.length === 0 ? ['usd'] : known)
   const sums = (which: 'available' | 'pending'): object[] =>
     currencies.map((currency) => {
-      const amount = findBalance(world, currency)[which]
+      const amount = findBalance(work, currency)[which]
       return { amount, currency, source_types: { card: amount } }
     })
   return {
     object: 'balance',
     available: sums('available'),
-    livemode: world.mode === 'live',
+    livemode: work.mode === 'live',
     pending: sums('pending'),
   }
 }

@@ -1,6 +1,6 @@
-import { newId, type World } from '../store/world.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
 import { feeOf } from './amounts.ts'
-import { move } from './balance.ts'
+import { postMovement } from './balance.ts'
 import { openDispute } from './disputes.ts'
 import { emit } from './event-log.ts'
 import type { Charge, PaymentIntent, PaymentMethod } from '../store/records.ts'
@@ -8,7 +8,7 @@ import { testCard, type CardError } from './test-cards.ts'
 
 /** Creates the charge of one attempt of a payment intent, with its result. */
 export function chargeCard(
-  world: World,
+  work: UnitOfWork,
   intent: PaymentIntent,
   method: PaymentMethod,
   result: 'succeeded' | 'pending' | CardError,
@@ -25,7 +25,7 @@ export function chargeCard(
     balance_transaction: null,
     billing_details: method.billing_details,
     captured: status !== 'failed',
-    created: world.now,
+    created: work.now,
     currency: intent.currency,
     customer: intent.customer,
     description: intent.description,
@@ -47,31 +47,31 @@ export function chargeCard(
     simulator: { number: method.simulator.number, disputedAmount: 0 },
   }
   const owners = [intent.id, ...(intent.customer === null ? [] : [intent.customer])]
-  world.add('charge', charge, owners)
-  if (status === 'succeeded') return collect(world, charge)
-  emit(world, `charge.${status}`, charge)
+  work.add('charge', charge, owners)
+  if (status === 'succeeded') return collect(work, charge)
+  emit(work, `charge.${status}`, charge)
   return charge
 }
 
 /** Ends a pending charge. */
-export function endCharge(world: World, id: string, error: CardError | undefined): Charge {
-  const charge = world.require('charge', id)
-  if (error === undefined) return collect(world, charge)
+export function endCharge(work: UnitOfWork, id: string, error: CardError | undefined): Charge {
+  const charge = work.require('charge', id)
+  if (error === undefined) return collect(work, charge)
   const failed: Charge = {
     ...charge,
     status: 'failed',
     failure_code: error.code,
     failure_message: error.message,
   }
-  world.put('charge', failed)
-  emit(world, 'charge.failed', failed)
+  work.put('charge', failed)
+  emit(work, 'charge.failed', failed)
   return failed
 }
 
 /** Adds the money of a charge to the balance. */
-function collect(world: World, charge: Charge): Charge {
+function collect(work: UnitOfWork, charge: Charge): Charge {
   const card = testCard(charge.simulator.number)
-  const transaction = move(world, {
+  const transaction = postMovement(work, {
     type: 'charge',
     amount: charge.amount,
     fee: feeOf(charge.amount),
@@ -87,8 +87,8 @@ function collect(world: World, charge: Charge): Charge {
     paid: true,
     balance_transaction: transaction.id,
   }
-  world.put('charge', paid)
-  emit(world, 'charge.succeeded', paid)
-  if (card.dispute !== undefined) openDispute(world, paid.id, card.dispute)
+  work.put('charge', paid)
+  emit(work, 'charge.succeeded', paid)
+  if (card.dispute !== undefined) openDispute(work, paid.id, card.dispute)
   return paid
 }

@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import { newId, type World } from '../store/world.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
 import type { Customer } from '../store/records.ts'
 import { emit } from './event-log.ts'
@@ -12,12 +12,12 @@ export type CustomerChange = {
   readonly invoice_settings?: { readonly default_payment_method?: string | undefined } | undefined
 }
 
-export function createCustomer(world: World, change: CustomerChange): Customer {
+export function createCustomer(work: UnitOfWork, change: CustomerChange): Customer {
   const blank: Customer = {
     id: newId('cus_'),
     object: 'customer',
     balance: 0,
-    created: world.now,
+    created: work.now,
     currency: null,
     default_source: null,
     delinquent: false,
@@ -29,39 +29,39 @@ export function createCustomer(world: World, change: CustomerChange): Customer {
       footer: null,
       rendering_options: null,
     },
-    livemode: world.mode === 'live',
+    livemode: work.mode === 'live',
     metadata: {},
     name: null,
     shipping: null,
   }
-  const customer = changed(world, blank, change)
-  world.add('customer', customer)
-  emit(world, 'customer.created', customer)
+  const customer = changed(work, blank, change)
+  work.add('customer', customer)
+  emit(work, 'customer.created', customer)
   return customer
 }
 
-export function updateCustomer(world: World, id: string, change: CustomerChange): Customer {
-  const customer = changed(world, requireCustomer(world, id), change)
-  world.put('customer', customer)
-  emit(world, 'customer.updated', customer)
+export function updateCustomer(work: UnitOfWork, id: string, change: CustomerChange): Customer {
+  const customer = changed(work, requireCustomer(work, id), change)
+  work.put('customer', customer)
+  emit(work, 'customer.updated', customer)
   return customer
 }
 
 /** Deletes a customer and detaches its cards. */
-export function deleteCustomer(world: World, id: string): object {
-  const customer = requireCustomer(world, id)
-  for (const method of world.list('payment_method', id)) {
+export function deleteCustomer(work: UnitOfWork, id: string): object {
+  const customer = requireCustomer(work, id)
+  for (const method of work.list('payment_method', id)) {
     if (method.customer !== id) continue
     const simulator = { ...method.simulator, isUsedUp: true }
-    world.put('payment_method', { ...method, customer: null, simulator })
+    work.put('payment_method', { ...method, customer: null, simulator })
   }
-  world.put('customer', { ...customer, deleted: true })
-  emit(world, 'customer.deleted', customer)
+  work.put('customer', { ...customer, deleted: true })
+  emit(work, 'customer.deleted', customer)
   return { id, object: 'customer', deleted: true }
 }
 
-export function requireCustomer(world: World, id: string, param?: string): Customer {
-  const customer = world.require('customer', id, param)
+export function requireCustomer(work: UnitOfWork, id: string, param?: string): Customer {
+  const customer = work.require('customer', id, param)
   if (customer.deleted === true) {
     throw invalid(`No such customer: '${id}'`, {
       code: 'resource_missing',
@@ -71,16 +71,16 @@ export function requireCustomer(world: World, id: string, param?: string): Custo
   return customer
 }
 
-function changed(world: World, customer: Customer, change: CustomerChange): Customer {
-  const wanted = change.invoice_settings?.default_payment_method
-  if (wanted !== undefined && wanted !== '') {
-    const method = world.require(
+function changed(work: UnitOfWork, customer: Customer, change: CustomerChange): Customer {
+  const methodId = change.invoice_settings?.default_payment_method
+  if (methodId !== undefined && methodId !== '') {
+    const method = work.require(
       'payment_method',
-      wanted,
+      methodId,
       'invoice_settings[default_payment_method]',
     )
     if (method.customer !== customer.id) {
-      throw invalid('The customer does not have a payment method with the ID ' + wanted + '.', {
+      throw invalid('The customer does not have a payment method with the ID ' + methodId + '.', {
         code: 'resource_missing',
         param: 'invoice_settings[default_payment_method]',
       })
@@ -92,8 +92,8 @@ function changed(world: World, customer: Customer, change: CustomerChange): Cust
     ...(change.name !== undefined && { name: change.name || null }),
     ...(change.description !== undefined && { description: change.description || null }),
     metadata: changedMetadata(customer.metadata, change.metadata),
-    ...(wanted !== undefined && {
-      invoice_settings: { ...customer.invoice_settings, default_payment_method: wanted || null },
+    ...(methodId !== undefined && {
+      invoice_settings: { ...customer.invoice_settings, default_payment_method: methodId || null },
     }),
   }
 }

@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts'
-import { newId, type World } from '../store/world.ts'
-import { move } from './balance.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
+import { postMovement } from './balance.ts'
 import { emit } from './event-log.ts'
 import type { Dispute } from '../store/records.ts'
 
@@ -13,11 +13,11 @@ const evidenceSeconds = 9 * 86_400
  * not refunded.
  */
 export function openDispute(
-  world: World,
+  work: UnitOfWork,
   chargeId: string,
   { reason, isInquiry }: { readonly reason: string; readonly isInquiry: boolean },
 ): Dispute {
-  const charge = world.require('charge', chargeId, 'charge')
+  const charge = work.require('charge', chargeId, 'charge')
   const amount = charge.amount - charge.amount_refunded
   if (charge.status !== 'succeeded' || charge.disputed || amount === 0) {
     throw invalid('Only a paid charge that is neither disputed nor refunded can be disputed.')
@@ -28,12 +28,12 @@ export function openDispute(
     amount,
     balance_transactions: [],
     charge: charge.id,
-    created: world.now,
+    created: work.now,
     currency: charge.currency,
     enhanced_eligibility_types: [],
     evidence: { enhanced_evidence: {} },
     evidence_details: {
-      due_by: world.now + evidenceSeconds,
+      due_by: work.now + evidenceSeconds,
       enhanced_eligibility: {},
       has_evidence: false,
       past_due: false,
@@ -47,20 +47,20 @@ export function openDispute(
     status: isInquiry ? 'warning_needs_response' : 'needs_response',
   }
   const simulator = { ...charge.simulator, disputedAmount: isInquiry ? 0 : amount }
-  world.put('charge', { ...charge, disputed: true, simulator })
-  world.add('dispute', dispute, [charge.id])
-  emit(world, 'charge.dispute.created', dispute)
+  work.put('charge', { ...charge, disputed: true, simulator })
+  work.add('dispute', dispute, [charge.id])
+  emit(work, 'charge.dispute.created', dispute)
   if (isInquiry) return dispute
-  const withdrawn = moveFor(world, dispute, -amount, disputeFee)
-  emit(world, 'charge.dispute.funds_withdrawn', withdrawn)
+  const withdrawn = moveDisputedFunds(work, dispute, -amount, disputeFee)
+  emit(work, 'charge.dispute.funds_withdrawn', withdrawn)
   return withdrawn
 }
 
 export type DisputeEnding = 'won' | 'lost' | 'warning_closed'
 
 /** Closes a dispute with the bank's decision. An inquiry can only end as `warning_closed`. */
-export function closeDispute(world: World, id: string, ending: DisputeEnding): Dispute {
-  const dispute = world.require('dispute', id)
+export function closeDispute(work: UnitOfWork, id: string, ending: DisputeEnding): Dispute {
+  const dispute = work.require('dispute', id)
   const isInquiry = dispute.status === 'warning_needs_response'
   const isOpen =
     isInquiry || dispute.status === 'needs_response' || dispute.status === 'under_review'
@@ -69,36 +69,41 @@ export function closeDispute(world: World, id: string, ending: DisputeEnding): D
     throw invalid(`A dispute with the status ${dispute.status} cannot become ${ending}.`)
   }
   const closed: Dispute = { ...dispute, status: ending }
-  world.put('dispute', closed)
+  work.put('dispute', closed)
   if (ending !== 'won') {
-    emit(world, 'charge.dispute.closed', closed)
+    emit(work, 'charge.dispute.closed', closed)
     return closed
   }
-  const charge = world.require('charge', dispute.charge)
-  world.put('charge', { ...charge, simulator: { ...charge.simulator, disputedAmount: 0 } })
-  const reinstated = moveFor(world, closed, dispute.amount, 0)
-  emit(world, 'charge.dispute.funds_reinstated', reinstated)
-  emit(world, 'charge.dispute.closed', reinstated)
+  const charge = work.require('charge', dispute.charge)
+  work.put('charge', { ...charge, simulator: { ...charge.simulator, disputedAmount: 0 } })
+  const reinstated = moveDisputedFunds(work, closed, dispute.amount, 0)
+  emit(work, 'charge.dispute.funds_reinstated', reinstated)
+  emit(work, 'charge.dispute.closed', reinstated)
   return reinstated
 }
 
 /** Submits evidence. As in Stripe's test mode, certain texts decide the dispute. */
-export function submitEvidence(world: World, id: string, text: string | undefined): Dispute {
-  const dispute = world.require('dispute', id)
-  if (text === 'winning_evidence') return closeDispute(world, id, 'won')
-  if (text === 'losing_evidence') return closeDispute(world, id, 'lost')
+export function submitEvidence(work: UnitOfWork, id: string, text: string | undefined): Dispute {
+  const dispute = work.require('dispute', id)
+  if (text === 'winning_evidence') return closeDispute(work, id, 'won')
+  if (text === 'losing_evidence') return closeDispute(work, id, 'lost')
   if (dispute.status !== 'needs_response') {
     throw invalid(`This dispute takes no evidence: it is ${dispute.status}.`)
   }
   const details = { ...dispute.evidence_details, has_evidence: true, submission_count: 1 }
   const reviewed: Dispute = { ...dispute, status: 'under_review', evidence_details: details }
-  world.put('dispute', reviewed)
-  emit(world, 'charge.dispute.updated', reviewed, { status: dispute.status })
+  work.put('dispute', reviewed)
+  emit(work, 'charge.dispute.updated', reviewed, { status: dispute.status })
   return reviewed
 }
 
-function moveFor(world: World, dispute: Dispute, amount: number, fee: number): Dispute {
-  const transaction = move(world, {
+function moveDisputedFunds(
+  work: UnitOfWork,
+  dispute: Dispute,
+  amount: number,
+  fee: number,
+): Dispute {
+  const transaction = postMovement(work, {
     type: 'adjustment',
     reportingCategory: amount < 0 ? 'dispute' : 'dispute_reversal',
     amount,
@@ -111,6 +116,6 @@ function moveFor(world: World, dispute: Dispute, amount: number, fee: number): D
     ...dispute,
     balance_transactions: [...dispute.balance_transactions, transaction],
   }
-  world.put('dispute', moved)
+  work.put('dispute', moved)
   return moved
 }

@@ -21,7 +21,7 @@ export const authenticationRequired: CardError = {
 }
 
 /** Returns whether the bank requires authentication of the cardholder for this card now. */
-export function asksCustomer(method: PaymentMethod, isOffSession: boolean): boolean {
+export function requiresAuthentication(method: PaymentMethod, isOffSession: boolean): boolean {
   const { authentication } = testCard(method.simulator.number)
   if (authentication === undefined) return false
   switch (authentication) {
@@ -50,19 +50,19 @@ export function lastError(
 
 /** Returns the answer to a failed attempt: an error that contains the current state of the intent. The failed attempt is stored. */
 export function failed(intent: PaymentIntent | SetupIntent, error: LastError): Answer {
-  const standing = presentIntent(intent)
+  const presented = presentIntent(intent)
   const shownIntent =
-    intent.object === 'payment_intent' ? { payment_intent: standing } : { setup_intent: standing }
+    intent.object === 'payment_intent' ? { payment_intent: presented } : { setup_intent: presented }
   return { status: 402, body: { error: { ...error, ...shownIntent } } }
 }
 
 export function unexpectedState(intent: PaymentIntent | SetupIntent, verb: string): StripeApiError {
   const name = intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent'
-  const standing = presentIntent(intent)
+  const presented = presentIntent(intent)
   return invalid(
     `You cannot ${verb} this ${name} because it has a status of ${intent.status}.`,
     intent.object === 'payment_intent'
-      ? { code: 'payment_intent_unexpected_state', payment_intent: standing }
-      : { code: 'setup_intent_unexpected_state', setup_intent: standing },
+      ? { code: 'payment_intent_unexpected_state', payment_intent: presented }
+      : { code: 'setup_intent_unexpected_state', setup_intent: presented },
   )
 }

@@ -1,12 +1,12 @@
 import { invalid } from '../errors.ts'
 import { ok, type Answer } from '../answer.ts'
-import { newId, type World } from '../store/world.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
 import { requireChargeable } from './amounts.ts'
 import { chargeCard, endCharge } from './charges.ts'
 import { requireCustomer } from './customers.ts'
 import { emit } from './event-log.ts'
 import {
-  asksCustomer,
+  requiresAuthentication,
   authenticationRequired,
   failed,
   lastError,
@@ -14,7 +14,7 @@ import {
   type Confirmation,
 } from './intents.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
-import { giveTo, requireUsable } from './payment-methods.ts'
+import { attachTo, requireUsable } from './payment-methods.ts'
 import { presentIntent } from './present.ts'
 import type { PaymentIntent, PaymentMethod } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
@@ -32,24 +32,26 @@ export type NewPaymentIntent = Confirmation & {
   readonly confirm?: boolean | undefined
 }
 
-export function createPaymentIntent(world: World, wanted: NewPaymentIntent): Answer {
-  requireChargeable(wanted.amount, wanted.currency)
+export function createPaymentIntent(work: UnitOfWork, parameters: NewPaymentIntent): Answer {
+  requireChargeable(parameters.amount, parameters.currency)
   const customer =
-    wanted.customer === undefined ? null : requireCustomer(world, wanted.customer, 'customer').id
-  if (wanted.off_session === true && wanted.confirm !== true) {
+    parameters.customer === undefined
+      ? null
+      : requireCustomer(work, parameters.customer, 'customer').id
+  if (parameters.off_session === true && parameters.confirm !== true) {
     throw invalid('You cannot set off_session without setting confirm to true.', {
       param: 'off_session',
     })
   }
   const method =
-    wanted.payment_method === undefined
+    parameters.payment_method === undefined
       ? undefined
-      : requireUsable(world, wanted.payment_method, customer)
+      : requireUsable(work, parameters.payment_method, customer)
   const id = newId('pi_')
   const intent: PaymentIntent = {
     id,
     object: 'payment_intent',
-    amount: wanted.amount,
+    amount: parameters.amount,
     amount_capturable: 0,
     amount_received: 0,
     canceled_at: null,
@@ -57,29 +59,29 @@ export function createPaymentIntent(world: World, wanted: NewPaymentIntent): Ans
     capture_method: 'automatic_async',
     client_secret: `${id}_${newId('secret_')}`,
     confirmation_method: 'automatic',
-    created: world.now,
-    currency: wanted.currency,
+    created: work.now,
+    currency: parameters.currency,
     customer,
-    description: wanted.description ?? null,
+    description: parameters.description ?? null,
     last_payment_error: null,
     latest_charge: null,
-    livemode: world.mode === 'live',
-    metadata: changedMetadata({}, wanted.metadata),
+    livemode: work.mode === 'live',
+    metadata: changedMetadata({}, parameters.metadata),
     payment_method: method?.id ?? null,
     payment_method_types: ['card'],
-    setup_future_usage: wanted.setup_future_usage ?? null,
+    setup_future_usage: parameters.setup_future_usage ?? null,
     status: method === undefined ? 'requires_payment_method' : 'requires_confirmation',
     simulator: { returnUrl: null },
   }
-  world.add('payment_intent', intent, customer === null ? [] : [customer])
-  emit(world, 'payment_intent.created', intent)
-  if (wanted.confirm !== true) return ok(presentIntent(intent))
+  work.add('payment_intent', intent, customer === null ? [] : [customer])
+  emit(work, 'payment_intent.created', intent)
+  if (parameters.confirm !== true) return ok(presentIntent(intent))
   // The token has already created a payment method, so that method is confirmed.
-  return confirmPaymentIntent(world, id, { ...wanted, payment_method: method?.id })
+  return confirmPaymentIntent(work, id, { ...parameters, payment_method: method?.id })
 }
 
 export function updatePaymentIntent(
-  world: World,
+  work: UnitOfWork,
   id: string,
   change: {
     readonly amount?: number | undefined
@@ -87,7 +89,7 @@ export function updatePaymentIntent(
     readonly metadata?: MetadataChange | undefined
   },
 ): Answer {
-  const intent = world.require('payment_intent', id)
+  const intent = work.require('payment_intent', id)
   const { amount = intent.amount } = change
   if (amount !== intent.amount) {
     if (!isOpen(intent)) throw unexpectedState(intent, 'update the amount of')
@@ -99,96 +101,104 @@ export function updatePaymentIntent(
     ...(change.description !== undefined && { description: change.description || null }),
     metadata: changedMetadata(intent.metadata, change.metadata),
   }
-  world.put('payment_intent', changed)
+  work.put('payment_intent', changed)
   return ok(presentIntent(changed))
 }
 
-export function confirmPaymentIntent(world: World, id: string, given: Confirmation): Answer {
-  const intent = world.require('payment_intent', id)
+export function confirmPaymentIntent(
+  work: UnitOfWork,
+  id: string,
+  parameters: Confirmation,
+): Answer {
+  const intent = work.require('payment_intent', id)
   if (!isOpen(intent) && intent.status !== 'requires_action') {
     throw unexpectedState(intent, 'confirm')
   }
-  const methodId = given.payment_method ?? intent.payment_method
+  const methodId = parameters.payment_method ?? intent.payment_method
   if (methodId === null) {
     throw invalid("You cannot confirm this PaymentIntent because it's missing a payment method.", {
       code: 'payment_intent_unexpected_state',
       payment_intent: presentIntent(intent),
     })
   }
-  const method = requireUsable(world, methodId, intent.customer)
-  const isOffSession = given.off_session === true
+  const method = requireUsable(work, methodId, intent.customer)
+  const isOffSession = parameters.off_session === true
   const tried: PaymentIntent = {
     ...intent,
     payment_method: method.id,
     last_payment_error: null,
-    simulator: { returnUrl: given.return_url ?? intent.simulator.returnUrl },
+    simulator: { returnUrl: parameters.return_url ?? intent.simulator.returnUrl },
   }
-  if (asksCustomer(method, isOffSession)) {
-    if (isOffSession) return turnDown(world, tried, method, authenticationRequired)
+  if (requiresAuthentication(method, isOffSession)) {
+    if (isOffSession) return decline(work, tried, method, authenticationRequired)
     const asking: PaymentIntent = { ...tried, status: 'requires_action' }
-    world.put('payment_intent', asking)
-    emit(world, 'payment_intent.requires_action', asking)
+    work.put('payment_intent', asking)
+    emit(work, 'payment_intent.requires_action', asking)
     return ok(presentIntent(asking))
   }
-  return charge(world, tried, method)
+  return charge(work, tried, method)
 }
 
 /** Ends the authentication of the cardholder by the bank. */
-export function authenticatePayment(world: World, id: string, isAccepted: boolean): Answer {
-  const intent = world.require('payment_intent', id)
+export function authenticatePayment(work: UnitOfWork, id: string, isAccepted: boolean): Answer {
+  const intent = work.require('payment_intent', id)
   if (intent.status !== 'requires_action') throw unexpectedState(intent, 'authenticate')
-  const method = requireUsable(world, intent.payment_method!, intent.customer)
-  if (isAccepted) return charge(world, intent, method)
+  const method = requireUsable(work, intent.payment_method!, intent.customer)
+  if (isAccepted) return charge(work, intent, method)
   const error: CardError = {
     code: 'payment_intent_authentication_failure',
     message: 'The provided PaymentMethod has failed authentication.',
   }
-  return fail(world, intent, method, error, undefined, 'invalid_request_error')
+  return fail(work, intent, method, error, undefined, 'invalid_request_error')
 }
 
-export function cancelPaymentIntent(world: World, id: string, reason: string | undefined): Answer {
-  const intent = world.require('payment_intent', id)
+export function cancelPaymentIntent(
+  work: UnitOfWork,
+  id: string,
+  reason: string | undefined,
+): Answer {
+  const intent = work.require('payment_intent', id)
   if (!isOpen(intent) && intent.status !== 'requires_action') {
     throw unexpectedState(intent, 'cancel')
   }
   const canceled: PaymentIntent = {
     ...intent,
     status: 'canceled',
-    canceled_at: world.now,
+    canceled_at: work.now,
     cancellation_reason: reason ?? null,
   }
-  world.put('payment_intent', canceled)
-  emit(world, 'payment_intent.canceled', canceled)
+  work.put('payment_intent', canceled)
+  emit(work, 'payment_intent.canceled', canceled)
   return ok(presentIntent(canceled))
 }
 
 /** Ends a slow payment. */
-export function settlePayment(world: World, id: string, isPaid: boolean): void {
-  const intent = world.require('payment_intent', id)
+export function settlePayment(work: UnitOfWork, id: string, isPaid: boolean): void {
+  const intent = work.require('payment_intent', id)
   if (intent.status !== 'processing') return
-  const method = world.require('payment_method', intent.payment_method!)
+  const method = work.require('payment_method', intent.payment_method!)
   const error: CardError = {
     code: 'card_declined',
     decline_code: 'generic_decline',
     message: 'Your card was declined.',
   }
-  const charged = endCharge(world, intent.latest_charge!, isPaid ? undefined : error)
-  if (isPaid) succeed(world, intent, method, charged.id)
-  else fail(world, intent, method, error, charged.id)
+  const charged = endCharge(work, intent.latest_charge!, isPaid ? undefined : error)
+  if (isPaid) succeed(work, intent, method, charged.id)
+  else fail(work, intent, method, error, charged.id)
 }
 
-function charge(world: World, intent: PaymentIntent, method: PaymentMethod): Answer {
+function charge(work: UnitOfWork, intent: PaymentIntent, method: PaymentMethod): Answer {
   const { chargeError, settlesLater } = testCard(method.simulator.number)
-  if (chargeError !== undefined) return turnDown(world, intent, method, chargeError)
+  if (chargeError !== undefined) return decline(work, intent, method, chargeError)
   if (settlesLater === undefined) {
-    const { id } = chargeCard(world, intent, method, 'succeeded')
-    return ok(presentIntent(succeed(world, intent, method, id)))
+    const { id } = chargeCard(work, intent, method, 'succeeded')
+    return ok(presentIntent(succeed(work, intent, method, id)))
   }
-  const { id } = chargeCard(world, intent, method, 'pending')
+  const { id } = chargeCard(work, intent, method, 'pending')
   const processing: PaymentIntent = { ...intent, status: 'processing', latest_charge: id }
-  world.put('payment_intent', processing)
-  emit(world, 'payment_intent.processing', processing)
-  world.later(processingSeconds, {
+  work.put('payment_intent', processing)
+  emit(work, 'payment_intent.processing', processing)
+  work.schedule(processingSeconds, {
     do: 'settle_payment',
     id: intent.id,
     isPaid: settlesLater === 'succeeded',
@@ -197,7 +207,7 @@ function charge(world: World, intent: PaymentIntent, method: PaymentMethod): Ans
 }
 
 function succeed(
-  world: World,
+  work: UnitOfWork,
   intent: PaymentIntent,
   method: PaymentMethod,
   latestCharge: string,
@@ -208,33 +218,33 @@ function succeed(
     amount_received: intent.amount,
     latest_charge: latestCharge,
   }
-  world.put('payment_intent', paid)
-  emit(world, 'payment_intent.succeeded', paid)
-  keepCard(world, paid, method)
+  work.put('payment_intent', paid)
+  emit(work, 'payment_intent.succeeded', paid)
+  saveCard(work, paid, method)
   return paid
 }
 
 /** Saves the card for later charges if requested. A card without a customer can only be used for one payment. */
-function keepCard(world: World, intent: PaymentIntent, method: PaymentMethod): void {
+function saveCard(work: UnitOfWork, intent: PaymentIntent, method: PaymentMethod): void {
   const isSetUp = method.simulator.isSetUp || intent.setup_future_usage === 'off_session'
   const isKept = intent.setup_future_usage !== null && intent.customer !== null
   const isUsedUp = method.customer === null && !isKept
   const used: PaymentMethod = { ...method, simulator: { ...method.simulator, isSetUp, isUsedUp } }
-  world.put('payment_method', used)
-  if (isKept && used.customer === null) giveTo(world, used, intent.customer)
+  work.put('payment_method', used)
+  if (isKept && used.customer === null) attachTo(work, used, intent.customer)
 }
 
-function turnDown(
-  world: World,
+function decline(
+  work: UnitOfWork,
   intent: PaymentIntent,
   method: PaymentMethod,
   error: CardError,
 ): Answer {
-  return fail(world, intent, method, error, chargeCard(world, intent, method, error).id)
+  return fail(work, intent, method, error, chargeCard(work, intent, method, error).id)
 }
 
 function fail(
-  world: World,
+  work: UnitOfWork,
   intent: PaymentIntent,
   method: PaymentMethod,
   error: CardError,
@@ -249,8 +259,8 @@ function fail(
     last_payment_error: last,
     latest_charge: chargeId ?? intent.latest_charge,
   }
-  world.put('payment_intent', open)
-  emit(world, 'payment_intent.payment_failed', open)
+  work.put('payment_intent', open)
+  emit(work, 'payment_intent.payment_failed', open)
   return failed(open, last)
 }
 

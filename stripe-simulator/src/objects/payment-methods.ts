@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { invalid, missing, StripeApiError } from '../errors.ts'
-import { present } from './present.ts'
-import { newId, type World } from '../store/world.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
 import { requireCustomer } from './customers.ts'
 import { emit } from './event-log.ts'
 import type { PaymentMethod } from '../store/records.ts'
@@ -17,28 +16,28 @@ export type NewCard = {
 type Person = { readonly name?: string | undefined; readonly email?: string | undefined }
 
 export function createPaymentMethod(
-  world: World,
+  work: UnitOfWork,
   card: NewCard,
   person: Person = {},
 ): PaymentMethod {
   const number = card.number.replaceAll(/[\s-]/g, '')
   const found = findTestCard(number)
   if (found === undefined) {
-    throw cardError(402, {
+    throw cardError({
       code: 'incorrect_number',
       message: 'Your card number is incorrect. The simulator takes test cards only.',
     })
   }
-  const now = new Date(world.nowMs)
+  const now = new Date(work.nowMs)
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() + 1]
   if (card.exp_month < 1 || card.exp_month > 12) {
-    throw cardError(402, {
+    throw cardError({
       code: 'invalid_expiry_month',
       message: "Your card's expiration month is invalid.",
     })
   }
   if (card.exp_year < year || (card.exp_year === year && card.exp_month < month)) {
-    throw cardError(402, {
+    throw cardError({
       code: 'invalid_expiry_year',
       message: "Your card's expiration year is invalid.",
     })
@@ -69,102 +68,97 @@ export function createPaymentMethod(
       three_d_secure_usage: { supported: true },
       wallet: null,
     },
-    created: world.now,
+    created: work.now,
     customer: null,
-    livemode: world.mode === 'live',
+    livemode: work.mode === 'live',
     metadata: {},
     type: 'card',
     simulator: { number, isSetUp: found.authentication === 'on_session', isUsedUp: false },
   }
-  world.add('payment_method', method)
+  work.add('payment_method', method)
   return method
 }
 
 /** Returns a payment method by id, or creates one if the id is a token of a test card. */
-export function requirePaymentMethod(world: World, id: string, param?: string): PaymentMethod {
+export function requirePaymentMethod(work: UnitOfWork, id: string, param?: string): PaymentMethod {
   const number = numberOfToken(id)
   if (number === undefined) {
-    const found = world.find('payment_method', id)
+    const found = work.find('payment_method', id)
     if (found === undefined) throw missing('PaymentMethod', id, param)
     return found
   }
-  const year = new Date(world.nowMs).getUTCFullYear() + 8
-  return createPaymentMethod(world, { number, exp_month: 12, exp_year: year })
+  const year = new Date(work.nowMs).getUTCFullYear() + 8
+  return createPaymentMethod(work, { number, exp_month: 12, exp_year: year })
 }
 
-export function attachPaymentMethod(world: World, id: string, customer: string): PaymentMethod {
-  requireCustomer(world, customer, 'customer')
-  const method = requirePaymentMethod(world, id)
+export function attachPaymentMethod(work: UnitOfWork, id: string, customer: string): PaymentMethod {
+  requireCustomer(work, customer, 'customer')
+  const method = requirePaymentMethod(work, id)
   if (method.customer === customer) return method
   if (method.customer !== null) {
     throw invalid('The payment method you provided has already been attached to a customer.', {
       code: 'payment_method_unexpected_state',
     })
   }
-  if (method.simulator.isUsedUp) throw usedUp()
+  if (method.simulator.isUsedUp) throw alreadyUsed()
   const { attachError } = testCard(method.simulator.number)
-  if (attachError !== undefined) throw cardError(402, attachError)
-  return giveTo(world, method, customer)
+  if (attachError !== undefined) throw cardError(attachError)
+  return attachTo(work, method, customer)
 }
 
 /** Attaches a payment method to a customer and adds it to the customer's list. */
-export function giveTo(world: World, method: PaymentMethod, customer: string): PaymentMethod {
+export function attachTo(work: UnitOfWork, method: PaymentMethod, customer: string): PaymentMethod {
   const attached: PaymentMethod = { ...method, customer }
-  world.put('payment_method', attached)
-  world.addToList('payment_method', method.id, customer)
-  emit(world, 'payment_method.attached', attached)
+  work.put('payment_method', attached)
+  work.addToList('payment_method', method.id, customer)
+  emit(work, 'payment_method.attached', attached)
   return attached
 }
 
-export function detachPaymentMethod(world: World, id: string): PaymentMethod {
-  const method = requirePaymentMethod(world, id)
+export function detachPaymentMethod(work: UnitOfWork, id: string): PaymentMethod {
+  const method = requirePaymentMethod(work, id)
   if (method.customer === null) {
     throw invalid('The payment method you provided is not attached to a customer.', {
       code: 'payment_method_unexpected_state',
     })
   }
-  const customer = world.find('customer', method.customer)
+  const customer = work.find('customer', method.customer)
   if (customer?.invoice_settings.default_payment_method === id) {
     const settings = { ...customer.invoice_settings, default_payment_method: null }
-    world.put('customer', { ...customer, invoice_settings: settings })
+    work.put('customer', { ...customer, invoice_settings: settings })
   }
   const detached: PaymentMethod = {
     ...method,
     customer: null,
     simulator: { ...method.simulator, isUsedUp: true },
   }
-  world.put('payment_method', detached)
-  emit(world, 'payment_method.detached', detached, { customer: method.customer })
+  work.put('payment_method', detached)
+  emit(work, 'payment_method.detached', detached, { customer: method.customer })
   return detached
 }
 
 /** Returns a payment method for a payment or setup of this customer. It must belong to this customer or to none. */
-export function requireUsable(world: World, id: string, customer: string | null): PaymentMethod {
-  const method = requirePaymentMethod(world, id, 'payment_method')
+export function requireUsable(
+  work: UnitOfWork,
+  id: string,
+  customer: string | null,
+): PaymentMethod {
+  const method = requirePaymentMethod(work, id, 'payment_method')
   if (method.customer !== null && method.customer !== customer) {
     throw invalid(
       'The PaymentMethod belongs to a Customer: give that customer, and no other, on the intent.',
       { code: 'payment_intent_invalid_parameter', param: 'payment_method' },
     )
   }
-  if (method.customer === null && method.simulator.isUsedUp) throw usedUp()
+  if (method.customer === null && method.simulator.isUsedUp) throw alreadyUsed()
   return method
 }
 
-export function cardError(
-  status: number,
-  error: CardError,
-  more: { readonly payment_method?: PaymentMethod } = {},
-): StripeApiError {
-  const method = more.payment_method
-  return new StripeApiError(status, {
-    type: 'card_error',
-    ...error,
-    ...(method !== undefined && { payment_method: present(method) }),
-  })
+function cardError(error: CardError): StripeApiError {
+  return new StripeApiError(402, { type: 'card_error', ...error })
 }
 
-function usedUp(): StripeApiError {
+function alreadyUsed(): StripeApiError {
   return invalid(
     'The PaymentMethod was used without a Customer, or was detached from one, and may not be used again.',
     { code: 'payment_method_unexpected_state', param: 'payment_method' },

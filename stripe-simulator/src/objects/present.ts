@@ -5,7 +5,7 @@ export const simulatorOrigin = 'https://simulator.invalid'
 
 /** Returns a record as the API shows it: without the simulator's internal fields, and with the next action of an intent. */
 export function present(record: object): object {
-  return isIntent(record) ? presentIntent(record) : shown(record)
+  return isIntent(record) ? presentIntent(record) : withoutInternalFields(record)
 }
 
 export function presentIntent(intent: PaymentIntent | SetupIntent): object {
@@ -17,10 +17,13 @@ export function presentIntent(intent: PaymentIntent | SetupIntent): object {
     use_stripe_sdk: { type: 'three_d_secure_redirect', stripe_js: url },
   }
   const action = returnUrl === null ? browser : redirect
-  return { ...shown(intent), next_action: intent.status === 'requires_action' ? action : null }
+  return {
+    ...withoutInternalFields(intent),
+    next_action: intent.status === 'requires_action' ? action : null,
+  }
 }
 
-function shown(record: object): object {
+function withoutInternalFields(record: object): object {
   const text = JSON.stringify(record, (key, value: unknown) =>
     key === 'simulator' ? undefined : value,
   )

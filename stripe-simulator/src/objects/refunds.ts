@@ -1,6 +1,6 @@
 import { invalid, missing } from '../errors.ts'
-import { newId, type World } from '../store/world.ts'
-import { move } from './balance.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
+import { postMovement } from './balance.ts'
 import { emit } from './event-log.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
 import type { Charge, Refund } from '../store/records.ts'
@@ -17,10 +17,10 @@ export type NewRefund = {
   readonly metadata?: MetadataChange | undefined
 }
 
-export function createRefund(world: World, wanted: NewRefund): Refund {
-  const charge = requireRefundable(world, wanted)
+export function createRefund(work: UnitOfWork, parameters: NewRefund): Refund {
+  const charge = requireRefundable(work, parameters)
   const left = charge.amount - charge.amount_refunded
-  const amount = wanted.amount ?? left
+  const amount = parameters.amount ?? left
   if (charge.refunded) {
     throw invalid(`Charge ${charge.id} has already been refunded.`, {
       code: 'charge_already_refunded',
@@ -42,7 +42,7 @@ export function createRefund(world: World, wanted: NewRefund): Refund {
   }
   const behaviour = testCard(charge.simulator.number).refund
   const id = newId('re_')
-  const transaction = move(world, {
+  const transaction = postMovement(work, {
     type: 'refund',
     amount: -amount,
     currency: charge.currency,
@@ -54,39 +54,39 @@ export function createRefund(world: World, wanted: NewRefund): Refund {
     amount,
     balance_transaction: transaction.id,
     charge: charge.id,
-    created: world.now,
+    created: work.now,
     currency: charge.currency,
-    metadata: changedMetadata({}, wanted.metadata),
+    metadata: changedMetadata({}, parameters.metadata),
     payment_intent: charge.payment_intent,
     ...(behaviour === 'pending' && { pending_reason: 'processing' }),
-    reason: wanted.reason ?? null,
+    reason: parameters.reason ?? null,
     receipt_number: null,
     status: behaviour === 'pending' ? 'pending' : 'succeeded',
   }
-  world.add('refund', refund, [charge.id, charge.payment_intent])
-  const refunded = changeRefunded(world, charge.id, amount)
-  emit(world, 'refund.created', refund)
-  emit(world, 'charge.refunded', refunded)
+  work.add('refund', refund, [charge.id, charge.payment_intent])
+  const refunded = changeRefunded(work, charge.id, amount)
+  emit(work, 'refund.created', refund)
+  emit(work, 'charge.refunded', refunded)
   if (behaviour !== undefined) {
     const status = behaviour === 'pending' ? 'succeeded' : 'failed'
-    world.later(refundSeconds, { do: 'end_refund', id, status })
+    work.schedule(refundSeconds, { do: 'end_refund', id, status })
   }
   return refund
 }
 
 /** Ends a refund. A succeeded refund can still fail. The money then returns to the balance and can be refunded again. */
-export function endRefund(world: World, id: string, status: 'succeeded' | 'failed'): Refund {
-  const refund = world.require('refund', id)
+export function endRefund(work: UnitOfWork, id: string, status: 'succeeded' | 'failed'): Refund {
+  const refund = work.require('refund', id)
   if (refund.status === status) return refund
   if (refund.status === 'failed') throw invalid('A refund that has failed stays failed.')
   const { pending_reason: _, ...settled } = refund
   if (status === 'succeeded') {
     const ended: Refund = { ...settled, status }
-    world.put('refund', ended)
-    emit(world, 'refund.updated', ended, { status: refund.status })
+    work.put('refund', ended)
+    emit(work, 'refund.updated', ended, { status: refund.status })
     return ended
   }
-  const transaction = move(world, {
+  const transaction = postMovement(work, {
     type: 'refund_failure',
     amount: refund.amount,
     currency: refund.currency,
@@ -98,40 +98,40 @@ export function endRefund(world: World, id: string, status: 'succeeded' | 'faile
     failure_balance_transaction: transaction.id,
     failure_reason: 'expired_or_canceled_card',
   }
-  world.put('refund', failed)
-  changeRefunded(world, refund.charge, -refund.amount)
-  emit(world, 'refund.updated', failed, { status: refund.status })
-  emit(world, 'refund.failed', failed)
-  emit(world, 'charge.refund.updated', failed, { status: refund.status })
+  work.put('refund', failed)
+  changeRefunded(work, refund.charge, -refund.amount)
+  emit(work, 'refund.updated', failed, { status: refund.status })
+  emit(work, 'refund.failed', failed)
+  emit(work, 'charge.refund.updated', failed, { status: refund.status })
   return failed
 }
 
-function changeRefunded(world: World, chargeId: string, change: number): Charge {
-  const charge = world.require('charge', chargeId)
+function changeRefunded(work: UnitOfWork, chargeId: string, change: number): Charge {
+  const charge = work.require('charge', chargeId)
   const amountRefunded = charge.amount_refunded + change
   const changed: Charge = {
     ...charge,
     amount_refunded: amountRefunded,
     refunded: amountRefunded === charge.amount,
   }
-  world.put('charge', changed)
+  work.put('charge', changed)
   return changed
 }
 
-function requireRefundable(world: World, wanted: NewRefund): Charge {
-  const { charge: chargeId, payment_intent: intentId } = wanted
-  if (chargeId !== undefined) return requirePaid(world.require('charge', chargeId, 'charge'))
+function requireRefundable(work: UnitOfWork, parameters: NewRefund): Charge {
+  const { charge: chargeId, payment_intent: intentId } = parameters
+  if (chargeId !== undefined) return requirePaid(work.require('charge', chargeId, 'charge'))
   if (intentId === undefined) {
     throw invalid(
       'One of the following params should be provided for this request: payment_intent, charge.',
     )
   }
-  const intent = world.find('payment_intent', intentId)
+  const intent = work.find('payment_intent', intentId)
   if (intent === undefined) throw missing('payment_intent', intentId, 'payment_intent')
   if (intent.latest_charge === null || intent.status !== 'succeeded') {
     throw invalid(`This PaymentIntent (${intentId}) does not have a successful charge to refund.`)
   }
-  return requirePaid(world.require('charge', intent.latest_charge))
+  return requirePaid(work.require('charge', intent.latest_charge))
 }
 
 function requirePaid(charge: Charge): Charge {

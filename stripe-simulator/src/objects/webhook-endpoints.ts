@@ -1,4 +1,4 @@
-import { newId, type World } from '../store/world.ts'
+import { newId, type UnitOfWork } from '../store/unit-of-work.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
 import type { WebhookEndpoint } from '../store/records.ts'
 
@@ -10,8 +10,8 @@ export type NewEndpoint = {
 }
 
 export function createEndpoint(
-  world: World,
-  wanted: NewEndpoint,
+  work: UnitOfWork,
+  parameters: NewEndpoint,
   secret = newId('whsec_'),
 ): WebhookEndpoint {
   const endpoint: WebhookEndpoint = {
@@ -19,27 +19,27 @@ export function createEndpoint(
     object: 'webhook_endpoint',
     api_version: null,
     application: null,
-    created: world.now,
-    description: wanted.description ?? null,
-    enabled_events: wanted.enabled_events,
-    livemode: world.mode === 'live',
-    metadata: changedMetadata({}, wanted.metadata),
+    created: work.now,
+    description: parameters.description ?? null,
+    enabled_events: parameters.enabled_events,
+    livemode: work.mode === 'live',
+    metadata: changedMetadata({}, parameters.metadata),
     status: 'enabled',
-    url: wanted.url,
+    url: parameters.url,
     simulator: { secret },
   }
-  world.add('webhook_endpoint', endpoint)
+  work.add('webhook_endpoint', endpoint)
   return endpoint
 }
 
 export function updateEndpoint(
-  world: World,
+  work: UnitOfWork,
   id: string,
   change: { readonly [Name in keyof NewEndpoint]?: NewEndpoint[Name] | undefined } & {
     readonly disabled?: boolean | undefined
   },
 ): WebhookEndpoint {
-  const endpoint = world.require('webhook_endpoint', id)
+  const endpoint = work.require('webhook_endpoint', id)
   const { url, enabled_events, description, disabled } = change
   const changed: WebhookEndpoint = {
     ...endpoint,
@@ -49,15 +49,15 @@ export function updateEndpoint(
     ...(disabled !== undefined && { status: disabled ? 'disabled' : 'enabled' }),
     metadata: changedMetadata(endpoint.metadata, change.metadata),
   }
-  world.put('webhook_endpoint', changed)
+  work.put('webhook_endpoint', changed)
   return changed
 }
 
 /** Creates the configured webhook endpoint, or updates it to the current configuration. */
-export function ensureConfiguredEndpoint(world: World, url: string, secret: string): void {
+export function ensureConfiguredEndpoint(work: UnitOfWork, url: string, secret: string): void {
   const description = 'Configured at the start of the simulator'
-  const known = [...world.list('webhook_endpoint')].find((each) => each.description === description)
+  const known = [...work.list('webhook_endpoint')].find((each) => each.description === description)
   if (known === undefined) {
-    createEndpoint(world, { url, enabled_events: ['*'], description }, secret)
-  } else world.put('webhook_endpoint', { ...known, url, simulator: { secret } })
+    createEndpoint(work, { url, enabled_events: ['*'], description }, secret)
+  } else work.put('webhook_endpoint', { ...known, url, simulator: { secret } })
 }

@@ -1,5 +1,5 @@
 import { offeredCards, type OfferedCard } from '../objects/offered-cards.ts'
-import { escapeHtml, hidden } from './html.ts'
+import { escapeHtml, hiddenFields } from './html.ts'
 
 export type CardFormContent = {
   /** Sentence about what the card is used for. */
@@ -7,7 +7,7 @@ export type CardFormContent = {
   /** Label of the button that submits the form. */
   readonly submit: string
   /** Message about why the last attempt failed. */
-  readonly complaint: string | undefined
+  readonly errorMessage: string | undefined
   /** Parameters that the page needs in its URL and in its form. */
   readonly context: Readonly<Record<string, string>>
   readonly number: string
@@ -20,15 +20,17 @@ export type CardFormContent = {
 
 /** Returns the card form and the list of test cards. The list consists of links, so it needs no script. */
 export function cardForm(content: CardFormContent): string {
-  const { purpose, submit, complaint, context, isJustChosen } = content
-  const wrong =
-    complaint === undefined ? '' : `<p class="notice bad" role="alert">${escapeHtml(complaint)}</p>`
+  const { purpose, submit, errorMessage, context, isJustChosen } = content
+  const notice =
+    errorMessage === undefined
+      ? ''
+      : `<p class="notice bad" role="alert">${escapeHtml(errorMessage)}</p>`
   const input = (label: string, name: string, value: string): string =>
     `<label>${label}<input name="${name}" inputmode="numeric" autocomplete="off" value="${escapeHtml(value)}" required></label>`
   return `<p>${escapeHtml(purpose)}</p>
 <div class="columns">
-<form class="card" method="post">${hidden(context)}
-${wrong}
+<form class="card" method="post">${hiddenFields(context)}
+${notice}
 ${input('Card number', 'number', content.number)}
 <div class="card-fields">
 ${input('Month', 'exp_month', content.month)}
@@ -41,13 +43,13 @@ ${input('Security code', 'cvc', content.securityCode)}
 <h2 id="cards">Test cards</h2>
 <p class="quiet">Choose a card to fill the form.</p>
 <ul class="offered">
-${offeredCards.map((card) => offeredCard(card, content)).join('\n')}
+${offeredCards.map((card) => offeredCardItem(card, content)).join('\n')}
 </ul>
 </nav>
 </div>`
 }
 
-function offeredCard({ name, number, effect }: OfferedCard, content: CardFormContent): string {
+function offeredCardItem({ name, number, effect }: OfferedCard, content: CardFormContent): string {
   const isChosen = digitsOf(number) === digitsOf(content.number)
   const query = new URLSearchParams({ ...content.context, number }).toString()
   return `<li><a href="?${escapeHtml(query)}"${isChosen ? ' aria-current="true"' : ''}>

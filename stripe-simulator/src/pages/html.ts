@@ -39,7 +39,7 @@ ${content}
 }
 
 /** Returns hidden fields of a form. */
-export function hidden(fields: Readonly<Record<string, string>>): string {
+export function hiddenFields(fields: Readonly<Record<string, string>>): string {
   return Object.entries(fields)
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`)
     .join('\n')

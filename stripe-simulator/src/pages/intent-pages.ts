@@ -1,17 +1,17 @@
 import { StripeApiError } from '../errors.ts'
-import { amountWords } from '../objects/amounts.ts'
+import { formatAmount } from '../objects/amounts.ts'
 import { offeredCards } from '../objects/offered-cards.ts'
 import { authenticatePayment, confirmPaymentIntent } from '../objects/payment-intents.ts'
 import { createPaymentMethod } from '../objects/payment-methods.ts'
 import type { PaymentIntent, SetupIntent } from '../store/records.ts'
 import { authenticateSetup, confirmSetupIntent } from '../objects/setup-intents.ts'
-import type { Pages } from '../store/pages.ts'
+import type { KeyValueStore } from '../store/key-value-store.ts'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
-import { World } from '../store/world.ts'
+import { UnitOfWork } from '../store/unit-of-work.ts'
 import { cardForm } from './card-form.ts'
-import { escapeHtml, hidden, page } from './html.ts'
+import { escapeHtml, hiddenFields, page } from './html.ts'
 
-export type PageParts = { readonly pages: Pages; readonly clock: SimulatedClock }
+export type PageParts = { readonly store: KeyValueStore; readonly clock: SimulatedClock }
 
 export type PageAnswer =
   | { readonly kind: 'page'; readonly status: number; readonly html: string }
@@ -20,7 +20,7 @@ export type PageAnswer =
 /** Input from the browser: the query of a page, or the fields of its form. */
 export type Fields = Readonly<Record<string, unknown>>
 
-type Open = { readonly world: World; readonly intent: PaymentIntent | SetupIntent }
+type FoundIntent = { readonly work: UnitOfWork; readonly intent: PaymentIntent | SetupIntent }
 
 /** Shows the page on which the customer's bank requests authentication (3-D Secure). */
 export function showAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
@@ -28,12 +28,12 @@ export function showAuthentication(parts: PageParts, id: string, fields: Fields)
   if (open === undefined) return noIntent()
   const { intent } = open
   if (intent.status !== 'requires_action') return alreadyEnded(intent)
-  const secret = hidden({ client_secret: intent.client_secret })
-  return shown(
+  const secret = hiddenFields({ client_secret: intent.client_secret })
+  return htmlAnswer(
     page(
       'Your bank asks',
       `<form class="card narrow" method="post">${secret}
-<p>${escapeHtml(question(intent))}</p>
+<p>${escapeHtml(purposeOf(intent))}</p>
 <p>Are you the cardholder?</p>
 <div class="actions"><button class="button main" name="answer" value="accept">Yes, it is me</button>
 <button class="button" name="answer" value="refuse">No</button></div></form>`,
@@ -44,25 +44,51 @@ export function showAuthentication(parts: PageParts, id: string, fields: Fields)
 export function answerAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
   const open = findIntent(parts, id, fields)
   if (open === undefined) return noIntent()
-  const { world, intent } = open
+  const { work, intent } = open
   if (intent.status !== 'requires_action') return alreadyEnded(intent)
   const isAccepted = fields['answer'] === 'accept'
-  if (intent.object === 'payment_intent') authenticatePayment(world, id, isAccepted)
-  else authenticateSetup(world, id, isAccepted)
-  const ended = world.require(intent.object, id)
-  world.commit()
-  return leave(ended, ended.simulator.returnUrl)
+  if (intent.object === 'payment_intent') authenticatePayment(work, id, isAccepted)
+  else authenticateSetup(work, id, isAccepted)
+  const ended = work.require(intent.object, id)
+  work.commit()
+  return redirectBack(ended, ended.simulator.returnUrl)
 }
 
 /** Shows the card form that replaces Stripe's. After a success, the browser is redirected to `return_url`. */
-export function showCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
-  return cardPage(parts, id, fields)
+export function showCardForm(
+  parts: PageParts,
+  id: string,
+  fields: Fields,
+  errorMessage?: string,
+): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { intent } = open
+  if (!isOpen(intent)) return alreadyEnded(intent)
+  const returnUrl = returnUrlOf(fields)
+  const isPayment = intent.object === 'payment_intent'
+  const content = cardForm({
+    purpose: purposeOf(intent),
+    submit: isPayment ? `Pay ${formatAmount(intent.amount, intent.currency)}` : 'Save card',
+    errorMessage,
+    context: {
+      client_secret: intent.client_secret,
+      ...(returnUrl !== null && { return_url: returnUrl }),
+    },
+    number: textOf(fields['number']) || offeredCards[0].number,
+    month: textOf(fields['exp_month']) || '12',
+    year: textOf(fields['exp_year']) || String(nextYear(parts)),
+    securityCode: textOf(fields['cvc']) || '123',
+    isJustChosen: errorMessage === undefined && fields['number'] !== undefined,
+  })
+  const status = errorMessage === undefined ? 200 : 402
+  return htmlAnswer(page(isPayment ? 'Pay by card' : 'Save a card', content), status)
 }
 
 export function submitCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
   const open = findIntent(parts, id, fields)
   if (open === undefined) return noIntent()
-  const { world, intent } = open
+  const { work, intent } = open
   if (!isOpen(intent)) return alreadyEnded(intent)
   const returnUrl = returnUrlOf(fields)
   try {
@@ -72,63 +98,42 @@ export function submitCardForm(parts: PageParts, id: string, fields: Fields): Pa
       exp_year: Number(fields['exp_year']),
     }
     const confirmation = {
-      payment_method: createPaymentMethod(world, card).id,
+      payment_method: createPaymentMethod(work, card).id,
       return_url: returnUrl ?? undefined,
     }
-    if (intent.object === 'payment_intent') confirmPaymentIntent(world, id, confirmation)
-    else confirmSetupIntent(world, id, confirmation)
+    if (intent.object === 'payment_intent') confirmPaymentIntent(work, id, confirmation)
+    else confirmSetupIntent(work, id, confirmation)
   } catch (error) {
     if (!(error instanceof StripeApiError)) throw error
-    return cardPage(parts, id, fields, error.message)
+    return showCardForm(parts, id, fields, error.message)
   }
-  const tried = world.require(intent.object, id)
-  world.commit()
+  const tried = work.require(intent.object, id)
+  work.commit()
   if (tried.status === 'requires_action') {
     return { kind: 'redirect', url: `/_simulator/3ds/${id}?client_secret=${tried.client_secret}` }
   }
   const { message } = lastErrorOf(tried) ?? {}
-  if (message !== undefined) return cardPage(parts, id, fields, message)
-  return leave(tried, returnUrl)
+  if (message !== undefined) return showCardForm(parts, id, fields, message)
+  return redirectBack(tried, returnUrl)
 }
 
-function cardPage(parts: PageParts, id: string, fields: Fields, complaint?: string): PageAnswer {
-  const open = findIntent(parts, id, fields)
-  if (open === undefined) return noIntent()
-  const { intent } = open
-  if (!isOpen(intent)) return alreadyEnded(intent)
-  const returnUrl = returnUrlOf(fields)
-  const isPayment = intent.object === 'payment_intent'
-  const content = cardForm({
-    purpose: question(intent),
-    submit: isPayment ? `Pay ${amountWords(intent.amount, intent.currency)}` : 'Save card',
-    complaint,
-    context: {
-      client_secret: intent.client_secret,
-      ...(returnUrl !== null && { return_url: returnUrl }),
-    },
-    number: textOf(fields['number']) || offeredCards[0].number,
-    month: textOf(fields['exp_month']) || '12',
-    year: textOf(fields['exp_year']) || String(yearAfter(parts)),
-    securityCode: textOf(fields['cvc']) || '123',
-    isJustChosen: complaint === undefined && fields['number'] !== undefined,
-  })
-  const status = complaint === undefined ? 200 : 402
-  return shown(page(isPayment ? 'Pay by card' : 'Save a card', content), status)
-}
-
-function findIntent({ pages, clock }: PageParts, id: string, fields: Fields): Open | undefined {
+function findIntent(
+  { store, clock }: PageParts,
+  id: string,
+  fields: Fields,
+): FoundIntent | undefined {
   for (const mode of ['test', 'live'] as const) {
-    const world = new World({ pages, mode, nowMs: clock.now() })
-    const intent = world.find('payment_intent', id) ?? world.find('setup_intent', id)
+    const work = new UnitOfWork({ store, mode, nowMs: clock.now() })
+    const intent = work.find('payment_intent', id) ?? work.find('setup_intent', id)
     if (intent !== undefined && intent.client_secret === fields['client_secret']) {
-      return { world, intent }
+      return { work, intent }
     }
   }
   return undefined
 }
 
 /** Redirects to the return URL with the parameters that Stripe adds. */
-function leave(intent: PaymentIntent | SetupIntent, returnUrl: string | null): PageAnswer {
+function redirectBack(intent: PaymentIntent | SetupIntent, returnUrl: string | null): PageAnswer {
   if (returnUrl === null) return alreadyEnded(intent)
   const url = new URL(returnUrl)
   const isDone = intent.status === 'succeeded' || intent.status === 'processing'
@@ -138,9 +143,9 @@ function leave(intent: PaymentIntent | SetupIntent, returnUrl: string | null): P
   return { kind: 'redirect', url: url.href }
 }
 
-function question(intent: PaymentIntent | SetupIntent): string {
+function purposeOf(intent: PaymentIntent | SetupIntent): string {
   if (intent.object === 'setup_intent') return 'The card is saved for later payments.'
-  return `A payment of ${amountWords(intent.amount, intent.currency)}.`
+  return `A payment of ${formatAmount(intent.amount, intent.currency)}.`
 }
 
 function lastErrorOf(intent: PaymentIntent | SetupIntent): { readonly message: string } | null {
@@ -161,12 +166,12 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function yearAfter({ clock }: PageParts): number {
+function nextYear({ clock }: PageParts): number {
   return new Date(clock.now()).getUTCFullYear() + 1
 }
 
 function alreadyEnded({ status }: PaymentIntent | SetupIntent): PageAnswer {
-  return shown(
+  return htmlAnswer(
     page(
       'Nothing to do',
       `<p>This payment has the status ${escapeHtml(status)}. You can close this page.</p>`,
@@ -175,12 +180,12 @@ function alreadyEnded({ status }: PaymentIntent | SetupIntent): PageAnswer {
 }
 
 function noIntent(): PageAnswer {
-  return shown(
+  return htmlAnswer(
     page('Not found', '<p>No payment has this address, or the link is incomplete.</p>'),
     404,
   )
 }
 
-function shown(html: string, status = 200): PageAnswer {
+function htmlAnswer(html: string, status = 200): PageAnswer {
   return { kind: 'page', status, html }
 }

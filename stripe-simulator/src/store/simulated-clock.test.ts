@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { MemoryPages } from './pages.ts'
+import { MemoryStore } from './key-value-store.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
 /** Returns a clock whose time advances with each reading. */
-function clockThatTicks(): { clock: SimulatedClock; restarted: () => SimulatedClock } {
+function tickingClock(): { clock: SimulatedClock; restarted: () => SimulatedClock } {
   let realMs = 1_000
-  const pages = new MemoryPages()
-  const open = (): SimulatedClock => new SimulatedClock(pages, { now: () => (realMs += 1) })
+  const store = new MemoryStore()
+  const open = (): SimulatedClock => new SimulatedClock(store, { now: () => (realMs += 1) })
   return { clock: open(), restarted: open }
 }
 
-test('can be held where it stands, though time passes', () => {
-  const { clock, restarted } = clockThatTicks()
+test('can be held at its current time', () => {
+  const { clock, restarted } = tickingClock()
   const before = clock.now()
   clock.moveBy(0, true)
   const held = clock.now()
@@ -20,8 +20,8 @@ test('can be held where it stands, though time passes', () => {
   expect(restarted().now()).toBe(held)
 })
 
-test('moves forward and never back', () => {
-  const { clock } = clockThatTicks()
+test('moves forward, and refuses to move back', () => {
+  const { clock } = tickingClock()
   const before = clock.now()
   clock.moveBy(0, false)
   expect(clock.now()).toBeGreaterThan(before)

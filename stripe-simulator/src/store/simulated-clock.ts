@@ -1,18 +1,18 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
-import type { Pages } from './pages.ts'
+import type { KeyValueStore } from './key-value-store.ts'
 
 const key = 'clock'
 
 /** The clock of the simulator. It runs as fast as the real clock, and can be moved forward or held. */
 export class SimulatedClock implements Clock {
-  readonly #pages: Pages
+  readonly #store: KeyValueStore
   readonly #real: Clock
   #setting: { readonly offsetMs: number; readonly heldAtMs?: number }
 
-  constructor(pages: Pages, real: Clock) {
-    this.#pages = pages
+  constructor(store: KeyValueStore, real: Clock) {
+    this.#store = store
     this.#real = real
-    const stored = pages.get(key)
+    const stored = store.get(key)
     this.#setting =
       stored === undefined
         ? { offsetMs: 0 }
@@ -38,6 +38,6 @@ export class SimulatedClock implements Clock {
 
   #keep(offsetMs: number, heldAtMs: number | undefined): void {
     this.#setting = heldAtMs === undefined ? { offsetMs } : { offsetMs, heldAtMs }
-    this.#pages.commit(new Map([[key, JSON.stringify(this.#setting)]]))
+    this.#store.commit(new Map([[key, JSON.stringify(this.#setting)]]))
   }
 }

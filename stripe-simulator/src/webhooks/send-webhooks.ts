@@ -2,12 +2,12 @@ import { createHmac, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { present, simulatorOrigin } from '../objects/present.ts'
 import type { StripeEvent, WebhookEndpoint } from '../store/records.ts'
-import type { Pages } from '../store/pages.ts'
+import type { KeyValueStore } from '../store/key-value-store.ts'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
-import { dueDeliveries, World, type DueDelivery } from '../store/world.ts'
+import { dueDeliveries, UnitOfWork, type DueDelivery } from '../store/unit-of-work.ts'
 
 /** Settings for the delivery of webhooks. */
-export type WebhookHabits = {
+export type WebhookSettings = {
   /** Whether webhooks are only sent by a flush. */
   readonly isHeld: boolean
   /** Milliseconds of the simulated clock by which each webhook is delayed. */
@@ -20,7 +20,7 @@ export type WebhookHabits = {
   readonly dropNext: number
 }
 
-export const usualHabits: WebhookHabits = {
+const defaultSettings: WebhookSettings = {
   isHeld: false,
   delayMs: 0,
   order: 'created',
@@ -29,7 +29,7 @@ export const usualHabits: WebhookHabits = {
 }
 
 export type WebhookParts = {
-  readonly pages: Pages
+  readonly store: KeyValueStore
   readonly clock: SimulatedClock
   /** URL of the simulator, for links in webhooks. */
   readonly origin: () => string
@@ -38,35 +38,11 @@ export type WebhookParts = {
 const attemptsMax = 8
 const firstRetrySeconds = 1
 const timeoutMs = 10_000
+const pollMs = 50
 const batchMax = 100
 const parallelMax = 8
 
-/** Sends the deliveries that are due at a time of the simulated clock, once. Returns their number. */
-export async function sendWebhooks(
-  parts: WebhookParts,
-  habits: WebhookHabits,
-  takeDrop: () => boolean,
-  untilMs: number,
-): Promise<number> {
-  const found: DueDelivery[] = []
-  for (const delivery of dueDeliveries(parts.pages, untilMs)) {
-    if (found.push(delivery) === batchMax) break
-  }
-  const due = inOrder(found, habits.order)
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let each = due[next++]; each !== undefined; each = due[next++]) {
-      if (takeDrop()) forget(parts, each)
-      else await send(parts, each, habits.copies)
-    }
-  }
-  // Deliveries are sent one at a time if their order matters.
-  const workers = habits.order === 'shuffled' ? parallelMax : 1
-  await Promise.all(Array.from({ length: workers }, worker))
-  return due.length
-}
-
-function inOrder(due: DueDelivery[], order: WebhookHabits['order']): readonly DueDelivery[] {
+function inOrder(due: DueDelivery[], order: WebhookSettings['order']): readonly DueDelivery[] {
   if (order === 'reversed') return due.reverse()
   if (order === 'created') return due
   for (let last = due.length - 1; last > 0; last--) {
@@ -78,25 +54,26 @@ function inOrder(due: DueDelivery[], order: WebhookHabits['order']): readonly Du
 
 /** Sends a delivery and removes it after a 2xx answer. If the simulator is killed before that, the delivery is sent again. */
 async function send(parts: WebhookParts, delivery: DueDelivery, copies: number): Promise<void> {
-  const { pages, clock } = parts
+  const { store, clock } = parts
   const { mode, key, event: eventId, endpoint: endpointId, attempts } = delivery
-  const world = new World({ pages, mode, nowMs: clock.now() })
-  const event = world.find('event', eventId)
-  const endpoint = world.find('webhook_endpoint', endpointId)
-  if (event === undefined || endpoint === undefined) return forget(parts, delivery)
+  const work = new UnitOfWork({ store, mode, nowMs: clock.now() })
+  const event = work.find('event', eventId)
+  const endpoint = work.find('webhook_endpoint', endpointId)
+  if (event === undefined || endpoint === undefined) return removeDelivery(parts, delivery)
   let isDone = true
   for (let copy = 1; copy <= copies; copy++) {
-    isDone = (await isTaken(parts, event, endpoint)) && isDone
+    isDone = (await isAcknowledged(parts, event, endpoint)) && isDone
   }
-  if (isDone || attempts + 1 >= attemptsMax) return forget(parts, delivery)
-  const later = new World({ pages, mode, nowMs: clock.now() })
+  if (isDone || attempts + 1 >= attemptsMax) return removeDelivery(parts, delivery)
+  const later = new UnitOfWork({ store, mode, nowMs: clock.now() })
   later.set(key, undefined)
   const retry = { event: eventId, endpoint: endpointId, attempts: attempts + 1 }
-  later.deliver(retry, firstRetrySeconds * 2 ** attempts)
+  later.scheduleDelivery(retry, firstRetrySeconds * 2 ** attempts)
   later.commit()
 }
 
-async function isTaken(
+/** Sends the event once. Returns whether the endpoint answered 2xx. */
+async function isAcknowledged(
   { clock, origin }: WebhookParts,
   event: StripeEvent,
   endpoint: WebhookEndpoint,
@@ -125,13 +102,13 @@ async function isTaken(
   }
 }
 
-function forget({ pages }: WebhookParts, { key }: DueDelivery): void {
-  pages.commit(new Map([[key, undefined]]))
+function removeDelivery({ store }: WebhookParts, { key }: DueDelivery): void {
+  store.commit(new Map([[key, undefined]]))
 }
 
 /** Sends due deliveries until it is stopped. */
 export class WebhookSender {
-  habits: WebhookHabits = usualHabits
+  settings: WebhookSettings = defaultSettings
   readonly #parts: WebhookParts
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
@@ -151,24 +128,44 @@ export class WebhookSender {
 
   /** Sends all pending deliveries, whatever their due time. Returns their number. */
   flush(): Promise<number> {
-    return sendWebhooks(this.#parts, this.habits, this.#takeDrop, Infinity)
+    return this.#sendDue(Infinity)
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      const { isHeld, delayMs } = this.habits
+      const { isHeld, delayMs } = this.settings
       const untilMs = isHeld ? -Infinity : this.#parts.clock.now() - delayMs
-      const sent = await sendWebhooks(this.#parts, this.habits, this.#takeDrop, untilMs)
-      if (sent === 0) await sleep(lookMs, undefined, { signal }).catch(() => undefined)
+      const sent = await this.#sendDue(untilMs)
+      if (sent === 0) await sleep(pollMs, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  readonly #takeDrop = (): boolean => {
-    if (this.habits.dropNext === 0) return false
-    this.habits = { ...this.habits, dropNext: this.habits.dropNext - 1 }
+  /** Sends the deliveries that are due at a time of the simulated clock, once. Returns their number. */
+  async #sendDue(untilMs: number): Promise<number> {
+    const { order, copies } = this.settings
+    const found: DueDelivery[] = []
+    for (const delivery of dueDeliveries(this.#parts.store, untilMs)) {
+      if (found.push(delivery) === batchMax) break
+    }
+    const due = inOrder(found, order)
+    let next = 0
+    const worker = async (): Promise<void> => {
+      for (let each = due[next++]; each !== undefined; each = due[next++]) {
+        if (this.#isDropped()) removeDelivery(this.#parts, each)
+        else await send(this.#parts, each, copies)
+      }
+    }
+    // Deliveries are sent one at a time if their order matters.
+    const workers = order === 'shuffled' ? parallelMax : 1
+    await Promise.all(Array.from({ length: workers }, worker))
+    return due.length
+  }
+
+  /** Returns whether the next webhook is dropped, and counts it. */
+  #isDropped(): boolean {
+    if (this.settings.dropNext === 0) return false
+    this.settings = { ...this.settings, dropNext: this.settings.dropNext - 1 }
     return true
   }
 }
-
-const lookMs = 50

@@ -1,22 +1,24 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { Command, Option } from 'commander'
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { startInstance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '@tollgate/deploy/standalone/temporary-folder'
 import { findFreePort } from '@tollgate/deploy/standalone/ports'
 import { wholeNumber, wholeNumbers } from '../terminal/whole-number.ts'
-import { behindText } from './behind/behind-text.ts'
-import { measureBehind } from './behind/measure-behind.ts'
+import { lagText } from './lag/lag-text.ts'
+import { measureLag } from './lag/measure-lag.ts'
 import { measureBilling } from './billing/measure-billing.ts'
 import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts'
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
 import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
-import type { ClientRates } from './kafka-clients/client-rates.ts'
+import type { ClientRates } from './kafka-clients/measure-clients.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
 import { measureMcp } from './mcp/measure-mcp.ts'
 import { mcpText } from './mcp/mcp-text.ts'
 import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
-import { startCeiling } from './start-ceiling.ts'
 import { reportWebhooks } from './webhooks/report-webhooks.ts'
 import { requireWrk } from './wrk.ts'
 
@@ -48,13 +50,13 @@ const program = new Command('npm run bench --')
   )
   .option(
     '-b, --backlog <records>',
-    'Records that the projections catch up with',
+    'Records in the backlog of the projections',
     wholeNumber(1_000, 5_000_000),
     300_000,
   )
   .option(
     '-c, --customers <count>',
-    'Customers that requests to the management API name',
+    'Customers in the measurement of the management API',
     wholeNumber(100, 1_000_000),
     100_000,
   )
@@ -93,30 +95,30 @@ const program = new Command('npm run bench --')
   )
   .option(
     '--dispatchers <counts>',
-    'With --webhooks: dispatchers that share them, one measurement per number',
+    'With --webhooks: dispatchers that share the deliveries, one measurement per number',
     wholeNumbers(1, 16),
     [1, 2, 4],
   )
   .option('--mcp', 'Measure only what the MCP proxy adds to a tool call', false)
   .option(
     '--clients <count>',
-    'With --mcp: clients that call at their times',
+    'With --mcp: clients that send calls at fixed times',
     wholeNumber(1, 1_000),
     64,
   )
   .option(
     '--calls-per-second <count>',
-    'With --mcp: calls of each client',
+    'With --mcp: calls per second of each client',
     wholeNumber(1, 1_000),
     5,
   )
   .option(
     '--engines',
-    'Measure on Kafka, Redis, PostgreSQL and ClickHouse, and those engines too',
+    'Use Kafka, Redis, PostgreSQL and ClickHouse, and measure these engines too',
     false,
   )
   .addOption(
-    new Option('--brokers <count>', 'With --engines: Kafka brokers, and copies of the log')
+    new Option('--brokers <count>', 'With --engines: Kafka brokers, and replicas of the log')
       .choices(['1', '3'])
       .default('1'),
   )
@@ -124,17 +126,17 @@ program.parse()
 
 const options = program.opts<Options>()
 
-const say = (line: string): void => console.log(line)
+const print = (line: string): void => console.log(line)
 if (options.webhooks) {
-  await reportWebhooks(options, say)
+  await reportWebhooks(options, print)
   process.exit()
 }
 if (!options.billing && !options.behind && !options.mcp) await requireWrk()
 const folder = await makeTemporaryFolder('bench')
 const engines = options.engines
-  ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), say)
+  ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), print)
   : undefined
-const ceiling = await startCeiling(process.env)
+const ceiling = await startCeiling()
 const instance = await startInstance({
   dataDir: `${folder.path}/data`,
   port: await findFreePort(new Set()),
@@ -147,7 +149,7 @@ const instance = await startInstance({
 })
 try {
   if (options.billing) await reportBilling()
-  else if (options.behind) say(`\n${behindText(await measureBehind(instance, options, say))}`)
+  else if (options.behind) print(`\n${lagText(await measureLag(instance, options, print))}`)
   else if (options.mcp) await reportMcp()
   else await reportAll()
 } finally {
@@ -157,14 +159,23 @@ try {
   await folder.remove()
 }
 
+/** Starts the ceiling server in its own process, like Tollgate's server. */
+async function startCeiling(): Promise<{ readonly baseUrl: string; stop(): void }> {
+  const port = await findFreePort(new Set())
+  const file = fileURLToPath(new URL('../../dist/bench/ceiling/main.js', import.meta.url))
+  const child = fork(file, { env: { ...process.env, CEILING_PORT: String(port) } })
+  await once(child, 'message')
+  return { baseUrl: `http://127.0.0.1:${port}`, stop: () => void child.kill() }
+}
+
 async function reportBilling(): Promise<void> {
   const { environment } = await instance.runFile()
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
   try {
     const { due, runners } = options
-    const results = await measureBilling({ client, environment, due, runners, say })
-    say(`\n${billingText(results)}`)
+    const results = await measureBilling({ client, environment, due, runners, print })
+    print(`\n${billingText(results)}`)
   } finally {
     client.close()
   }
@@ -173,8 +184,8 @@ async function reportBilling(): Promise<void> {
 async function reportMcp(): Promise<void> {
   const brokers = engines?.brokers
   const stopLog = brokers && (() => (signal(brokers, 'SIGSTOP'), () => signal(brokers, 'SIGCONT')))
-  const result = await measureMcp(instance, { ...options, ...(stopLog && { stopLog }) }, say)
-  say(`\n${mcpText(result)}`)
+  const result = await measureMcp(instance, { ...options, ...(stopLog && { stopLog }) }, print)
+  print(`\n${mcpText(result)}`)
 }
 
 function signal(pids: readonly number[], name: NodeJS.Signals): void {
@@ -183,24 +194,24 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 
 async function reportAll(): Promise<void> {
   const processes = engines?.processes ?? {}
-  const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, say)
+  const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, print)
   const { dataPlane } = result
   const beside = engines && dataPlane && (await measureEnginesAlone(engines))
-  say(`\n${reportText(result)}`)
+  print(`\n${reportText(result)}`)
   if (beside) {
-    say(`\n${engineCeilingsText(dataPlane, beside.ceilings)}`)
-    say(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
+    print(`\n${engineCeilingsText(dataPlane, beside.ceilings)}`)
+    print(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
   }
 }
 
 async function measureEnginesAlone(engines: BenchEngines) {
-  const ceilings = await measureEngineCeilings(engines, options.backlog, say)
+  const ceilings = await measureEngineCeilings(engines, options.backlog, print)
   return { ceilings, clients: await measureKafkaClients(engines) }
 }
 
 /** Measures the Kafka clients. They are loaded dynamically, because the other clients are development dependencies. */
 async function measureKafkaClients({ ports }: BenchEngines): Promise<ClientRates[]> {
-  say('measuring clients of Kafka ...')
+  print('measuring Kafka clients ...')
   const { measureClients } = await import('./kafka-clients/measure-clients.ts')
   const { seconds, repeats, backlog: records } = options
   const brokers = brokerAddresses(ports.kafka)

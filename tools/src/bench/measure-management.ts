@@ -5,10 +5,10 @@ import { findDecidingPurchase, listPurchases } from '@tollgate/domain/purchases/
 import { reuseOrOpenCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
-import { makeCustomers } from '../load/make-customers.ts'
+import { createCustomers } from '../load/create-customers.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measureLanes } from '../load/lanes.ts'
-import { median } from '../load/statistics.ts'
+import { mediansOf } from '../load/statistics.ts'
 
 type ManagementRate = { readonly perSecond: number; readonly p99Ms: number }
 
@@ -26,7 +26,7 @@ export type ManagementOptions = {
   readonly customers: number
   readonly seconds: number
   readonly repeats: number
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 /** Number of concurrent callers, and of connections, which is that of the control plane per schema of PostgreSQL. */
@@ -37,9 +37,9 @@ const limits = { openPortalLinksMax: 50 }
 
 /** Measures the requests that a backend sends about a customer, with many customers in the database. */
 export async function measureManagement(options: ManagementOptions): Promise<ManagementResult[]> {
-  const { client, databaseUrl, productRef, customers, say } = options
-  const making = { customers, patienceMs: 600_000, say }
-  const { ledgers } = await makeCustomers(making, client, productRef, databaseUrl)
+  const { client, databaseUrl, productRef, customers, print } = options
+  const making = { customers, timeoutMs: 600_000, print }
+  const { ledgers } = await createCustomers(making, client, productRef, databaseUrl)
   const references = ledgers.map(({ customerRef }) => customerRef)
   const database = createPostgresDatabase({ url: databaseUrl, poolMax: connections })
   try {
@@ -48,7 +48,7 @@ export async function measureManagement(options: ManagementOptions): Promise<Man
       { provider_id: string }[]
     >`select provider_id from products where reference = ${productRef}`
     const results: ManagementResult[] = []
-    for (const { name, ours, direct } of questions(client, sql, providerId, productRef)) {
+    for (const { name, ours, direct } of operations(client, sql, providerId, productRef)) {
       results.push({ name, ...(await compare(ours, direct, references, options)) })
     }
     return results
@@ -57,15 +57,15 @@ export async function measureManagement(options: ManagementOptions): Promise<Man
   }
 }
 
-type Ask = (reference: string, number: number) => Promise<unknown>
-type Question = { readonly name: string; readonly ours: Ask; readonly direct: Ask }
+type SendRequest = (reference: string, number: number) => Promise<unknown>
+type Operation = { readonly name: string; readonly ours: SendRequest; readonly direct: SendRequest }
 
-function questions(
+function operations(
   client: TollgateClient,
   sql: Queryable,
   providerId: string,
   productRef: string,
-): Question[] {
+): Operation[] {
   const get = async (path: string): Promise<void> => {
     const { status } = await client.send('GET', path)
     if (status !== 200) throw new Error(`${path} was answered ${status}`)
@@ -121,8 +121,8 @@ function activeOf(customerRef: string) {
 
 /** Measures both alternately, so that a slow moment of the machine affects both. Returns the medians. */
 async function compare(
-  ours: Ask,
-  direct: Ask,
+  ours: SendRequest,
+  direct: SendRequest,
   references: readonly string[],
   { seconds, repeats }: ManagementOptions,
 ): Promise<Omit<ManagementResult, 'name'>> {
@@ -131,19 +131,15 @@ async function compare(
     rates.ours.push(await measure(ours, references, seconds))
     rates.direct.push(await measure(direct, references, seconds))
   }
-  return { ours: medians(rates.ours), direct: medians(rates.direct) }
-}
-
-function medians(rates: readonly ManagementRate[]): ManagementRate {
   return {
-    perSecond: median(rates.map(({ perSecond }) => perSecond)),
-    p99Ms: median(rates.map(({ p99Ms }) => p99Ms)),
+    ours: mediansOf(rates.ours, ['perSecond', 'p99Ms']),
+    direct: mediansOf(rates.direct, ['perSecond', 'p99Ms']),
   }
 }
 
 /** Runs concurrent callers. Each sends one request after the other, about another customer each time. */
 async function measure(
-  ask: Ask,
+  send: SendRequest,
   references: readonly string[],
   seconds: number,
 ): Promise<ManagementRate> {
@@ -152,6 +148,6 @@ async function measure(
     // The stride has no common divisor with the number of customers. It spreads the requests, so that caches do not contain them by
     // chance.
     const number = (next++ * 7_919) % references.length
-    return ask(references[number]!, number)
+    return send(references[number]!, number)
   })
 }

@@ -25,7 +25,7 @@ export type BacklogOptions = {
 const bulkSize = 1_000
 const postersMax = 4
 const pollMs = 20
-const patienceMs = 300_000
+const timeoutMs = 300_000
 
 const projections = {
   counters: { service: 'aggregator-counters', engine: undefined },
@@ -39,7 +39,7 @@ const projections = {
 export async function measureProjections(
   options: BacklogOptions,
 ): Promise<Record<keyof typeof projections, ProjectionRate>> {
-  await untilCaughtUp(options.runFile)
+  await waitUntilCaughtUp(options.runFile)
   const { processes } = options.runFile
   const pidOf = (service: string): number => {
     const pid = processes[service]
@@ -77,7 +77,7 @@ async function measure(
   const startedAtMs = performance.now()
   process.kill(pidOf(service), 'SIGCONT')
   while ((await readRecords(runFile, name)) < before + records) {
-    if (performance.now() - startedAtMs > patienceMs) throw new Error(`${service} did not catch up`)
+    if (performance.now() - startedAtMs > timeoutMs) throw new Error(`${service} did not catch up`)
     await sleep(pollMs)
   }
   const seconds = (performance.now() - startedAtMs) / 1000
@@ -92,9 +92,9 @@ async function measure(
 }
 
 /** Waits until the projections have caught up, so that records of earlier loads are not measured. */
-export async function untilCaughtUp({ adminUrls }: RunFile): Promise<void> {
+export async function waitUntilCaughtUp({ adminUrls }: RunFile): Promise<void> {
   for (const { service } of Object.values(projections)) {
-    const deadline = Date.now() + patienceMs
+    const deadline = Date.now() + timeoutMs
     // The gauge is updated once per second, so a single reading of 0 may be older than the last load.
     for (let zeros = 0; zeros < 3;) {
       if (Date.now() > deadline) throw new Error(`${service} did not catch up`)

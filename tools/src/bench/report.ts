@@ -2,15 +2,15 @@ import { cpus, totalmem } from 'node:os'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { bulkSize } from './bodies.ts'
 import type { BillingResult } from './billing/measure-billing.ts'
-import type { ContestResult } from './compare-servers.ts'
+import type { ComparisonResult } from './compare-servers.ts'
 import type { EngineCeilings } from './engines/engine-ceilings.ts'
-import type { UsageContests } from './contests.ts'
+import type { UsageComparisons } from './comparisons.ts'
 import type { BenchResult, DataPlaneResult } from './run-bench.ts'
 
 /** Returns rates next to the ceiling of the same run, because a rate alone mostly describes the machine. */
 export function reportText({ dataPlane, management }: BenchResult): string {
   return [
-    `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; load generator and all parts included`,
+    `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; includes the load generator and all parts`,
     ...(dataPlane === undefined ? [] : [dataPlaneText(dataPlane)]),
     ...(management.length === 0 ? [] : [managementText(management)]),
   ].join('\n\n')
@@ -18,10 +18,10 @@ export function reportText({ dataPlane, management }: BenchResult): string {
 
 function dataPlaneText(result: DataPlaneResult): string {
   const { counters, sink, visibility, limits } = result
-  const contests = [
+  const comparisons = [
     ...usageRows('', result.usage),
     ...usageRows('ingest alone: ', result.usageAlone),
-    contestRow('limit check, 64 connections', limits, 1, 'bare uWS', '0.50'),
+    comparisonRow('limit check, 64 connections', limits, 1, 'bare uWS', '0.50'),
   ]
   const rows = [
     ['limit check p99 / ceiling p99', ratio(limits.ours.p99Ms, limits.ceiling.p99Ms), '< 3'],
@@ -40,11 +40,11 @@ function dataPlaneText(result: DataPlaneResult): string {
     ['ClickHouse sink, rows/s', formatCount(Math.round(sink.perSecond)), ''],
     ['ack to visible in a limit check, p50 ms', visibility.p50Ms.toFixed(2), ''],
     ['ack to visible in a limit check, p99 ms', visibility.p99Ms.toFixed(2), '< 50'],
-    ['limit check with nothing new, p50 ms', visibility.idleP50Ms.toFixed(2), ''],
+    ['limit check without new usage, p50 ms', visibility.idleP50Ms.toFixed(2), ''],
     ['checks that missed an acked unit', String(visibility.wrong), '0'],
   ]
   const header = ['path', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'budget', 'p99 ms', 'errors']
-  return [formatTable(header, contests), formatTable(['measure', 'ours', 'budget'], rows)].join(
+  return [formatTable(header, comparisons), formatTable(['measure', 'ours', 'budget'], rows)].join(
     '\n\n',
   )
 }
@@ -103,7 +103,7 @@ export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeil
   ]
   const kafka = ceilings.kafkaRecordsPerSecond
   return formatTable(
-    ['path', 'the engine by itself', 'ceiling/s', 'ours/s', 'ratio'],
+    ['path', 'engine alone', 'ceiling/s', 'ours/s', 'ratio'],
     [
       row(
         'single, 256 connections',
@@ -125,7 +125,7 @@ export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeil
       ),
       row(
         'ClickHouse sink, rows',
-        'INSERT of made rows',
+        'INSERT of generated rows',
         ceilings.clickhouseRowsPerSecond,
         sink.perSecond,
       ),
@@ -133,17 +133,23 @@ export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeil
   )
 }
 
-function usageRows(prefix: string, usage: UsageContests): string[][] {
+function usageRows(prefix: string, usage: UsageComparisons): string[][] {
   return [
-    contestRow(`${prefix}single, 256 connections`, usage.single256, 1, 'bare uWS', '0.60'),
-    contestRow(`${prefix}single, 64 connections`, usage.single64, 1, 'bare uWS', '0.40'),
-    contestRow(`${prefix}bulk of ${bulkSize}`, usage.bulk, bulkSize, 'parse and validate', '0.60'),
+    comparisonRow(`${prefix}single, 256 connections`, usage.single256, 1, 'bare uWS', '0.60'),
+    comparisonRow(`${prefix}single, 64 connections`, usage.single64, 1, 'bare uWS', '0.40'),
+    comparisonRow(
+      `${prefix}bulk of ${bulkSize}`,
+      usage.bulk,
+      bulkSize,
+      'parse and validate',
+      '0.60',
+    ),
   ]
 }
 
-function contestRow(
+function comparisonRow(
   name: string,
-  { ceiling, ours }: ContestResult,
+  { ceiling, ours }: ComparisonResult,
   recordsPerRequest: number,
   ceilingName: string,
   budget: string,

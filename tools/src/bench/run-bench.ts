@@ -3,10 +3,14 @@ import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/clie
 import type { Instance } from '../instance/instance.ts'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
 import { writeBodyFiles } from './bodies.ts'
-import type { ContestResult } from './compare-servers.ts'
-import { contestLimits, contestUsage, type UsageContests } from './contests.ts'
+import type { ComparisonResult } from './compare-servers.ts'
+import { compareLimits, compareUsage, type UsageComparisons } from './comparisons.ts'
 import { measureManagement, type ManagementResult } from './measure-management.ts'
-import { measureProjections, untilCaughtUp, type ProjectionRate } from './measure-projections.ts'
+import {
+  measureProjections,
+  waitUntilCaughtUp,
+  type ProjectionRate,
+} from './measure-projections.ts'
 import { measureVisibility, type Visibility } from './measure-visibility.ts'
 
 export const benchParts = ['data-plane', 'management'] as const
@@ -28,11 +32,11 @@ export type BenchResult = {
 }
 
 export type DataPlaneResult = {
-  readonly limits: ContestResult
+  readonly limits: ComparisonResult
   readonly visibility: Visibility
-  readonly usage: UsageContests
+  readonly usage: UsageComparisons
   /** Rates while all consumers of the log are stopped: the cost of ingest itself. */
-  readonly usageAlone: UsageContests
+  readonly usageAlone: UsageComparisons
   readonly counters: ProjectionRate
   readonly sink: ProjectionRate
 }
@@ -44,12 +48,12 @@ type Bench = {
   readonly runFile: RunFile
   readonly product: MeasuredProduct
   readonly options: BenchOptions
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 const measuredCustomers = 100
 const visibilitySamples = 500
-const behindTheLog = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
+const logConsumers = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
 
 /** Runs the benchmark. `processes` are the process ids of external stores, under the names of the embedded ones. */
 export async function runBench(
@@ -58,7 +62,7 @@ export async function runBench(
   ceilingUrl: string,
   folder: string,
   options: BenchOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<BenchResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
@@ -66,7 +70,7 @@ export async function runBench(
     const product = await createMeasuredProduct(client, Date.now().toString(36), measuredCustomers)
     const found = await instance.runFile()
     const runFile = { ...found, processes: { ...processes, ...found.processes } }
-    const bench = { instance, client, runFile, product, options, say }
+    const bench = { instance, client, runFile, product, options, print }
     const { only } = options
     const dataPlane =
       only === 'management' ? undefined : await runDataPlane(bench, ceilingUrl, folder)
@@ -78,7 +82,7 @@ export async function runBench(
 }
 
 async function runDataPlane(
-  { instance, client, runFile, product, options, say }: Bench,
+  { instance, client, runFile, product, options, print }: Bench,
   ceilingUrl: string,
   folder: string,
 ): Promise<DataPlaneResult> {
@@ -87,20 +91,20 @@ async function runDataPlane(
   // The first check of a customer creates the purchase, so it is not measured.
   for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
   const files = await writeBodyFiles(folder, productRef, customerRefs)
-  const arena = { ceilingUrl, baseUrl, key, files, ...options }
+  const setup = { ceilingUrl, baseUrl, key, files, ...options }
 
-  say('measuring limit checks ...')
-  const limits = await contestLimits(arena)
+  print('measuring limit checks ...')
+  const limits = await compareLimits(setup)
   const [customerRef = ''] = customerRefs
   const visibility = await measureVisibility(client, productRef, customerRef, visibilitySamples)
-  say('measuring usage calls ...')
-  const usage = await contestUsage(arena)
-  say('measuring the projections ...')
+  print('measuring usage calls ...')
+  const usage = await compareUsage(setup)
+  print('measuring the projections ...')
   const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
   const projections = await measureProjections(backlog)
-  say('measuring ingest alone ...')
-  const pids = behindTheLog.flatMap((name) => runFile.processes[name] ?? [])
-  const usageAlone = await whileStopped(pids, () => contestUsage(arena))
+  print('measuring ingest alone ...')
+  const pids = logConsumers.flatMap((name) => runFile.processes[name] ?? [])
+  const usageAlone = await runWhileStopped(pids, () => compareUsage(setup))
   return { limits, visibility, usage, usageAlone, ...projections }
 }
 
@@ -109,17 +113,17 @@ async function runManagement({
   runFile,
   product,
   options,
-  say,
+  print,
 }: Bench): Promise<ManagementResult[]> {
-  say('measuring the management API ...')
+  print('measuring the management API ...')
   // The API does not answer for a customer whose usage is not counted yet.
-  await untilCaughtUp(runFile)
+  await waitUntilCaughtUp(runFile)
   const databaseUrl = runFile.environment['TOLLGATE_DATABASE_URL'] ?? ''
   const { productRef } = product
-  return measureManagement({ client, databaseUrl, productRef, ...options, say })
+  return measureManagement({ client, databaseUrl, productRef, ...options, print })
 }
 
-async function whileStopped<Result>(
+async function runWhileStopped<Result>(
   pids: readonly number[],
   measure: () => Promise<Result>,
 ): Promise<Result> {

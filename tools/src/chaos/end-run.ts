@@ -9,7 +9,7 @@ export async function endRun(
 ): Promise<void> {
   // After this no supervisor starts the services again. Processes that are still starting are descendants of this process.
   await services?.kill()
-  // PostgreSQL only frees its shared memory when it is asked to end.
+  // PostgreSQL frees its shared memory only if it gets a stop signal.
   await stopRecorded(join(folder, 'engines', 'postgres'))
   await killDescendants()
 }

@@ -6,12 +6,12 @@ import { damageOldSegment } from '../instance/disk-faults.ts'
 import { dataFolderAt } from '@tollgate/deploy/standalone/data-folder'
 import type { InstallationUnderTest } from './installation-under-test.ts'
 
-export type World = {
+export type FaultContext = {
   readonly installation: InstallationUnderTest
   readonly countersStoppedMs: number
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** Pauses the load until ClickHouse contains everything acknowledged, then resumes it. */
-  readonly untilStored: () => Promise<void>
+  readonly waitUntilStored: () => Promise<void>
 }
 
 type Damage = {
@@ -21,7 +21,7 @@ type Damage = {
   readonly undo?: () => void
 }
 
-type Fault = (world: World, random: SeededRandom) => Promise<Damage>
+type Fault = (faultContext: FaultContext, random: SeededRandom) => Promise<Damage>
 
 /** Services that can be killed separately. */
 export const services = [
@@ -37,7 +37,7 @@ export const services = [
 ] as const
 
 const killsPerStart = 4
-const loadBehindCopyMs = { min: 500, max: 3_000 }
+const copyAgeMs = { min: 500, max: 3_000 }
 const sealedPollMs = 100
 
 const faults: Readonly<Record<string, Fault>> = {
@@ -51,17 +51,21 @@ const faults: Readonly<Record<string, Fault>> = {
     return { detail: `${totalKills(installation) - before} kills` }
   },
   'counters stopped': stopCounters,
-  'older ClickHouse': putOlderClickHouseBack,
+  'older ClickHouse': restoreOlderClickHouse,
   'damaged segment': damageSegment,
 }
 
 export const faultNames: readonly string[] = [...Object.keys(faults), ...services]
 
 /** Causes the fault, and resolves when the installation is running again. The supervisor starts a killed service again. */
-export async function strike(name: string, world: World, random: SeededRandom): Promise<Damage> {
+export async function causeFault(
+  name: string,
+  faultContext: FaultContext,
+  random: SeededRandom,
+): Promise<Damage> {
   const fault = faults[name]
-  if (fault !== undefined) return await fault(world, random)
-  await world.installation.killService(name)
+  if (fault !== undefined) return await fault(faultContext, random)
+  await faultContext.installation.killService(name)
   return { detail: '' }
 }
 
@@ -70,7 +74,7 @@ export function totalKills({ kills }: InstallationUnderTest): number {
 }
 
 /** Stops counting while usage is recorded and limits are checked. */
-async function stopCounters({ installation, countersStoppedMs }: World): Promise<Damage> {
+async function stopCounters({ installation, countersStoppedMs }: FaultContext): Promise<Damage> {
   const pid = await installation.pidOf('aggregator-counters')
   process.kill(pid, 'SIGSTOP')
   try {
@@ -82,15 +86,15 @@ async function stopCounters({ installation, countersStoppedMs }: World): Promise
 }
 
 /** Simulates a power loss or a restored backup: ClickHouse lacks rows that are stored according to the sink's position. */
-async function putOlderClickHouseBack(
-  { installation }: World,
+async function restoreOlderClickHouse(
+  { installation }: FaultContext,
   random: SeededRandom,
 ): Promise<Damage> {
   if (!installation.hasOlderCopy) {
     await installation.killTree()
-    await sleep(random.integer(loadBehindCopyMs.min, loadBehindCopyMs.max))
+    await sleep(random.integer(copyAgeMs.min, copyAgeMs.max))
   }
-  await installation.putOlderClickHouseBack()
+  await installation.restoreOlderClickHouse()
   return { detail: '' }
 }
 
@@ -99,12 +103,12 @@ async function putOlderClickHouseBack(
  * The damage is undone after the round. Otherwise a later round with an older ClickHouse would lack records that exist in no store.
  */
 async function damageSegment(
-  { installation, patienceMs, untilStored }: World,
+  { installation, timeoutMs, waitUntilStored }: FaultContext,
   random: SeededRandom,
 ): Promise<Damage> {
   const { dataDir } = installation
   const { log, hot } = dataFolderAt(dataDir)
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   while (sealedSegments(log).length === 0) {
     if (performance.now() > deadline) throw new Error('The load does not fill a segment of the log')
     await sleep(sealedPollMs)
@@ -112,7 +116,7 @@ async function damageSegment(
   const index = random.integer(0, sealedSegments(log).length - 1)
   const at = random.pick([0, 0.3, 0.6])
   const damage = (): void => void damageOldSegment(dataDir, { index, at })
-  await untilStored()
+  await waitUntilStored()
   await installation.killTree(async () => {
     damage()
     await rm(hot, { recursive: true })

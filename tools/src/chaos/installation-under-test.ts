@@ -50,7 +50,7 @@ export class InstallationUnderTest {
   }
 
   /** Kills the whole process tree and starts it with the ClickHouse of an earlier kill, which lacks newer rows. */
-  async putOlderClickHouseBack(): Promise<void> {
+  async restoreOlderClickHouse(): Promise<void> {
     const copy = this.#olderCopy
     if (copy === undefined) throw new Error('No older copy of ClickHouse was kept')
     this.#olderCopy = undefined

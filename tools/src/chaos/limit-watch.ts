@@ -2,10 +2,10 @@ import { measuredCap } from '../client/measured-product.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { startLanes } from '../load/lanes.ts'
-import { isTrue, type CustomerLedger } from '../load/ledger.ts'
+import { isPossibleCount, type CustomerLedger } from '../load/ledger.ts'
 
 export type LimitWatchCounts = {
-  readonly asked: number
+  readonly attempted: number
   readonly answered: number
   /** Milliseconds that each answer took. */
   readonly answeredMs: readonly number[]
@@ -13,7 +13,7 @@ export type LimitWatchCounts = {
    * Answers that lack units acknowledged before the check or include units that were not sent, and refusals of valid checks. One
    * line each.
    */
-  readonly untrue: readonly string[]
+  readonly problems: readonly string[]
 }
 
 export type LimitWatch = {
@@ -33,7 +33,7 @@ export type LimitWatchOptions = {
 }
 
 const restMs = 50
-const untrueMax = 20
+const problemsMax = 20
 
 /**
  * Checks limits continuously and compares every answer with what the clients know: it must include everything acknowledged before
@@ -43,30 +43,30 @@ export function watchLimits(options: LimitWatchOptions): LimitWatch {
   const { random, productRef, ledgers, lanes = 2 } = options
   let counts = new Counts()
 
-  async function ask(): Promise<number> {
+  async function checkOnce(): Promise<number> {
     const ledger = random.pick(ledgers)
     const acked = ledger.units
     // A check is counted in the stretch in which it began, even if the answer arrives later.
     const own = counts
-    own.asked++
+    own.attempted++
     const askedAtMs = performance.now()
-    const answer = await askAnyone(options.clients, random, ledger.customerRef, productRef)
+    const answer = await checkWithFailover(options.clients, random, ledger.customerRef, productRef)
     if (answer === 'none') return restMs
     if (answer instanceof Error) {
-      own.note(`a limit check was refused: ${answer.message}`)
+      own.addProblem(`a limit check was refused: ${answer.message}`)
       return restMs
     }
     own.answeredMs.push(performance.now() - askedAtMs)
     const counted = measuredCap - answer
-    if (!isTrue(counted, acked, ledger)) {
-      own.note(
+    if (!isPossibleCount(counted, acked, ledger)) {
+      own.addProblem(
         `${new Date().toISOString()} ${ledger.customerRef}: ${counted} counted, ` +
-          `${acked} were acked before the question and ${ledger.sentUnits} sent before the answer`,
+          `${acked} were acked before the check and ${ledger.sentUnits} sent before the answer`,
       )
     }
     return restMs
   }
-  const running = startLanes(Array.from({ length: lanes }, () => ask))
+  const running = startLanes(Array.from({ length: lanes }, () => checkOnce))
   return {
     take() {
       const taken = counts
@@ -78,25 +78,25 @@ export function watchLimits(options: LimitWatchOptions): LimitWatch {
 }
 
 class Counts implements LimitWatchCounts {
-  asked = 0
+  attempted = 0
   readonly answeredMs: number[] = []
-  readonly #untrue = new Set<string>()
+  readonly #problems = new Set<string>()
 
   get answered(): number {
     return this.answeredMs.length
   }
 
-  get untrue(): readonly string[] {
-    return [...this.#untrue]
+  get problems(): readonly string[] {
+    return [...this.#problems]
   }
 
-  note(line: string): void {
-    if (this.#untrue.size < untrueMax) this.#untrue.add(line)
+  addProblem(line: string): void {
+    if (this.#problems.size < problemsMax) this.#problems.add(line)
   }
 }
 
 /** Returns the remaining units, an error if the check was refused, or 'none' if no process could answer. */
-async function askAnyone(
+async function checkWithFailover(
   clients: readonly TollgateClient[],
   random: SeededRandom,
   customerRef: string,

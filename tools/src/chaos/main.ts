@@ -7,7 +7,6 @@ import { runEngineChaosCommand, type EngineChaosFlags } from './engines/chaos-co
 import { faultNames as engineFaultNames } from './engines/faults.ts'
 import { faultNames } from './faults.ts'
 import { runFlushCommand, type FlushFlags } from './flush/flush-command.ts'
-import { InterruptedError, interruptible } from './interruption.ts'
 import { planRounds, type PlanSizes } from './plan-rounds.ts'
 import { SumsUnreadableError } from './read-sums.ts'
 import { roundLine, summary } from './report.ts'
@@ -20,6 +19,11 @@ type Options = EngineChaosFlags &
     readonly flush: boolean
     readonly keep: boolean
   }
+
+/** The user interrupted the run. This is not a failure of the tested installation. */
+class InterruptedError extends Error {
+  override readonly name = 'InterruptedError'
+}
 
 const program = new Command('npm run chaos --')
   .description(
@@ -75,7 +79,7 @@ const program = new Command('npm run chaos --')
   .option('-k, --kinds <names>', kindsHelp(), readKinds)
   .option(
     '--away <seconds>',
-    'With --engines: how long ClickHouse is away, in seconds',
+    'With --engines: how long ClickHouse is down, in seconds',
     wholeNumber(1, 3_600),
     120,
   )
@@ -115,14 +119,14 @@ const program = new Command('npm run chaos --')
 program.parse()
 const options = program.opts<Options>()
 const unknown = options.kinds?.find((name) => !kindsOf(options.engines).includes(name))
-if (unknown !== undefined) program.error(`error: there is no fault ${unknown}. See --help.`)
+if (unknown !== undefined) program.error(`error: unknown fault ${unknown}. See --help.`)
 if (options.flush && !options.engines) program.error('error: --flush needs --engines')
 
 const folder = await makeTemporaryFolder('chaos')
-const again = `Run again with --seed ${options.seed}; data and logs in ${folder.path}.`
+const again = `Repeat with --seed ${options.seed}; data and logs in ${folder.path}.`
 console.log(`seed ${options.seed}, data in ${folder.path}`)
 
-const signal = interruptible()
+const signal = abortOnInterrupt()
 try {
   const isExact = await runChosen()
   if (!isExact) console.log(again)
@@ -131,13 +135,22 @@ try {
 } catch (error) {
   if (error instanceof InterruptedError) {
     await folder.remove()
-    console.log('Interrupted; nothing of it is left.')
+    console.log('Interrupted. The data of the run is removed.')
     process.exit(130)
   }
   const isPlain = error instanceof SumsUnreadableError || error instanceof StartRefusedError
   console.log(isPlain ? error.message : error)
   console.log(again)
   process.exit(1)
+}
+
+/** Returns a signal that aborts with an InterruptedError at Ctrl-C. A second Ctrl-C ends the process as usual. */
+function abortOnInterrupt(): AbortSignal {
+  const interruption = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => interruption.abort(new InterruptedError()))
+  }
+  return interruption.signal
 }
 
 function runChosen(): Promise<boolean> {
@@ -151,7 +164,7 @@ function kindsOf(isOnEngines: boolean): readonly string[] {
 }
 
 function kindsHelp(): string {
-  return `Only these faults, in turns: ${faultNames.join(', ')}; with --engines: ${engineFaultNames.join(', ')}`
+  return `Only these faults, in turn: ${faultNames.join(', ')}; with --engines: ${engineFaultNames.join(', ')}`
 }
 
 function readKinds(text: string): string[] {
@@ -174,7 +187,7 @@ async function runEmbedded(): Promise<boolean> {
     lanes: options.lanes,
     customers: 8,
     countersStoppedMs: options.stopped * 1000,
-    patienceMs: options.patience * 1000,
+    timeoutMs: options.patience * 1000,
     signal,
     onRound: (round, number) => console.log(roundLine(round, number)),
   })

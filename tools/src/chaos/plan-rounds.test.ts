@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { services } from './faults.ts'
 import { planRounds } from './plan-rounds.ts'
 
-test('plans every round as often as asked, in an order that the seed repeats', () => {
+test('plans each fault the requested number of times, in an order that the seed determines', () => {
   const sizes = { rounds: 5, singles: 3, starts: 6, stops: 2, copies: 4, damages: 1 }
   const rounds = planRounds(sizes, 7)
   const times = (name: string): number => rounds.filter((each) => each === name).length

@@ -28,8 +28,5 @@ export function planRounds(sizes: PlanSizes, seed: number): string[] {
     ...times('older ClickHouse', sizes.copies),
     ...times('damaged segment', sizes.damages),
   ]
-  const random = createSeededRandom(seed)
-  const left = [...rounds]
-  const shuffled = rounds.map(() => left.splice(random.integer(0, left.length - 1), 1)[0]!)
-  return [...first, ...shuffled]
+  return [...first, ...createSeededRandom(seed).shuffle(rounds)]
 }

@@ -25,13 +25,13 @@ async function read(baseUrl: string, records = 3): Promise<unknown> {
     { customerRef: 'bob', units: 34, records: 1, sentUnits: 34, sentRecords: 1 },
   ]
   const readLog = async () => ({ units: 0, records: 0 })
-  const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', readLog, patienceMs: 200 }
+  const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', readLog, timeoutMs: 200 }
   return readSums(context, ledgers)
     .catch((error: unknown) => error)
     .finally(() => client.close())
 }
 
-test('says in one line what it waited for and what answered instead', async () => {
+test('reports the awaited sums and the last response in one line', async () => {
   const outcome = await read(await answering(503, '{"message":"not\\nnow"}'))
   expect(outcome).toBeInstanceOf(SumsUnreadableError)
   expect((outcome as Error).message).toMatch(
@@ -39,12 +39,12 @@ test('says in one line what it waited for and what answered instead', async () =
   )
 })
 
-test('says when nobody answered at all', async () => {
+test('reports a refused connection', async () => {
   const outcome = await read('http://127.0.0.1:9')
   expect((outcome as Error).message).toMatch(/the last answer was connect ECONNREFUSED 127/)
 })
 
-test('waits longer for more records, which may all have to be stored again', async () => {
+test('waits longer for more records, because all of them may be stored again', async () => {
   const outcome = await read('http://127.0.0.1:9', 7_000)
   expect((outcome as Error).message).toMatch(/^Waited 0\.9 s/)
 })

@@ -14,10 +14,10 @@ export type SumsContext = {
   /**
    * Milliseconds in which the sums must be readable and reach the acknowledged units. The time to store all records again is added.
    */
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
-/** The patience ran out while requests got no answer. There are no sums to compare. */
+/** The timeout was reached while requests got no answer. There are no sums to compare. */
 export class SumsUnreadableError extends Error {
   override readonly name = 'SumsUnreadableError'
 }
@@ -30,7 +30,7 @@ const pollMs = 50
  */
 const storedAgainPerSecondMin = 10_000
 /** Milliseconds to wait after the sums agree. A duplicate that is still in flight would show within this time. */
-const settleMs = 150
+const recheckDelayMs = 150
 
 /** Reads the counted and stored sums while no load runs. Waits until ClickHouse contains everything acknowledged. */
 export async function readSums(
@@ -42,19 +42,19 @@ export async function readSums(
     ledgers,
     (sums) => sums.storedRecords >= sums.ackedRecords && sums.counted >= sums.acked,
   )
-  await sleep(settleMs)
+  await sleep(recheckDelayMs)
   const sums = await readUntil(context, ledgers, () => true)
   const { units, records } = await context.readLog()
   return { ...sums, logged: units, loggedRecords: records }
 }
 
-/** Returns the first sums that satisfy `isEnough`, or the last ones when the patience has run out. */
+/** Returns the first sums that satisfy `isEnough`, or the last ones after the timeout. */
 async function readUntil(
   context: SumsContext,
   ledgers: readonly CustomerLedger[],
   isEnough: (sums: Sums) => boolean,
 ): Promise<Sums> {
-  const deadline = Date.now() + patienceFor(context, ledgers)
+  const deadline = Date.now() + timeoutFor(context, ledgers)
   for (;;) {
     try {
       const sums = await readOnce(context, ledgers)
@@ -67,9 +67,9 @@ async function readUntil(
   }
 }
 
-function patienceFor({ patienceMs }: SumsContext, ledgers: readonly CustomerLedger[]): number {
+function timeoutFor({ timeoutMs }: SumsContext, ledgers: readonly CustomerLedger[]): number {
   const records = ledgers.reduce((sum, ledger) => sum + ledger.records, 0)
-  return patienceMs + (records / storedAgainPerSecondMin) * 1000
+  return timeoutMs + (records / storedAgainPerSecondMin) * 1000
 }
 
 function unreadable(
@@ -80,7 +80,7 @@ function unreadable(
   const units = ledgers.reduce((sum, ledger) => sum + ledger.units, 0)
   const seen = cause instanceof Error ? cause.message : String(cause)
   const message =
-    `Waited ${Math.round(patienceFor(context, ledgers) / 100) / 10} s for the sums of ${ledgers.length} customers, ` +
+    `Waited ${Math.round(timeoutFor(context, ledgers) / 100) / 10} s for the sums of ${ledgers.length} customers, ` +
     `${formatCount(units)} units acked; the last answer was ${seen.replaceAll(/\s+/g, ' ')}`
   return new SumsUnreadableError(message, { cause })
 }

@@ -3,7 +3,7 @@ import { createMeasuredProduct } from '../client/measured-product.ts'
 import { createSeededRandom, type SeededRandom } from '../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { InstanceOptions } from '../instance/instance.ts'
-import { strike, totalKills, type World } from './faults.ts'
+import { causeFault, totalKills, type FaultContext } from './faults.ts'
 import { InstallationUnderTest } from './installation-under-test.ts'
 import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { watchLimits, type LimitWatch } from './limit-watch.ts'
@@ -17,15 +17,15 @@ export type Round = {
   /** Short description of what was affected. */
   readonly detail: string
   /** Milliseconds from the start of the load to the fault. */
-  readonly struckAfterMs: number
+  readonly faultAfterMs: number
   /** Milliseconds from the fault until every request sent before or during it was answered. */
   readonly answeredAfterMs: number
   readonly retries: number
   /** Number of kills since the start of the run. */
   readonly kills: number
-  readonly limitChecks: { readonly asked: number; readonly answered: number }
+  readonly limitChecks: { readonly attempted: number; readonly answered: number }
   /** Incorrect answers to limit checks, one line each. */
-  readonly untrue: readonly string[]
+  readonly problems: readonly string[]
   readonly sums: Sums
   readonly isExact: boolean
 }
@@ -39,13 +39,13 @@ export type ChaosOptions = {
   readonly customers: number
   readonly countersStoppedMs: number
   /** Milliseconds in which the sums of a round must be readable and reach the acknowledged units. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** Ends the run and all its processes, and rejects with the signal's reason. */
   readonly signal?: AbortSignal
   onRound(round: Round, number: number): void
 }
 
-const strikeAfterMs = { min: 50, max: 2_500 }
+const faultDelayMs = { min: 50, max: 2_500 }
 const loadAfterMsMax = 500
 /** Metadata long enough to fill a segment of the log after some thousand records. */
 const metadata = { note: 'n'.repeat(500) }
@@ -80,8 +80,8 @@ export async function runChaos(options: ChaosOptions): Promise<readonly Round[]>
   return rounds
 }
 
-type Scene = {
-  readonly world: World
+type RoundContext = {
+  readonly faultContext: FaultContext
   readonly random: SeededRandom
   readonly load: Load
   readonly watch: LimitWatch
@@ -96,24 +96,37 @@ async function runRounds(
 ): Promise<void> {
   // The load has its own random source, because it draws at times that depend on answers. With the same seed, the faults come at
   // the same moments.
-  const ofLoad = createSeededRandom(options.seed + 1)
+  const loadRandom = createSeededRandom(options.seed + 1)
   const run = Date.now().toString(36)
   const product = await createMeasuredProduct(client, run, options.customers)
   const { productRef } = product
-  const { lanes, patienceMs, countersStoppedMs } = options
+  const { lanes, timeoutMs, countersStoppedMs } = options
   const { dataDir, environment } = options.instance
   const readLog = createLogReading(environment, dataDir, productRef)
-  const load = startLoad({ clients: [client], random: ofLoad, run, ...product, lanes, metadata })
+  const load = startLoad({
+    clients: [client],
+    random: loadRandom,
+    run,
+    ...product,
+    lanes,
+    metadata,
+  })
   const { ledgers } = load
-  const watch = watchLimits({ clients: [client], random: ofLoad, productRef, ledgers })
-  const read = (): Promise<Sums> => readSums({ client, ...product, readLog, patienceMs }, ledgers)
-  const untilStored = async (): Promise<void> => {
+  const watch = watchLimits({ clients: [client], random: loadRandom, productRef, ledgers })
+  const read = (): Promise<Sums> => readSums({ client, ...product, readLog, timeoutMs }, ledgers)
+  const waitUntilStored = async (): Promise<void> => {
     await load.pause()
     await read()
     load.resume()
   }
-  const world: World = { installation, countersStoppedMs, patienceMs, untilStored }
-  const scene: Scene = { world, random: createSeededRandom(options.seed), load, watch, read }
+  const faultContext: FaultContext = { installation, countersStoppedMs, timeoutMs, waitUntilStored }
+  const scene: RoundContext = {
+    faultContext,
+    random: createSeededRandom(options.seed),
+    load,
+    watch,
+    read,
+  }
   for (const fault of options.plan) {
     const round = await runRound(scene, fault)
     rounds.push(round)
@@ -125,29 +138,29 @@ async function runRounds(
 }
 
 async function runRound(
-  { world, random, load, watch, read }: Scene,
+  { faultContext, random, load, watch, read }: RoundContext,
   fault: string,
 ): Promise<Round> {
-  const struckAfterMs = random.integer(strikeAfterMs.min, strikeAfterMs.max)
-  await sleep(struckAfterMs)
-  const struckAtMs = Date.now()
-  const { detail, undo } = await strike(fault, world, random)
+  const faultAfterMs = random.integer(faultDelayMs.min, faultDelayMs.max)
+  await sleep(faultAfterMs)
+  const faultAtMs = Date.now()
+  const { detail, undo } = await causeFault(fault, faultContext, random)
   await sleep(random.integer(0, loadAfterMsMax))
   await load.pause()
-  const answeredAfterMs = Date.now() - struckAtMs
+  const answeredAfterMs = Date.now() - faultAtMs
   const sums = await read()
   undo?.()
-  const { asked, answered, untrue } = watch.take()
+  const { attempted, answered, problems } = watch.take()
   return {
     fault,
     detail,
-    struckAfterMs,
+    faultAfterMs,
     answeredAfterMs,
     retries: load.retries(),
-    kills: totalKills(world.installation),
-    limitChecks: { asked, answered },
-    untrue,
+    kills: totalKills(faultContext.installation),
+    limitChecks: { attempted, answered },
+    problems,
     sums,
-    isExact: sumsAgree(sums) && untrue.length === 0,
+    isExact: sumsAgree(sums) && problems.length === 0,
   }
 }

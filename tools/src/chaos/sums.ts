@@ -55,6 +55,6 @@ export function lostRecords({ ackedRecords, loggedRecords, storedRecords }: Sums
 }
 
 /** Returns the number of records in the log or in ClickHouse in addition to those sent. */
-export function doubleRecords({ sentRecords, loggedRecords, storedRecords }: Sums): number {
+export function duplicateRecords({ sentRecords, loggedRecords, storedRecords }: Sums): number {
   return Math.max(0, Math.max(loggedRecords, storedRecords) - sentRecords)
 }

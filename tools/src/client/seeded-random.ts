@@ -6,6 +6,8 @@ export type SeededRandom = {
   integer(min: number, max: number): number
   pick<Choice>(choices: readonly Choice[]): Choice
   chance(probability: number): boolean
+  /** Returns the items in a random order. */
+  shuffle<Item>(items: readonly Item[]): Item[]
 }
 
 export function createSeededRandom(seed: number): SeededRandom {
@@ -27,5 +29,9 @@ export function createSeededRandom(seed: number): SeededRandom {
       return choice
     },
     chance: (probability) => fraction() < probability,
+    shuffle: (items) => {
+      const left = [...items]
+      return items.map(() => left.splice(integer(0, left.length - 1), 1)[0]!)
+    },
   }
 }

@@ -19,7 +19,7 @@ export type CompareContext = {
   readonly meterRef: string
   readonly now: () => number
   /** Milliseconds that ClickHouse may take to catch up with the log. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 const parallelMax = 4
@@ -32,7 +32,7 @@ export async function compareCustomers(
   tallies: readonly CustomerTally[],
   onCompared: () => void,
 ): Promise<CustomerComparison[]> {
-  const deadline = context.now() + context.patienceMs
+  const deadline = context.now() + context.timeoutMs
   const comparisons: CustomerComparison[] = []
   const waiting = [...tallies]
   await Promise.all(

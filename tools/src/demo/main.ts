@@ -20,11 +20,11 @@ const program = new Command('npm run demo --')
   )
 program.parse()
 
-const say = (line: string): void => console.log(line)
+const print = (line: string): void => console.log(line)
 const { dataDir } = readSettings(standaloneSettings, process.env)
-const instance = await findInstance(resolve(dataDir), process.env, say)
+const instance = await findInstance(resolve(dataDir), process.env, print)
 try {
-  const agree = await runDemo(instance.credentials, program.opts<DemoOptions>(), say)
+  const agree = await runDemo(instance.credentials, program.opts<DemoOptions>(), print)
   if (!agree) process.exitCode = 1
 } finally {
   await instance.release()

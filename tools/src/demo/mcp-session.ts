@@ -13,7 +13,7 @@ export type SessionContext = {
   readonly run: string
   /** Numbers of every customer, updated while the traffic runs. */
   readonly tallies: CustomerTally[]
-  isOver(): boolean
+  isFinished(): boolean
 }
 
 const tools = [
@@ -46,7 +46,7 @@ export async function runMcpSession(context: SessionContext, number: number): Pr
 
   let calls = random.pick(callsPerSession)
   let deniedInARow = 0
-  for (let call = 0; calls > 0 && !context.isOver(); call++, calls--) {
+  for (let call = 0; calls > 0 && !context.isFinished(); call++, calls--) {
     const answer =
       isRegisteredLate && call < 3
         ? undefined

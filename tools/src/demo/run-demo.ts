@@ -15,13 +15,13 @@ export type DemoOptions = {
   readonly seed: number
 }
 
-const storedPatienceMs = 60_000
+const storedTimeoutMs = 60_000
 
 /** Sends traffic, compares the numbers and prints the result. Resolves to whether all numbers agree. */
 export async function runDemo(
   { baseUrl, sandboxKey }: Credentials,
   options: DemoOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<boolean> {
   const connectionsMax = options.agents
   const client = createTollgateClient({
@@ -39,23 +39,30 @@ export async function runDemo(
     const run = startedAtMs.toString(36)
 
     await showSending(options.seconds, tallies, () => {
-      const goesOn = forSeconds(options.seconds)
-      const context = { client, random, productRef, run, tallies, isOver: () => !goesOn() }
+      const shouldContinue = forSeconds(options.seconds)
+      const context = {
+        client,
+        random,
+        productRef,
+        run,
+        tallies,
+        isFinished: () => !shouldContinue(),
+      }
       let next = 1
       // When a session ends, a session of the next customer begins.
-      return runLanes(options.agents, goesOn, () => runMcpSession(context, next++))
+      return runLanes(options.agents, shouldContinue, () => runMcpSession(context, next++))
     })
     const comparisons = await showComparing(tallies.length, (onCompared) =>
       compareCustomers(
-        { client, productRef, meterRef, now: Date.now, patienceMs: storedPatienceMs },
+        { client, productRef, meterRef, now: Date.now, timeoutMs: storedTimeoutMs },
         tallies,
         onCompared,
       ),
     )
-    say(`\n${summaryText(comparisons)}\n`)
+    print(`\n${summaryText(comparisons)}\n`)
     const problems = differences(comparisons)
-    for (const problem of problems) say(`DIFFERS ${problem}`)
-    say(
+    for (const problem of problems) print(`DIFFERS ${problem}`)
+    print(
       problems.length === 0
         ? `All ${tallies.length} customers agree to the unit.`
         : `${problems.length} of ${tallies.length} customers disagree.`,

@@ -13,7 +13,7 @@ export function summaryText(comparisons: readonly CustomerComparison[]): string 
     ['counted', total((each) => each.counted), 'units of successful calls in the limit counters'],
     ['  of acked', total((each) => each.tally.acked.success), 'successful calls among the acked'],
     ['  of stored', total((each) => each.storedUnits), 'successful calls among the rows'],
-    ['denied', total((each) => each.tally.denied), 'limit checks that said no'],
+    ['denied', total((each) => each.tally.denied), 'denied limit checks'],
   ]
   return formatTable(['', 'records', ''], rows)
 }

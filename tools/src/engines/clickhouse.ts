@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { host } from '@tollgate/deploy/standalone/ports'
 import { engineOf, type Engine, type EngineOptions } from './engine.ts'
-import { answersHttp } from './http-question.ts'
+import { answersHttp } from './probes.ts'
 import { passwordIn } from '@tollgate/deploy/standalone/secret'
 import { startServer, type Command } from './server.ts'
 

@@ -8,7 +8,7 @@ import { formatTable } from '@tollgate/platform/terminal/table'
 import { readerPasswordIn } from './clickhouse.ts'
 import type { EngineName } from './engine-names.ts'
 import { readEngineStatus, startedServers, type ServerStatus } from './engine-status.ts'
-import { brokersIn } from './kafka.ts'
+import { storedBrokerCount } from './kafka.ts'
 import type { PortPlan } from './port-plan.ts'
 import { isRunning } from './process-record.ts'
 import { hasRedisCluster } from './redis-cluster.ts'
@@ -17,9 +17,9 @@ import { servicesEnvironment } from './services-environment.ts'
 import { startEngines } from './start-engines.ts'
 import { stopRecorded } from './stop-recorded.ts'
 
-export type Place = {
+export type CommandContext = {
   readonly root: string
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 export type UpOptions = {
@@ -30,10 +30,14 @@ export type UpOptions = {
 }
 
 /** Starts the engines that are not running. Returns false if an engine could not start, after printing the reasons. */
-export async function up(place: Place, ports: PortPlan, options: UpOptions): Promise<boolean> {
-  const { root, say } = place
+export async function up(
+  place: CommandContext,
+  ports: PortPlan,
+  options: UpOptions,
+): Promise<boolean> {
+  const { root, print } = place
   return await withLock(root, async () => {
-    const brokers = options.brokers ?? brokersIn(root) ?? 1
+    const brokers = options.brokers ?? storedBrokerCount(root) ?? 1
     const isCluster = options.redisCluster ?? hasRedisCluster(root)
     const names: EngineName[] = [
       'kafka',
@@ -56,31 +60,37 @@ export async function up(place: Place, ports: PortPlan, options: UpOptions): Pro
     )
     await writeFileDurably(environmentFile, asShellFile(environment), 0o600)
     await status(place)
-    for (const [name, { message }] of refused) say(`\n${name} does not run. ${message}`)
-    say(`\nSettings for Tollgate's services: ${shown(environmentFile)}`)
+    for (const [name, { message }] of refused) print(`\n${name} does not run. ${message}`)
+    print(`\nSettings for Tollgate's services: ${displayPath(environmentFile)}`)
     return refused.size === 0
   })
 }
 
 /** Prints a line for each server. Returns false if a server is not healthy. */
-export async function status({ root, say }: Place): Promise<boolean> {
+export async function status({ root, print }: CommandContext): Promise<boolean> {
   const rows = await readEngineStatus(root)
-  say(`\n${formatTable(['engine', 'state', 'process', 'address', 'log'], rows.map(cells))}`)
+  print(`\n${formatTable(['engine', 'state', 'process', 'address', 'log'], rows.map(cells))}`)
   return rows.every(({ state }) => state === 'healthy')
 }
 
 /** Stops the servers that `up` started, by process id. Their data is kept. */
-export async function down({ root, say }: Place): Promise<void> {
+export async function down({ root, print }: CommandContext): Promise<void> {
   await withLock(root, async () => {
     const running = startedServers(root).filter(isRunning)
-    if (running.length > 0) say(`Stopping ${running.map(({ name }) => name).join(', ')} ...`)
+    if (running.length > 0) print(`Stopping ${running.map(({ name }) => name).join(', ')} ...`)
     await Promise.all(startedServers(root).map(({ name }) => stopRecorded(join(root, name))))
-    say(`No engine of ${shown(root)} runs. Their data is kept.`)
+    print(`No engine of ${displayPath(root)} runs. Their data is kept.`)
   })
 }
 
 function cells({ name, state, process, address = '' }: ServerStatus): string[] {
-  return [name, state, String(process?.pid ?? ''), address, process ? shown(process.logPath) : '']
+  return [
+    name,
+    state,
+    String(process?.pid ?? ''),
+    address,
+    process ? displayPath(process.logPath) : '',
+  ]
 }
 
 /**
@@ -91,7 +101,7 @@ async function withLock<Result>(root: string, act: () => Promise<Result>): Promi
   await mkdir(root, { recursive: true })
   const lock = await lockFolder(
     root,
-    (owner) => new StartRefusedError(`Another command (process ${owner}) works on ${root}.`),
+    (owner) => new StartRefusedError(`Another command (process ${owner}) is using ${root}.`),
   )
   try {
     return await act()
@@ -100,7 +110,7 @@ async function withLock<Result>(root: string, act: () => Promise<Result>): Promi
   }
 }
 
-function shown(path: string): string {
+function displayPath(path: string): string {
   const inside = relative(process.cwd(), path)
   return inside === '' || inside.startsWith('..') ? path : inside
 }

@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { keepServicesFromStarting, policy } from './debian-packages.ts'
+import { preventServiceStarts, policy } from './debian-packages.ts'
 
-describe('the policy that keeps the services of installed packages from starting', () => {
+describe('preventServiceStarts', () => {
   let file: string
 
   beforeEach(async () => {
@@ -14,24 +14,24 @@ describe('the policy that keeps the services of installed packages from starting
     return () => rm(folder, { recursive: true })
   })
 
-  it('is a program while packages are installed, and gone afterwards', async () => {
-    const end = await keepServicesFromStarting(file)
+  it('creates an executable policy, and removes it afterwards', async () => {
+    const end = await preventServiceStarts(file)
     expect(await readFile(file, 'utf8')).toContain('exit 101')
     expect((await stat(file)).mode & 0o111).toBe(0o111)
     await end()
     expect(existsSync(file)).toBe(false)
   })
 
-  it('leaves the policy of the machine as it is', async () => {
+  it('keeps an existing policy of the machine', async () => {
     await writeFile(file, '#!/bin/sh\nexit 0\n')
-    const end = await keepServicesFromStarting(file)
+    const end = await preventServiceStarts(file)
     await end()
     expect(await readFile(file, 'utf8')).toBe('#!/bin/sh\nexit 0\n')
   })
 
-  it('removes what an install that was killed left behind', async () => {
+  it('removes a policy that a killed installation left', async () => {
     await writeFile(file, policy)
-    const end = await keepServicesFromStarting(file)
+    const end = await preventServiceStarts(file)
     await end()
     expect(existsSync(file)).toBe(false)
   })

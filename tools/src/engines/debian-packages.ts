@@ -21,15 +21,15 @@ export function canInstallPackages(): boolean {
 let installing: Promise<void> = Promise.resolve()
 
 /** Installs one package at a time, because apt-get locks its database. */
-export function installPackage(name: string, say: (line: string) => void): Promise<void> {
-  const install = installing.then(() => installNow(name, say))
+export function installPackage(name: string, print: (line: string) => void): Promise<void> {
+  const install = installing.then(() => installNow(name, print))
   installing = install.catch(() => undefined)
   return install
 }
 
-async function installNow(name: string, say: (line: string) => void): Promise<void> {
-  say(`Installing the Debian package ${name} (apt-get) ...`)
-  const endPolicy = await keepServicesFromStarting(policyFile)
+async function installNow(name: string, print: (line: string) => void): Promise<void> {
+  print(`Installing the Debian package ${name} (apt-get) ...`)
+  const endPolicy = await preventServiceStarts(policyFile)
   try {
     await aptGet('update')
     await aptGet('install', '--yes', '--no-install-recommends', name)
@@ -52,7 +52,7 @@ async function aptGet(...parameters: string[]): Promise<void> {
  * Writes the policy file unless the machine already has one. The returned function removes the file only if Tollgate wrote it,
  * including one that an interrupted installation left behind.
  */
-export async function keepServicesFromStarting(file: string): Promise<() => Promise<void>> {
+export async function preventServiceStarts(file: string): Promise<() => Promise<void>> {
   if (!existsSync(file)) await writeFile(file, policy, { mode: 0o755 })
   return async () => {
     if ((await readFile(file, 'utf8').catch(() => '')) === policy) await rm(file)

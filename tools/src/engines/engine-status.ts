@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { host } from '@tollgate/deploy/standalone/ports'
 import { clickHouseAnswers, clickHouseUrl } from './clickhouse.ts'
 import { engineNames, type EngineName } from './engine-names.ts'
-import { brokersKnownTo } from './kafka-question.ts'
+import { brokersKnownTo } from './kafka-metadata.ts'
 import { natsAnswers, natsUrl } from './nats.ts'
 import { postgresAnswers } from './postgres.ts'
 import { isRunning, readProcessRecord, type ProcessRecord } from './process-record.ts'
-import { hasRedisCluster, isWhole } from './redis-cluster.ts'
+import { hasRedisCluster, isClusterComplete } from './redis-cluster.ts'
 import { answersPing } from './redis.ts'
 import { registryAnswers, schemaRegistryUrl } from './schema-registry.ts'
 
@@ -19,13 +19,13 @@ export type ServerStatus = {
   readonly address?: string
 }
 
-type Kind = {
+type StatusCheck = {
   readonly address: (port: number) => string
   /** Checks the server by a request to it. */
   readonly isHealthy: (record: ProcessRecord, root: string) => Promise<boolean>
 }
 
-const kinds: Record<EngineName, Kind> = {
+const statusChecks: Record<EngineName, StatusCheck> = {
   kafka: {
     address: (port) => `${host}:${port}`,
     isHealthy: async ({ name, port }) =>
@@ -41,7 +41,7 @@ const kinds: Record<EngineName, Kind> = {
   },
   'redis-cluster': {
     address: (port) => `${host}:${port}`,
-    isHealthy: ({ port }) => isWhole(port),
+    isHealthy: ({ port }) => isClusterComplete(port),
   },
   postgres: {
     address: (port) => `postgres://${host}:${port}`,
@@ -75,7 +75,7 @@ export async function readEngineStatus(root: string): Promise<ServerStatus[]> {
 async function statusOf(record: ProcessRecord, root: string): Promise<ServerStatus> {
   const { name, engine, port } = record
   if (!isRunning(record)) return { name, state: 'not running' }
-  const { address, isHealthy } = kinds[engine]
+  const { address, isHealthy } = statusChecks[engine]
   const state = (await isHealthy(record, root)) ? 'healthy' : 'does not answer'
   return { name, state, process: record, address: address(port) }
 }

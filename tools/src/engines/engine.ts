@@ -3,7 +3,7 @@ export type EngineOptions = {
   /** Folder with one subfolder per server, and `logs`. A start on an existing folder continues with its data. */
   readonly root: string
   /** Called with one line of progress at a time. */
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
   /** If true, the servers are killed (SIGKILL) when this process ends for any reason. For tests, on Linux only. */
   readonly endsWithParent?: boolean
   /**

@@ -22,8 +22,8 @@ const progressMs = 5_000
 let resolving: Promise<JavaArtifacts> | undefined
 
 /** Returns the Java artifacts. Maven downloads them once per version of tools/local/pom.xml into tools/local/target. */
-export function javaArtifacts(say: (line: string) => void): Promise<JavaArtifacts> {
-  resolving ??= resolve(say).catch((error: unknown) => {
+export function javaArtifacts(print: (line: string) => void): Promise<JavaArtifacts> {
+  resolving ??= resolve(print).catch((error: unknown) => {
     // The next call may try again, because the network may then be available.
     resolving = undefined
     throw error
@@ -31,14 +31,14 @@ export function javaArtifacts(say: (line: string) => void): Promise<JavaArtifact
   return resolving
 }
 
-async function resolve(say: (line: string) => void): Promise<JavaArtifacts> {
+async function resolve(print: (line: string) => void): Promise<JavaArtifacts> {
   const pom = join(localFolder, 'pom.xml')
   const version = createHash('sha256')
     .update(await readFile(pom))
     .digest('hex')
     .slice(0, 12)
   const folder = join(localFolder, 'target', version)
-  if (!existsSync(folder)) await download(pom, folder, say)
+  if (!existsSync(folder)) await download(pom, folder, print)
   const registry = join(folder, 'registry')
   const jar = (await readdir(registry)).find((name) => name.endsWith('-runner.jar'))
   if (jar === undefined) throw new Error(`There is no runner jar in ${registry}.`)
@@ -49,13 +49,13 @@ async function resolve(say: (line: string) => void): Promise<JavaArtifacts> {
  * Downloads into a temporary folder and renames it at the end, so that an interrupted or concurrent download leaves no incomplete
  * folder.
  */
-async function download(pom: string, folder: string, say: (line: string) => void): Promise<void> {
-  const maven = await requireProgram('mvn', say)
+async function download(pom: string, folder: string, print: (line: string) => void): Promise<void> {
+  const maven = await requireProgram('mvn', print)
   const unfinished = `${folder}.${process.pid}`
   await mkdir(unfinished, { recursive: true })
   try {
-    say('Downloading Kafka and the schema registry with Maven (about 150 MB, once) ...')
-    await runMaven(maven, pom, unfinished, say)
+    print('Downloading Kafka and the schema registry with Maven (about 150 MB, once) ...')
+    await runMaven(maven, pom, unfinished, print)
     await rename(unfinished, folder).catch((error: unknown) => {
       // If another process has created the folder meanwhile, it has the same content.
       if (!existsSync(folder)) throw error
@@ -69,7 +69,7 @@ async function runMaven(
   maven: string,
   pom: string,
   folder: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const parameters = ['--batch-mode', '--file', pom, `-Dartifacts.folder=${folder}`]
   const child = spawn(maven, [...parameters, 'generate-resources'], {
@@ -83,7 +83,10 @@ async function runMaven(
     if (line.includes('Downloaded from')) files++
     if (line.includes('[ERROR]')) errors.push(line)
   })
-  const progress = setInterval(() => say(`Maven: ${files} files downloaded so far ...`), progressMs)
+  const progress = setInterval(
+    () => print(`Maven: ${files} files downloaded so far ...`),
+    progressMs,
+  )
   try {
     const [code] = (await once(child, 'close')) as [number | null]
     if (code === 0) return

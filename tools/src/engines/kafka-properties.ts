@@ -11,8 +11,8 @@ export function kafkaProperties(
   dataFolder: string,
 ): Record<string, string> {
   const { port, controllerPort } = brokers[index]!
-  const copies = String(brokers.length)
-  const copiesInSync = brokers.length > 1 ? '2' : '1'
+  const replicas = String(brokers.length)
+  const replicasInSync = brokers.length > 1 ? '2' : '1'
   const voters = brokers.map((broker, at) => `${at + 1}@${host}:${broker.controllerPort}`)
   return {
     'process.roles': 'broker,controller',
@@ -26,13 +26,13 @@ export function kafkaProperties(
     'log.dirs': dataFolder,
     // A misspelled topic must be an error and not create a new topic.
     'auto.create.topics.enable': 'false',
-    'default.replication.factor': copies,
-    'min.insync.replicas': copiesInSync,
-    'offsets.topic.replication.factor': copies,
-    'transaction.state.log.replication.factor': copies,
-    'transaction.state.log.min.isr': copiesInSync,
-    'share.coordinator.state.topic.replication.factor': copies,
-    'share.coordinator.state.topic.min.isr': copiesInSync,
+    'default.replication.factor': replicas,
+    'min.insync.replicas': replicasInSync,
+    'offsets.topic.replication.factor': replicas,
+    'transaction.state.log.replication.factor': replicas,
+    'transaction.state.log.min.isr': replicasInSync,
+    'share.coordinator.state.topic.replication.factor': replicas,
+    'share.coordinator.state.topic.min.isr': replicasInSync,
     // Fewer partitions than the default of 50 each create fewer files, and one machine needs no more.
     'offsets.topic.num.partitions': '8',
     'transaction.state.log.num.partitions': '8',

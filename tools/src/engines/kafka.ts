@@ -11,7 +11,7 @@ import { writeFileDurably } from '@tollgate/deploy/standalone/write-file'
 import { engineOf, type Engine, type EngineOptions, type RunningServer } from './engine.ts'
 import { javaArtifacts } from './java-artifacts.ts'
 import { asPropertiesFile, kafkaProperties } from './kafka-properties.ts'
-import { brokersKnownTo } from './kafka-question.ts'
+import { brokersKnownTo } from './kafka-metadata.ts'
 import type { BrokerPorts } from './port-plan.ts'
 import { requireProgram } from './programs.ts'
 import { startServer, type Command } from './server.ts'
@@ -19,7 +19,7 @@ import { waitUntil } from './wait-until.ts'
 
 const run = promisify(execFile)
 const logSettings = fileURLToPath(new URL('../../local/log4j2.properties', import.meta.url))
-const agreeTimeoutMs = 60_000
+const joinTimeoutMs = 60_000
 
 /** Starts 1 broker, or 3 brokers with a replication factor of 3. Waits until every broker knows all of them. */
 export async function startKafka(
@@ -30,7 +30,7 @@ export async function startKafka(
   const servers = await Promise.all(
     brokers.map((_, index) => startKafkaBroker(options, brokers, index)),
   )
-  await untilAllKnown(brokers)
+  await waitUntilAllKnown(brokers)
   return engineOf(brokers.map(({ port }) => `${host}:${port}`).join(','), servers)
 }
 
@@ -59,7 +59,7 @@ export async function startKafkaBroker(
 }
 
 /** Returns the number of brokers with which the folder was created. */
-export function brokersIn(root: string): number | undefined {
+export function storedBrokerCount(root: string): number | undefined {
   return readCluster(root)?.brokers
 }
 
@@ -69,8 +69,8 @@ async function prepareBroker(
   index: number,
   folder: string,
 ): Promise<Command> {
-  const java = await requireProgram('java', options.say)
-  const { kafkaClassPath } = await javaArtifacts(options.say)
+  const java = await requireProgram('java', options.print)
+  const { kafkaClassPath } = await javaArtifacts(options.print)
   const id = await clusterId(options.root, brokers.length)
   const data = join(folder, 'data')
   const properties = join(folder, 'server.properties')
@@ -91,7 +91,7 @@ async function clusterId(root: string, brokers: number): Promise<string> {
   const known = readCluster(root)
   if (known && known.brokers !== brokers) {
     throw new StartRefusedError(
-      `Kafka in ${root} was made with ${known.brokers} broker(s) and cannot become ${brokers}. ` +
+      `Kafka in ${root} was created with ${known.brokers} broker(s) and cannot become ${brokers}. ` +
         'Stop the engines and remove its folders kafka*, or choose another folder with TOLLGATE_ENGINES_DIR.',
     )
   }
@@ -121,13 +121,13 @@ function clusterFile(root: string): string {
   return join(root, 'kafka', 'cluster.json')
 }
 
-async function untilAllKnown(brokers: readonly BrokerPorts[]): Promise<void> {
+async function waitUntilAllKnown(brokers: readonly BrokerPorts[]): Promise<void> {
   const allKnown = async (): Promise<boolean> => {
     const known = await Promise.all(brokers.map(({ port }) => brokersKnownTo(port)))
     return known.every((each) => each.length === brokers.length)
   }
-  if (await waitUntil(allKnown, agreeTimeoutMs)) return
+  if (await waitUntil(allKnown, joinTimeoutMs)) return
   throw new StartRefusedError(
-    `The Kafka brokers have not all found each other after ${agreeTimeoutMs / 1000} s. Logs: kafka-*.log`,
+    `The Kafka brokers have not all found each other after ${joinTimeoutMs / 1000} s. Logs: kafka-*.log`,
   )
 }

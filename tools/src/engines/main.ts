@@ -2,11 +2,11 @@ import { resolve } from 'node:path'
 import { readSettings, SettingsError, type SettingValues } from '@tollgate/platform/config/settings'
 import { Command, Option } from 'commander'
 import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
-import { down, status, up, type Place, type UpOptions } from './commands.ts'
+import { down, status, up, type CommandContext, type UpOptions } from './commands.ts'
 import { brokersMax, planPorts } from './port-plan.ts'
 import { engineSettings } from '@tollgate/deploy/settings/engine-settings'
 
-const say = (line: string): void => console.log(line)
+const print = (line: string): void => console.log(line)
 
 type UpFlags = { readonly brokers?: string; readonly redisCluster?: true }
 
@@ -19,9 +19,11 @@ function upOptions({ brokers, redisCluster }: UpFlags): UpOptions {
 
 type Settings = SettingValues<typeof engineSettings>
 
-async function run(act: (place: Place, settings: Settings) => Promise<boolean>): Promise<void> {
+async function run(
+  act: (place: CommandContext, settings: Settings) => Promise<boolean>,
+): Promise<void> {
   const settings = readSettings(engineSettings, process.env)
-  process.exit((await act({ root: resolve(settings.root), say }, settings)) ? 0 : 1)
+  process.exit((await act({ root: resolve(settings.root), print }, settings)) ? 0 : 1)
 }
 
 const program = new Command('npm run engines').description(
@@ -46,7 +48,7 @@ program
   .action(() => run(status))
 program
   .command('down')
-  .description('Stop the engines that up started; the data stays')
+  .description('Stop the engines that up started; the data is kept')
   .action(() => run(async (place) => (await down(place), true)))
 
 try {

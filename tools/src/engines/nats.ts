@@ -4,7 +4,7 @@ import { host } from '@tollgate/deploy/standalone/ports'
 import { engineOf, type Engine, type EngineOptions } from './engine.ts'
 import { requireProgram } from './programs.ts'
 import { startServer } from './server.ts'
-import { askOverTcp } from './tcp-question.ts'
+import { requestOverTcp } from './probes.ts'
 
 export async function startNats(options: EngineOptions, port: number): Promise<Engine> {
   const server = await startServer(
@@ -16,7 +16,7 @@ export async function startNats(options: EngineOptions, port: number): Promise<E
       stopSignal: 'SIGTERM',
       isReady: () => natsAnswers(port),
       prepare: async (folder) => {
-        const file = await requireProgram('nats-server', options.say)
+        const file = await requireProgram('nats-server', options.print)
         const configuration = join(folder, 'nats.conf')
         await writeFile(configuration, natsConfiguration(port, folder))
         return { file, args: ['--config', configuration] }
@@ -52,7 +52,7 @@ jetstream {
  * recovered.
  */
 export async function natsAnswers(port: number): Promise<boolean> {
-  const isWhole = (answer: Buffer): boolean => answer.includes('\r\n')
-  const answer = await askOverTcp(port, Buffer.alloc(0), isWhole)
+  const isComplete = (answer: Buffer): boolean => answer.includes('\r\n')
+  const answer = await requestOverTcp(port, Buffer.alloc(0), isComplete)
   return answer !== undefined && /^INFO \{.*"jetstream":true/.test(answer.toString('utf8'))
 }

@@ -6,8 +6,8 @@ import { engineSettings } from '@tollgate/deploy/settings/engine-settings'
 const planOf = (environment: Record<string, string>) =>
   planPorts(readSettings(engineSettings, environment))
 
-describe('the ports of the engines', () => {
-  it('count up from the port of an engine, with those among its servers a hundred above', () => {
+describe('planPorts', () => {
+  it('assigns consecutive ports to the servers of an engine, and ports 100 higher to their peers', () => {
     const plan = planOf({
       TOLLGATE_ENGINES_KAFKA_PORT: '5000',
       TOLLGATE_ENGINES_REDIS_CLUSTER_PORT: '6000',
@@ -24,19 +24,23 @@ describe('the ports of the engines', () => {
     ])
   })
 
-  it('are seventeen different ones by default', () => {
+  it('assigns 17 different ports by default', () => {
     expect(new Set(portsOf(planOf({}))).size).toBe(17)
   })
 
   it.each([
-    ['two engines on one', { TOLLGATE_ENGINES_REDIS_PORT: '15432' }, 15_432],
-    ['a counted one', { TOLLGATE_ENGINES_POSTGRES_PORT: '19094' }, 19_094],
-    ['one among servers', { TOLLGATE_ENGINES_CLICKHOUSE_PORT: '17103' }, 17_103],
-  ])('are refused where they meet: %s', (_, environment, port) => {
+    ['two engines on one port', { TOLLGATE_ENGINES_REDIS_PORT: '15432' }, 15_432],
+    ['the port of a further broker', { TOLLGATE_ENGINES_POSTGRES_PORT: '19094' }, 19_094],
+    [
+      'a port for peers of the Redis Cluster',
+      { TOLLGATE_ENGINES_CLICKHOUSE_PORT: '17103' },
+      17_103,
+    ],
+  ])('refuses %s', (_, environment, port) => {
     expect(() => planOf(environment)).toThrow(`Two engines would listen on port ${port}.`)
   })
 
-  it('are all different when free ones are taken', async () => {
+  it('returns different ports if free ones are planned', async () => {
     const ports = portsOf(await planFreePorts())
     expect(new Set(ports).size).toBe(ports.length)
   })

@@ -63,12 +63,12 @@ async function preparePostgres(
   port: number,
   folder: string,
 ): Promise<Command> {
-  const postgres = await requireProgram('postgres', options.say)
+  const postgres = await requireProgram('postgres', options.print)
   const data = join(folder, 'data')
   const account = chooseAccount({ folder, dataFolder: data, postgres })
   // No owner file is written here, so a running server that is not in the process record counts as left over and is stopped.
   if (existsSync(data)) await clearTheWay(data, join(folder, 'owner.json'))
-  else await makeData(join(dirname(postgres), 'initdb'), account, folder, data)
+  else await createData(join(dirname(postgres), 'initdb'), account, folder, data)
   const settings = {
     port: String(port),
     listen_addresses: host,
@@ -85,7 +85,7 @@ async function preparePostgres(
 }
 
 /** Creates the data folder under a temporary name and renames it at the end, so that a crash leaves no incomplete database. */
-async function makeData(
+async function createData(
   initdb: string,
   account: Launcher,
   folder: string,

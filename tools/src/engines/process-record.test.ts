@@ -35,8 +35,8 @@ beforeEach(async () => {
   }
 })
 
-describe('the record of a started server', () => {
-  it('says that it runs, until it has ended', async () => {
+describe('a process record', () => {
+  it('reports the process as running until it has ended', async () => {
     writeProcessRecord(folder, record)
     expect(readProcessRecord(folder)).toEqual(record)
     expect(isRunning(record)).toBe(true)
@@ -45,43 +45,43 @@ describe('the record of a started server', () => {
     expect(isRunning(record)).toBe(false)
   })
 
-  it('does not take a later process with the same number for the server', () => {
+  it('reports a later process with the same id as not running', () => {
     expect(isRunning({ ...record, startTime: '1' })).toBe(false)
   })
 
-  it('does not take any process for one whose start nobody saw', () => {
+  it('reports a process with an unknown start time as not running', () => {
     expect(isRunning({ ...record, startTime: undefined })).toBe(false)
   })
 
-  it.each(['', '{"pid": 12', 'null'])('is none when it cannot be read: %j', async (text) => {
+  it.each(['', '{"pid": 12', 'null'])('is undefined if the file contains %j', async (text) => {
     await writeFile(join(folder, 'process.json'), text)
     expect(readProcessRecord(folder)).toBeUndefined()
   })
 })
 
-describe('stopping by the record', () => {
-  it('ends the process and forgets it', async () => {
+describe('stopRecorded', () => {
+  it('ends the process and removes its record', async () => {
     writeProcessRecord(folder, record)
     await stopRecorded(folder)
     expect(isRunning(record)).toBe(false)
     expect(readProcessRecord(folder)).toBeUndefined()
   })
 
-  it('ends a process that is suspended', async () => {
+  it('ends a suspended process', async () => {
     writeProcessRecord(folder, record)
     child.kill('SIGSTOP')
     await stopRecorded(folder)
     expect(isRunning(record)).toBe(false)
   })
 
-  it("leaves somebody else's process alone that got the number", async () => {
+  it('does not end another process with the same id', async () => {
     writeProcessRecord(folder, { ...record, startTime: '1' })
     await stopRecorded(folder)
     expect(isRunning(record)).toBe(true)
     expect(readProcessRecord(folder)).toBeUndefined()
   })
 
-  it('does nothing where nothing was started', async () => {
+  it('does nothing in a folder without a record', async () => {
     await stopRecorded(join(folder, 'nowhere'))
     expect(isRunning(record)).toBe(true)
   })

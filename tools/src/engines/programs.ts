@@ -28,26 +28,26 @@ const programs = {
 
 export type ProgramName = keyof typeof programs
 
-const looking = new Map<ProgramName, Promise<string>>()
+const searches = new Map<ProgramName, Promise<string>>()
 
 /**
  * Returns the path of the program. Installs it if it is missing and the process is root on Debian. Otherwise throws a line that
  * says what to do. Engines that start together and need the same program wait for the same installation.
  */
-export function requireProgram(name: ProgramName, say: (line: string) => void): Promise<string> {
-  const known = looking.get(name)
+export function requireProgram(name: ProgramName, print: (line: string) => void): Promise<string> {
+  const known = searches.get(name)
   if (known) return known
-  const found = findOrInstall(name, say).finally(() => looking.delete(name))
-  looking.set(name, found)
+  const found = findOrInstall(name, print).finally(() => searches.delete(name))
+  searches.set(name, found)
   return found
 }
 
-async function findOrInstall(name: ProgramName, say: (line: string) => void): Promise<string> {
+async function findOrInstall(name: ProgramName, print: (line: string) => void): Promise<string> {
   const { debianPackage, find } = programs[name]
   const found = await find()
   if (found !== undefined) return found
   if (canInstallPackages()) {
-    await installPackage(debianPackage, say)
+    await installPackage(debianPackage, print)
     const installed = await find()
     if (installed !== undefined) return installed
   }
@@ -78,8 +78,8 @@ async function findNats(): Promise<string | undefined> {
 
 /** Returns the path of the real Java program. `java` itself may be a script of a version manager. */
 async function findJava(): Promise<string | undefined> {
-  const question = ['-XshowSettings:properties', '-version']
-  const { stderr } = await run('java', question).catch(() => ({ stderr: '' }))
+  const parameters = ['-XshowSettings:properties', '-version']
+  const { stderr } = await run('java', parameters).catch(() => ({ stderr: '' }))
   const home = /^\s*java\.home = (.+)$/m.exec(stderr)?.[1]
   const version = Number(/^\s*java\.specification\.version = (\d+)$/m.exec(stderr)?.[1])
   return home !== undefined && version >= javaVersionMin ? join(home, 'bin', 'java') : undefined

@@ -8,14 +8,14 @@ import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
 import { engineOf, type Engine, type EngineOptions, type RunningServer } from './engine.ts'
 import type { RedisNodePorts } from './port-plan.ts'
 import { requireProgram } from './programs.ts'
-import { askRedis } from './redis-question.ts'
+import { sendRedisCommand } from './redis-command.ts'
 import { answersPing, redisArguments, settingsAsArguments } from './redis.ts'
 import { startServer } from './server.ts'
 import { stopRecorded } from './stop-recorded.ts'
 import { waitUntil } from './wait-until.ts'
 
 const run = promisify(execFile)
-const agreeTimeoutMs = 60_000
+const joinTimeoutMs = 60_000
 
 /** Starts masters without replicas that share the slots. Waits until all of them report that the cluster is complete. */
 export async function startRedisCluster(
@@ -24,19 +24,19 @@ export async function startRedisCluster(
 ): Promise<Engine> {
   const formedFile = join(clusterFolder(options.root), 'formed')
   const isFormed = existsSync(formedFile)
-  if (!isFormed) await clearHalfFormed(options.root, nodes.length)
+  if (!isFormed) await deleteIncompleteCluster(options.root, nodes.length)
   const servers = await Promise.all(
     nodes.map((_, index) => startRedisClusterNode(options, nodes, index)),
   )
   const addresses = nodes.map(({ port }) => `${host}:${port}`)
   if (!isFormed) {
-    const client = await requireProgram('redis-cli', options.say)
+    const client = await requireProgram('redis-cli', options.print)
     await run(client, ['--cluster', 'create', ...addresses, '--cluster-yes'])
     // The file is written last. Without it, the next start creates the cluster again, which loses nothing because no client can
     // have used it.
     await writeFile(formedFile, '')
   }
-  await untilWhole(nodes)
+  await waitUntilComplete(nodes)
   return engineOf(addresses.join(','), servers)
 }
 
@@ -56,7 +56,7 @@ async function startRedisClusterNode(
       stopSignal: 'SIGTERM',
       isReady: () => answersPing(port),
       prepare: async (folder) => ({
-        file: await requireProgram('redis-server', options.say),
+        file: await requireProgram('redis-server', options.print),
         args: [
           ...redisArguments(port, folder),
           ...settingsAsArguments({
@@ -77,12 +77,12 @@ export function hasRedisCluster(root: string): boolean {
 }
 
 /** Returns whether the cluster is complete from the view of this node. */
-export async function isWhole(port: number): Promise<boolean> {
-  return (await askRedis(port, 'CLUSTER INFO')).includes('cluster_state:ok')
+export async function isClusterComplete(port: number): Promise<boolean> {
+  return (await sendRedisCommand(port, 'CLUSTER INFO')).includes('cluster_state:ok')
 }
 
 /** Deletes the nodes of an interrupted creation. They already own some slots, and Redis refuses to create a cluster from them. */
-async function clearHalfFormed(root: string, count: number): Promise<void> {
+async function deleteIncompleteCluster(root: string, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const folder = join(root, nodeName(index))
     await stopRecorded(folder)
@@ -91,12 +91,12 @@ async function clearHalfFormed(root: string, count: number): Promise<void> {
   await mkdir(clusterFolder(root), { recursive: true })
 }
 
-async function untilWhole(nodes: readonly RedisNodePorts[]): Promise<void> {
-  const allSaySo = async (): Promise<boolean> =>
-    (await Promise.all(nodes.map(({ port }) => isWhole(port)))).every(Boolean)
-  if (await waitUntil(allSaySo, agreeTimeoutMs)) return
+async function waitUntilComplete(nodes: readonly RedisNodePorts[]): Promise<void> {
+  const areAllComplete = async (): Promise<boolean> =>
+    (await Promise.all(nodes.map(({ port }) => isClusterComplete(port)))).every(Boolean)
+  if (await waitUntil(areAllComplete, joinTimeoutMs)) return
   throw new StartRefusedError(
-    `The Redis Cluster is not whole after ${agreeTimeoutMs / 1000} s. Logs: redis-cluster-*.log`,
+    `The Redis Cluster is not complete after ${joinTimeoutMs / 1000} s. Logs: redis-cluster-*.log`,
   )
 }
 

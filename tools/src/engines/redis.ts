@@ -1,7 +1,7 @@
 import { host } from '@tollgate/deploy/standalone/ports'
 import { engineOf, type Engine, type EngineOptions } from './engine.ts'
 import { requireProgram } from './programs.ts'
-import { askRedis } from './redis-question.ts'
+import { sendRedisCommand } from './redis-command.ts'
 import { startServer } from './server.ts'
 
 export async function startRedis(options: EngineOptions, port: number): Promise<Engine> {
@@ -14,7 +14,7 @@ export async function startRedis(options: EngineOptions, port: number): Promise<
       stopSignal: 'SIGTERM',
       isReady: () => answersPing(port),
       prepare: async (folder) => ({
-        file: await requireProgram('redis-server', options.say),
+        file: await requireProgram('redis-server', options.print),
         args: redisArguments(port, folder),
       }),
     },
@@ -43,5 +43,5 @@ export function settingsAsArguments(settings: Readonly<Record<string, string>>):
 
 /** Returns whether Redis is ready. It is not ready while it loads its file. */
 export async function answersPing(port: number): Promise<boolean> {
-  return (await askRedis(port, 'PING')).startsWith('+PONG')
+  return (await sendRedisCommand(port, 'PING')).startsWith('+PONG')
 }

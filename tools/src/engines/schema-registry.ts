@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { host } from '@tollgate/deploy/standalone/ports'
 import { engineOf, type Engine, type EngineOptions } from './engine.ts'
-import { answersHttp } from './http-question.ts'
+import { answersHttp } from './probes.ts'
 import { javaArtifacts } from './java-artifacts.ts'
 import { requireProgram } from './programs.ts'
 import { startServer, type Command } from './server.ts'
@@ -36,8 +36,8 @@ async function prepareRegistry(
   port: number,
   folder: string,
 ): Promise<Command> {
-  const java = await requireProgram('java', options.say)
-  const { registryJar } = await javaArtifacts(options.say)
+  const java = await requireProgram('java', options.print)
+  const { registryJar } = await javaArtifacts(options.print)
   const properties = {
     'quarkus.http.host': host,
     'quarkus.http.port': String(port),

@@ -55,23 +55,23 @@ export async function startServer(server: Server, options: EngineOptions): Promi
   const folder = join(options.root, server.name)
   const found = readProcessRecord(folder)
   if (found && isRunning(found)) {
-    if (found.port !== server.port) throw elsewhere(server, found)
-    if (await becomesReady(server, found, options.say)) return handle(folder, found)
+    if (found.port !== server.port) throw portChanged(server, found)
+    if (await becomesReady(server, found, options.print)) return toRunningServer(folder, found)
   }
-  await untilPortIsFree(server)
+  await waitUntilPortIsFree(server)
   mkdirSync(folder, { recursive: true })
   const command = await server.prepare(folder)
-  options.say(`${server.name}: starting on port ${server.port} ...`)
+  options.print(`${server.name}: starting on port ${server.port} ...`)
   const startedAtMs = Date.now()
   const record = await launch(server, command, folder, options)
   try {
-    if (!(await becomesReady(server, record, options.say))) throw ended(record)
+    if (!(await becomesReady(server, record, options.print))) throw endedEarly(record)
   } catch (error) {
     await stopRecorded(folder)
     throw error
   }
-  options.say(`${server.name}: ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`)
-  return handle(folder, record)
+  options.print(`${server.name}: ready after ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s`)
+  return toRunningServer(folder, record)
 }
 
 /**
@@ -116,7 +116,7 @@ async function launch(
 }
 
 /** Waits for the port. A killed process counts as ended shortly before its last threads release the port. */
-async function untilPortIsFree({ port, portVariable }: Server): Promise<void> {
+async function waitUntilPortIsFree({ port, portVariable }: Server): Promise<void> {
   const isFree = (): Promise<boolean> =>
     requireFreePort(port, portVariable).then(
       () => true,
@@ -129,7 +129,7 @@ async function untilPortIsFree({ port, portVariable }: Server): Promise<void> {
 async function becomesReady(
   server: Server,
   record: ProcessRecord,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<boolean> {
   const startedAtMs = Date.now()
   let nextProgressMs = progressMs
@@ -139,11 +139,11 @@ async function becomesReady(
     if (waitedMs > startTimeoutMs) {
       throw new StartRefusedError(
         `${record.name} (process ${record.pid}) does not answer on port ${record.port} after ` +
-          `${startTimeoutMs / 1000} s. npm run engines:down ends it. Log: ${record.logPath}`,
+          `${startTimeoutMs / 1000} s. npm run engines:down stops it. Log: ${record.logPath}`,
       )
     }
     if (waitedMs > nextProgressMs) {
-      say(`${record.name}: not ready yet after ${Math.round(waitedMs / 1000)} s ...`)
+      print(`${record.name}: not ready yet after ${Math.round(waitedMs / 1000)} s ...`)
       nextProgressMs += progressMs
     }
     await sleep(pollMs)
@@ -151,12 +151,12 @@ async function becomesReady(
   return false
 }
 
-function handle(folder: string, record: ProcessRecord): RunningServer {
+function toRunningServer(folder: string, record: ProcessRecord): RunningServer {
   const { name, pid, port, logPath } = record
   return { name, pid, port, logPath, stop: () => stopRecorded(folder) }
 }
 
-function elsewhere(server: Server, found: ProcessRecord): StartRefusedError {
+function portChanged(server: Server, found: ProcessRecord): StartRefusedError {
   return new StartRefusedError(
     `${server.name} already runs on port ${found.port}; run npm run engines:down before moving it to ${server.port}.`,
   )
@@ -164,7 +164,7 @@ function elsewhere(server: Server, found: ProcessRecord): StartRefusedError {
 
 const lastLines = 8
 
-function ended({ name, logPath }: ProcessRecord): StartRefusedError {
+function endedEarly({ name, logPath }: ProcessRecord): StartRefusedError {
   const tail = readFileSync(logPath, 'utf8').trimEnd().split('\n').slice(-lastLines).join('\n')
   return new StartRefusedError(`${name} ended before it was ready. Log: ${logPath}\n${tail}`)
 }

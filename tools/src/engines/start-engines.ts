@@ -1,16 +1,22 @@
+import { join } from 'node:path'
+import { passwordIn } from '@tollgate/deploy/standalone/secret'
 import { startClickHouse } from './clickhouse.ts'
 import type { EngineName } from './engine-names.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 import { startKafka } from './kafka.ts'
 import { startNats } from './nats.ts'
-import type { PortPlan } from './port-plan.ts'
+import { planFreePorts, type PortPlan } from './port-plan.ts'
 import { startPostgres } from './postgres.ts'
 import { startRedisCluster } from './redis-cluster.ts'
 import { startRedis } from './redis.ts'
 import { startSchemaRegistry } from './schema-registry.ts'
+import { servicesEnvironment } from './services-environment.ts'
 
 /** Start functions by engine. `ports.kafka` determines the number of brokers. */
-const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Promise<Engine>> = {
+const startFunctions: Record<
+  EngineName,
+  (options: EngineOptions, ports: PortPlan) => Promise<Engine>
+> = {
   kafka: (options, ports) => startKafka(options, ports.kafka),
   'schema-registry': (options, ports) => startSchemaRegistry(options, ports.schemaRegistry),
   redis: (options, ports) => startRedis(options, ports.redis),
@@ -21,7 +27,7 @@ const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Pr
 }
 
 /** The running engines, and the errors of those that could not start. */
-export type Started<Running> = {
+export type StartResult<Running> = {
   readonly running: ReadonlyMap<EngineName, Running>
   readonly refused: ReadonlyMap<EngineName, Error>
 }
@@ -30,15 +36,46 @@ export function startEngines(
   names: readonly EngineName[],
   options: EngineOptions,
   ports: PortPlan,
-): Promise<Started<Engine>> {
-  return startEach(names, (name) => starts[name](options, ports))
+): Promise<StartResult<Engine>> {
+  return startEach(names, (name) => startFunctions[name](options, ports))
+}
+
+const serviceEngines = ['kafka', 'schema-registry', 'redis', 'postgres', 'clickhouse'] as const
+
+export type ServiceEngines = {
+  readonly running: ReadonlyMap<EngineName, Engine>
+  readonly ports: PortPlan
+  /** Environment with which services use the engines. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  stop(): Promise<void>
+}
+
+/** Starts the engines that the services need, on free ports. If one of them cannot start, stops the others and throws. */
+export async function startServiceEngines(
+  options: EngineOptions,
+  brokers: number,
+): Promise<ServiceEngines> {
+  const all = await planFreePorts()
+  const ports = { ...all, kafka: all.kafka.slice(0, brokers) }
+  const { running, refused } = await startEngines(serviceEngines, options, ports)
+  const stop = async (): Promise<void> => {
+    await Promise.all([...running.values()].map((engine) => engine.stop()))
+  }
+  const [refusal] = refused.values()
+  if (refusal) {
+    await stop()
+    throw refusal
+  }
+  const addresses = new Map([...running].map(([name, { address }]) => [name, address]))
+  const password = await passwordIn(join(options.root, 'clickhouse'))
+  return { running, ports, environment: servicesEnvironment(addresses, password), stop }
 }
 
 /** Starts all engines concurrently. The failure of one does not affect the others. */
 export async function startEach<Running>(
   names: readonly EngineName[],
   start: (name: EngineName) => Promise<Running>,
-): Promise<Started<Running>> {
+): Promise<StartResult<Running>> {
   const running = new Map<EngineName, Running>()
   const refused = new Map<EngineName, Error>()
   const startOne = async (name: EngineName): Promise<void> => {

@@ -4,11 +4,11 @@ const pollMs = 50
 
 /** Polls until the condition is true. Returns false after the timeout. */
 export async function waitUntil(
-  isSo: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
 ): Promise<boolean> {
   const endMs = Date.now() + timeoutMs
-  while (!(await isSo())) {
+  while (!(await condition())) {
     if (Date.now() > endMs) return false
     await sleep(pollMs)
   }

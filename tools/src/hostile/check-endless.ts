@@ -4,17 +4,17 @@ import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { connectionsWithinLimit, crowdText, startCrowd } from './crowd/crowd.ts'
 import { failureProblems, startHealthyClients } from './healthy-clients.ts'
 import { watchServices } from './service-watch.ts'
-import { untilStored } from './stored-records.ts'
+import { waitUntilStored } from './stored-records.ts'
 import type { Check } from './verdict.ts'
 
 export type EndlessOptions = { readonly connections: number; readonly seconds: number }
 
-const openPatienceMs = 60_000
+const openTimeoutMs = 60_000
 const customerRef = 'beside_endless_bodies'
 
 /** Sends endless bodies and headers on many connections at once, while healthy clients continue. */
 export function checkEndless(options: EndlessOptions): Check {
-  return async (instance, say) => {
+  return async (instance, print) => {
     const { baseUrl, liveKey: key } = instance.credentials
     const connections = await connectionsWithinLimit(options.connections)
     const healthy = startHealthyClients({
@@ -25,19 +25,21 @@ export function checkEndless(options: EndlessOptions): Check {
     const crowd = startCrowd('endless', baseUrl, connections, key)
     const progress = (): string =>
       `${crowd.stats().open} endless connections, ${gigabytes(crowd.stats().sentBytes)} sent`
-    const watch = await watchServices(instance, progress, say)
-    await crowd.untilOpen(connections, openPatienceMs)
+    const watch = await watchServices(instance, progress, print)
+    await crowd.waitUntilOpen(connections, openTimeoutMs)
     const { open } = crowd.stats()
     await sleep(options.seconds * 1000)
     const stats = await crowd.end()
-    const lap = healthy.lap()
-    const problems = [...(await watch.end()), ...failureProblems(lap, 'beside endless bodies')]
+    const results = healthy.take()
+    const problems = [...(await watch.end()), ...failureProblems(results, 'beside endless bodies')]
     const answered = await healthy.stop()
-    if (open < connections) problems.push(`only ${open} of ${connections} connections came about`)
-    if (stats.statuses['413'] === undefined) problems.push('no body without end was answered 413')
+    if (open < connections) problems.push(`only ${open} of ${connections} connections were opened`)
+    if (stats.statuses['413'] === undefined) problems.push('no endless body was answered with 413')
 
     const client = createTollgateClient({ baseUrl, key, connectionsMax: 2, timeoutMs: 30_000 })
-    const stored = await untilStored(client, answered, [customerRef]).finally(() => client.close())
+    const stored = await waitUntilStored(client, answered, [customerRef]).finally(() =>
+      client.close(),
+    )
     if (stored !== answered) {
       problems.push(`${answered} healthy records were acknowledged, ${stored} are stored`)
     }
@@ -48,7 +50,7 @@ export function checkEndless(options: EndlessOptions): Check {
           : []),
         `${gigabytes(stats.sentBytes)} sent; ${crowdText(stats)}`,
         `${watch.memoryText('ingest')}; ${watch.memoryText('control-plane')}`,
-        `${answered} healthy calls answered beside them, p99 ${quantile(lap.latenciesMs, 0.99).toFixed(1)} ms`,
+        `${answered} healthy calls answered beside them, p99 ${quantile(results.latenciesMs, 0.99).toFixed(1)} ms`,
       ],
       problems,
     }

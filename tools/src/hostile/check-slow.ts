@@ -8,7 +8,7 @@ import { formatCount } from '@tollgate/platform/terminal/table'
 import { connectionsWithinLimit, crowdText, startCrowd } from './crowd/crowd.ts'
 import { startHealthyClients } from './healthy-clients.ts'
 import { watchServices } from './service-watch.ts'
-import { untilStored } from './stored-records.ts'
+import { waitUntilStored } from './stored-records.ts'
 import type { Check, Verdict } from './verdict.ts'
 
 export type SlowOptions = {
@@ -19,20 +19,21 @@ export type SlowOptions = {
 }
 
 const customerRef = 'beside_slow_clients'
-const settleSeconds = 2
-const openPatienceMs = 60_000
+/** Duration before and after the rounds in which nothing is measured. */
+const unmeasuredSeconds = 2
+const openTimeoutMs = 60_000
 
 /**
  * Keeps almost idle connections open, first to the data plane and then to the control plane, while healthy clients use the same
  * address.
  */
 export function checkSlow(options: SlowOptions): Check {
-  return async (instance, say) => {
+  return async (instance, print) => {
     const sockets = await connectionsWithinLimit(options.sockets)
     const lines =
       sockets < options.sockets ? [`Only ${sockets} connections: open files are limited.`] : []
-    const dataPlane = await besideDataPlane(instance, { ...options, sockets }, say)
-    const controlPlane = await besideControlPlane(instance, { ...options, sockets }, say)
+    const dataPlane = await checkDataPlane(instance, { ...options, sockets }, print)
+    const controlPlane = await checkControlPlane(instance, { ...options, sockets }, print)
     return {
       lines: [...lines, ...dataPlane.lines, ...controlPlane.lines],
       problems: [...dataPlane.problems, ...controlPlane.problems],
@@ -40,10 +41,10 @@ export function checkSlow(options: SlowOptions): Check {
   }
 }
 
-async function besideDataPlane(
+async function checkDataPlane(
   instance: Instance,
   options: SlowOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Verdict> {
   const { baseUrl, liveKey: key } = instance.credentials
   const call = (http: HttpClient): Promise<HttpAnswer> =>
@@ -52,10 +53,12 @@ async function besideDataPlane(
     instance,
     { name: 'data plane', service: 'ingest', baseUrl, call },
     options,
-    say,
+    print,
   )
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 2, timeoutMs: 30_000 })
-  const stored = await untilStored(client, answered, [customerRef]).finally(() => client.close())
+  const stored = await waitUntilStored(client, answered, [customerRef]).finally(() =>
+    client.close(),
+  )
   return {
     lines,
     problems:
@@ -65,10 +68,10 @@ async function besideDataPlane(
   }
 }
 
-async function besideControlPlane(
+async function checkControlPlane(
   instance: Instance,
   options: SlowOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Verdict> {
   const { environment } = await instance.runFile()
   const baseUrl = environment['TOLLGATE_CONTROL_PLANE_URL'] ?? ''
@@ -78,7 +81,7 @@ async function besideControlPlane(
     instance,
     { name: 'control plane', service: 'control-plane', baseUrl, call },
     options,
-    say,
+    print,
   )
 }
 
@@ -90,77 +93,77 @@ type Target = {
   readonly call: (http: HttpClient) => Promise<HttpAnswer>
 }
 
-type Lap = { readonly latenciesMs: readonly number[]; readonly processorMs: number }
+type Measurement = { readonly latenciesMs: readonly number[]; readonly processorMs: number }
 
 /** Measures in rounds, without the crowd and next to it, so that changes of the machine affect both. */
 async function measure(
   instance: Instance,
   { name, service, baseUrl, call }: Target,
   { sockets, rounds, seconds }: SlowOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Verdict & { readonly answered: number }> {
   const { liveKey: key } = instance.credentials
   const pid = (await instance.runFile()).processes[service] ?? 0
   const healthy = startHealthyClients({ baseUrl, key, call })
   let open = 0
   const progress = (): string => `${name}: ${formatCount(open)} slow connections`
-  const watch = await watchServices(instance, progress, say)
-  const quiet: Lap[] = []
-  const beside: Lap[] = []
+  const watch = await watchServices(instance, progress, print)
+  const baseline: Measurement[] = []
+  const beside: Measurement[] = []
   const texts: string[] = []
   const problems: string[] = []
-  const lap = async (lapSeconds: number, when: string): Promise<Lap> => {
+  const measureFor = async (forSeconds: number, when: string): Promise<Measurement> => {
     const startedMs = await processorMs(pid)
-    await sleep(lapSeconds * 1000)
-    const { latenciesMs, failures } = healthy.lap()
+    await sleep(forSeconds * 1000)
+    const { latenciesMs, failures } = healthy.take()
     for (const [outcome, times] of failures) {
-      problems.push(`${name}, ${when}: ${times} healthy calls came to ${outcome}`)
+      problems.push(`${name}, ${when}: ${times} healthy calls ended with ${outcome}`)
     }
     return { latenciesMs, processorMs: (await processorMs(pid)) - startedMs }
   }
   for (let round = 0; round < rounds; round++) {
-    await lap(settleSeconds, 'before')
-    quiet.push(await lap(seconds / rounds, 'before'))
+    await measureFor(unmeasuredSeconds, 'before')
+    baseline.push(await measureFor(seconds / rounds, 'before'))
     const crowd = startCrowd('slow', baseUrl, sockets, key)
-    await crowd.untilOpen(sockets, openPatienceMs)
+    await crowd.waitUntilOpen(sockets, openTimeoutMs)
     open = crowd.stats().open
-    if (open < sockets) problems.push(`${name}: only ${open} of ${sockets} connections came about`)
-    await lap(0, 'while slow clients came')
-    beside.push(await lap(seconds / rounds, 'beside slow clients'))
+    if (open < sockets) problems.push(`${name}: only ${open} of ${sockets} connections were opened`)
+    await measureFor(0, 'while slow clients came')
+    beside.push(await measureFor(seconds / rounds, 'beside slow clients'))
     texts.push(`${name}: ${crowdText(await crowd.end())}`)
     open = 0
   }
-  await lap(settleSeconds, 'afterwards')
+  await measureFor(unmeasuredSeconds, 'afterwards')
   problems.push(...(await watch.end()))
   const answered = await healthy.stop()
   const memory = `${watch.memoryText('ingest')}; ${watch.memoryText('control-plane')}`
   return {
-    lines: [...texts, `${name}: ${memory}`, `${name}: ${costText(beside, quiet)}`],
+    lines: [...texts, `${name}: ${memory}`, `${name}: ${costText(beside, baseline)}`],
     problems,
     answered,
   }
 }
 
-function costText(beside: readonly Lap[], quiet: readonly Lap[]): string {
-  const [withP99, withoutP99] = [p99Of(beside), p99Of(quiet)]
-  const [withCall, withoutCall] = [processorPerCall(beside), processorPerCall(quiet)]
+function costText(beside: readonly Measurement[], baseline: readonly Measurement[]): string {
+  const [withP99, withoutP99] = [p99Of(beside), p99Of(baseline)]
+  const [withCall, withoutCall] = [processorPerCall(beside), processorPerCall(baseline)]
   return (
     `healthy p99 ${withP99.toFixed(2)} ms beside them, ${withoutP99.toFixed(2)} ms without: ratio ${(withP99 / withoutP99).toFixed(2)}; ` +
-    `processor time per healthy call ${withCall.toFixed(3)} ms beside them, ${withoutCall.toFixed(3)} ms without`
+    `CPU time per healthy call ${withCall.toFixed(3)} ms beside them, ${withoutCall.toFixed(3)} ms without`
   )
 }
 
-function p99Of(laps: readonly Lap[]): number {
+function p99Of(measurements: readonly Measurement[]): number {
   return quantile(
-    laps.flatMap((lap) => lap.latenciesMs),
+    measurements.flatMap((measurement) => measurement.latenciesMs),
     0.99,
   )
 }
 
 /** Returns the CPU time of the service per healthy call. It shows the cost of the slow clients even on a busy machine. */
-function processorPerCall(laps: readonly Lap[]): number {
-  const calls = laps.reduce((sum, lap) => sum + lap.latenciesMs.length, 0)
-  return laps.reduce((sum, lap) => sum + lap.processorMs, 0) / calls
+function processorPerCall(measurements: readonly Measurement[]): number {
+  const calls = measurements.reduce((sum, measurement) => sum + measurement.latenciesMs.length, 0)
+  return measurements.reduce((sum, measurement) => sum + measurement.processorMs, 0) / calls
 }
 
 /** Returns NaN on systems that do not report CPU time like Linux. */

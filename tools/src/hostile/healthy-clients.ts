@@ -5,7 +5,7 @@ import {
 } from '@tollgate/deploy/client/http-client'
 import { startLanes } from '../load/lanes.ts'
 
-export type HealthyLap = {
+export type HealthyResults = {
   /** Milliseconds of each call that was answered with 200. */
   readonly latenciesMs: readonly number[]
   /** Number of other outcomes of calls, by outcome. */
@@ -13,8 +13,8 @@ export type HealthyLap = {
 }
 
 export type HealthyClients = {
-  /** Returns what happened since the last lap or the start. */
-  lap(): HealthyLap
+  /** Returns what happened since the last call or the start. */
+  take(): HealthyResults
   /** Waits until every call is answered, and returns the number of calls answered with 200 over all laps. */
   stop(): Promise<number>
 }
@@ -53,11 +53,11 @@ export function startHealthyClients({ baseUrl, key, call }: HealthyOptions): Hea
   const lanes = startLanes(Array.from({ length: clients }, () => callOnce))
 
   return {
-    lap() {
-      const lap = { latenciesMs: latencies, failures }
+    take() {
+      const results = { latenciesMs: latencies, failures }
       latencies = []
       failures = new Map()
-      return lap
+      return results
     },
     async stop() {
       await lanes.stop()
@@ -67,8 +67,8 @@ export function startHealthyClients({ baseUrl, key, call }: HealthyOptions): Hea
   }
 }
 
-export function failureProblems(lap: HealthyLap, when: string): string[] {
-  return [...lap.failures].map(
-    ([outcome, times]) => `${times} healthy calls ${when} came to ${outcome}`,
+export function failureProblems(results: HealthyResults, when: string): string[] {
+  return [...results.failures].map(
+    ([outcome, times]) => `${times} healthy calls ${when} ended with ${outcome}`,
   )
 }

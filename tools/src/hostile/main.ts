@@ -31,7 +31,7 @@ const program = new Command('npm run hostile --')
   .addArgument(new Argument('[kind]', 'Run only this attack').choices(kinds))
   .option(
     '-n, --requests <count>',
-    'Malformed requests, and requests that hide another one (half of them at each HTTP front)',
+    'Malformed requests, and smuggled requests (half of them at each HTTP front)',
     wholeNumber(2, 100_000_000),
     1_000_000,
   )
@@ -63,7 +63,7 @@ const checks: Record<Kind, Check> = {
   endless: checkEndless({ connections: options.endless, seconds }),
 }
 const [kind] = program.processedArgs as [Kind | undefined]
-const say = (line: string): void => console.log(line)
+const print = (line: string): void => console.log(line)
 const chosen = kind === undefined ? kinds : [kind]
 
 async function onInstance(
@@ -83,15 +83,15 @@ async function onInstance(
 }
 
 async function run(name: string, check: Check, instance: Instance): Promise<void> {
-  say(`\n${name}`)
-  const { lines, problems } = await check(instance, say)
-  for (const line of lines) say(line)
-  for (const problem of problems) say(`PROBLEM ${problem}`)
-  say(problems.length === 0 ? `${name}: withstood` : `${name}: ${problems.length} problems`)
+  print(`\n${name}`)
+  const { lines, problems } = await check(instance, print)
+  for (const line of lines) print(line)
+  for (const problem of problems) print(`PROBLEM ${problem}`)
+  print(problems.length === 0 ? `${name}: passed` : `${name}: ${problems.length} problems`)
   if (problems.length > 0) process.exitCode = 1
 }
 
-say(`seed ${options.seed}`)
+print(`seed ${options.seed}`)
 const onAnyFront = chosen.filter((each) => each !== 'framing')
 if (onAnyFront.length > 0) {
   await onInstance(undefined, async (instance) => {

@@ -29,7 +29,7 @@ const allowanceBytes = 64 * 1_048_576
 export async function watchServices(
   instance: Instance,
   progress: () => string,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<ServiceWatch> {
   const { processes } = await instance.runFile()
   const samples: Sample[] = []
@@ -40,7 +40,7 @@ export async function watchServices(
   }
   await take()
   const ticker = setInterval(() => {
-    void take().then((sample) => say(`${progress()}  ${sampleText(sample)}`))
+    void take().then((sample) => print(`${progress()}  ${sampleText(sample)}`))
   }, sampleEveryMs)
   return {
     async end() {

@@ -3,10 +3,10 @@ import { askWithRetries } from '@tollgate/deploy/client/ask-with-retries'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
 const dayMs = 86_400_000
-const patienceMs = 60_000
+const timeoutMs = 60_000
 const pollMs = 200
 /** Milliseconds to wait after the expected count is reached. An excess record would show within this time. */
-const settleMs = 1_500
+const recheckDelayMs = 1_500
 
 /**
  * Returns the number of the provider's records in ClickHouse, for all meters and outcomes, for some customers or all. Directly
@@ -32,17 +32,17 @@ export async function countStored(
   return stored
 }
 
-/** Returns the same number as soon as it reaches `expected`, or when the patience has run out. */
-export async function untilStored(
+/** Returns the same number as soon as it reaches `expected`, or after the timeout. */
+export async function waitUntilStored(
   client: TollgateClient,
   expected: number,
   customerRefs?: readonly string[],
 ): Promise<number> {
-  for (const deadline = Date.now() + patienceMs; ; await sleep(pollMs)) {
+  for (const deadline = Date.now() + timeoutMs; ; await sleep(pollMs)) {
     const stored = await countStored(client, customerRefs)
     if (stored >= expected) break
     if (Date.now() > deadline) return stored
   }
-  await sleep(settleMs)
+  await sleep(recheckDelayMs)
   return countStored(client, customerRefs)
 }

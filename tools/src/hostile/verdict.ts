@@ -8,4 +8,4 @@ export type Verdict = {
   readonly problems: readonly string[]
 }
 
-export type Check = (instance: Instance, say: (line: string) => void) => Promise<Verdict>
+export type Check = (instance: Instance, print: (line: string) => void) => Promise<Verdict>

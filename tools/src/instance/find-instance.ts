@@ -14,18 +14,18 @@ export type FoundInstance = {
 export async function findInstance(
   dataDir: string,
   environment: Readonly<Record<string, string | undefined>>,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<FoundInstance> {
   const folder = dataFolderAt(dataDir)
   const running = await readRunFile(folder.runFile)
   if (running && isAlive(running.supervisorPid)) {
     const credentials = await readCredentials(folder.credentialsFile)
     if (credentials) {
-      say(`Using the instance at ${running.baseUrl} (data in ${dataDir}).`)
+      print(`Using the instance at ${running.baseUrl} (data in ${dataDir}).`)
       return { credentials: { ...credentials, baseUrl: running.baseUrl }, release: async () => {} }
     }
   }
-  say('No instance runs here; starting one on a temporary folder (npm start keeps one) ...')
+  print('No instance runs here; starting one on a temporary folder (npm start keeps one) ...')
   const temporary = await makeTemporaryFolder('demo')
   const instance = await startInstance({ dataDir: temporary.path, port: 0, environment })
   return {

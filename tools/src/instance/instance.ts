@@ -39,11 +39,11 @@ const stopTimeoutMs = 60_000
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { child, output } = spawnStandalone(options)
   if (child.pid !== undefined) options.onSpawned?.(child.pid)
-  await untilReady(child, output, options.startTimeoutMs ?? startTimeoutMs)
+  await waitUntilReady(child, output, options.startTimeoutMs ?? startTimeoutMs)
   const folder = dataFolderAt(options.dataDir)
   const credentials = await readCredentials(folder.credentialsFile)
   if (!credentials) throw new Error(`No ${folder.credentialsFile} after the start`)
-  const gone = untilGone(child)
+  const gone = waitForExit(child)
   const kill = async (): Promise<void> => {
     if (child.pid !== undefined) await killTree(child.pid)
     await gone
@@ -74,7 +74,7 @@ export async function runToEnd(
   options: InstanceOptions,
 ): Promise<{ code: number; output: string }> {
   const { child, output } = spawnStandalone(options)
-  return { code: await untilGone(child), output: output() }
+  return { code: await waitForExit(child), output: output() }
 }
 
 function spawnStandalone(options: InstanceOptions): { child: ChildProcess; output: () => string } {
@@ -95,7 +95,7 @@ function spawnStandalone(options: InstanceOptions): { child: ChildProcess; outpu
   return { child, output: () => text }
 }
 
-async function untilReady(
+async function waitUntilReady(
   child: ChildProcess,
   output: () => string,
   timeoutMs: number,
@@ -105,7 +105,7 @@ async function untilReady(
       if ((message as { ready?: unknown }).ready === true) resolve('ready')
     })
   })
-  const ended = untilGone(child).then((code) => `ended with ${code}`)
+  const ended = waitForExit(child).then((code) => `ended with ${code}`)
   const late = sleep(timeoutMs, `not ready within ${timeoutMs} ms`, { ref: false })
   const outcome = await Promise.race([ready, ended, late])
   if (outcome === 'ready') return
@@ -113,7 +113,7 @@ async function untilReady(
   throw new Error(`Tollgate ${outcome}:\n${output()}`)
 }
 
-function untilGone(child: ChildProcess): Promise<number> {
+function waitForExit(child: ChildProcess): Promise<number> {
   if (child.exitCode !== null || child.signalCode !== null) {
     return Promise.resolve(child.exitCode ?? -1)
   }

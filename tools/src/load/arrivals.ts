@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { GoesOn } from './lanes.ts'
+import type { ShouldContinue } from './lanes.ts'
 
 export type Arrivals = {
   readonly perSecond: number
-  readonly goesOn: GoesOn
+  readonly shouldContinue: ShouldContinue
   /** Maximum acts in flight. Further acts wait, so that a service that is stopped is not flooded. Default: no limit. */
   readonly inFlightMax?: number
   /** Called when an act is due, independent of earlier acts. */
@@ -15,7 +15,7 @@ export type Arrivals = {
  * ended. Rejects with the first failure, after which no further act begins.
  */
 export async function runArrivals(arrivals: Arrivals): Promise<void> {
-  const { perSecond, goesOn, inFlightMax = Infinity, act } = arrivals
+  const { perSecond, shouldContinue, inFlightMax = Infinity, act } = arrivals
   const inFlight = new Set<Promise<unknown>>()
   const failures: unknown[] = []
   const startMs = performance.now()
@@ -24,7 +24,7 @@ export async function runArrivals(arrivals: Arrivals): Promise<void> {
     const waitMs = dueMs - performance.now()
     if (waitMs > 0) await sleep(waitMs)
     while (inFlight.size >= inFlightMax) await Promise.race(inFlight)
-    if (failures.length > 0 || !goesOn()) break
+    if (failures.length > 0 || !shouldContinue()) break
     const ended = act(number, dueMs)
       .catch((error: unknown) => failures.push(error))
       .finally(() => inFlight.delete(ended))

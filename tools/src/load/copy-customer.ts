@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { newReference } from '@tollgate/schemas/references'
 import type { Database, Queryable } from '@tollgate/platform/database/database'
 import { listColumns } from '@tollgate/platform/database/postgres/copy-tables'
 
@@ -6,6 +8,14 @@ export type CustomerCopy = {
   readonly customerRef: string
   readonly externalRef: string
   readonly purchaseRef: string
+}
+
+export function newCopy(externalRef: string): CustomerCopy {
+  return {
+    customerRef: newReference('customer', randomBytes),
+    externalRef,
+    purchaseRef: newReference('purchase', randomBytes),
+  }
 }
 
 /** Number of copies with which each transaction finishes well within the statement timeout. */
@@ -63,7 +73,7 @@ async function insertCopies(
 }
 
 /** Returns whether any customer is still waiting to be published. */
-export async function areCustomersWaiting(pool: Queryable): Promise<boolean> {
+export async function hasUnpublishedCustomers(pool: Queryable): Promise<boolean> {
   const [row] = await pool<{ found: boolean }[]>`
     select exists (select from publications where kind = 'customer') as found`
   return row!.found

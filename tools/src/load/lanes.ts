@@ -3,15 +3,15 @@ import { createSeededRandom, type SeededRandom } from '../client/seeded-random.t
 import { quantile } from './statistics.ts'
 
 /** Returns whether a lane begins another act. */
-export type GoesOn = () => boolean
+export type ShouldContinue = () => boolean
 
 /** Returns a condition that allows `count` acts over all lanes. */
-export function times(count: number): GoesOn {
+export function times(count: number): ShouldContinue {
   let left = count
   return () => left-- > 0
 }
 
-export function forSeconds(seconds: number): GoesOn {
+export function forSeconds(seconds: number): ShouldContinue {
   const endMs = performance.now() + seconds * 1_000
   return () => performance.now() < endMs
 }
@@ -19,11 +19,11 @@ export function forSeconds(seconds: number): GoesOn {
 /** Runs `lanes` lanes concurrently, each with one act after the other. Rejects with the first failure. */
 export async function runLanes(
   lanes: number,
-  goesOn: GoesOn,
+  shouldContinue: ShouldContinue,
   act: (lane: number) => Promise<unknown>,
 ): Promise<void> {
   const run = async (lane: number): Promise<void> => {
-    while (goesOn()) await act(lane)
+    while (shouldContinue()) await act(lane)
   }
   await Promise.all(Array.from({ length: lanes }, (_, lane) => run(lane)))
 }
@@ -67,25 +67,25 @@ export type Lanes = {
 }
 
 /** Performs one act. Resolves to the milliseconds to rest before the next one. */
-export type RestingAct = () => Promise<number>
+export type LaneAct = () => Promise<number>
 
 /** Runs one lane for each of `acts` until it is stopped or one act fails. */
-export function startLanes(acts: readonly RestingAct[]): Lanes {
+export function startLanes(acts: readonly LaneAct[]): Lanes {
   let gate = { opened: Promise.resolve(), open: (): void => undefined }
   let isPaused = false
-  let isOver = false
+  let isStopped = false
   let active = 0
   let failure: Error | undefined
 
-  async function run(act: RestingAct): Promise<void> {
+  async function run(act: LaneAct): Promise<void> {
     for (;;) {
       await gate.opened
-      if (isOver) return
+      if (isStopped) return
       active++
       const restMs = await act()
         .catch((error: unknown) => {
           failure ??= error instanceof Error ? error : new Error(String(error))
-          isOver = true
+          isStopped = true
           return 0
         })
         .finally(() => active--)
@@ -110,7 +110,7 @@ export function startLanes(acts: readonly RestingAct[]): Lanes {
     },
     resume,
     async stop() {
-      isOver = true
+      isStopped = true
       resume()
       await Promise.all(running)
       if (failure) throw failure

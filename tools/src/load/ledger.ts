@@ -14,7 +14,7 @@ export function newLedger(customerRef: string): CustomerLedger {
 }
 
 /** Adds a record for each entry: immediately as sent, and as acknowledged after `send` has resolved. */
-export async function enter(
+export async function recordInLedgers(
   entries: readonly { readonly ledger: CustomerLedger; readonly units: number }[],
   send: () => Promise<unknown>,
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function enter(
 }
 
 /** Returns whether a count includes all units acknowledged before the check, and none that were not sent yet. */
-export function isTrue(
+export function isPossibleCount(
   counted: number,
   ackedBefore: number,
   { sentUnits }: CustomerLedger,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { startLanes, type Lanes } from './lanes.ts'
-import { enter, newLedger, type CustomerLedger } from './ledger.ts'
+import { recordInLedgers, newLedger, type CustomerLedger } from './ledger.ts'
 import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
 /** A load of usage records. A pause waits until every request in progress is answered, including its retries. */
@@ -51,45 +51,45 @@ export function startLoad(options: LoadOptions): Load {
   const { random, restMsMax = 0 } = options
   const ledgers = options.customerRefs.map(newLedger)
   const unkeyedLedgers = (options.unkeyed?.customerRefs ?? []).map(newLedger)
-  const pulse = createPulse()
+  const gaps = createGapTracker()
   let retries = 0
   let keys = 0
   const onRetry = (): void => void retries++
   const nextKey = (): string => `${options.run}:${keys++}`
   /** Wraps `send`, which returns whether something was acknowledged. */
   const act = (send: () => Promise<boolean>) => async (): Promise<number> => {
-    if (await send()) pulse.beat()
+    if (await send()) gaps.recordAck()
     return restMsMax > 0 ? random.integer(0, restMsMax) : 0
   }
   const sendWithKeys = act(() => sendKeyed(options, ledgers, nextKey, onRetry))
-  const sendWithout = act(() => sendUnkeyed(options, unkeyedLedgers))
+  const sendWithoutKeys = act(() => sendUnkeyed(options, unkeyedLedgers))
   const lanes = startLanes([
     ...Array.from({ length: options.lanes }, () => sendWithKeys),
-    ...Array.from({ length: options.unkeyed?.lanes ?? 0 }, () => sendWithout),
+    ...Array.from({ length: options.unkeyed?.lanes ?? 0 }, () => sendWithoutKeys),
   ])
   return {
     ledgers,
     unkeyedLedgers,
     retries: () => retries,
-    takeLongestGapMs: pulse.takeLongestMs,
+    takeLongestGapMs: gaps.takeLongestMs,
     ...lanes,
     resume: () => {
-      pulse.restart()
+      gaps.restart()
       lanes.resume()
     },
   }
 }
 
-function createPulse() {
+function createGapTracker() {
   let lastMs = performance.now()
   let longestMs = 0
-  const beat = (): void => {
+  const recordAck = (): void => {
     const nowMs = performance.now()
     longestMs = Math.max(longestMs, nowMs - lastMs)
     lastMs = nowMs
   }
   return {
-    beat,
+    recordAck,
     /** Ignores the time before this call. */
     restart: () => {
       lastMs = performance.now()
@@ -124,15 +124,15 @@ async function sendKeyed(
     return count === 1 ? client.recordUsage(usages[0]!) : client.recordUsages(usages)
   }
   const send = (): Promise<unknown> =>
-    askWithRetries(() => insist(record, options.onRefusal), patientRetries, onRetry)
-  await enter(items, send)
+    askWithRetries(() => retryRefusals(record, options.onRefusal), patientRetries, onRetry)
+  await recordInLedgers(items, send)
   // A client that lost the answer sends the same records again. Nothing may change.
   if (random.chance(resendRate)) await send()
   return true
 }
 
 /** Sends a record again after refusals if they are reported with `onRefusal`. */
-export async function insist<Answer>(
+export async function retryRefusals<Answer>(
   record: () => Promise<Answer>,
   onRefusal: LoadOptions['onRefusal'],
 ): Promise<Answer> {
@@ -161,7 +161,7 @@ async function sendUnkeyed(
   const units = random.integer(1, 5)
   const usage = { customerRef: ledger.customerRef, productRef, units }
   try {
-    await enter([{ ledger, units }], () => random.pick(clients).recordUsage(usage))
+    await recordInLedgers([{ ledger, units }], () => random.pick(clients).recordUsage(usage))
     return true
   } catch (error) {
     if (isRefusal(error)) {

@@ -3,7 +3,7 @@ import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { createFormBrowser } from './form-browser.ts'
 
 const priceMinor = 1_900
-const patienceMs = 30_000
+const timeoutMs = 30_000
 const pollMs = 100
 
 /** A new customer buys a plan on the hosted pages, with a card entered on the simulator's page. */
@@ -28,11 +28,11 @@ export async function payCheckout(client: TollgateClient): Promise<void> {
   const payment = await browser.submit(review, 'plan')
   const card = await browser.submit(payment, 'client_secret')
   await browser.submit(card, 'number', { number: '4242424242424242' })
-  await untilPaid(client, customerRef)
+  await waitUntilPaid(client, customerRef)
 }
 
-async function untilPaid(client: TollgateClient, customerRef: string): Promise<void> {
-  const deadline = Date.now() + patienceMs
+async function waitUntilPaid(client: TollgateClient, customerRef: string): Promise<void> {
+  const deadline = Date.now() + timeoutMs
   for (;;) {
     const answer = await client.send('GET', `/v1/sdk/purchases/customer/${customerRef}`)
     const { purchases = [] } = answer.body as {
@@ -42,7 +42,7 @@ async function untilPaid(client: TollgateClient, customerRef: string): Promise<v
     if (purchase?.status === 'active' && purchase.amount === priceMinor) return
     if (Date.now() > deadline) {
       throw new Error(
-        `The purchase was not active ${patienceMs} ms after the payment: ${JSON.stringify(purchases)}`,
+        `The purchase was not active ${timeoutMs} ms after the payment: ${JSON.stringify(purchases)}`,
       )
     }
     await sleep(pollMs)

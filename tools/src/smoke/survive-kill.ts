@@ -10,9 +10,9 @@ import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 const customers = 4
 const lanes = 4
 const loadMs = 1_000
-const patienceMs = 60_000
+const timeoutMs = 60_000
 
-export type Survivor = {
+export type KillTestOptions = {
   readonly client: TollgateClient
   readonly dataDir: string
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -24,7 +24,7 @@ export type Survivor = {
  * Kills the installation while clients post usage. Then compares what was sent, acknowledged, logged, counted and stored. Resolves
  * to the number of records. Throws if a sum differs.
  */
-export async function surviveKill(survivor: Survivor): Promise<number> {
+export async function surviveKill(survivor: KillTestOptions): Promise<number> {
   const { client, dataDir, environment, killAndRestart } = survivor
   const run = Date.now().toString(36)
   const product = await createMeasuredProduct(client, run, customers)
@@ -34,7 +34,7 @@ export async function surviveKill(survivor: Survivor): Promise<number> {
   await killAndRestart()
   await load.stop()
   const readLog = createLogReading(environment, dataDir, product.productRef)
-  const sums = await readSums({ client, ...product, readLog, patienceMs }, load.ledgers)
+  const sums = await readSums({ client, ...product, readLog, timeoutMs }, load.ledgers)
   if (!sumsAgree(sums)) throw new Error(`The sums differ: ${JSON.stringify(sums)}`)
   return sums.ackedRecords
 }

@@ -14,7 +14,7 @@ sink: aggregator/dist/main.js
 {{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 46 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
-{{/* Takes (dict "root" $ "component" "controlPlane"). */}}
+{{/* Returns the name of a component. Argument: (dict "root" $ "component" "controlPlane"). */}}
 {{- define "tollgate.name" -}}
 {{ include "tollgate.fullname" .root }}-{{ kebabcase .component }}
 {{- end }}
@@ -36,7 +36,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* The engines whose certificates a service is given as files. */}}
+{{/* The engines whose certificates a service gets as files. */}}
 {{- define "tollgate.certifiedEngines" -}}
 {{- range $engine := list "kafka" "redis" "clickhouse" }}
 {{- if and (index $.root.Values $engine).tls.secret (ne $.component "mcpProxy") (not (and (eq $engine "clickhouse") (eq $.component "ingest"))) }}
@@ -45,7 +45,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- end }}
 {{- end }}
 
-{{/* What all services are told, then what one is told, then what the values add: the last one wins. */}}
+{{/* Variables of all services, then those of one service, then those of the values. The last one wins. */}}
 {{- define "tollgate.environment" -}}
 {{- $values := .root.Values }}
 {{- $ingest := include "tollgate.name" (dict "root" .root "component" "ingest") }}
@@ -126,7 +126,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- end }}
 {{- end }}
 
-{{/* What is secret, by reference: the chart never sees it. */}}
+{{/* Secret variables, by reference to the secret. The chart does not contain the secrets. */}}
 {{- define "tollgate.secretEnvironment" -}}
 {{- $secret := .root.Values.existingSecret }}
 {{- if has .component (list "ingest" "controlPlane" "mcpProxy") }}

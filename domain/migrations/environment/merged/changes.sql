@@ -1,5 +1,5 @@
--- What the merged migrations make otherwise than those that they replace: columns that nothing has written for long are gone, and
--- requests for a code of the authorization server are counted for their network.
+-- Differences between the merged migrations and those that they replace: columns that are no longer written are removed, and
+-- requests for codes of the authorization server are counted per network.
 
 alter table products drop column balance, drop column total_transactions;
 

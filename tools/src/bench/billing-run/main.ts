@@ -7,7 +7,7 @@ import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { createJobs } from '@tollgate/billing-runner/jobs/job-catalogue'
 import { runOnce } from '@tollgate/billing-runner/jobs/run-once'
 import { openParts, publisherOf } from '@tollgate/billing-runner/open-parts'
-import type { OwnRun } from '../billing/measured-run.ts'
+import type { RunnerResult } from '../billing/measured-run.ts'
 
 const [, , jobName, at] = process.argv
 const clock = { now: () => Date.parse(at!) }
@@ -27,7 +27,7 @@ const totals = await runOnce(slotParts, job, 'sandbox', new AbortController().si
   memoryMiB = Math.max(memoryMiB, ownMemoryMiB())
 })
 const { user, system } = process.cpuUsage()
-const measured: OwnRun = {
+const measured: RunnerResult = {
   outcomes: Object.fromEntries(totals),
   seconds: (performance.now() - beganMs) / 1_000,
   processorSeconds: (user + system) / 1e6,

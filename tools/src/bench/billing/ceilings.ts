@@ -37,7 +37,7 @@ export async function measureProcessor(
     const confirm = { paymentMethodId, presence: 'off_session' } as const
     const payment = { amountMinor: 4_900n, currency: 'USD', customerId, metadata: {}, confirm }
     const { outcome } = await processor.createPaymentIntent(payment, randomUUID())
-    if (outcome !== 'succeeded') throw new Error(`A payment is ${outcome}`)
+    if (outcome !== 'succeeded') throw new Error(`A payment has the outcome ${outcome}`)
   })
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
 import type { Database, Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
@@ -6,7 +7,7 @@ import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settin
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount } from '@tollgate/platform/terminal/table'
 import { inFlightMax, measureProcessor, measureTransactions } from './ceilings.ts'
-import { makeDuePurchases } from './make-due-purchases.ts'
+import { hasUnpublishedCustomers, copyCustomer, newCopy } from '../../load/copy-customer.ts'
 import { measureRun, type MeasuredRun } from './measured-run.ts'
 import { saveCards } from './save-cards.ts'
 import { buyPlan, takeFreePlan } from './subscribe.ts'
@@ -19,7 +20,7 @@ export type BillingOptions = {
   readonly due: readonly number[]
   /** Numbers of runners that share a run. Each number is measured for each entry of `due`. */
   readonly runners: readonly number[]
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 export type BillingResult = {
@@ -36,10 +37,12 @@ type Renewals = {
   /** Creates the first purchase. Returns the reference of its customer. */
   readonly subscribe: () => Promise<string>
   /** Adds what the copies need in addition to their rows. */
-  readonly equip: (originalRef: string, customerRefs: readonly string[]) => Promise<void>
+  readonly prepareCopies: (originalRef: string, customerRefs: readonly string[]) => Promise<void>
   readonly ceilingName: string
   readonly measureCeiling: () => Promise<number>
 }
+
+const pollMs = 200
 
 export async function measureBilling(options: BillingOptions): Promise<BillingResult[]> {
   const { client, environment } = options
@@ -51,17 +54,18 @@ export async function measureBilling(options: BillingOptions): Promise<BillingRe
   const pool = database.in('sandbox')
   const kinds: Renewals[] = [
     {
-      name: 'for nothing',
+      name: 'free plan',
       subscribe: () => takeFreePlan(client),
-      equip: () => Promise.resolve(),
+      prepareCopies: () => Promise.resolve(),
       ceilingName: 'plain transactions',
       measureCeiling: () => measureTransactions(pool),
     },
     {
-      name: 'for money',
+      name: 'paid plan',
       subscribe: () => buyPlan(client, processor),
-      equip: (originalRef, customerRefs) => saveCards(pool, processor, originalRef, customerRefs),
-      ceilingName: 'the processor alone',
+      prepareCopies: (originalRef, customerRefs) =>
+        saveCards(pool, processor, originalRef, customerRefs),
+      ceilingName: 'processor alone',
       measureCeiling: () => measureProcessor(pool, processor),
     },
   ]
@@ -77,34 +81,49 @@ export async function measureBilling(options: BillingOptions): Promise<BillingRe
 
 /** Measures one kind. Each run also renews the purchases of the earlier runs, which are due again a month later. */
 async function measureKind(
-  { name, subscribe, equip, ceilingName, measureCeiling }: Renewals,
+  { name, subscribe, prepareCopies, ceilingName, measureCeiling }: Renewals,
   pool: Database['control'],
-  { environment, due, runners, say }: BillingOptions,
+  { environment, due, runners, print }: BillingOptions,
 ): Promise<BillingResult[]> {
   const originalRef = await subscribe()
   const results: BillingResult[] = []
   let made = 1
   for (const count of due) {
-    say(`${name}: making ${formatCount(count - made)} purchases ...`)
+    print(`${name}: creating ${formatCount(count - made)} purchases ...`)
     const prefix = `${originalRef}_${count}`
-    const customerRefs = await makeDuePurchases(pool, originalRef, prefix, count - made)
-    await equip(originalRef, customerRefs)
+    const customerRefs = await createDuePurchases(pool, originalRef, prefix, count - made)
+    await prepareCopies(originalRef, customerRefs)
     made = count
     for (const number of runners) {
       const at = await billingDateOf(pool, originalRef)
-      say(`${name}: renewing ${formatCount(count)}, runners: ${number} ...`)
+      print(`${name}: renewing ${formatCount(count)}, runners: ${number} ...`)
       const run = await measureRun('renewals', at, number, environment)
       const renewed = await countRenewed(pool, originalRef, at)
-      if (renewed !== count) throw new Error(`${renewed} renewed: ${JSON.stringify(run.outcomes)}`)
+      if (renewed !== count)
+        throw new Error(`Renewed ${renewed} of ${count}: ${JSON.stringify(run.outcomes)}`)
       const ceilingPerSecond = await measureCeiling()
       const rate = (count / run.seconds).toFixed(0)
       const memory = run.memoryMiB.toFixed(0)
-      say(`${name}: ${rate}/s of ${ceilingPerSecond.toFixed(0)}/s, ${memory} MiB`)
+      print(`${name}: ${rate}/s of ${ceilingPerSecond.toFixed(0)}/s, ${memory} MiB`)
       results.push({ name, due: count, run, ceilingName, ceilingPerSecond })
     }
   }
   await stopRenewing(pool, await productOf(pool, originalRef))
   return results
+}
+
+/** Creates and publishes copies of a customer and its purchase, with the same due date. Returns the references of the copies. */
+async function createDuePurchases(
+  pool: Database['control'],
+  originalRef: string,
+  prefix: string,
+  count: number,
+): Promise<string[]> {
+  const copies = Array.from({ length: count }, (_, number) => newCopy(`${prefix}_${number}`))
+  await copyCustomer(pool, originalRef, copies)
+  while (await hasUnpublishedCustomers(pool)) await sleep(pollMs)
+  await pool`analyze`
+  return copies.map(({ customerRef }) => customerRef)
 }
 
 /**

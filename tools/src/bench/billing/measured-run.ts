@@ -17,7 +17,7 @@ export type MeasuredRun = {
 }
 
 /** Measurements that one runner reports about itself. */
-export type OwnRun = Omit<MeasuredRun, 'runners'>
+export type RunnerResult = Omit<MeasuredRun, 'runners'>
 
 const program = fileURLToPath(new URL('../../../dist/bench/billing-run/main.js', import.meta.url))
 
@@ -52,15 +52,15 @@ async function runOne(
   job: string,
   at: Date,
   environment: Readonly<Record<string, string>>,
-): Promise<OwnRun> {
+): Promise<RunnerResult> {
   const child = fork(program, [job, at.toISOString()], {
     env: { ...environment },
     execArgv: ['--enable-source-maps'],
   })
   const ended = once(child, 'exit')
-  let measured: OwnRun | undefined
-  child.once('message', (message) => (measured = message as OwnRun))
+  let measured: RunnerResult | undefined
+  child.once('message', (message) => (measured = message as RunnerResult))
   await ended
-  if (measured === undefined) throw new Error(`the run of ${job} came to no end`)
+  if (measured === undefined) throw new Error(`The run of ${job} ended without a result`)
   return measured
 }

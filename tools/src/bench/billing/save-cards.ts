@@ -35,11 +35,11 @@ export async function saveCards(
     cards[number] = { customerRef, customerId, cardId: saved.value.id }
   })
   for (let first = 0; first < cards.length; first += cardsPerStatement) {
-    await keepCards(pool, originalRef, cards.slice(first, first + cardsPerStatement))
+    await insertCards(pool, originalRef, cards.slice(first, first + cardsPerStatement))
   }
 }
 
-async function keepCards(
+async function insertCards(
   pool: Database['control'],
   originalRef: string,
   cards: readonly SavedCard[],

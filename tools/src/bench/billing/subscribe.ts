@@ -23,14 +23,17 @@ export async function buyPlan(
   const { reference: productRef } = await client.createProduct({ name: 'Renewed for money' })
   const plan = await client.createPlan(productRef, { ...cycle, name: 'Pro', price: 4_900 })
   const customerRef = await createCustomer(client, 'buyer')
-  const asked = { customerRef, productRef, planRef: plan.reference }
-  const made = await client.send('POST', '/v1/sdk/payment-intents', asked, 'bought')
-  const { processorPaymentId: id } = made.body as { processorPaymentId: string }
+  const purchase = { customerRef, productRef, planRef: plan.reference }
+  const created = await client.send('POST', '/v1/sdk/payment-intents', purchase, 'bought')
+  const { processorPaymentId: id } = created.body as { processorPaymentId: string }
   const confirmation = { paymentMethodId: testCard, presence: 'on_session' } as const
   await processor.confirmPaymentIntent(id, confirmation, 'bought')
-  const done = await client.send('POST', `/v1/sdk/payment-intents/${id}/process`, { customerRef })
-  const { status } = done.body as { status?: string }
-  if (status !== 'succeeded') throw new Error(`Not bought: ${JSON.stringify(done.body)}`)
+  const processed = await client.send('POST', `/v1/sdk/payment-intents/${id}/process`, {
+    customerRef,
+  })
+  const { status } = processed.body as { status?: string }
+  if (status !== 'succeeded')
+    throw new Error(`The purchase failed: ${JSON.stringify(processed.body)}`)
   return customerRef
 }
 

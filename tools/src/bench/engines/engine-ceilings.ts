@@ -16,12 +16,12 @@ export type EngineCeilings = {
 export async function measureEngineCeilings(
   engines: BenchEngines,
   records: number,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<EngineCeilings> {
-  say('measuring Kafka, Redis and ClickHouse by themselves ...')
+  print('measuring Kafka, Redis and ClickHouse alone ...')
   return {
-    kafkaRecordsPerSecond: await measureKafka(engines.ports, records, say),
-    redisCallsPerSecond: await measureRedis(engines.ports.redis, records, say),
+    kafkaRecordsPerSecond: await measureKafka(engines.ports, records, print),
+    redisCallsPerSecond: await measureRedis(engines.ports.redis, records, print),
     clickhouseRowsPerSecond: await measureClickHouse(engines.environment, records),
   }
 }

@@ -21,10 +21,10 @@ const toolsVersion = '4.3.0'
 export async function measureKafka(
   { kafka }: PortPlan,
   records: number,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<number> {
-  const java = await requireProgram('java', say)
-  const classPath = ['-Xmx256m', '-cp', await toolsClassPath(say)]
+  const java = await requireProgram('java', print)
+  const classPath = ['-Xmx256m', '-cp', await toolsClassPath(print)]
   const brokers = brokerAddresses(kafka)
   const { topic, partitions, recordBytes } = measuredTopic
   // kafka-producer-perf-test does not create topics.
@@ -56,12 +56,12 @@ export function readRecordsPerSecond(output: string): number {
 }
 
 /** Returns the class path: the jars of the brokers, and the jar of the tool. */
-async function toolsClassPath(say: (line: string) => void): Promise<string> {
-  const { kafkaClassPath } = await javaArtifacts(say)
+async function toolsClassPath(print: (line: string) => void): Promise<string> {
+  const { kafkaClassPath } = await javaArtifacts(print)
   const folder = join(dirname(dirname(kafkaClassPath)), 'kafka-tools')
   const jar = join(folder, `kafka-tools-${toolsVersion}.jar`)
   if (!existsSync(jar)) {
-    await run(await requireProgram('mvn', say), [
+    await run(await requireProgram('mvn', print), [
       '--batch-mode',
       'org.apache.maven.plugins:maven-dependency-plugin:2.10:copy',
       `-Dartifact=org.apache.kafka:kafka-tools:${toolsVersion}`,

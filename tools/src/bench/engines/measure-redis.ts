@@ -10,10 +10,10 @@ const clients = 64
 export async function measureRedis(
   port: number,
   calls: number,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<number> {
   // redis-benchmark is in the same package as redis-cli.
-  await requireProgram('redis-cli', say)
+  await requireProgram('redis-cli', print)
   const { stdout } = await run('redis-benchmark', [
     ...['-h', host, '-p', String(port), '-c', String(clients), '-n', String(calls), '--csv'],
     ...['EVAL', "return redis.call('HGETALL', KEYS[1])", '1', 'ceiling'],

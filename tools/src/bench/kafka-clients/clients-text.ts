@@ -1,8 +1,8 @@
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
-import type { ClientRates } from './client-rates.ts'
+import type { ClientRates } from './measure-clients.ts'
 
 const header = [
-  'client of Kafka, acks=all',
+  'Kafka client, acks=all',
   'appenders',
   'appends/s',
   'ratio',

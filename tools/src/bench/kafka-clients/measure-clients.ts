@@ -1,10 +1,25 @@
 import { measureLanes } from '../../load/lanes.ts'
-import { median } from '../../load/statistics.ts'
+import { median, mediansOf } from '../../load/statistics.ts'
 import type { ClientLog } from './client-log.ts'
-import { appendersOf, type AppendRate, type ClientRates } from './client-rates.ts'
 import { openKafkajsLog } from './kafkajs-log.ts'
 import { openOurLog } from './our-log.ts'
 import { openPlatformaticLog } from './platformatic-log.ts'
+
+/** Rates of one client in the same process as its callers. */
+export type ClientRates = {
+  readonly name: string
+  /** Append rates by the number of concurrent appenders. Each appender waits for one record before it sends the next. */
+  readonly appends: ReadonlyMap<number, AppendRate>
+  /** Records per second when reading the partitions one after the other. Undefined if the client cannot read from an offset. */
+  readonly readsPerSecond: number | undefined
+}
+
+type AppendRate = {
+  readonly perSecond: number
+  readonly p99Ms: number
+  /** CPU time per append in microseconds, including the appenders. */
+  readonly processorUs: number
+}
 
 export type ClientsOptions = {
   readonly brokers: readonly string[]
@@ -17,6 +32,9 @@ export type ClientsOptions = {
   readonly records: number
 }
 
+/** Numbers of concurrent appenders to measure. */
+const appenderCounts = [64, 256] as const
+
 const warmUpSeconds = 1
 const readLimits = { recordsMax: 1_000_000, bytesMax: 1024 * 1024 }
 
@@ -24,14 +42,14 @@ const readLimits = { recordsMax: 1_000_000, bytesMax: 1024 * 1024 }
 export async function measureClients(options: ClientsOptions): Promise<ClientRates[]> {
   const { brokers, topic, partitions, repeats } = options
   const contestants = [
-    { name: 'ours on kafkajs', log: await openOurLog(brokers, topic, partitions) },
-    { name: 'kafkajs, its own producer', log: await openKafkajsLog(brokers, topic) },
+    { name: 'Tollgate on kafkajs', log: await openOurLog(brokers, topic, partitions) },
+    { name: 'kafkajs with its own producer', log: await openKafkajsLog(brokers, topic) },
     { name: '@platformatic/kafka', log: await openPlatformaticLog(brokers, topic) },
   ].map((each) => ({ ...each, appends: new Map<number, AppendRate[]>(), reads: [] as number[] }))
   try {
     for (const { log } of contestants) await append(log, options, 64, warmUpSeconds)
     for (let repeat = 0; repeat < repeats; repeat++) {
-      for (const appenders of appendersOf) {
+      for (const appenders of appenderCounts) {
         for (const { log, appends } of contestants) {
           const rate = await append(log, options, appenders, options.seconds)
           appends.set(appenders, [...(appends.get(appenders) ?? []), rate])
@@ -46,7 +64,12 @@ export async function measureClients(options: ClientsOptions): Promise<ClientRat
   }
   return contestants.map(({ name, appends, reads }) => ({
     name,
-    appends: new Map([...appends].map(([appenders, rates]) => [appenders, medians(rates)])),
+    appends: new Map(
+      [...appends].map(([appenders, rates]) => [
+        appenders,
+        mediansOf(rates, ['perSecond', 'p99Ms', 'processorUs']),
+      ]),
+    ),
     readsPerSecond: reads.length === 0 ? undefined : median(reads),
   }))
 }
@@ -82,13 +105,4 @@ async function read(
     }
   }
   return count / ((performance.now() - startedAtMs) / 1000)
-}
-
-function medians(rates: readonly AppendRate[]): AppendRate {
-  const of = (pick: (rate: AppendRate) => number): number => median(rates.map(pick))
-  return {
-    perSecond: of(({ perSecond }) => perSecond),
-    p99Ms: of(({ p99Ms }) => p99Ms),
-    processorUs: of(({ processorUs }) => processorUs),
-  }
 }

@@ -17,9 +17,9 @@ export function mcpText({ clients, callsPerSecond, stages }: McpResult): string 
   ]
   const header = ['stage', 'calls', 'bare p50 ms', 'ours', 'added', 'bare p99 ms', 'ours', 'added']
   return [
-    `${clients} clients, ${formatCount(clients * callsPerSecond)} calls a second at their times, load generator and origin included`,
+    `${clients} clients, ${formatCount(clients * callsPerSecond)} calls per second at fixed times; includes the load generator and the origin`,
     formatTable([...header, 'errors'], stages.map(row)),
-    'added: the median of the repeats, and the middle half of them',
+    'added: median of the repeats, and their first and third quartile',
     'budget: added p50 < 1 ms and added p99 < 5 ms in every stage',
   ].join('\n\n')
 }

@@ -1,10 +1,12 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { fetchAgentToken } from '../../client/agent-token.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measuredCap } from '../../client/measured-product.ts'
 import type { Instance } from '../../instance/instance.ts'
-import { median } from '../../load/statistics.ts'
+import { mediansOf } from '../../load/statistics.ts'
 import { runPacedLoad, type PacedLoad, type PacedResult } from './paced-load.ts'
-import { startChild, type Child } from './start-child.ts'
 
 export type McpOptions = {
   readonly seconds: number
@@ -47,7 +49,7 @@ const body = JSON.stringify({
     },
   },
 })
-const ofCall = {
+const requestHeaders = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
   'mcp-protocol-version': version,
@@ -62,7 +64,7 @@ const ofCall = {
 export async function measureMcp(
   instance: Instance,
   options: McpOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<McpResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
@@ -74,20 +76,20 @@ export async function measureMcp(
       `http://localhost:${origin.port}/mcp`,
     )
     const tokens = await fetchTokens(client, productRef, options.clients)
-    const headers = tokens.map((token) => ({ ...ofCall, authorization: `Bearer ${token}` }))
+    const headers = tokens.map((token) => ({ ...requestHeaders, authorization: `Bearer ${token}` }))
     const { seconds, callsPerSecond } = options
     const load = { headers, body, seconds, callsPerSecond }
     const measure = (name: string): Promise<McpStage> => {
-      say(`measuring ${name} ...`)
+      print(`measuring ${name} ...`)
       return compare(name, { ...load, urls: [urlOf(bare), proxyUrl] }, options.repeats)
     }
     // The first calls of a customer create the purchase and fill caches, so they are not measured.
     await runPacedLoad({ ...load, urls: [proxyUrl], seconds: 2 })
-    const stages = [await measure('all parts up')]
+    const stages = [await measure('all parts running')]
     if (options.stopLog !== undefined) {
       const startLog = options.stopLog()
       try {
-        stages.push(await measure('the log is away'))
+        stages.push(await measure('event log down'))
       } finally {
         startLog()
       }
@@ -98,6 +100,21 @@ export async function measureMcp(
     bare.stop()
     origin.stop()
   }
+}
+
+type Child = { readonly port: number; stop(): void }
+
+/** Starts a server in its own process, by the folder of its `main.ts`. It ends with this process. */
+async function startChild(
+  folder: 'origin' | 'bare-proxy',
+  ...values: readonly string[]
+): Promise<Child> {
+  const program = fileURLToPath(
+    new URL(`../../../dist/bench/mcp/${folder}/main.js`, import.meta.url),
+  )
+  const child = fork(program, values)
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { port, stop: () => child.disconnect() }
 }
 
 /** Returns the URL with an IP address, because a name lookup would count as part of the call. */
@@ -150,11 +167,9 @@ async function compare(name: string, load: PacedLoad, repeats: number): Promise<
 }
 
 function medians(results: readonly PacedResult[]): PacedResult {
-  const of = (pick: (result: PacedResult) => number): number => median(results.map(pick))
   return {
+    ...mediansOf(results, ['p50Ms', 'p99Ms']),
     calls: results.reduce((sum, { calls }) => sum + calls, 0),
-    p50Ms: of(({ p50Ms }) => p50Ms),
-    p99Ms: of(({ p99Ms }) => p99Ms),
     errors: results.reduce((sum, { errors }) => sum + errors, 0),
   }
 }

@@ -33,7 +33,7 @@ export async function runPacedLoad(load: PacedLoad): Promise<PacedResult[]> {
   const clients = headers.length
   await runArrivals({
     perSecond: callsPerSecond * clients,
-    goesOn: times(seconds * callsPerSecond * clients),
+    shouldContinue: times(seconds * callsPerSecond * clients),
     act: async (number, dueMs) => {
       const client = number % clients
       const of = measured[(Math.floor(number / clients) + client) % measured.length]!

@@ -4,7 +4,7 @@ import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
 import { runLanes, times } from '../../load/lanes.ts'
 import type { Rig } from './rig.ts'
 
-const atATime = 64
+const concurrentPosts = 64
 const body = JSON.stringify({ id: 'evt_ceiling', filler: 'x'.repeat(980) })
 
 /**
@@ -13,9 +13,9 @@ const body = JSON.stringify({ id: 'evt_ceiling', filler: 'x'.repeat(980) })
  */
 export async function measureCeiling(rig: Rig, deliveries: number): Promise<number> {
   await rig.clear()
-  const agent = new Agent({ keepAlive: true, maxSockets: atATime })
+  const agent = new Agent({ keepAlive: true, maxSockets: concurrentPosts })
   const startedAtMs = performance.now()
-  await runLanes(atATime, times(deliveries), () => post(agent, rig.sink.url))
+  await runLanes(concurrentPosts, times(deliveries), () => post(agent, rig.sink.url))
   const seconds = (performance.now() - startedAtMs) / 1_000
   agent.destroy()
   const { distinct } = await rig.sink.count()

@@ -14,10 +14,10 @@ export type Kills = {
 }
 
 /** Number of dispatchers that run at any time, and of endpoints that they send to. */
-export const sendersUnderFire = { dispatchers: 3, endpoints: 3 } as const
+export const killTestSize = { dispatchers: 3, endpoints: 3 } as const
 
 /** Milliseconds between two checks until the first delivery has arrived. */
-const firstLookMs = 20
+const firstPollMs = 20
 
 /** The lease is longer than two request timeouts. Retries start as soon as a failure is visible. */
 const dispatcherEnvironment = {
@@ -33,14 +33,14 @@ const dispatcherEnvironment = {
  * process needs longer to start than the interval, no dispatcher would ever send.
  */
 export async function measureKills(rig: Rig, deliveries: number, everyMs: number): Promise<Kills> {
-  const { dispatchers, endpoints } = sendersUnderFire
+  const { dispatchers, endpoints } = killTestSize
   await rig.clear()
   await rig.insertEndpoints(endpoints)
   const events = Math.ceil(deliveries / endpoints)
   const expected = events * endpoints
-  let isTold = false
-  const telling = rig.tell(events).then(() => {
-    isTold = true
+  let isEmitted = false
+  const emitting = rig.emitEvents(events).then(() => {
+    isEmitted = true
   })
   const start = (): Dispatchers => rig.startDispatchers(1, dispatcherEnvironment)
   let running = Array.from({ length: dispatchers }, start)
@@ -52,10 +52,10 @@ export async function measureKills(rig: Rig, deliveries: number, everyMs: number
   let restarts = 0
   let arrived = 0
   for (;;) {
-    await sleep(kills === 0 ? firstLookMs : everyMs)
+    await sleep(kills === 0 ? firstPollMs : everyMs)
     const { distinct } = await rig.sink.count()
     // End if a delivery has neither arrived nor is still open. It is lost, and waiting for it would never end.
-    if (distinct >= expected || (isTold && (await countOpen(rig)) === 0)) break
+    if (distinct >= expected || (isEmitted && (await countOpen(rig)) === 0)) break
     replaceEnded()
     if (distinct === arrived) continue
     arrived = distinct
@@ -63,12 +63,12 @@ export async function measureKills(rig: Rig, deliveries: number, everyMs: number
     oldest!.processes[0]!.kill('SIGKILL')
     kills += 1
     running.push(start())
-    if (isTold && restarts === 0) {
+    if (isEmitted && restarts === 0) {
       await rig.restartDatabase()
       restarts += 1
     }
   }
-  await telling
+  await emitting
   // A delivery whose dispatcher died after it arrived is sent again when its lease expires. These duplicates must be counted.
   while ((await countOpen(rig)) > 0) {
     replaceEnded()

@@ -45,20 +45,20 @@ type Fairness = {
 export async function measureWebhooks(
   rig: Rig,
   { deliveries, killedDeliveries, dispatchers }: WebhookOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<WebhookResult> {
-  say('latency of an idle system ...')
+  print('latency of an idle system ...')
   const latency = await measureLatency(rig, 500)
-  say('a process that only signs and sends ...')
+  print('a process that only signs and sends ...')
   const ceilingPerSecond = await measureCeiling(rig, deliveries)
   const throughput: Throughput[] = []
   for (const count of dispatchers) {
-    say(`throughput of ${count} dispatchers ...`)
+    print(`throughput of ${count} dispatchers ...`)
     throughput.push(await measureThroughput(rig, count, deliveries))
   }
-  say('fairness beside an endpoint that hangs ...')
+  print('fairness beside an endpoint that hangs ...')
   const fairness = await measureFairness(rig, 200, deliveries)
-  say('dispatchers that are killed every two seconds ...')
+  print('dispatchers that are killed every two seconds ...')
   const kills = await measureKills(rig, killedDeliveries, 2_000)
   return { latency, ceilingPerSecond, throughput, fairness, kills }
 }
@@ -74,10 +74,10 @@ const endpointsOfThroughput = 50
 async function measureThroughput(rig: Rig, count: number, deliveries: number): Promise<Throughput> {
   await rig.clear()
   await rig.insertEndpoints(endpointsOfThroughput)
-  await rig.tell(Math.ceil(deliveries / endpointsOfThroughput))
+  await rig.emitEvents(Math.ceil(deliveries / endpointsOfThroughput))
   const queued = Math.ceil(deliveries / endpointsOfThroughput) * endpointsOfThroughput
   const dispatchers = rig.startDispatchers(count)
-  await taken(rig, queued)
+  await waitUntilReceived(rig, queued)
   const list = await rig.sink.list()
   await dispatchers.stop()
   const times = list.map(([, , atMs]) => atMs).sort((one, other) => one - other)
@@ -134,17 +134,17 @@ async function measureWaits(rig: Rig, options: WaitOptions): Promise<readonly nu
   await rig.insertEndpoints(endpoints)
   if (queuedForHanging > 0) {
     await rig.insertEndpoints(1, '/hang', hangingProvider)
-    await rig.tell(queuedForHanging, hangingProvider)
+    await rig.emitEvents(queuedForHanging, hangingProvider)
   }
   const dispatchers = rig.startDispatchers(1)
   await warmUp(rig, endpoints)
   const committed = new Map<string, number>()
-  for (let told = 0; told < events; told += 1) {
-    const { eventId, committedAtMs } = await rig.tellOne()
+  for (let emitted = 0; emitted < events; emitted += 1) {
+    const { eventId, committedAtMs } = await rig.emitEvent()
     committed.set(eventId.slice(4), committedAtMs)
     await sleep(everyMs)
   }
-  await taken(rig, (events + 1) * endpoints)
+  await waitUntilReceived(rig, (events + 1) * endpoints)
   const list = await rig.sink.list()
   await dispatchers.stop()
   return list.flatMap(([delivery, , atMs]) => {
@@ -154,10 +154,10 @@ async function measureWaits(rig: Rig, options: WaitOptions): Promise<readonly nu
 }
 
 async function warmUp(rig: Rig, endpoints: number): Promise<void> {
-  await rig.tellOne()
-  await taken(rig, endpoints)
+  await rig.emitEvent()
+  await waitUntilReceived(rig, endpoints)
 }
 
-async function taken(rig: Rig, deliveries: number): Promise<void> {
+async function waitUntilReceived(rig: Rig, deliveries: number): Promise<void> {
   while ((await rig.sink.count()).distinct < deliveries) await sleep(50)
 }

@@ -24,9 +24,9 @@ export type Rig = {
   /** Deletes all endpoints and deliveries, and resets the sink. */
   clear(): Promise<void>
   /** Writes events of about 1 kB to the outbox, some hundreds per transaction. */
-  tell(events: number, providerId?: string): Promise<void>
+  emitEvents(events: number, providerId?: string): Promise<void>
   /** Writes one event, and returns the time of its commit in Unix milliseconds. */
-  tellOne(): Promise<{ readonly eventId: string; readonly committedAtMs: number }>
+  emitEvent(): Promise<{ readonly eventId: string; readonly committedAtMs: number }>
   startDispatchers(count: number, environment?: Readonly<Record<string, string>>): Dispatchers
   restartDatabase(): Promise<void>
   /** Stops the rig, including all dispatchers that are still running. */
@@ -65,13 +65,13 @@ export async function startRig(
     insertEndpoints: (count, path = '/', providerId = provider) =>
       insertEndpoints(database, box, providerId, count, sink.url + path),
     clear: async () => {
-      await sink.forget()
+      await sink.reset()
       await owner.in('sandbox')`
         truncate webhook_deliveries, webhook_attempts, webhook_secrets, webhook_endpoints, outbox`
     },
-    tell: (events, providerId = provider) => tell(database, providerId, events),
-    tellOne: async () => {
-      const [eventId] = await tellBatch(database, provider, 1)
+    emitEvents: (events, providerId = provider) => emitEvents(database, providerId, events),
+    emitEvent: async () => {
+      const [eventId] = await emitBatch(database, provider, 1)
       return { eventId: eventId!, committedAtMs: performance.timeOrigin + performance.now() }
     },
     startDispatchers: (count, more = {}) => {
@@ -119,16 +119,16 @@ async function insertEndpoints(
 
 const eventsPerTransaction = 250
 
-async function tell(database: Database, providerId: string, events: number): Promise<void> {
-  for (let told = 0; told < events; told += eventsPerTransaction) {
-    await tellBatch(database, providerId, Math.min(eventsPerTransaction, events - told))
+async function emitEvents(database: Database, providerId: string, events: number): Promise<void> {
+  for (let emitted = 0; emitted < events; emitted += eventsPerTransaction) {
+    await emitBatch(database, providerId, Math.min(eventsPerTransaction, events - emitted))
   }
 }
 
 /** Makes an event about 1 kB long together with its other members. */
 const filler = 'x'.repeat(620)
 
-async function tellBatch(
+async function emitBatch(
   database: Database,
   providerId: string,
   count: number,

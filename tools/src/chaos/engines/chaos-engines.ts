@@ -1,16 +1,13 @@
 import { join } from 'node:path'
 import { startClickHouse } from '../../engines/clickhouse.ts'
-import type { EngineName } from '../../engines/engine-names.ts'
-import type { EngineOptions } from '../../engines/engine.ts'
 import { startedServers } from '../../engines/engine-status.ts'
 import { startKafkaBroker } from '../../engines/kafka.ts'
-import { planFreePorts, type PortPlan } from '../../engines/port-plan.ts'
+import type { PortPlan } from '../../engines/port-plan.ts'
 import { startPostgres } from '../../engines/postgres.ts'
 import { isRunning } from '../../engines/process-record.ts'
+import { sendRedisCommand } from '../../engines/redis-command.ts'
 import { startRedis } from '../../engines/redis.ts'
-import { passwordIn } from '@tollgate/deploy/standalone/secret'
-import { servicesEnvironment } from '../../engines/services-environment.ts'
-import { startEngines } from '../../engines/start-engines.ts'
+import { startServiceEngines } from '../../engines/start-engines.ts'
 import { stopRecorded } from '../../engines/stop-recorded.ts'
 
 export const brokerNames = ['kafka-1', 'kafka-2', 'kafka-3'] as const
@@ -27,29 +24,25 @@ export type ChaosEngines = {
   /** Asks the server to end, and waits until it has ended. */
   stop(server: EngineServerName): Promise<void>
   /** Starts a server that has ended on its existing data, as its supervisor would, and waits until it answers. */
-  revive(server: EngineServerName): Promise<void>
+  restart(server: EngineServerName): Promise<void>
 }
 
-const names: readonly EngineName[] = ['kafka', 'schema-registry', 'redis', 'postgres', 'clickhouse']
+/** Deletes everything in Redis. Throws if Redis refuses it or does not answer in time. */
+export async function flushAll({ ports }: ChaosEngines, timeoutMs?: number): Promise<void> {
+  const answer = await sendRedisCommand(ports.redis, 'FLUSHALL', timeoutMs)
+  if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
+}
 
 export async function startChaosEngines(
   root: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
   brokers: number = brokerNames.length,
 ): Promise<ChaosEngines> {
-  const all = await planFreePorts()
-  const ports = { ...all, kafka: all.kafka.slice(0, brokers) }
-  const { running, refused } = await startEngines(names, optionsWith(say), ports)
-  const [refusal] = refused.values()
-  if (refusal) throw refusal
-  const addresses = new Map([...running].map(([name, { address }]) => [name, address]))
-  const quiet = optionsWith(() => undefined)
-
-  function optionsWith(tell: (line: string) => void): EngineOptions {
-    return { root, say: tell, endsWithParent: true, isShortLived: true }
-  }
+  const options = { root, endsWithParent: true, isShortLived: true }
+  const quiet = { ...options, print: () => undefined }
+  const { environment, ports } = await startServiceEngines({ ...options, print }, brokers)
   return {
-    environment: servicesEnvironment(addresses, await passwordIn(join(root, 'clickhouse'))),
+    environment,
     ports,
     clickHouseFolder: join(root, 'clickhouse', 'data'),
     pidOf(server) {
@@ -58,7 +51,7 @@ export async function startChaosEngines(
       return record.pid
     },
     stop: (server) => stopRecorded(join(root, server)),
-    async revive(server) {
+    async restart(server) {
       switch (server) {
         case 'redis':
           return void (await startRedis(quiet, ports.redis))

@@ -12,9 +12,9 @@ import type { RunFile } from '@tollgate/deploy/standalone/run-file'
 import { supervise, type SupervisedPart } from '@tollgate/deploy/standalone/supervise'
 import { startUnderKills, type StartKills } from '../start-kills.ts'
 
-const doubledServices = ['ingest', 'aggregator-counters', 'aggregator-sink'] as const
-type DoubledService = (typeof doubledServices)[number]
-export type ServiceName = DoubledService | 'control-plane'
+const replicatedServices = ['ingest', 'aggregator-counters', 'aggregator-sink'] as const
+type ReplicatedService = (typeof replicatedServices)[number]
+export type ServiceName = ReplicatedService | 'control-plane'
 
 /**
  * An installation as `npm start -- --engines` creates it, with a second process of each service that is replicated in production,
@@ -28,7 +28,7 @@ export type ChaosServices = {
   readonly environment: RunFile['environment']
   pidsOf(service: ServiceName): Promise<number[]>
   /** Waits until all processes of the service are ready and none of them has the given id. */
-  untilReplaced(service: ServiceName, pid: number): Promise<void>
+  waitUntilReplaced(service: ServiceName, pid: number): Promise<void>
   /** Kills the installation and starts it again under kills. The second processes are started again too. */
   restartUnderKills(random: SeededRandom, kills: StartKills): Promise<void>
   /** Stops all processes in order, as an operator would. */
@@ -39,20 +39,20 @@ export type ChaosServices = {
 const pollMs = 50
 const replacedWithinMs = 120_000
 
-export async function startChaosServices(given: InstanceOptions): Promise<ChaosServices> {
+export async function startChaosServices(instanceOptions: InstanceOptions): Promise<ChaosServices> {
   const ports = new Set<number>()
   // A fixed port stays the same after a restart.
-  const options = { ...given, port: given.port || (await findFreePort(ports)) }
+  const options = { ...instanceOptions, port: instanceOptions.port || (await findFreePort(ports)) }
   ports.add(options.port)
   let instance = await startInstance(options)
   let { environment } = await instance.runFile()
-  const secondPids = new Map<DoubledService, number>()
-  const secondPort = await findFreePort(ports)
-  const seconds: SupervisedPart[] = []
-  for (const service of doubledServices) {
+  const replicaPids = new Map<ReplicatedService, number>()
+  const replicaPort = await findFreePort(ports)
+  const replicas: SupervisedPart[] = []
+  for (const service of replicatedServices) {
     const own = {
       ...ownSettings[service],
-      ...(service === 'ingest' && { TOLLGATE_PORT: String(secondPort) }),
+      ...(service === 'ingest' && { TOLLGATE_PORT: String(replicaPort) }),
       TOLLGATE_ADMIN_PORT: String(await findFreePort(ports)),
     }
     const part = nodePart({
@@ -61,34 +61,34 @@ export async function startChaosServices(given: InstanceOptions): Promise<ChaosS
       logPath: join(dataFolderAt(options.dataDir).logs, `second-${service}.log`),
       environment: () => ({ ...options.environment, ...environment, ...own }),
     })
-    seconds.push(
+    replicas.push(
       supervise(
         part,
         () => undefined,
-        async (_, pid) => void (pid !== undefined && secondPids.set(service, pid)),
+        async (_, pid) => void (pid !== undefined && replicaPids.set(service, pid)),
       ),
     )
   }
   const kill = async (): Promise<void> => {
     // Stop the supervision first, so that the killed processes are not started again. Kill them directly, because a suspended
     // process does not react to a request to end.
-    const stopping = seconds.map((part) => part.stop())
-    for (const pid of secondPids.values()) killProcess(pid)
+    const stopping = replicas.map((part) => part.stop())
+    for (const pid of replicaPids.values()) killProcess(pid)
     await Promise.all([instance.kill(), ...stopping])
   }
-  await Promise.all(seconds.map((part) => part.start())).catch(async (error: unknown) => {
+  await Promise.all(replicas.map((part) => part.start())).catch(async (error: unknown) => {
     await kill()
     throw error
   })
   const pidsOf = async (service: ServiceName): Promise<number[]> => {
     const { processes } = await instance.runFile()
     const first = processes[service]
-    const second = service === 'control-plane' ? undefined : secondPids.get(service)
+    const second = service === 'control-plane' ? undefined : replicaPids.get(service)
     return [first, second].filter((pid) => pid !== undefined)
   }
 
   return {
-    baseUrls: [instance.credentials.baseUrl, `http://${host}:${secondPort}`],
+    baseUrls: [instance.credentials.baseUrl, `http://${host}:${replicaPort}`],
     sandboxKey: instance.credentials.sandboxKey,
     environment,
     pidsOf,
@@ -96,11 +96,11 @@ export async function startChaosServices(given: InstanceOptions): Promise<ChaosS
       await instance.kill()
       instance = await startUnderKills(options, random, kills)
       environment = (await instance.runFile()).environment
-      for (const pid of secondPids.values()) killProcess(pid)
+      for (const pid of replicaPids.values()) killProcess(pid)
     },
-    untilReplaced: (service, pid) => untilReplaced(() => pidsOf(service), service, pid),
+    waitUntilReplaced: (service, pid) => waitUntilReplaced(() => pidsOf(service), service, pid),
     async stop() {
-      await Promise.all(seconds.map((part) => part.stop()))
+      await Promise.all(replicas.map((part) => part.stop()))
       const code = await instance.stop()
       if (code !== 0) throw new Error(`The installation stopped with exit code ${code}.`)
     },
@@ -108,7 +108,7 @@ export async function startChaosServices(given: InstanceOptions): Promise<ChaosS
   }
 }
 
-async function untilReplaced(
+async function waitUntilReplaced(
   readPids: () => Promise<number[]>,
   service: ServiceName,
   pid: number,
@@ -123,7 +123,7 @@ async function untilReplaced(
   }
 }
 
-const ownSettings: Record<DoubledService, Readonly<Record<string, string>>> = {
+const ownSettings: Record<ReplicatedService, Readonly<Record<string, string>>> = {
   ingest: {},
   'aggregator-counters': { TOLLGATE_PROJECTION: 'counters' },
   'aggregator-sink': { TOLLGATE_PROJECTION: 'sink' },

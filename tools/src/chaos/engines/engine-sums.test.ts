@@ -14,7 +14,7 @@ const exact: CustomerSums = {
   ackedRecords: 4,
   sentRecords: 4,
   storedRecords: 4,
-  rowsTwice: 0,
+  duplicateRows: 0,
 }
 /** Two records of 3 units each got no answer, and one of them was stored. */
 const unkeyed: CustomerSums = {
@@ -26,11 +26,11 @@ const unkeyed: CustomerSums = {
   sentRecords: 5,
 }
 
-describe('the sums of a customer', () => {
+describe('findDifference', () => {
   it.each([
-    ['that all agree', exact],
-    ['whose unanswered records without keys may or may not be there', unkeyed],
-  ])('%s', (_, sums) => {
+    ['equal sums', exact],
+    ['unanswered records without keys, which may be stored or not', unkeyed],
+  ])('returns undefined for %s', (_, sums) => {
     expect(findDifference(sums)).toBeUndefined()
   })
 
@@ -39,18 +39,22 @@ describe('the sums of a customer', () => {
     ['counted twice in Redis', { inRedis: 13 }, /inRedis 13/],
     ['lost in the usage query', { queried: 0 }, /queried 0/],
     ['rolled up twice', { rolledUp: 24 }, /rolledUp 24/],
-    ['stored in two rows', { rowsTwice: 1 }, /1 rows twice/],
-    ['acknowledged and nowhere', { acked: 13 }, /acked 13/],
-    ['as many units in fewer records', { storedRecords: 3 }, /3 records\), acked 12 \(4 records\)/],
-  ])('that were %s', (_, change, difference) => {
+    ['stored in two rows', { duplicateRows: 1 }, /1 duplicate rows/],
+    ['acknowledged and not stored', { acked: 13 }, /acked 13/],
+    [
+      'with the right units in too few records',
+      { storedRecords: 3 },
+      /3 records\), acked 12 \(4 records\)/,
+    ],
+  ])('reports usage %s', (_, change, difference) => {
     expect(findDifference({ ...exact, ...change })).toMatch(difference)
   })
 
   it.each<[string, Partial<CustomerSums>]>([
-    ['an acknowledged one', { acked: 13, ackedRecords: 4 }],
-    ['one too many', { sent: 11 }],
-    ['one record too many', { sentRecords: 3 }],
-  ])('of records without keys: %s', (_, change) => {
+    ['an acknowledged record that is missing', { acked: 13, ackedRecords: 4 }],
+    ['more units than were sent', { sent: 11 }],
+    ['more records than were sent', { sentRecords: 3 }],
+  ])('reports for records without keys: %s', (_, change) => {
     expect(findDifference({ ...unkeyed, ...change })).toMatch(/acked \d+ to sent \d+/)
   })
 })

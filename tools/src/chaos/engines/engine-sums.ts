@@ -19,7 +19,7 @@ export type CustomerSums = {
   readonly sentRecords: number
   readonly storedRecords: number
   /** Number of rows in addition to 1 per record. */
-  readonly rowsTwice: number
+  readonly duplicateRows: number
 }
 
 /** Returns a line about what differs, or undefined if all sums agree. */
@@ -30,7 +30,7 @@ export function findDifference(sums: CustomerSums): string | undefined {
   const problems = [
     ...differing.map((place) => `${place} ${sums[place]}`),
     ...(isWithin(sums) ? [] : [expectation(sums)]),
-    ...(sums.rowsTwice === 0 ? [] : [`${sums.rowsTwice} rows twice`]),
+    ...(sums.duplicateRows === 0 ? [] : [`${sums.duplicateRows} duplicate rows`]),
   ]
   return problems.length === 0
     ? undefined
@@ -73,6 +73,6 @@ export function totalOf(each: readonly CustomerSums[]): TotalSums {
     ackedRecords: total((sums) => sums.ackedRecords),
     sentRecords: total((sums) => sums.sentRecords),
     storedRecords: total((sums) => sums.storedRecords),
-    rowsTwice: total((sums) => sums.rowsTwice),
+    duplicateRows: total((sums) => sums.duplicateRows),
   }
 }

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keepCopy } from '@tollgate/platform/chaos/older-copy'
 import type { SeededRandom } from '../../client/seeded-random.ts'
-import { partitionsShort } from '../../engines/kafka-question.ts'
-import { askRedis } from '../../engines/redis-question.ts'
+import { countUnderReplicated } from '../../engines/kafka-metadata.ts'
 import { waitUntil } from '../../engines/wait-until.ts'
 import { killProcess } from '../../instance/process-tree.ts'
-import { brokerNames, type ChaosEngines, type EngineServerName } from './chaos-engines.ts'
+import { brokerNames, flushAll, type ChaosEngines, type EngineServerName } from './chaos-engines.ts'
 import type { ChaosServices, ServiceName } from './chaos-services.ts'
 
-export type World = {
+export type FaultContext = {
   readonly engines: ChaosEngines
   readonly services: ChaosServices
   /** How long ClickHouse is stopped in its own round, in milliseconds. */
@@ -16,25 +15,26 @@ export type World = {
   /** How long all counters are stopped in their own round, in milliseconds. */
   readonly countersStoppedMs: number
   /** Resolves when Redis contains, for every customer, all units acknowledged before the call. */
-  readonly untilCountedInRedis: () => Promise<void>
+  readonly waitUntilCountedInRedis: () => Promise<void>
 }
 
 /** Causes a fault, and resolves when everything affected is running again. Returns a short description. */
-export type Fault = (world: World, random: SeededRandom) => Promise<string>
+export type Fault = (faultContext: FaultContext, random: SeededRandom) => Promise<string>
 
 /** Session timeout of Kafka's group members and brokers in these runs. A process that is silent for longer loses its membership. */
 export const sessionTimeoutMs = 6_000
-const zombieMs = { min: sessionTimeoutMs + 3_000, max: sessionTimeoutMs + 9_000 }
+const suspensionMs = { min: sessionTimeoutMs + 3_000, max: sessionTimeoutMs + 9_000 }
 /** Milliseconds until a supervisor has noticed the end of a server and starts it again. */
-const noticedMs = { min: 100, max: 3_000 }
+const restartDelayMs = { min: 100, max: 3_000 }
 const inSyncWithinMs = 120_000
 
-const moments = {
+const shortFaults = {
   'kill ingest': killService('ingest'),
   'kill counters': killService('aggregator-counters'),
   'kill sink': killService('aggregator-sink'),
   'kill control plane': killService('control-plane'),
-  'kill broker': (world, random) => killEngine(random.pick(brokerNames))(world, random),
+  'kill broker': (faultContext, random) =>
+    killEngine(random.pick(brokerNames))(faultContext, random),
   'kill Redis': killEngine('redis'),
   'kill PostgreSQL': killEngine('postgres'),
   'kill ClickHouse': killEngine('clickhouse'),
@@ -45,18 +45,18 @@ const moments = {
 } satisfies Record<string, Fault>
 
 /** These faults take long or require a large rebuild, so each occurs once in a run. */
-const stretches = {
+const longFaults = {
   'rolling restart': restartBrokers,
-  'ClickHouse away': takeClickHouseAway,
+  'ClickHouse away': stopClickHouse,
   FLUSHALL: flushRedis,
   'counters stopped': stopCounters,
-  'older ClickHouse': putOlderClickHouseBack,
+  'older ClickHouse': restoreOlderClickHouse,
   'kills during start': killDuringStart,
 } satisfies Record<string, Fault>
 
-export const faults: Readonly<Record<string, Fault>> = { ...moments, ...stretches }
-export const momentNames: readonly string[] = Object.keys(moments)
-export const stretchNames: readonly string[] = Object.keys(stretches)
+export const faults: Readonly<Record<string, Fault>> = { ...shortFaults, ...longFaults }
+export const shortFaultNames: readonly string[] = Object.keys(shortFaults)
+export const longFaultNames: readonly string[] = Object.keys(longFaults)
 export const faultNames: readonly string[] = Object.keys(faults)
 
 function killService(service: ServiceName): Fault {
@@ -66,7 +66,7 @@ function killService(service: ServiceName): Fault {
     const pid = pids[which - 1]!
     const back = stopwatch()
     killProcess(pid)
-    await services.untilReplaced(service, pid)
+    await services.waitUntilReplaced(service, pid)
     return `${which} of ${pids.length}, back after ${back()}`
   }
 }
@@ -76,7 +76,7 @@ function suspendService(service: ServiceName): Fault {
   return async ({ services }, random) => {
     const pids = await services.pidsOf(service)
     const which = random.integer(1, pids.length)
-    const suspendedMs = random.integer(zombieMs.min, zombieMs.max)
+    const suspendedMs = random.integer(suspensionMs.min, suspensionMs.max)
     await suspend(pids[which - 1]!, suspendedMs)
     return `${which} of ${pids.length} for ${seconds(suspendedMs)}`
   }
@@ -86,19 +86,19 @@ function killEngine(server: EngineServerName): Fault {
   return async ({ engines }, random) => {
     const back = stopwatch()
     killProcess(engines.pidOf(server))
-    await sleep(random.integer(noticedMs.min, noticedMs.max))
-    await engines.revive(server)
-    await untilInSync(engines)
+    await sleep(random.integer(restartDelayMs.min, restartDelayMs.max))
+    await engines.restart(server)
+    await waitUntilInSync(engines)
     return `${server}, back after ${back()}`
   }
 }
 
-async function suspendBroker({ engines }: World, random: SeededRandom): Promise<string> {
+async function suspendBroker({ engines }: FaultContext, random: SeededRandom): Promise<string> {
   const broker = random.pick(brokerNames)
-  const suspendedMs = random.integer(zombieMs.min, zombieMs.max)
+  const suspendedMs = random.integer(suspensionMs.min, suspensionMs.max)
   await suspend(engines.pidOf(broker), suspendedMs)
   const back = stopwatch()
-  await untilInSync(engines)
+  await waitUntilInSync(engines)
   return `${broker} for ${seconds(suspendedMs)}, in sync after ${back()}`
 }
 
@@ -112,48 +112,51 @@ async function suspend(pid: number, ms: number): Promise<void> {
 }
 
 /** Restarts the brokers one after the other, each after all replicas are in sync again, as in an upgrade. */
-async function restartBrokers({ engines }: World): Promise<string> {
+async function restartBrokers({ engines }: FaultContext): Promise<string> {
   const took = stopwatch()
   for (const broker of brokerNames) {
     await engines.stop(broker)
-    await engines.revive(broker)
-    await untilInSync(engines)
+    await engines.restart(broker)
+    await waitUntilInSync(engines)
   }
   return `${brokerNames.length} brokers in ${took()}`
 }
 
-async function takeClickHouseAway({ engines, clickHouseAwayMs }: World): Promise<string> {
+async function stopClickHouse({ engines, clickHouseAwayMs }: FaultContext): Promise<string> {
   killProcess(engines.pidOf('clickhouse'))
   await sleep(clickHouseAwayMs)
-  await engines.revive('clickhouse')
+  await engines.restart('clickhouse')
   return `for ${seconds(clickHouseAwayMs)}`
 }
 
 /** Stops counting while usage is recorded and limits are checked. */
-async function stopCounters({ services, countersStoppedMs }: World): Promise<string> {
+async function stopCounters({ services, countersStoppedMs }: FaultContext): Promise<string> {
   const pids = await services.pidsOf('aggregator-counters')
   await Promise.all(pids.map((pid) => suspend(pid, countersStoppedMs)))
   return `${pids.length} for ${seconds(countersStoppedMs)}`
 }
 
-const loadBehindCopyMs = { min: 500, max: 3_000 }
+const copyAgeMs = { min: 500, max: 3_000 }
 
 /** Simulates a power loss or a restored backup: ClickHouse lacks rows that are stored according to the sink's position. */
-async function putOlderClickHouseBack({ engines }: World, random: SeededRandom): Promise<string> {
+async function restoreOlderClickHouse(
+  { engines }: FaultContext,
+  random: SeededRandom,
+): Promise<string> {
   await engines.stop('clickhouse')
   const copy = await keepCopy(engines.clickHouseFolder)
-  await engines.revive('clickhouse')
-  const olderMs = random.integer(loadBehindCopyMs.min, loadBehindCopyMs.max)
+  await engines.restart('clickhouse')
+  const olderMs = random.integer(copyAgeMs.min, copyAgeMs.max)
   await sleep(olderMs)
   await engines.stop('clickhouse')
   await copy.putBack()
-  await engines.revive('clickhouse')
-  return `a copy of ${seconds(olderMs)} before`
+  await engines.restart('clickhouse')
+  return `a copy from ${seconds(olderMs)} before`
 }
 
 const killsPerStart = 4
 
-async function killDuringStart({ services }: World, random: SeededRandom): Promise<string> {
+async function killDuringStart({ services }: FaultContext, random: SeededRandom): Promise<string> {
   const killed: string[] = []
   await services.restartUnderKills(random, {
     killsMax: killsPerStart,
@@ -163,22 +166,21 @@ async function killDuringStart({ services }: World, random: SeededRandom): Promi
   return `${killed.length} kills: ${killed.join(', ')}`
 }
 
-async function flushRedis({ engines, untilCountedInRedis }: World): Promise<string> {
+async function flushRedis({ engines, waitUntilCountedInRedis }: FaultContext): Promise<string> {
   const exact = stopwatch()
-  const answer = await askRedis(engines.ports.redis, 'FLUSHALL')
-  if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
-  await untilCountedInRedis()
-  return `counts whole again after ${exact()}`
+  await flushAll(engines)
+  await waitUntilCountedInRedis()
+  return `counts complete again after ${exact()}`
 }
 
 /** Waits until all replicas are in sync, so that the next broker may stop. */
-async function untilInSync({ ports }: ChaosEngines): Promise<void> {
+async function waitUntilInSync({ ports }: ChaosEngines): Promise<void> {
   const inSync = async (): Promise<boolean> => {
-    const each = await Promise.all(ports.kafka.map(({ port }) => partitionsShort(port)))
+    const each = await Promise.all(ports.kafka.map(({ port }) => countUnderReplicated(port)))
     return each.every((count) => count === 0)
   }
   if (await waitUntil(inSync, inSyncWithinMs)) return
-  throw new Error(`Kafka's copies are not whole after ${seconds(inSyncWithinMs)}.`)
+  throw new Error(`Kafka's replicas are not in sync after ${seconds(inSyncWithinMs)}.`)
 }
 
 function stopwatch(): () => string {

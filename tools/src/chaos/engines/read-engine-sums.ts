@@ -61,7 +61,7 @@ async function readCustomer(
     ackedRecords: ledger.records,
     sentRecords: ledger.sentRecords,
     storedRecords: row.records,
-    rowsTwice: row.rows - row.records,
+    duplicateRows: row.rows - row.records,
   }
 }
 

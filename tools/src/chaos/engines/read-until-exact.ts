@@ -12,28 +12,28 @@ const pollMs = 200
 /**
  * Milliseconds to wait after the sums agree. A record that is still in flight and would be counted twice shows within this time.
  */
-const settleMs = 1_000
+const recheckDelayMs = 1_000
 
 /**
- * Reads the counted and stored sums while no load runs. Returns when they are exact and stay exact, or when the patience has run
- * out.
+ * Reads the counted and stored sums while no load runs. Returns when they are exact and stay exact, or after the
+ * timeout.
  */
 export async function readUntilExact(
   read: () => Promise<readonly CustomerSums[]>,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<SumsOutcome> {
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   for (let exactTimes = 0; ;) {
     const outcome = await tryToRead(read)
     const isLate = performance.now() > deadline
     if (outcome instanceof Error) {
-      if (isLate) throw unreadable(patienceMs, outcome)
+      if (isLate) throw unreadable(timeoutMs, outcome)
       exactTimes = 0
     } else {
       exactTimes = outcome.differences.length === 0 ? exactTimes + 1 : 0
       if (exactTimes === 2 || isLate) return outcome
     }
-    await sleep(exactTimes > 0 ? settleMs : pollMs)
+    await sleep(exactTimes > 0 ? recheckDelayMs : pollMs)
   }
 }
 
@@ -49,9 +49,9 @@ async function tryToRead(
   }
 }
 
-function unreadable(patienceMs: number, cause: Error): SumsUnreadableError {
+function unreadable(timeoutMs: number, cause: Error): SumsUnreadableError {
   return new SumsUnreadableError(
-    `Waited ${patienceMs / 1000} s for the sums; the last answer was ${cause.message.replaceAll(/\s+/g, ' ')}`,
+    `Waited ${timeoutMs / 1000} s for the sums; the last answer was ${cause.message.replaceAll(/\s+/g, ' ')}`,
     { cause },
   )
 }

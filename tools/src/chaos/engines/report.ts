@@ -4,21 +4,21 @@ import type { EngineRound } from './run-engine-chaos.ts'
 
 /** Returns 3 lines, and 1 line for each problem. */
 export function roundText(round: EngineRound, number: number): string {
-  const { asked, answered } = round.limitChecks
+  const { attempted, answered } = round.limitChecks
   const ofKind = (isKeyed: boolean): readonly CustomerSums[] =>
     round.sums.filter((sums) => sums.isKeyed === isKeyed)
   return [
     `${String(number).padStart(3)}  ${round.fault}: ${round.detail}; ` +
       `usage without an ack for ${seconds(round.longestGapMs)} at most, all answered after ${seconds(round.answeredAfterMs)}, ` +
-      `retries ${formatCount(round.retries)}; limit checks answered meanwhile ${share(answered, asked)}`,
+      `retries ${formatCount(round.retries)}; limit checks answered meanwhile ${share(answered, attempted)}`,
     `     with keys     ${sumsText(ofKind(true))}`,
     `     without keys  ${sumsText(ofKind(false))}  ${isExact(round) ? 'exact' : 'WRONG'}`,
-    ...[...round.differences, ...round.untrue].map((line) => `     ! ${line}`),
+    ...[...round.differences, ...round.problems].map((line) => `     ! ${line}`),
   ].join('\n')
 }
 
 export function isExact(round: EngineRound): boolean {
-  return round.differences.length === 0 && round.untrue.length === 0
+  return round.differences.length === 0 && round.problems.length === 0
 }
 
 function sumsText(sums: readonly CustomerSums[]): string {
@@ -32,7 +32,7 @@ function sumsText(sums: readonly CustomerSums[]): string {
 }
 
 function share(part: number, whole: number): string {
-  if (whole === 0) return 'none asked'
+  if (whole === 0) return 'none attempted'
   return `${formatCount(part)} of ${formatCount(whole)} (${((part / whole) * 100).toFixed(1)} %)`
 }
 

@@ -11,10 +11,10 @@ import { startChaosEngines, type ChaosEngines } from './chaos-engines.ts'
 import { startChaosServices, type ChaosServices } from './chaos-services.ts'
 import { totalOf, type CustomerSums, type TotalSums } from './engine-sums.ts'
 import { openEngineStores } from './engine-stores.ts'
-import { faults, sessionTimeoutMs, type World } from './faults.ts'
+import { faults, sessionTimeoutMs, type FaultContext } from './faults.ts'
 import { readEngineSums } from './read-engine-sums.ts'
 import { readUntilExact, type SumsOutcome } from './read-until-exact.ts'
-import { createUntilCounted } from './until-counted.ts'
+import { createCountedWait } from './create-counted-wait.ts'
 
 export type EngineRound = {
   readonly fault: string
@@ -26,9 +26,9 @@ export type EngineRound = {
   readonly longestGapMs: number
   readonly retries: number
   /** Limit checks between the fault and the end of its effects. */
-  readonly limitChecks: { readonly asked: number; readonly answered: number }
+  readonly limitChecks: { readonly attempted: number; readonly answered: number }
   /** Incorrect answers and refusals of valid requests in the whole round, one line each. */
-  readonly untrue: readonly string[]
+  readonly problems: readonly string[]
   readonly sums: readonly CustomerSums[]
   /** Totals of all customers in the log. */
   readonly logged: LogTotals
@@ -44,10 +44,10 @@ export type EngineChaosOptions = {
   readonly plan: readonly string[]
   readonly lanes: number
   readonly customers: number
-  readonly patienceMs: number
+  readonly timeoutMs: number
   readonly clickHouseAwayMs: number
   readonly countersStoppedMs: number
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
   onFault(fault: string, number: number): void
   onRound(round: EngineRound, number: number): void
 }
@@ -60,7 +60,7 @@ export type EngineChaos = {
 }
 
 const partitionCount = 4
-const strikeAfterMs = { min: 50, max: 2_500 }
+const faultDelayMs = { min: 50, max: 2_500 }
 const loadAfterMsMax = 500
 const restMsMax = 20
 
@@ -80,9 +80,9 @@ async function run(
   options: EngineChaosOptions,
   started: { services?: ChaosServices },
 ): Promise<readonly EngineRound[]> {
-  const { folder, say } = options
-  const engines = await startChaosEngines(join(folder, 'engines'), say)
-  say('Tollgate: starting, two processes of each service ...')
+  const { folder, print } = options
+  const engines = await startChaosEngines(join(folder, 'engines'), print)
+  print('Tollgate: starting, two processes of each service ...')
   const services = await startChaosServices({
     dataDir: join(folder, 'tollgate'),
     port: 0,
@@ -121,7 +121,7 @@ function newClient(
   })
 }
 
-type Scene = {
+type RoundContext = {
   readonly load: Load
   /** Refusals of valid usage. */
   readonly refusals: Set<string>
@@ -129,7 +129,7 @@ type Scene = {
   /** Reads the sums of every customer. */
   readonly readSums: () => Promise<readonly CustomerSums[]>
   readonly readLog: ReadLog
-  readonly world: World
+  readonly faultContext: FaultContext
   readonly random: SeededRandom
 }
 
@@ -140,7 +140,7 @@ async function runRounds(
   clients: readonly TollgateClient[],
 ): Promise<readonly EngineRound[]> {
   const [client] = clients as [TollgateClient]
-  const ofLoad = createSeededRandom(options.seed + 1)
+  const loadRandom = createSeededRandom(options.seed + 1)
   const run = Date.now().toString(36)
   const { productRef, meterRef, customerRefs } = await createMeasuredProduct(
     client,
@@ -152,7 +152,7 @@ async function runRounds(
   const refusals = new Set<string>()
   const load = startLoad({
     clients,
-    random: ofLoad,
+    random: loadRandom,
     run,
     productRef,
     customerRefs: customerRefs.slice(0, options.customers),
@@ -161,12 +161,12 @@ async function runRounds(
     restMsMax,
     onRefusal: (error) => void refusals.add(`usage was refused: ${error.message}`),
   })
-  const watch = watchLimits({ clients, random: ofLoad, productRef, ledgers: load.ledgers })
+  const watch = watchLimits({ clients, random: loadRandom, productRef, ledgers: load.ledgers })
   const ledgers = [
     ...load.ledgers.map((ledger) => ({ ledger, isKeyed: true })),
     ...load.unkeyedLedgers.map((ledger) => ({ ledger, isKeyed: false })),
   ]
-  const scene: Scene = {
+  const scene: RoundContext = {
     load,
     refusals,
     watch,
@@ -176,12 +176,12 @@ async function runRounds(
         ledgers,
       ),
     readLog: createLogReading(environment, options.folder, productRef),
-    world: {
+    faultContext: {
       engines,
       services,
       clickHouseAwayMs: options.clickHouseAwayMs,
       countersStoppedMs: options.countersStoppedMs,
-      untilCountedInRedis: createUntilCounted(stores, load.ledgers, options.patienceMs),
+      waitUntilCountedInRedis: createCountedWait(stores, load.ledgers, options.timeoutMs),
     },
     // The load has its own random source, because it draws at times that depend on answers. With the same seed, the faults come at
     // the same moments.
@@ -191,7 +191,7 @@ async function runRounds(
   // A failure ends the run without waiting for the clients, which would repeat their requests for minutes.
   for (const fault of options.plan) {
     options.onFault(fault, rounds.length + 1)
-    const round = await runRound(scene, fault, options.patienceMs)
+    const round = await runRound(scene, fault, options.timeoutMs)
     rounds.push(round)
     options.onRound(round, rounds.length)
     load.resume()
@@ -203,25 +203,25 @@ async function runRounds(
 }
 
 async function runRound(
-  { load, refusals, watch, readSums, readLog, world, random }: Scene,
+  { load, refusals, watch, readSums, readLog, faultContext, random }: RoundContext,
   fault: string,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<EngineRound> {
-  await sleep(random.integer(strikeAfterMs.min, strikeAfterMs.max))
+  await sleep(random.integer(faultDelayMs.min, faultDelayMs.max))
   const before = watch.take()
-  const struckAtMs = performance.now()
-  const detail = await faults[fault]!(world, random)
+  const faultAtMs = performance.now()
+  const detail = await faults[fault]!(faultContext, random)
   const meanwhile = watch.take()
   await sleep(random.integer(0, loadAfterMsMax))
   await load.pause()
-  const answeredAfterMs = performance.now() - struckAtMs
+  const answeredAfterMs = performance.now() - faultAtMs
   const longestGapMs = load.takeLongestGapMs()
-  const { sums, differences }: SumsOutcome = await readUntilExact(readSums, patienceMs)
+  const { sums, differences }: SumsOutcome = await readUntilExact(readSums, timeoutMs)
   const logged = await readLog()
   const stored = totalOf(sums)
   const isLogged = logged.units === stored.stored && logged.records === stored.storedRecords
-  const untrue = [before, meanwhile, watch.take()].flatMap((counts) => counts.untrue)
-  untrue.push(...refusals)
+  const problems = [before, meanwhile, watch.take()].flatMap((counts) => counts.problems)
+  problems.push(...refusals)
   refusals.clear()
   return {
     fault,
@@ -230,7 +230,7 @@ async function runRound(
     longestGapMs,
     retries: load.retries(),
     limitChecks: meanwhile,
-    untrue,
+    problems,
     sums,
     logged,
     differences: isLogged ? differences : [...differences, logDifference(logged, stored)],

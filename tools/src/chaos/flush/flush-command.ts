@@ -13,7 +13,7 @@ export type FlushFlags = {
 
 const afterMs = 10_000
 /** Milliseconds until everything must be rebuilt, with hundreds of thousands of customers. */
-const patienceMs = 900_000
+const timeoutMs = 900_000
 
 /** Runs the flush and reports progress, until the signal aborts. Returns true if everything was exact. */
 export async function runFlushCommand(
@@ -31,8 +31,8 @@ export async function runFlushCommand(
     beforeMs: flags.load * 1000,
     afterMs,
     replayRecordsMax: flags.replay,
-    patienceMs,
-    say: (line: string): void => console.log(line),
+    timeoutMs,
+    print: (line: string): void => console.log(line),
   }
   const flush = startFlush(options)
   try {

@@ -3,20 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createSeededRandom } from '../../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import { askRedis } from '../../engines/redis-question.ts'
 import { startInstance, type Instance } from '../../instance/instance.ts'
 import { endRun } from '../end-run.ts'
 import { formatCount } from '@tollgate/platform/terminal/table'
-import { startChaosEngines, type ChaosEngines } from '../engines/chaos-engines.ts'
+import { flushAll, startChaosEngines, type ChaosEngines } from '../engines/chaos-engines.ts'
 import { findDifference, type CustomerSums } from '../engines/engine-sums.ts'
 import { openEngineStores, type EngineStores } from '../engines/engine-stores.ts'
 import { readEngineSums } from '../engines/read-engine-sums.ts'
-import { createUntilCounted } from '../engines/until-counted.ts'
+import { createCountedWait } from '../engines/create-counted-wait.ts'
 import { watchLimits, type LimitWatchCounts } from '../limit-watch.ts'
 import type { CustomerLedger } from '../../load/ledger.ts'
-import { makeCustomers } from '../../load/make-customers.ts'
+import { createCustomers } from '../../load/create-customers.ts'
 import { requestsInFlightMax, startSteadyLoad, type SteadyLoadCounts } from './steady-load.ts'
-import { untilWhole, type WholeAgain } from './until-whole.ts'
+import { waitUntilRebuilt, type RebuildTimes } from './wait-until-rebuilt.ts'
 
 export type FlushOptions = {
   readonly folder: string
@@ -30,20 +29,20 @@ export type FlushOptions = {
   readonly afterMs: number
   /** TOLLGATE_REPLAY_RECORDS_MAX. With 0, the counts are rebuilt from ClickHouse. Otherwise a short log is counted again. */
   readonly replayRecordsMax: number
-  readonly patienceMs: number
-  readonly say: (line: string) => void
+  readonly timeoutMs: number
+  readonly print: (line: string) => void
 }
 
 /** Counts of one stretch of the run. */
-export type Stretch = { readonly load: SteadyLoadCounts; readonly limitChecks: LimitWatchCounts }
+export type Phase = { readonly load: SteadyLoadCounts; readonly limitChecks: LimitWatchCounts }
 
-export type FlushOutcome = WholeAgain & {
+export type FlushOutcome = RebuildTimes & {
   /** Milliseconds that the first publication of all customers took, without load. */
   readonly firstPublishedMs: number
-  readonly before: Stretch
+  readonly before: Phase
   /** From FLUSHALL until everything is published and counted. */
-  readonly meanwhile: Stretch
-  readonly after: Stretch
+  readonly meanwhile: Phase
+  readonly after: Phase
   /** Sums of every customer. */
   readonly sums: readonly CustomerSums[]
   /** One line for each customer whose sums differ. */
@@ -65,7 +64,7 @@ const checkLanes = 4
 const customersAtOnce = 32
 const pollMs = 1_000
 /** Milliseconds in which a record that is counted or stored twice would show. */
-const settleMs = 2_000
+const recheckDelayMs = 2_000
 
 /**
  * Starts an installation on the engines with many customers and a steady rate of events over all of them, and runs FLUSHALL once.
@@ -80,9 +79,9 @@ export function startFlush(options: FlushOptions): FlushRun {
 }
 
 async function run(options: FlushOptions, started: { instance?: Instance }): Promise<FlushOutcome> {
-  const { folder, say } = options
-  const engines = await startChaosEngines(join(folder, 'engines'), say, 1)
-  say('Tollgate: starting ...')
+  const { folder, print } = options
+  const engines = await startChaosEngines(join(folder, 'engines'), print, 1)
+  print('Tollgate: starting ...')
   const instance = await startInstance({
     dataDir: join(folder, 'tollgate'),
     port: 0,
@@ -110,11 +109,11 @@ async function run(options: FlushOptions, started: { instance?: Instance }): Pro
   })
   try {
     const databaseUrl = engines.environment['TOLLGATE_DATABASE_URL']!
-    const made = await makeCustomers(options, client, productRef, databaseUrl)
+    const made = await createCustomers(options, client, productRef, databaseUrl)
     const watched = await runLoad(options, engines, client, stores, productRef, made.ledgers)
-    await untilStored(stores, made.ledgers, options.patienceMs)
-    await sleep(settleMs)
-    say('comparing every customer ...')
+    await waitUntilStored(stores, made.ledgers, options.timeoutMs)
+    await sleep(recheckDelayMs)
+    print('comparing every customer ...')
     const sums = await readEngineSums(
       { client, stores, productRef, customersAtOnce },
       made.ledgers.map((ledger) => ({ ledger, isKeyed: true })),
@@ -129,7 +128,7 @@ async function run(options: FlushOptions, started: { instance?: Instance }): Pro
   }
 }
 
-type Watched = WholeAgain & Pick<FlushOutcome, 'before' | 'meanwhile' | 'after'>
+type Watched = RebuildTimes & Pick<FlushOutcome, 'before' | 'meanwhile' | 'after'>
 
 async function runLoad(
   options: FlushOptions,
@@ -139,22 +138,21 @@ async function runLoad(
   productRef: string,
   ledgers: readonly CustomerLedger[],
 ): Promise<Watched> {
-  const { rate, patienceMs, say } = options
+  const { rate, timeoutMs, print } = options
   const random = createSeededRandom(options.seed)
   const run = Date.now().toString(36)
   const load = startSteadyLoad({ client, random, run, productRef, ledgers, rate })
   const watch = watchLimits({ clients: [client], random, productRef, ledgers, lanes: checkLanes })
-  const take = (): Stretch => ({ load: load.take(), limitChecks: watch.take() })
+  const take = (): Phase => ({ load: load.take(), limitChecks: watch.take() })
 
-  say(`${formatCount(rate)} events a second for ${options.beforeMs / 1000} s ...`)
+  print(`${formatCount(rate)} events a second for ${options.beforeMs / 1000} s ...`)
   await sleep(options.beforeMs)
   const before = take()
-  say('FLUSHALL')
-  const answer = await askRedis(engines.ports.redis, 'FLUSHALL', flushMs)
-  if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
-  const whole = await untilWhole(stores.hotState, partitionCount, patienceMs, say)
+  print('FLUSHALL')
+  await flushAll(engines, flushMs)
+  const whole = await waitUntilRebuilt(stores.hotState, partitionCount, timeoutMs, print)
   const meanwhile = take()
-  await createUntilCounted(stores, ledgers, patienceMs)()
+  await createCountedWait(stores, ledgers, timeoutMs)()
   await sleep(options.afterMs)
   const after = take()
   await watch.stop()
@@ -162,13 +160,13 @@ async function runLoad(
   return { ...whole, before, meanwhile, after }
 }
 
-async function untilStored(
+async function waitUntilStored(
   stores: EngineStores,
   ledgers: readonly CustomerLedger[],
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<void> {
   const acked = ledgers.reduce((sum, { records }) => sum + records, 0)
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   while ((await stores.countStored()) < acked) {
     if (performance.now() > deadline) return
     await sleep(pollMs)

@@ -2,15 +2,15 @@ import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with
 import type { SeededRandom } from '../../client/seeded-random.ts'
 import type { TollgateClient, UnexpectedAnswerError } from '@tollgate/deploy/client/tollgate-client'
 import { runArrivals } from '../../load/arrivals.ts'
-import { enter, type CustomerLedger } from '../../load/ledger.ts'
-import { insist } from '../../load/usage-load.ts'
+import { recordInLedgers, type CustomerLedger } from '../../load/ledger.ts'
+import { retryRefusals } from '../../load/usage-load.ts'
 
 export type SteadyLoadCounts = {
   readonly seconds: number
   /** Number of acknowledged events. */
   readonly acked: number
   /** Number of events that were sent again because a request got no answer or a 502 to 504. */
-  readonly sentAgain: number
+  readonly resent: number
   /** Refusals of valid requests, one line each. */
   readonly refusals: readonly string[]
 }
@@ -18,7 +18,7 @@ export type SteadyLoadCounts = {
 export type SteadyLoad = {
   /** Returns the counts since the last call. */
   take(): SteadyLoadCounts
-  /** Stops the load. Rejects if a request got no answer within the patience. Otherwise everything sent is acknowledged. */
+  /** Stops the load. Rejects if a request got no answer within the timeout. Otherwise everything sent is acknowledged. */
   stop(): Promise<void>
 }
 
@@ -45,9 +45,9 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   const { client, random, run, productRef, ledgers, rate } = options
   let counts = new Counts()
   let keys = 0
-  let isOver = false
+  let isStopped = false
 
-  async function sendSome(): Promise<void> {
+  async function sendBatch(): Promise<void> {
     const some = Array.from({ length: eventsPerRequest }, () => random.pick(ledgers))
     const usages = some.map(({ customerRef }) => ({
       customerRef,
@@ -57,20 +57,20 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     }))
     const record = () => client.recordUsages(usages)
     const entries = some.map((ledger) => ({ ledger, units: 1 }))
-    await enter(entries, () =>
+    await recordInLedgers(entries, () =>
       askWithRetries(
-        () => insist(record, (refusal) => counts.refuse(refusal)),
+        () => retryRefusals(record, (refusal) => counts.addRefusal(refusal)),
         patientRetries,
-        () => (counts.sentAgain += eventsPerRequest),
+        () => (counts.resent += eventsPerRequest),
       ),
     )
     counts.acked += eventsPerRequest
   }
   const running = runArrivals({
     perSecond: rate / eventsPerRequest,
-    goesOn: () => !isOver,
+    shouldContinue: () => !isStopped,
     inFlightMax: requestsInFlightMax,
-    act: sendSome,
+    act: sendBatch,
   })
   // The error is reported by `stop`, so it must not cause an unhandled rejection before.
   running.catch(() => undefined)
@@ -78,10 +78,10 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     take() {
       const taken = counts
       counts = new Counts()
-      return taken.taken()
+      return taken.snapshot()
     },
     async stop() {
-      isOver = true
+      isStopped = true
       await running
     },
   }
@@ -91,17 +91,17 @@ class Counts {
   readonly #beganAtMs = performance.now()
   readonly #refusals = new Set<string>()
   acked = 0
-  sentAgain = 0
+  resent = 0
 
-  refuse(refusal: UnexpectedAnswerError): void {
+  addRefusal(refusal: UnexpectedAnswerError): void {
     if (this.#refusals.size < refusalsMax) {
       this.#refusals.add(`usage was refused: ${refusal.message}`)
     }
   }
 
-  taken(): SteadyLoadCounts {
-    const { acked, sentAgain } = this
+  snapshot(): SteadyLoadCounts {
+    const { acked, resent } = this
     const seconds = (performance.now() - this.#beganAtMs) / 1000
-    return { seconds, acked, sentAgain, refusals: [...this.#refusals] }
+    return { seconds, acked, resent, refusals: [...this.#refusals] }
   }
 }

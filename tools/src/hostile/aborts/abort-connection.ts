@@ -18,13 +18,13 @@ export type AbortStage = (typeof abortStages)[number]
 
 export type AbortOutcome = {
   /** Whether enough of the request was sent for the server to process it. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
   /** The answer, or undefined if none was received completely. */
   readonly answer: HttpAnswer | undefined
 }
 
 const waitMsMax = 4
-const answerPatienceMs = 10_000
+const answerTimeoutMs = 10_000
 
 /** Sends the request up to the stage and disconnects, normally or with a reset. */
 export async function sendAndAbort(
@@ -56,26 +56,30 @@ export async function sendAndAbort(
 
   await Promise.race([new Promise((resolve) => socket.once('connect', resolve)), ended])
   if (sentBytes > 0) await write(request.bytes.subarray(0, sentBytes))
-  const patience = new AbortController()
-  const late = sleep(answerPatienceMs, undefined, patience).catch(() => undefined)
+  const timeout = new AbortController()
+  const late = sleep(answerTimeoutMs, undefined, timeout).catch(() => undefined)
   if (stage === 'waiting') await sleep(random.integer(0, waitMsMax))
   if (stage === 'in the answer') await Promise.race([answered, ended, late])
   if (stage === 'half closed') {
     socket.end()
     await Promise.race([whole, ended, late])
   }
-  patience.abort()
+  timeout.abort()
   if (random.chance(0.5)) socket.resetAndDestroy()
   else socket.destroy()
   await ended
-  return { isWhole: sentBytes >= request.wholeAt, answer }
+  return { isComplete: sentBytes >= request.completeOffset, answer }
 }
 
-function cutAt({ bytes, bodyAt }: AbortRequest, stage: AbortStage, random: SeededRandom): number {
+function cutAt(
+  { bytes, bodyOffset }: AbortRequest,
+  stage: AbortStage,
+  random: SeededRandom,
+): number {
   if (stage === 'connected') return 0
-  if (stage === 'in the head') return random.integer(1, bodyAt - 1)
+  if (stage === 'in the head') return random.integer(1, bodyOffset - 1)
   // A request without a body is cut in its head.
   if (stage === 'in the body')
-    return random.integer(Math.min(bodyAt, bytes.length - 1), bytes.length - 1)
+    return random.integer(Math.min(bodyOffset, bytes.length - 1), bytes.length - 1)
   return bytes.length
 }

@@ -3,9 +3,9 @@ import type { SeededRandom } from '../../client/seeded-random.ts'
 export type AbortRequest = {
   readonly bytes: Buffer
   /** Offset of the body. */
-  readonly bodyAt: number
+  readonly bodyOffset: number
   /** Offset after which the request may count as complete. In a chunked body, the line after the last chunk may be missing. */
-  readonly wholeAt: number
+  readonly completeOffset: number
   /** Idempotency keys of the records in the request. Empty for requests that record nothing. */
   readonly recordKeys: readonly string[]
 }
@@ -78,8 +78,8 @@ function framed(
   )
   const sent = isChunked ? chunked(body) : body
   const bytes = Buffer.concat([head, sent])
-  const wholeAt = isChunked ? bytes.length - '\r\n'.length : bytes.length
-  return { bytes, bodyAt: head.length, wholeAt, recordKeys }
+  const completeOffset = isChunked ? bytes.length - '\r\n'.length : bytes.length
+  return { bytes, bodyOffset: head.length, completeOffset, recordKeys }
 }
 
 function chunked(body: Buffer): Buffer {

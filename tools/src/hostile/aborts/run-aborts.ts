@@ -3,13 +3,13 @@ import { abortStages, sendAndAbort, type AbortOutcome } from './abort-connection
 import { nextAbortRequest } from './abort-request.ts'
 
 /** State of a record as known by the client: not sent completely, unanswered, accepted or refused. */
-export type Fate = 'cut' | 'unanswered' | 'acked' | 'refused'
+export type RecordState = 'cut' | 'unanswered' | 'acked' | 'refused'
 
 export type AbortRun = {
-  readonly fates: ReadonlyMap<string, Fate>
+  readonly recordStates: ReadonlyMap<string, RecordState>
   readonly statuses: ReadonlyMap<number, number>
   /** Answers that must not occur. */
-  readonly offences: readonly string[]
+  readonly violations: readonly string[]
 }
 
 export type AbortRunOptions = {
@@ -21,15 +21,15 @@ export type AbortRunOptions = {
 }
 
 const lanes = 48
-/** Deliberate refusal under load. Any other status from 500 on is an offence. */
+/** Deliberate refusal under load. Any other status from 500 on is a violation. */
 const unavailable = 503
 
 /** Opens the given number of connections, each of which its client closes at some stage. */
 export async function runAborts(options: AbortRunOptions): Promise<AbortRun> {
   const { hostname: host, port } = new URL(options.baseUrl)
-  const fates = new Map<string, Fate>()
+  const recordStates = new Map<string, RecordState>()
   const statuses = new Map<number, number>()
-  const offences: string[] = []
+  const violations: string[] = []
   let records = 0
   const nextRecordKey = (): string => `${options.seed}:${records++}`
 
@@ -39,18 +39,18 @@ export async function runAborts(options: AbortRunOptions): Promise<AbortRun> {
     const request = nextAbortRequest(random, options.key, nextRecordKey)
     const stage = random.pick(abortStages)
     const outcome = await sendAndAbort({ host, port: Number(port) }, request, stage, random)
-    for (const key of request.recordKeys) fates.set(key, fateOf(outcome))
+    for (const key of request.recordKeys) recordStates.set(key, recordStateOf(outcome))
     const status = outcome.answer?.status
     if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     if (status !== undefined && status >= 500 && status !== unavailable) {
-      offences.push(`a client that left ${stage} was answered ${status} ${outcome.answer?.body}`)
+      violations.push(`a client that left ${stage} was answered ${status} ${outcome.answer?.body}`)
     }
     options.onAbort()
   })
-  return { fates, statuses, offences }
+  return { recordStates, statuses, violations }
 }
 
-function fateOf({ isWhole, answer }: AbortOutcome): Fate {
+function recordStateOf({ isComplete, answer }: AbortOutcome): RecordState {
   if (answer) return answer.status === 200 ? 'acked' : 'refused'
-  return isWhole ? 'unanswered' : 'cut'
+  return isComplete ? 'unanswered' : 'cut'
 }

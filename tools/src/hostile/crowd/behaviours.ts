@@ -2,9 +2,9 @@
 export type Behaviour = {
   readonly first: Buffer
   /** Bytes sent once per second, or as fast as they are accepted. */
-  readonly then: { readonly bytes: Buffer; readonly pace: 'steady' | 'flood' } | undefined
+  readonly repeated: { readonly bytes: Buffer; readonly pace: 'steady' | 'flood' } | undefined
   /** Whether the client does not read answers. */
-  readonly isDeaf?: boolean
+  readonly ignoresAnswers?: boolean
 }
 
 export type CrowdKind = 'slow' | 'endless'
@@ -26,17 +26,17 @@ function slow(authorization: string): Behaviour[] {
   const trickle = { bytes: Buffer.from('{'), pace: 'steady' } as const
   const length = 'content-length: 100000'
   return [
-    { first: Buffer.alloc(0), then: undefined },
+    { first: Buffer.alloc(0), repeated: undefined },
     {
       first: Buffer.from(`${usages}\r\n${host}\r\n`),
-      then: { bytes: Buffer.from('x-more: to come\r\n'), pace: 'steady' },
+      repeated: { bytes: Buffer.from('x-more: to come\r\n'), pace: 'steady' },
     },
-    { first: head(usages, host, json, authorization, length), then: trickle },
-    { first: head(products, host, json, authorization, length), then: trickle },
+    { first: head(usages, host, json, authorization, length), repeated: trickle },
+    { first: head(products, host, json, authorization, length), repeated: trickle },
     {
       first: head('GET /v1/openapi.json HTTP/1.1', host),
-      then: undefined,
-      isDeaf: true,
+      repeated: undefined,
+      ignoresAnswers: true,
     },
   ]
 }
@@ -53,7 +53,7 @@ function endless(authorization: string): Behaviour[] {
       head(usages, host, json, authorization, 'content-length: 1000000'),
       Buffer.alloc(900_000, '['),
     ]),
-    then: undefined,
+    repeated: undefined,
   }
   const many = Array.from({ length: steadyPerFlood }, () => [...steady, held])
   return [...endlessAt('flood', authorization), ...many.flat()]
@@ -66,11 +66,11 @@ function endlessAt(pace: 'steady' | 'flood', authorization: string): Behaviour[]
   const chunked = 'transfer-encoding: chunked'
   const length = 'content-length: 1099511627776'
   return [
-    { first: head(usages, host, json, authorization, chunked), then: { bytes: chunk, pace } },
-    { first: head(usages, host, json, authorization, length), then: { bytes: piece, pace } },
-    { first: head(usages, host, json, chunked), then: { bytes: chunk, pace } },
-    { first: head(products, host, json, authorization, chunked), then: { bytes: chunk, pace } },
-    { first: Buffer.from(`${usages}\r\n${host}\r\nx-endless: `), then: { bytes: piece, pace } },
+    { first: head(usages, host, json, authorization, chunked), repeated: { bytes: chunk, pace } },
+    { first: head(usages, host, json, authorization, length), repeated: { bytes: piece, pace } },
+    { first: head(usages, host, json, chunked), repeated: { bytes: chunk, pace } },
+    { first: head(products, host, json, authorization, chunked), repeated: { bytes: chunk, pace } },
+    { first: Buffer.from(`${usages}\r\n${host}\r\nx-endless: `), repeated: { bytes: piece, pace } },
   ]
 }
 

@@ -44,7 +44,7 @@ export class CrowdConnections {
 
   stats(): CrowdStats {
     const [oldest] = this.#held.values()
-    if (oldest) this.#noteHeld(oldest.openedMs)
+    if (oldest) this.#updateLongestHeld(oldest.openedMs)
     return {
       open: this.#held.size,
       opened: this.#opened,
@@ -66,10 +66,10 @@ export class CrowdConnections {
     const turn = this.#tick++ % ticksPerSecond
     let index = 0
     for (const [socket, { behaviour }] of this.#held) {
-      const { then } = behaviour
-      if (index++ % ticksPerSecond !== turn || then?.pace !== 'steady') continue
+      const { repeated } = behaviour
+      if (index++ % ticksPerSecond !== turn || repeated?.pace !== 'steady') continue
       // Bytes that the server does not accept must not accumulate in this process.
-      if (!socket.writableNeedDrain) this.#send(socket, then.bytes)
+      if (!socket.writableNeedDrain) this.#send(socket, repeated.bytes)
     }
   }
 
@@ -86,22 +86,22 @@ export class CrowdConnections {
     socket.on('close', () => {
       const held = this.#held.get(socket)
       if (held === undefined) this.#connecting--
-      else this.#noteHeld(held.openedMs)
+      else this.#updateLongestHeld(held.openedMs)
       this.#held.delete(socket)
     })
   }
 
-  #noteHeld(openedMs: number): void {
+  #updateLongestHeld(openedMs: number): void {
     this.#longestHeldMs = Math.max(this.#longestHeldMs, performance.now() - openedMs)
   }
 
-  #begin(socket: Socket, { first, then, isDeaf }: Behaviour): void {
-    if (isDeaf === true) socket.pause()
+  #begin(socket: Socket, { first, repeated, ignoresAnswers }: Behaviour): void {
+    if (ignoresAnswers === true) socket.pause()
     else socket.on('data', (bytes: Buffer) => this.#countAnswer(bytes))
     this.#send(socket, first)
-    if (then?.pace !== 'flood') return
+    if (repeated?.pace !== 'flood') return
     const flood = (): void => {
-      while (socket.writable && this.#send(socket, then.bytes));
+      while (socket.writable && this.#send(socket, repeated.bytes));
     }
     socket.on('drain', flood)
     flood()

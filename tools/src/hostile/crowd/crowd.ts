@@ -7,8 +7,8 @@ import type { CrowdKind } from './behaviours.ts'
 import type { CrowdStats } from './crowd-connections.ts'
 
 export type Crowd = {
-  /** Resolves when the given number of connections is open at once, or when the patience has run out. */
-  untilOpen(size: number, patienceMs: number): Promise<void>
+  /** Resolves when the given number of connections is open at once, or after the timeout. */
+  waitUntilOpen(size: number, timeoutMs: number): Promise<void>
   stats(): CrowdStats
   /** Closes all connections and returns their statistics. */
   end(): Promise<CrowdStats>
@@ -24,8 +24,8 @@ export function startCrowd(kind: CrowdKind, baseUrl: string, size: number, key: 
   let stats = noStats
   child.on('message', (message) => (stats = message as CrowdStats))
   return {
-    async untilOpen(wanted, patienceMs) {
-      const deadline = Date.now() + patienceMs
+    async waitUntilOpen(wanted, timeoutMs) {
+      const deadline = Date.now() + timeoutMs
       while (stats.open < wanted && Date.now() < deadline) {
         await Promise.race([once(child, 'message'), gone])
       }
@@ -54,5 +54,5 @@ export async function connectionsWithinLimit(wanted: number): Promise<number> {
 
 export function crowdText({ open, opened, longestHeldMs, statuses }: CrowdStats): string {
   const answers = Object.entries(statuses).map(([status, times]) => `${times} x ${status}`)
-  return `${formatCount(open)} connections at the end, ${formatCount(opened)} in all, held for ${(longestHeldMs / 1000).toFixed(1)} s at the longest, answers: ${answers.join(', ') || 'none'}`
+  return `${formatCount(open)} connections at the end, ${formatCount(opened)} in all, the longest open for ${(longestHeldMs / 1000).toFixed(1)} s, answers: ${answers.join(', ') || 'none'}`
 }

@@ -1,7 +1,7 @@
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { watchServices } from '../service-watch.ts'
-import { countStored, untilStored } from '../stored-records.ts'
+import { countStored, waitUntilStored } from '../stored-records.ts'
 import type { Check } from '../verdict.ts'
 import { plainCustomer, smuggledCustomer } from './framed-bytes.ts'
 import { runFraming } from './run-framing.ts'
@@ -14,19 +14,19 @@ export type FramingOptions = {
 
 /** Sends requests that contain a hidden request. None of them may be executed, and every other record must be stored once. */
 export function checkFraming(options: FramingOptions): Check {
-  return async (instance, say) => {
+  return async (instance, print) => {
     const { baseUrl, liveKey: key } = instance.credentials
     let requests = 0
     const progress = (): string => `${formatCount(requests).padStart(9)} requests`
-    const watch = await watchServices(instance, progress, say)
+    const watch = await watchServices(instance, progress, print)
     const onRequest = (): void => void requests++
     const tally = await runFraming({ baseUrl, key, ...options, onRequest })
-    const problems = [...tally.offences, ...(await watch.end())]
+    const problems = [...tally.violations, ...(await watch.end())]
     const client = createTollgateClient({ baseUrl, key, connectionsMax: 2, timeoutMs: 30_000 })
     try {
-      const stored = await untilStored(client, tally.ackedRecords, [plainCustomer])
+      const stored = await waitUntilStored(client, tally.ackedRecords, [plainCustomer])
       const smuggled = await countStored(client, [smuggledCustomer])
-      if (tally.ackedRecords === 0) problems.push('no record was taken, so nothing was compared')
+      if (tally.ackedRecords === 0) problems.push('no record was accepted, so nothing was compared')
       if (stored !== tally.ackedRecords) {
         problems.push(`${tally.ackedRecords} records were acknowledged, ${stored} are stored`)
       }

@@ -17,18 +17,18 @@ export type FramingTally = {
   ackedRecords: number
   /** Answers to the request that must not be executed, or that its connection ended without an answer. */
   readonly statuses: Map<string, number>
-  readonly offences: string[]
+  readonly violations: string[]
 }
 
 /** Fraction of connections on which a plain request is sent first, so that the connection is already in use. */
 const plainRate = 0.2
 const splitRate = 0.3
-const offencesMax = 20
+const violationsMax = 20
 const status = /HTTP\/1\.1 (\d{3})/g
 
 /** Sends requests that must not be executed, each on its own connection, and waits until the connection has ended. */
 export async function runFraming(options: FramingRun): Promise<FramingTally> {
-  const tally: FramingTally = { ackedRecords: 0, statuses: new Map(), offences: [] }
+  const tally: FramingTally = { ackedRecords: 0, statuses: new Map(), violations: [] }
   const randoms = laneRandoms(options.seed, options.connections)
   await runLanes(options.connections, times(options.requests), async (lane) => {
     const random = randoms[lane]!
@@ -38,8 +38,8 @@ export async function runFraming(options: FramingRun): Promise<FramingTally> {
     if (plain !== undefined && answers.shift() === '200') tally.ackedRecords++
     const outcome = answers.join(' ') || 'no answer'
     tally.statuses.set(outcome, (tally.statuses.get(outcome) ?? 0) + 1)
-    if (answers.some((each) => each < '400') && tally.offences.length < offencesMax) {
-      tally.offences.push(`${outcome} to ${JSON.stringify(bytes.toString('latin1'))}`)
+    if (answers.some((each) => each < '400') && tally.violations.length < violationsMax) {
+      tally.violations.push(`${outcome} to ${JSON.stringify(bytes.toString('latin1'))}`)
     }
     options.onRequest()
   })

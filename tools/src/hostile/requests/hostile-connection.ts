@@ -5,12 +5,12 @@ import type { HostileRequest } from './hostile-request.ts'
 export type HostileConnection = {
   /**
    * Sends all requests at once and resolves with an answer for each, in order. An entry is undefined if no answer arrived before
-   * the connection ended or the patience ran out.
+   * the connection ended or the timeout was reached.
    */
   exchange(
     requests: readonly HostileRequest[],
     packets: readonly Buffer[],
-    patienceMs: number,
+    timeoutMs: number,
   ): Promise<(HttpAnswer | undefined)[]>
   readonly isOpen: boolean
   destroy(): void
@@ -39,7 +39,7 @@ export function openHostileConnection(host: string, port: number): HostileConnec
       isOpen = false
       socket.destroy()
     },
-    exchange(requests, packets, patienceMs) {
+    exchange(requests, packets, timeoutMs) {
       const answers: HttpAnswer[] = []
       return new Promise((resolve) => {
         const finish = (): void => {
@@ -51,7 +51,7 @@ export function openHostileConnection(host: string, port: number): HostileConnec
           }
           resolve(requests.map((_, at) => answers[at]))
         }
-        const timer = setTimeout(finish, patienceMs)
+        const timer = setTimeout(finish, timeoutMs)
         onChange = () => {
           for (let request = requests[answers.length]; request;) {
             const answer = reader.next(request.method === 'HEAD')

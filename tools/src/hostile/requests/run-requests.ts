@@ -2,7 +2,7 @@ import type { SeededRandom } from '../../client/seeded-random.ts'
 import { laneRandoms } from '../../load/lanes.ts'
 import { openHostileConnection, type HostileConnection } from './hostile-connection.ts'
 import { nextHostileRequest, type HostileRequest } from './hostile-request.ts'
-import { countAnswer, countMissing, createHostileTally, type HostileTally } from './tally.ts'
+import { countAnswer, addUnanswered, createHostileTally, type HostileTally } from './tally.ts'
 
 export type RequestsRun = {
   readonly baseUrl: string
@@ -13,16 +13,16 @@ export type RequestsRun = {
   readonly onProgress: (tally: HostileTally) => void
 }
 
-const turnMax = 16
+const pipelinedMax = 16
 /**
  * Fraction of turns with pipelining. The native server closes a connection if the next request arrives before the previous answer,
  * so most turns wait for each answer. Requests that are lost with such a connection count as unanswered.
  */
 const pipelinedRate = 0.03
 /** Long enough for a busy machine. */
-const patienceMs = 60_000
+const answerTimeoutMs = 60_000
 /** After a request with invalid framing, the server may wait for more bytes. */
-const brokenPatienceMs = 150
+const brokenTimeoutMs = 150
 /**
  * Fraction of turns that end in the middle of a request. The client then disconnects, or stays connected and sends nothing more.
  */
@@ -42,7 +42,7 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
     let connection = open()
     while (left > 0) {
       if (!connection.isOpen) connection = open()
-      const requests = takeTurn(random, options.key, Math.min(left, turnMax))
+      const requests = nextPipeline(random, options.key, Math.min(left, pipelinedMax))
       left -= requests.length
       const bytes = Buffer.concat(requests.map((request) => request.bytes))
       if (random.chance(abandonRate)) {
@@ -52,8 +52,8 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
       }
       if (random.chance(pipelinedRate)) {
         const packets = split(random, bytes)
-        const answers = await connection.exchange(requests, packets, brokenPatienceMs)
-        requests.forEach((request, at) => countAndShow(request, answers[at]))
+        const answers = await connection.exchange(requests, packets, brokenTimeoutMs)
+        requests.forEach((request, at) => countAndReport(request, answers[at]))
         connection.destroy()
         continue
       }
@@ -61,10 +61,11 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
       for (const request of requests) {
         if (!connection.isOpen) connection = open()
         const packets = split(random, request.bytes)
-        const patience = request.isBroken ? brokenPatienceMs : patienceMs
-        const [answer] = await connection.exchange([request], packets, patience)
-        countAndShow(request, answer)
-        if (!answer && !request.isBroken && !request.isChunked) countMissing(tally, request, before)
+        const timeoutMs = request.isBroken ? brokenTimeoutMs : answerTimeoutMs
+        const [answer] = await connection.exchange([request], packets, timeoutMs)
+        countAndReport(request, answer)
+        if (!answer && !request.isBroken && !request.isChunked)
+          addUnanswered(tally, request, before)
         if (answer?.isLast || request.method === 'HEAD') {
           connection.destroy()
           connection = open()
@@ -76,7 +77,7 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
     connection.destroy()
   }
 
-  function countAndShow(...[request, answer]: CountArguments): void {
+  function countAndReport(...[request, answer]: CountArguments): void {
     countAnswer(tally, request, answer)
     if (tally.requests % progressEvery === 0) options.onProgress(tally)
   }
@@ -89,7 +90,7 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
   ): void {
     const cut = bytes.subarray(0, random.integer(0, bytes.length - 1))
     void connection.exchange([], [cut], 0)
-    for (const request of requests) countAndShow(request, undefined)
+    for (const request of requests) countAndReport(request, undefined)
     if (random.chance(0.5)) return connection.destroy()
     silent.push(connection)
     if (silent.length > silentConnectionsMax) silent.shift()?.destroy()
@@ -105,7 +106,7 @@ type CountArguments = [HostileRequest, Parameters<typeof countAnswer>[2]]
 /**
  * Returns the requests of a turn. A request with invalid framing is the last one, because the server could not parse what follows.
  */
-function takeTurn(random: SeededRandom, key: string, countMax: number): HostileRequest[] {
+function nextPipeline(random: SeededRandom, key: string, countMax: number): HostileRequest[] {
   const requests: HostileRequest[] = []
   const count = random.integer(1, countMax)
   while (requests.length < count) {

@@ -9,10 +9,10 @@ export type HostileTally = {
   unansweredRecordsMax: number
   readonly statuses: Map<number | 'no answer', number>
   /** The first answers that must not occur. */
-  readonly offences: string[]
+  readonly violations: string[]
 }
 
-const offencesMax = 20
+const violationsMax = 20
 /** 503 is a deliberate refusal. The parser answers 505 to requests that it does not recognize as HTTP/1.1. */
 const allowedFailures = new Set([503, 505])
 const recordsPerRequestMax = 1_000
@@ -23,7 +23,7 @@ export function createHostileTally(): HostileTally {
     ackedRecords: 0,
     unansweredRecordsMax: 0,
     statuses: new Map(),
-    offences: [],
+    violations: [],
   }
 }
 
@@ -40,7 +40,7 @@ export function countAnswer(
     return
   }
   if (answer.status >= 500 && !allowedFailures.has(answer.status)) {
-    offend(tally, request, `${answer.status} ${answer.body.slice(0, 300)}`)
+    addViolation(tally, request, `${answer.status} ${answer.body.slice(0, 300)}`)
   }
   if (answer.status === 200 && isUsage(request)) tally.ackedRecords += newRecords(answer.body)
 }
@@ -55,17 +55,17 @@ function newRecords(body: string): number {
   return answer.creditDebit?.reason === 'duplicate' ? 0 : 1
 }
 
-/** Records an offence: a complete request on a valid connection got no answer. */
-export function countMissing(
+/** Records a violation: a complete request on a valid connection got no answer. */
+export function addUnanswered(
   tally: HostileTally,
   request: HostileRequest,
   before: HostileRequest | undefined,
 ): void {
-  offend(tally, request, `no answer after ${before?.bytes.toString('latin1').slice(0, 300)}`)
+  addViolation(tally, request, `no answer after ${before?.bytes.toString('latin1').slice(0, 300)}`)
 }
 
-function offend(tally: HostileTally, request: HostileRequest, what: string): void {
-  if (tally.offences.length >= offencesMax) return
+function addViolation(tally: HostileTally, request: HostileRequest, what: string): void {
+  if (tally.violations.length >= violationsMax) return
   const sent = JSON.stringify(request.bytes.toString('latin1').slice(0, 1_500))
-  tally.offences.push(`${what} to ${sent}`)
+  tally.violations.push(`${what} to ${sent}`)
 }

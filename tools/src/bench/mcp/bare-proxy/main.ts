@@ -7,14 +7,18 @@ import { pipeline } from 'node:stream'
 const origin = new URL(process.argv[2] ?? '')
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
-const server = createServer((asked, answer) => {
-  const { host: _, connection: _own, ...headers } = asked.headers
-  const sent = request(origin, { agent, method: asked.method ?? 'POST', headers }, (got) => {
-    answer.writeHead(got.statusCode ?? 502, got.headers)
-    pipeline(got, answer, () => undefined)
-  })
-  sent.once('error', () => answer.destroy())
-  pipeline(asked, sent, () => undefined)
+const server = createServer((incoming, answer) => {
+  const { host: _, connection: _own, ...headers } = incoming.headers
+  const outgoing = request(
+    origin,
+    { agent, method: incoming.method ?? 'POST', headers },
+    (received) => {
+      answer.writeHead(received.statusCode ?? 502, received.headers)
+      pipeline(received, answer, () => undefined)
+    },
+  )
+  outgoing.once('error', () => answer.destroy())
+  pipeline(incoming, outgoing, () => undefined)
 })
 server.keepAliveTimeout = 120_000
 

@@ -4,9 +4,9 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { SinkAnswer, SinkQuestion } from './protocol.ts'
+import type { SinkResponse, SinkRequest } from './protocol.ts'
 
-let taken = new Map<string, { times: number; readonly atMs: number }>()
+let received = new Map<string, { times: number; readonly atMs: number }>()
 let distinct = 0
 let hanging = 0
 
@@ -18,29 +18,29 @@ const server = createServer((request, response) => {
     return
   }
   const delivery = String(request.headers['sv-delivery'])
-  const known = taken.get(delivery)
+  const known = received.get(delivery)
   if (known === undefined) {
-    taken.set(delivery, { times: 1, atMs })
+    received.set(delivery, { times: 1, atMs })
     distinct += 1
   } else known.times += 1
   request.once('end', () => response.writeHead(200).end('{"received":true}'))
 })
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => {
-  process.send!({ port: (server.address() as AddressInfo).port } satisfies SinkAnswer)
+  process.send!({ port: (server.address() as AddressInfo).port } satisfies SinkResponse)
 })
 
-process.on('message', (question: SinkQuestion) => {
-  process.send!(answer(question))
+process.on('message', (request: SinkRequest) => {
+  process.send!(answer(request))
 })
 process.on('disconnect', () => process.exit())
 
-function answer(question: SinkQuestion): SinkAnswer {
-  if (question === 'count') return { distinct, hanging }
-  if (question === 'list') {
-    return { taken: [...taken].map(([delivery, { times, atMs }]) => [delivery, times, atMs]) }
+function answer(request: SinkRequest): SinkResponse {
+  if (request === 'count') return { distinct, hanging }
+  if (request === 'list') {
+    return { received: [...received].map(([delivery, { times, atMs }]) => [delivery, times, atMs]) }
   }
-  taken = new Map()
+  received = new Map()
   distinct = 0
   hanging = 0
   return { distinct, hanging }

@@ -1,9 +1,9 @@
-export type SinkQuestion = 'count' | 'list' | 'forget'
+export type SinkRequest = 'count' | 'list' | 'reset'
 
 /** A delivery, the number of its requests, and the time of the first one in Unix milliseconds. */
-export type Taken = readonly [delivery: string, times: number, atMs: number]
+export type ReceivedDelivery = readonly [delivery: string, times: number, atMs: number]
 
-export type SinkAnswer =
+export type SinkResponse =
   | { readonly port: number }
   | { readonly distinct: number; readonly hanging: number }
-  | { readonly taken: readonly Taken[] }
+  | { readonly received: readonly ReceivedDelivery[] }

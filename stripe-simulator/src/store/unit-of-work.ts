@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { missing } from '../errors.ts'
 import type { Kind, Mode, Records } from './records.ts'
-import type { Pages } from './pages.ts'
+import type { KeyValueStore } from './key-value-store.ts'
 
 /** An action that is executed when its time has come. */
 export type DueAction =
@@ -20,8 +20,8 @@ export type Delivery = {
 
 export type DueDelivery = Delivery & { readonly mode: Mode; readonly key: string }
 
-export type WorldOptions = {
-  readonly pages: Pages
+export type UnitOfWorkOptions = {
+  readonly store: KeyValueStore
   readonly mode: Mode
   readonly nowMs: number
   /** The API request that causes the changes, which is part of its events. */
@@ -32,15 +32,15 @@ export type WorldOptions = {
  * The objects of one mode as one request reads and changes them. Nothing is stored before `commit`. It stores everything together:
  * objects, due actions, and events with their deliveries.
  */
-export class World {
+export class UnitOfWork {
   readonly mode: Mode
   readonly nowMs: number
-  readonly request: WorldOptions['request']
-  readonly #pages: Pages
+  readonly request: UnitOfWorkOptions['request']
+  readonly #store: KeyValueStore
   readonly #changes = new Map<string, string | undefined>()
 
-  constructor({ pages, mode, nowMs, request }: WorldOptions) {
-    this.#pages = pages
+  constructor({ store, mode, nowMs, request }: UnitOfWorkOptions) {
+    this.#store = store
     this.mode = mode
     this.nowMs = nowMs
     this.request = request
@@ -94,20 +94,20 @@ export class World {
   *list<Of extends Kind>(kind: Of, owner = '', after?: string): Iterable<Records[Of]> {
     const prefix = this.#listKey(kind, owner)
     const past = after === undefined ? undefined : prefix + this.#get(this.#placeKey(after))
-    for (const [, id] of this.#pages.range(prefix, 'descending', past)) {
+    for (const [, id] of this.#store.range(prefix, 'descending', past)) {
       const record = this.find(kind, id)
       if (record !== undefined) yield record
     }
   }
 
   /** Schedules an action after some seconds of the simulated clock. */
-  later(seconds: number, action: DueAction): void {
+  schedule(seconds: number, action: DueAction): void {
     const key = `due/${this.#afterSeconds(seconds)}/${this.#nextNumber()}`
     this.#changes.set(key, JSON.stringify({ mode: this.mode, action }))
   }
 
   /** Schedules a delivery after some seconds of the simulated clock. */
-  deliver(delivery: Delivery, seconds = 0): void {
+  scheduleDelivery(delivery: Delivery, seconds = 0): void {
     const key = `delivery/${this.#afterSeconds(seconds)}/${this.#nextNumber()}`
     this.#changes.set(key, JSON.stringify({ ...delivery, mode: this.mode }))
   }
@@ -118,7 +118,7 @@ export class World {
   }
 
   commit(): void {
-    if (this.#changes.size > 0) this.#pages.commit(this.#changes)
+    if (this.#changes.size > 0) this.#store.commit(this.#changes)
     this.#changes.clear()
   }
 
@@ -127,7 +127,7 @@ export class World {
   }
 
   #get(key: string): string | undefined {
-    return this.#changes.has(key) ? this.#changes.get(key) : this.#pages.get(key)
+    return this.#changes.has(key) ? this.#changes.get(key) : this.#store.get(key)
   }
 
   #objectKey(kind: Kind, id: string): string {
@@ -151,8 +151,8 @@ export class World {
 }
 
 /** Returns the deliveries of both modes that are due at the given time, oldest first. */
-export function* dueDeliveries(pages: Pages, untilMs: number): Iterable<DueDelivery> {
-  for (const [key, text] of pages.range('delivery/', 'ascending')) {
+export function* dueDeliveries(store: KeyValueStore, untilMs: number): Iterable<DueDelivery> {
+  for (const [key, text] of store.range('delivery/', 'ascending')) {
     if (Number(key.split('/')[1]) > untilMs) return
     yield { ...(JSON.parse(text) as Omit<DueDelivery, 'key'>), key }
   }

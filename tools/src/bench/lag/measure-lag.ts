@@ -2,26 +2,26 @@ import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Instance } from '../../instance/instance.ts'
 import { runLanes, times } from '../../load/lanes.ts'
-import { untilCaughtUp } from '../measure-projections.ts'
-import { enter, newLedger, type CustomerLedger } from '../../load/ledger.ts'
-import { isCountedRight, runCheckedLoad, type LoadResult } from './checked-load.ts'
-import { MemoryWatch } from './memory-watch.ts'
+import { waitUntilCaughtUp } from '../measure-projections.ts'
+import { recordInLedgers, newLedger, type CustomerLedger } from '../../load/ledger.ts'
+import { isCountCorrect, runCheckedLoad, type LoadResult } from '../lag/checked-load.ts'
+import { MemoryWatch } from '../lag/memory-watch.ts'
 
-export type BehindOptions = {
+export type LagOptions = {
   readonly seconds: number
   /** Number of records that the counters lag behind. */
   readonly backlog: number
   readonly callers: number
 }
 
-export type BehindStage = LoadResult & {
+export type LagStage = LoadResult & {
   readonly name: string
   /** Maximum memory of ingest in MiB. */
   readonly memoryMiB: number
 }
 
-export type BehindResult = {
-  readonly stages: readonly BehindStage[]
+export type LagResult = {
+  readonly stages: readonly LagStage[]
   readonly backlog: number
   readonly callers: number
   readonly ingestRestarts: number
@@ -39,11 +39,11 @@ const counters = 'aggregator-counters'
  * Measures limit checks and usage posts in 3 stages: while the counters keep up, while they are stopped with a backlog, and while
  * they catch up. Each check is compared with the units acknowledged before it.
  */
-export async function measureBehind(
+export async function measureLag(
   instance: Instance,
-  { seconds, backlog, callers }: BehindOptions,
-  say: (line: string) => void,
-): Promise<BehindResult> {
+  { seconds, backlog, callers }: LagOptions,
+  print: (line: string) => void,
+): Promise<LagResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const connectionsMax = callers + posters
   const client = createTollgateClient({ baseUrl, key, connectionsMax, timeoutMs: 30_000 })
@@ -52,32 +52,32 @@ export async function measureBehind(
   const pid = processes[counters]
   if (pid === undefined) throw new Error(`No process of ${counters} in the run file`)
   try {
-    say('making customers ...')
+    print('creating customers ...')
     const product = await createMeasuredProduct(client, Date.now().toString(36), customers)
     const { productRef, customerRefs } = product
     for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
     const ledgers = customerRefs.map(newLedger)
     const load = { client, productRef, ledgers, callers, posters, seconds }
-    const stages: BehindStage[] = []
+    const stages: LagStage[] = []
     memory.start()
     const measure = async (name: string): Promise<void> => {
-      say(`measuring with ${name} ...`)
-      memory.take()
+      print(`measuring with ${name} ...`)
+      memory.takeMaximum()
       const result = await runCheckedLoad(load)
-      stages.push({ name, ...result, memoryMiB: memory.take().mostMiB })
+      stages.push({ name, ...result, memoryMiB: memory.takeMaximum().maximumMiB })
     }
-    await measure('counters that keep up')
-    await untilCaughtUp(await instance.runFile())
+    await measure('running counters')
+    await waitUntilCaughtUp(await instance.runFile())
     process.kill(pid, 'SIGSTOP')
     try {
       await postBacklog(client, productRef, ledgers, backlog)
-      await measure('counters that stand still')
+      await measure('stopped counters')
     } finally {
       process.kill(pid, 'SIGCONT')
     }
     await measure('counters that catch up')
-    const { restarts } = memory.take()
-    await untilCaughtUp(await instance.runFile())
+    const { restarts } = memory.takeMaximum()
+    await waitUntilCaughtUp(await instance.runFile())
     const wrongAtTheEnd = await countWrong(client, productRef, ledgers)
     return { stages, backlog, callers, ingestRestarts: restarts, wrongAtTheEnd }
   } finally {
@@ -106,7 +106,7 @@ async function postBacklog(
       // Half of the records have an idempotency key, so that clients can repeat them.
       ...(at % 2 === 0 ? { idempotencyKey: `backlog-${number}-${at}` } : {}),
     }))
-    return enter(entries, () => client.recordUsages(usages))
+    return recordInLedgers(entries, () => client.recordUsages(usages))
   })
 }
 
@@ -117,7 +117,7 @@ async function countWrong(
 ): Promise<number> {
   let wrong = 0
   for (const ledger of ledgers) {
-    if (!(await isCountedRight(client, productRef, ledger))) wrong += 1
+    if (!(await isCountCorrect(client, productRef, ledger))) wrong += 1
   }
   return wrong
 }

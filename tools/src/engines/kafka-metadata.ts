@@ -1,4 +1,4 @@
-import { askOverTcp } from './tcp-question.ts'
+import { requestOverTcp } from './probes.ts'
 
 /** Metadata request, version 1. Every broker since 0.10 supports it. */
 const metadataKey = 3
@@ -9,7 +9,7 @@ const noTopics = 0
 const allTopics = -1
 
 /** Encodes a metadata request without a client id. */
-function metadataQuestion(topics: number): Buffer {
+function encodeMetadataRequest(topics: number): Buffer {
   const bytes = Buffer.alloc(4 + 14)
   bytes.writeInt32BE(14, 0)
   bytes.writeInt16BE(metadataKey, 4)
@@ -20,15 +20,15 @@ function metadataQuestion(topics: number): Buffer {
   return bytes
 }
 
-function askMetadata(port: number, topics: number): Promise<Buffer | undefined> {
-  const isWhole = (bytes: Buffer): boolean =>
+function requestMetadata(port: number, topics: number): Promise<Buffer | undefined> {
+  const isComplete = (bytes: Buffer): boolean =>
     bytes.length >= 4 && bytes.length >= 4 + bytes.readInt32BE(0)
-  return askOverTcp(port, metadataQuestion(topics), isWhole)
+  return requestOverTcp(port, encodeMetadataRequest(topics), isComplete)
 }
 
 /** Returns the ids of the active brokers as known by the broker on this port. Returns an empty list if it does not answer. */
 export async function brokersKnownTo(port: number): Promise<number[]> {
-  const answer = await askMetadata(port, noTopics)
+  const answer = await requestMetadata(port, noTopics)
   return answer ? readBrokers(answer) : []
 }
 
@@ -36,9 +36,9 @@ export async function brokersKnownTo(port: number): Promise<number[]> {
  * Returns how many partitions lack an in-sync replica, as known by the broker on this port. Returns undefined if it does not
  * answer.
  */
-export async function partitionsShort(port: number): Promise<number | undefined> {
-  const answer = await askMetadata(port, allTopics)
-  return answer && readPartitionsShort(answer)
+export async function countUnderReplicated(port: number): Promise<number | undefined> {
+  const answer = await requestMetadata(port, allTopics)
+  return answer && readUnderReplicated(answer)
 }
 
 export function readBrokers(answer: Buffer): number[] {
@@ -46,7 +46,7 @@ export function readBrokers(answer: Buffer): number[] {
 }
 
 /** Reads the controller after the brokers, then for each topic its error, name, internal flag and partitions. */
-export function readPartitionsShort(answer: Buffer): number {
+export function readUnderReplicated(answer: Buffer): number {
   const at = new Cursor(answer, headBytes)
   readBrokersFrom(at)
   at.skip(4)

@@ -1,7 +1,7 @@
 import { measuredCap } from '../../client/measured-product.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measureLanes, type LaneRate } from '../../load/lanes.ts'
-import { enter, isTrue, type CustomerLedger } from '../../load/ledger.ts'
+import { recordInLedgers, isPossibleCount, type CustomerLedger } from '../../load/ledger.ts'
 
 export type LoadResult = {
   /**
@@ -31,12 +31,12 @@ export async function runCheckedLoad(load: Load): Promise<LoadResult> {
   const { client, productRef, ledgers, seconds } = load
   const outcomes = { correct: 0, wrong: 0, refused: 0, postsFailed: 0 }
   const check = async (ledger: CustomerLedger): Promise<void> => {
-    const isCorrect = await isCountedRight(client, productRef, ledger)
+    const isCorrect = await isCountCorrect(client, productRef, ledger)
     outcomes[isCorrect ? 'correct' : 'wrong'] += 1
   }
   const post = (ledger: CustomerLedger): Promise<void> => {
     const usage = { customerRef: ledger.customerRef, productRef, units: 1 }
-    return enter([{ ledger, units: 1 }], () => client.recordUsage(usage))
+    return recordInLedgers([{ ledger, units: 1 }], () => client.recordUsage(usage))
   }
   let next = 0
   const repeat = (
@@ -64,12 +64,12 @@ export async function runCheckedLoad(load: Load): Promise<LoadResult> {
 }
 
 /** Returns whether the answer of a limit check includes all units acknowledged before the check, and none that were not sent. */
-export async function isCountedRight(
+export async function isCountCorrect(
   client: TollgateClient,
   productRef: string,
   ledger: CustomerLedger,
 ): Promise<boolean> {
   const ackedBefore = ledger.units
   const { remaining } = await client.checkLimit(ledger.customerRef, productRef)
-  return isTrue(measuredCap - remaining, ackedBefore, ledger)
+  return isPossibleCount(measuredCap - remaining, ackedBefore, ledger)
 }

@@ -8,29 +8,29 @@ const space = 'sandbox'
 const pollMs = 100
 
 /** Milliseconds from the call until each state was seen. */
-export type WholeAgain = {
+export type RebuildTimes = {
   /** All keys, meters, offers and customers are published. */
   readonly publishedMs: number
   /** Each partition has counted everything that was acknowledged a moment before. */
   readonly countedMs: number
 }
 
-/** Watches Redis from outside while it is rebuilt. Rejects when the patience has run out. */
-export async function untilWhole(
+/** Watches Redis from outside while it is rebuilt. Rejects after the timeout. */
+export async function waitUntilRebuilt(
   hotState: HotState,
   partitionCount: number,
-  patienceMs: number,
-  say: (line: string) => void,
-): Promise<WholeAgain> {
+  timeoutMs: number,
+  print: (line: string) => void,
+): Promise<RebuildTimes> {
   const startedAtMs = performance.now()
   const passedMs = (): number => performance.now() - startedAtMs
   const first = async (what: string, isSeen: () => Promise<boolean>): Promise<number> => {
     while (!(await isSeen().catch(() => false))) {
-      if (passedMs() > patienceMs)
-        throw new Error(`Not all is ${what} after ${patienceMs / 1000} s.`)
+      if (passedMs() > timeoutMs)
+        throw new Error(`Not everything is ${what} after ${timeoutMs / 1000} s.`)
       await sleep(pollMs)
     }
-    say(`${what} again after ${(passedMs() / 1000).toFixed(1)} s`)
+    print(`${what} again after ${(passedMs() / 1000).toFixed(1)} s`)
     return passedMs()
   }
   const [publishedMs, countedMs] = await Promise.all([

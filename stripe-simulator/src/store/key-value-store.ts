@@ -1,7 +1,7 @@
 export type Order = 'ascending' | 'descending'
 
 /** A store of texts by key. A commit becomes visible and durable as a whole. */
-export interface Pages {
+export interface KeyValueStore {
   get(key: string): string | undefined
   /** Returns the entries whose key has the prefix, in the given order, starting after `past`. */
   range(prefix: string, order: Order, past?: string): Iterable<readonly [string, string]>
@@ -10,7 +10,7 @@ export interface Pages {
   close(): Promise<void>
 }
 
-export class MemoryPages implements Pages {
+export class MemoryStore implements KeyValueStore {
   readonly #entries = new Map<string, string>()
 
   get(key: string): string | undefined {

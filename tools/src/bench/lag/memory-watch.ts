@@ -6,7 +6,7 @@ const everyMs = 50
 export class MemoryWatch {
   readonly #pidOf: () => Promise<number | undefined>
   readonly #pids = new Set<number>()
-  #mostMiB = 0
+  #maximumMiB = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(pidOf: () => Promise<number | undefined>) {
@@ -14,13 +14,13 @@ export class MemoryWatch {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#look().catch(() => undefined), everyMs)
+    this.#timer = setInterval(() => void this.#measure().catch(() => undefined), everyMs)
   }
 
   /** Returns the maximum memory since the last call, and the number of restarts since the watch began. */
-  take(): { readonly mostMiB: number; readonly restarts: number } {
-    const taken = { mostMiB: this.#mostMiB, restarts: Math.max(0, this.#pids.size - 1) }
-    this.#mostMiB = 0
+  takeMaximum(): { readonly maximumMiB: number; readonly restarts: number } {
+    const taken = { maximumMiB: this.#maximumMiB, restarts: Math.max(0, this.#pids.size - 1) }
+    this.#maximumMiB = 0
     return taken
   }
 
@@ -28,12 +28,12 @@ export class MemoryWatch {
     clearInterval(this.#timer)
   }
 
-  async #look(): Promise<void> {
+  async #measure(): Promise<void> {
     const pid = await this.#pidOf()
     if (pid === undefined) return
     const status = await readFile(`/proc/${pid}/status`, 'utf8')
     const resident = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0)
     this.#pids.add(pid)
-    this.#mostMiB = Math.max(this.#mostMiB, resident / 1024)
+    this.#maximumMiB = Math.max(this.#maximumMiB, resident / 1024)
   }
 }

@@ -1,19 +1,19 @@
 import { openEnvironment, type LmdbStore } from '@tollgate/platform/lmdb/environment'
-import type { Order, Pages } from './pages.ts'
+import type { Order, KeyValueStore } from './key-value-store.ts'
 
 /** Sorts after every key with the same prefix, because keys are ASCII. */
 const end = '\x7f'
 
 /** Pages stored in a folder. Committed changes survive any end of the process. */
-export class LmdbPages implements Pages {
+export class LmdbKeyValueStore implements KeyValueStore {
   readonly #store: LmdbStore
 
   private constructor(store: LmdbStore) {
     this.#store = store
   }
 
-  static async open(folder: string): Promise<LmdbPages> {
-    return new LmdbPages(
+  static async open(folder: string): Promise<LmdbKeyValueStore> {
+    return new LmdbKeyValueStore(
       await openEnvironment({
         folder,
         content: 'state of the Stripe simulator',

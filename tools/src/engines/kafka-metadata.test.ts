@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readBrokers, readPartitionsShort } from './kafka-question.ts'
+import { readBrokers, readUnderReplicated } from './kafka-metadata.ts'
 
 const int32 = (value: number): number[] => [...Buffer.from(Int32Array.of(value).buffer).reverse()]
 const text = (value: string): number[] => [0, value.length, ...Buffer.from(value)]
@@ -18,18 +18,18 @@ const broker = (id: number, rack: number[]): number[] => [
 ]
 
 test.each([
-  ['none', answerOf(), []],
-  ['one without a rack', answerOf(broker(1, noText)), [1]],
+  ['no brokers', answerOf(), []],
+  ['one broker without a rack', answerOf(broker(1, noText)), [1]],
   [
-    'some with one',
+    'several brokers, some with a rack',
     answerOf(broker(3, text('west')), broker(1, noText), broker(2, [0, 0])),
     [3, 1, 2],
   ],
-])('reads the numbers of the brokers: %s', (_, answer, expected) => {
+])('reads the ids of %s', (_, answer, expected) => {
   expect(readBrokers(answer)).toEqual(expected)
 })
 
-test('counts the partitions that lack a copy, in all topics', () => {
+test('counts the partitions of all topics that lack an in-sync replica', () => {
   const list = (items: number[][]): number[] => [...int32(items.length), ...items.flat()]
   const partition = (copies: number[], inSync: number[]): number[] => [
     ...[0, 0],
@@ -54,5 +54,5 @@ test('counts the partitions that lack a copy, in all topics', () => {
       topic('empty'),
     ]),
   ]
-  expect(readPartitionsShort(Buffer.from([...int32(body.length), ...body]))).toBe(2)
+  expect(readUnderReplicated(Buffer.from([...int32(body.length), ...body]))).toBe(2)
 })

@@ -10,20 +10,20 @@ const customersAtOnce = 1_000
  * Returns a function that waits until Redis contains, for every customer, the units acknowledged at the time of the call. The load
  * may continue meanwhile.
  */
-export function createUntilCounted(
+export function createCountedWait(
   stores: Pick<EngineStores, 'readRedis'>,
   ledgers: readonly CustomerLedger[],
-  patienceMs: number,
+  timeoutMs: number,
 ): () => Promise<void> {
   return async () => {
-    const deadline = performance.now() + patienceMs
-    let late = ledgers.map(({ customerRef, units }) => ({ customerRef, units }))
+    const deadline = performance.now() + timeoutMs
+    let uncounted = ledgers.map(({ customerRef, units }) => ({ customerRef, units }))
     for (;;) {
-      late = await leaveOutCounted(stores, late)
-      if (late.length === 0) return
+      uncounted = await findUncounted(stores, uncounted)
+      if (uncounted.length === 0) return
       if (performance.now() > deadline) {
         throw new Error(
-          `Redis does not hold what was counted of ${late.length} customers after ${patienceMs / 1000} s.`,
+          `Redis lacks acknowledged units of ${uncounted.length} customers after ${timeoutMs / 1000} s.`,
         )
       }
       await sleep(pollMs)
@@ -33,17 +33,17 @@ export function createUntilCounted(
 
 type Acked = Pick<CustomerLedger, 'customerRef' | 'units'>
 
-async function leaveOutCounted(
+async function findUncounted(
   stores: Pick<EngineStores, 'readRedis'>,
   acked: readonly Acked[],
 ): Promise<Acked[]> {
-  const late: Acked[] = []
+  const uncounted: Acked[] = []
   for (let first = 0; first < acked.length; first += customersAtOnce) {
     const some = acked.slice(first, first + customersAtOnce)
     const units = await Promise.all(
       some.map(async ({ customerRef }) => await stores.readRedis(customerRef)),
     ).catch(() => undefined)
-    late.push(...some.filter((each, at) => (units?.[at] ?? -1) < each.units))
+    uncounted.push(...some.filter((each, at) => (units?.[at] ?? -1) < each.units))
   }
-  return late
+  return uncounted
 }

@@ -38,7 +38,7 @@ beforeEach(async () => {
   const made = await processor.ensureCustomer({ metadata: {} }, newKey())
   if (made.outcome !== 'done') throw new Error(made.message)
   customerId = made.value.id
-  await told()
+  await deliveredTypes()
 })
 
 afterEach(async () => {
@@ -52,7 +52,7 @@ function newKey(): string {
 }
 
 /** Returns the types of the events since the last call, in the order of arrival. */
-async function told(): Promise<readonly string[]> {
+async function deliveredTypes(): Promise<readonly string[]> {
   await opened.admin('webhooks/flush')
   return received.splice(0).map(({ type }) => type)
 }
@@ -74,7 +74,7 @@ async function pay(paymentMethodId: string, presence: 'on_session' | 'off_sessio
   return { id: outcome.intent.id, chargeId: outcome.intent.chargeId ?? '' }
 }
 
-test('events tell of a payment, and are about the object, not of its state', async () => {
+test('sends events of a payment that name the object and not its state', async () => {
   const { id } = await pay('pm_card_visa', 'on_session')
   await opened.admin('webhooks/flush')
   const types = received.map(({ type }) => type)
@@ -83,25 +83,25 @@ test('events tell of a payment, and are about the object, not of its state', asy
   expect(new Set(received.map((event) => event.id)).size).toBe(3)
 })
 
-test('webhooks come late, twice, in another order, not at all, and again after a refusal', async () => {
+test('sends webhooks late, twice, in reverse order, not at all, and again after a refusal', async () => {
   await pay('pm_card_visa', 'on_session')
   await opened.admin('webhooks', { order: 'reversed', copies: 2 })
-  expect(await told()).toEqual([
+  expect(await deliveredTypes()).toEqual([
     ...['payment_intent.succeeded', 'payment_intent.succeeded'],
     ...['charge.succeeded', 'charge.succeeded'],
     ...['payment_intent.created', 'payment_intent.created'],
   ])
   await opened.admin('webhooks', { order: 'created', copies: 1, dropNext: 2 })
   await pay('pm_card_visa', 'on_session')
-  expect(await told()).toEqual(['payment_intent.succeeded'])
+  expect(await deliveredTypes()).toEqual(['payment_intent.succeeded'])
   refusals = 1
   await pay('pm_card_visa', 'on_session')
-  expect(await told()).toEqual(['charge.succeeded', 'payment_intent.succeeded'])
-  expect(await told()).toEqual(['payment_intent.created'])
-  expect(await told()).toEqual([])
+  expect(await deliveredTypes()).toEqual(['charge.succeeded', 'payment_intent.succeeded'])
+  expect(await deliveredTypes()).toEqual(['payment_intent.created'])
+  expect(await deliveredTypes()).toEqual([])
 })
 
-test('unheld, webhooks are sent by themselves', async () => {
+test('sends webhooks by itself if they are not held', async () => {
   await opened.admin('webhooks', { isHeld: false })
   await pay('pm_card_visa', 'on_session')
   await expect.poll(() => received.length).toBe(3)
@@ -121,7 +121,7 @@ async function bankPage(id: string): Promise<{ url: string; secret: string }> {
 test.each([
   ['accept', 'succeeded', 'succeeded'],
   ['refuse', 'failed', 'open'],
-])('the bank asks its customer, who answers %s', async (answer, redirectStatus, status) => {
+])('ends the authentication if the customer answers %s', async (answer, redirectStatus, status) => {
   const { id } = await pay('pm_card_authenticationRequired', 'on_session')
   const { url, secret } = await bankPage(id)
   expect(await (await page(url)).text()).toContain('$100.00')
@@ -139,7 +139,7 @@ test.each([
   expect(await again.text()).toContain('Nothing to do')
 })
 
-test('nobody answers the bank without the secret', async () => {
+test('refuses an authentication without the client secret', async () => {
   const { id } = await pay('pm_card_authenticationRequired', 'on_session')
   const { url } = await bankPage(id)
   const other = new URL(url)
@@ -151,7 +151,7 @@ test('nobody answers the bank without the secret', async () => {
   })
 })
 
-test('a person pays in the card form: wrong number, 3-D Secure, back; the card is kept', async () => {
+test('accepts a payment in the card form after a wrong number and 3-D Secure, and saves the card', async () => {
   const created = await processor.createPaymentIntent(
     { amountMinor: 700n, currency: 'USD', customerId, metadata: {}, keepsCard: true },
     newKey(),
@@ -175,7 +175,7 @@ test('a person pays in the card form: wrong number, 3-D Secure, back; the card i
   expect(await processor.retrieve('payment_intent', later)).toMatchObject({ status: 'succeeded' })
 })
 
-test('what takes its time ends on the simulated clock, either way', async () => {
+test('ends processing payments on the simulated clock', async () => {
   const paid = await pay('pm_card_simulator_processing', 'on_session')
   const failed = await pay('pm_card_simulator_processingFails', 'on_session')
   for (const { id } of [paid, failed]) {
@@ -204,19 +204,19 @@ test.each([
   ],
 ])('a refund to %s is %s, then %s', async (token, first, then, refundedMinor, events) => {
   const { id, chargeId } = await pay(token, 'on_session')
-  await told()
+  await deliveredTypes()
   const whole = { paymentIntentId: id, currency: 'USD', metadata: {} }
   const refund = await processor.createRefund(whole, newKey())
   if (refund.outcome !== 'done') throw new Error(refund.message)
   expect(refund.value.status).toBe(first)
-  expect(await told()).toEqual(['refund.created', 'charge.refunded'])
+  expect(await deliveredTypes()).toEqual(['refund.created', 'charge.refunded'])
   await opened.admin('clock', { advanceSeconds: 5 })
   expect(await processor.retrieve('refund', refund.value.id)).toMatchObject({ status: then })
   expect(await processor.retrieve('charge', chargeId)).toMatchObject({ refundedMinor })
-  expect(await told()).toEqual(events)
+  expect(await deliveredTypes()).toEqual(events)
 })
 
-test('a dispute takes the money and its fee, and gives the money back when it is won', async () => {
+test('withdraws the money and a fee for a dispute, and returns the money if it is won', async () => {
   const { chargeId } = await pay('pm_card_createDispute', 'on_session')
   await opened.admin('webhooks/flush')
   const created = received.find(({ type }) => type === 'charge.dispute.created')
@@ -233,13 +233,16 @@ test('a dispute takes the money and its fee, and gives the money back when it is
   const won = await processor.retrieve('dispute', id)
   expect(won).toMatchObject({ status: 'won' })
   expect(won?.movements.map(({ amountMinor }) => amountMinor)).toEqual([-10_000n, 10_000n])
-  expect(await told()).toEqual(['charge.dispute.funds_reinstated', 'charge.dispute.closed'])
+  expect(await deliveredTypes()).toEqual([
+    'charge.dispute.funds_reinstated',
+    'charge.dispute.closed',
+  ])
   await expect(opened.admin(`disputes/${id}/close`, { ending: 'lost' })).rejects.toThrow('closed')
 })
 
-test('a payout is paid, and fails after that', async () => {
+test('fails a payout that was paid before', async () => {
   await pay('pm_card_bypassPending', 'on_session')
-  await told()
+  await deliveredTypes()
   const response = await fetch(`${opened.simulator.url}/v1/payouts`, {
     method: 'POST',
     headers: { authorization: 'Bearer sk_test_1' },
@@ -257,10 +260,15 @@ test('a payout is paid, and fails after that', async () => {
     status: 'failed',
     failureCode: 'account_closed',
   })
-  expect(await told()).toEqual(['payout.created', 'payout.updated', 'payout.paid', 'payout.failed'])
+  expect(await deliveredTypes()).toEqual([
+    'payout.created',
+    'payout.updated',
+    'payout.paid',
+    'payout.failed',
+  ])
 })
 
-test('the clock cannot be moved back, and a page of another site reaches nothing', async () => {
+test('refuses to move the clock back, and refuses form posts of other sites', async () => {
   await expect(opened.admin('clock', { now: 1 })).rejects.toThrow('moved back')
   const url = `${opened.simulator.url}/_simulator/clock`
   const form = await fetch(url, { method: 'POST', body: new URLSearchParams({ now: '1' }) })
