@@ -1,23 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { beginSession, request, send, stateless, toolCall } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import {
-  openEvents,
-  respondAsServer,
-  sendResult,
-  startScriptedOrigin,
-  type ScriptedOrigin,
-  type Seen,
-} from './scripted-origin.ts'
+import type { AddedServer } from './proxy-stack.ts'
+import { openEvents, respondAsServer, sendResult, type Seen } from './scripted-origin.ts'
+import { startScriptedServer } from './scripted-server.ts'
 
 /* Limits on what one customer, or the customers of one provider, can use of the proxy. */
 
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let token: string
 /** Calls of `search` that the origin has not answered. */
 let open: { seen: Seen; response: ServerResponse }[]
 
@@ -31,12 +21,7 @@ const settings = {
   TOLLGATE_MCP_UNREAD_MS: '1000',
 }
 
-beforeAll(async () => {
-  stack = await ProxyStack.start(settings, 4)
-  origin = await startScriptedOrigin()
-  server = await stack.addServer({ originUrl: origin.url })
-  token = await stack.token(server)
-})
+const { stack, origin, server, token } = await startScriptedServer(settings, { connectionsMax: 4 })
 
 beforeEach(() => {
   stack.gate.reset()
@@ -45,11 +30,6 @@ beforeEach(() => {
   const answer = respondAsServer()
   origin.respond = (seen, response) =>
     seen.message['method'] === 'tools/call' ? open.push({ seen, response }) : answer(seen, response)
-})
-
-afterAll(async () => {
-  await stack.stop()
-  await origin.stop()
 })
 
 function answerAll(): void {

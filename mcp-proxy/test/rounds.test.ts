@@ -1,37 +1,12 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { send, stateless } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import {
-  respondAsServer,
-  sendResult,
-  startScriptedOrigin,
-  type ScriptedOrigin,
-} from './scripted-origin.ts'
+import { sendResult } from './scripted-origin.ts'
+import { startScriptedServer } from './scripted-server.ts'
 
 const settings = { TOLLGATE_MCP_FRESH_MS: '100' }
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let token: string
 
-beforeAll(async () => {
-  stack = await ProxyStack.start(settings)
-  origin = await startScriptedOrigin()
-  server = await stack.addServer({ originUrl: origin.url })
-  token = await stack.token(server)
-})
-
-beforeEach(() => {
-  stack.gate.reset()
-  origin.seen.length = 0
-  origin.respond = respondAsServer()
-})
-
-afterAll(async () => {
-  await stack.stop()
-  await origin.stop()
-})
+const { stack, origin, server, token } = await startScriptedServer(settings)
 
 async function call(params: JsonObject, bearer = token, capabilities: JsonObject = {}) {
   const { body, headers } = stateless(1, 'tools/call', params, capabilities)

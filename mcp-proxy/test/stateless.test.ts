@@ -1,40 +1,14 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { CallEnd } from '../src/gate/gate.ts'
 import { readUntil, send, stateless } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import {
-  openEvents,
-  respondAsServer,
-  sendResult,
-  startScriptedOrigin,
-  type ScriptedOrigin,
-} from './scripted-origin.ts'
+import { openEvents, sendResult } from './scripted-origin.ts'
+import { startScriptedServer } from './scripted-server.ts'
 
 const settings = { TOLLGATE_MCP_FRESH_MS: '100' }
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let token: string
 
-beforeAll(async () => {
-  stack = await ProxyStack.start(settings)
-  origin = await startScriptedOrigin()
-  server = await stack.addServer({ originUrl: origin.url })
-  token = await stack.token(server)
-})
-
-beforeEach(() => {
-  stack.gate.reset()
-  origin.seen.length = 0
-  origin.respond = respondAsServer()
-})
-
-afterAll(async () => {
-  await stack.stop()
-  await origin.stop()
-})
+const { stack, origin, server, token } = await startScriptedServer(settings)
 
 /** Sends a call whose client disconnects as soon as the origin has received it. */
 async function hangUp(params: JsonObject): Promise<void> {
