@@ -3,19 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { runToEnd } from '../../tools/src/instance/instance.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
+import { makeTemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import { lockFolder } from '../src/standalone/folder-lock.ts'
 import { findFreePort, host } from '../src/standalone/ports.ts'
 
 /* Starts that must fail. Each ends with an exit code other than 0 and prints what to do. */
 
-let folder: TemporaryFolder
-
-beforeAll(async () => {
-  folder = await makeTemporaryFolder('bad-starts')
-})
+const folder = await makeTemporaryFolder('bad-starts')
 
 afterAll(() => folder.remove())
 

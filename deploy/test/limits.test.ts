@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { afterAll, expect, test } from 'vitest'
 import { createCappedProduct, createCustomer } from './offers.ts'
-import { startStack, type Stack } from './stack.ts'
+import { startStack } from './stack.ts'
 
-let stack: Stack
-let client: TollgateClient
-
-beforeAll(async () => {
-  stack = await startStack()
-  client = (await stack.createProvider()).sandbox
-})
+const stack = await startStack()
+const client = (await stack.createProvider()).sandbox
 
 afterAll(() => stack.stop())
 

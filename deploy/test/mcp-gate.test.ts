@@ -15,12 +15,11 @@ import { toolMeterName } from '@tollgate/schemas/http/mcp'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { ownKeySchema } from '@tollgate/schemas/http/own-key'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { startAnsweringServer, type AnsweringServer } from './mcp/answering-server.ts'
 import { startCuttingRelay } from './mcp/cutting-relay.ts'
 import { aroundNow, callOf, isHeld, paywallIn, serverOf as servedBy } from './mcp/gated-calls.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
-import { startStack, type Stack } from './stack.ts'
+import { startStack } from './stack.ts'
 import { creditsPerUnit, WalletCaller } from './wallet-caller.ts'
 
 /* The gate of the MCP proxy with real services: which calls it admits, and what its records count. */
@@ -28,19 +27,11 @@ import { creditsPerUnit, WalletCaller } from './wallet-caller.ts'
 const serviceSecret = randomUUID() + randomUUID()
 const cap = 20
 
-let stack: Stack
-let client: TollgateClient
-let providerId: string
-let dataDir: string
-let opened: OpenedGate
-
-beforeAll(async () => {
-  stack = await startStack({ settings: { TOLLGATE_SERVICE_SECRET: serviceSecret } })
-  client = (await stack.createProvider()).sandbox
-  providerId = ownKeySchema.parse((await client.send('GET', '/v1/sdk/key')).body).providerId
-  dataDir = await mkdtemp(join(tmpdir(), 'tollgate-gate-'))
-  opened = await open()
-})
+const stack = await startStack({ settings: { TOLLGATE_SERVICE_SECRET: serviceSecret } })
+const client = (await stack.createProvider()).sandbox
+const providerId = ownKeySchema.parse((await client.send('GET', '/v1/sdk/key')).body).providerId
+const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-gate-'))
+const opened = await open()
 
 afterAll(async () => {
   await opened.stop()

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { afterAll, expect, test } from 'vitest'
 import { createManualClock } from './manual-clock.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
-import { startStack, type Stack } from './stack.ts'
+import { startStack } from './stack.ts'
 
 const clock = createManualClock('2027-01-31T10:00:00.000Z')
-let stack: Stack
-let client: TollgateClient
 
-beforeAll(async () => {
-  stack = await startStack({ clock })
-  client = (await stack.createProvider()).sandbox
-})
+const stack = await startStack({ clock })
+const client = (await stack.createProvider()).sandbox
 
 afterAll(() => stack.stop())
 

@@ -51,7 +51,7 @@ const tooMany = (id: number | null, of: string) => ({
   error: { code: -32_603, message: expect.stringContaining(of) as string },
 })
 
-test('a customer with too many open requests gets errors of JSON-RPC, and others are served', async () => {
+test('refuses a customer with too many open requests by JSON-RPC errors, and serves others', async () => {
   const session = await beginSession(server.proxyUrl, token)
   const calls = await openCalls(2)
   for (const { body, headers } of [
@@ -73,7 +73,7 @@ test('a customer with too many open requests gets errors of JSON-RPC, and others
   expect(next.body).toHaveProperty('result')
 })
 
-test('an answer that its client does not read keeps its place, until its connection is closed', async () => {
+test('counts a response that its client does not read until the connection is closed', async () => {
   const session = await beginSession(server.proxyUrl, token)
   const sockets = [1, 2].map((id) => callWithoutReading(toolCall(id), session))
   await expect.poll(() => open.length).toBe(2)
@@ -107,7 +107,7 @@ function callWithoutReading(message: object, session: Record<string, string>): S
   return socket.on('error', () => undefined)
 }
 
-test('a probe of a customer with too many is 400, and a large request is 429', async () => {
+test("answers a probe with 400 and a large request with 429 at the customer's limit", async () => {
   const calls = await openCalls(2)
   const { body, headers } = stateless(1, 'server/discover')
   expect((await send(server.proxyUrl, token, body, headers)).status).toBe(400)
@@ -121,7 +121,7 @@ test('a probe of a customer with too many is 400, and a large request is 429', a
   await calls.ended()
 })
 
-test('a cancellation is let through, and ends what it cancels', async () => {
+test('accepts a cancellation at the limit, and ends the cancelled call', async () => {
   const session = await beginSession(server.proxyUrl, token)
   const calls = await openCalls(2, server, token, session)
   for (const requestId of [100, 101]) {
@@ -134,7 +134,7 @@ test('a cancellation is let through, and ends what it cancels', async () => {
   expect(next.body).toHaveProperty('result')
 })
 
-test('each request of a batch takes a place', async () => {
+test('counts each request of a batch', async () => {
   const session = { ...(await beginSession(server.proxyUrl, token)) }
   session['mcp-protocol-version'] = '2025-03-26'
   const batch = [toolCall(1), toolCall(2), toolCall(3)]
@@ -148,7 +148,7 @@ test('each request of a batch takes a place', async () => {
   ])
 })
 
-test('the servers of one provider leave places to those of others, up to the limit of the process', async () => {
+test('limits the requests of one provider, and all requests of the process', async () => {
   const second = await stack.addServer({ originUrl: origin.url })
   const other = await stack.addServer({ originUrl: origin.url, providerId: 'other' })
   const tokenOf = (at: AddedServer, sub: string) => stack.token(at, { sub })
@@ -165,7 +165,7 @@ test('the servers of one provider leave places to those of others, up to the lim
   await Promise.all(calls.map((each) => each.ended()))
 })
 
-test('callers without a token are counted by their address', async () => {
+test('counts callers without a token by address', async () => {
   const free = await stack.addServer({ originUrl: origin.url, tools: { search: 'public' } })
   const calls = [1, 2].map((id) => send(free.proxyUrl, undefined, toolCall(id)))
   await expect.poll(() => open.length).toBe(2)
@@ -203,7 +203,7 @@ function respondWithStreams(): void {
   }
 }
 
-test('a customer has a limit of streams, which a stream in place of another does not meet', async () => {
+test("limits a customer's streams, and lets a new stream of a session replace its old one", async () => {
   respondWithStreams()
   const sessions = [
     await beginSession(server.proxyUrl, token),
@@ -228,7 +228,7 @@ test('a customer has a limit of streams, which a stream in place of another does
   for (const controller of streams.splice(0)) controller.abort()
 })
 
-test('subscriptions leave the connections to calls, have limits of their own, and end when the proxy stops', async () => {
+test('limits subscriptions separately from calls, and completes them when the proxy stops', async () => {
   respondWithStreams()
   const tokens = await Promise.all(
     ['cus_1', 'cus_2', 'cus_3', 'cus_4', 'cus_5'].map((sub) => stack.token(server, { sub })),
@@ -280,7 +280,7 @@ test.each([
   ['GET of a session behind another request of its connection', true],
   ['subscription', false],
   ['subscription behind another request of its connection', true],
-] as const)('the stream of a client that has gone ends: %s', async (kind, isBehind) => {
+] as const)('ends the stream of a disconnected client: %s', async (kind, isBehind) => {
   const respond = origin.respond
   let opened = 0
   let closed = 0
@@ -312,7 +312,7 @@ test.each([
   for (const controller of streams.splice(0)) controller.abort()
 })
 
-test('the place of a client that has gone is free, also while its stream waits to be resumed', async () => {
+test('frees the place of a disconnected client even while its stream waits to be resumed', async () => {
   const session = await beginSession(server.proxyUrl, token)
   origin.respond = ({ method }, response) => {
     if (method !== 'GET') return openEvents(response)
@@ -326,7 +326,7 @@ test('the place of a client that has gone is free, also while its stream waits t
   for (const controller of streams.splice(0)) controller.abort()
 })
 
-test('notifications, responses and DELETE have limits of their own', async () => {
+test('limits notifications, responses and DELETE separately', async () => {
   const respond = origin.respond
   const waiting: ServerResponse[] = []
   origin.respond = (seen, response) => {

@@ -43,7 +43,7 @@ test.each(
     ['DELETE of its session', name, end] as const,
     ['notification', name, end] as const,
   ]),
-)('a call is cancelled by a %s, also where the origin %s', async (how, _name, end) => {
+)('cancels a call by a %s, even if the origin %s', async (how, _name, end) => {
   const session = await beginSession(url, token)
   let call: [ReturnType<typeof openEvents>, ServerResponse] | undefined
   origin.respond = ({ message }, response) => {
@@ -61,7 +61,7 @@ test.each(
   ])
 })
 
-test('a call that its server answers though its session was ended counts', async () => {
+test('bills a call that the origin answers although its session was ended', async () => {
   const session = await beginSession(url, token)
   let answer = (): void => undefined
   origin.respond = (seen, response) => {
@@ -77,7 +77,7 @@ test('a call that its server answers though its session was ended counts', async
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
 })
 
-test('a session that its client has ended is not initialised again for its open calls', async () => {
+test('does not initialize a session again for open calls after the client has ended it', async () => {
   const session = await beginSession(url, token)
   origin.seen.length = 0
   let refuse = (): void => undefined
@@ -94,7 +94,7 @@ test('a session that its client has ended is not initialised again for its open 
   expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
 })
 
-test('an id that is used at two replicas at once stands for two requests at the origin', async () => {
+test('sends different ids to the origin if two replicas use the same id at once', async () => {
   const session = await beginSession(url, token)
   const calls: { seen: Seen; response: ServerResponse }[] = []
   origin.respond = (seen, response) => {
@@ -126,7 +126,7 @@ test('an id that is used at two replicas at once stands for two requests at the 
   expect((await paid).body).toMatchObject({ id: 7, result: { content: ['paid'] } })
 })
 
-test('a replica that did not begin a session cancels a call under the id that its origin knows', async () => {
+test("cancels a call by the origin's id from a replica that did not begin the session", async () => {
   const session = await beginSession(url, token)
   origin.respond = ({ message }, response) =>
     message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
@@ -142,26 +142,23 @@ test('a replica that did not begin a session cancels a call under the id that it
   expect(stack.gate.settled).toMatchObject([{ isCancelled: true, isAccepted: true }])
 })
 
-test.each(['under way', 'cancelled'])(
-  'the id of a call that is %s is not used again',
-  async (how) => {
-    const session = await beginSession(url, token)
-    origin.respond = ({ message }, response) =>
-      message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
-    const calling = send(url, token, toolCall(7), session)
-    await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe(7))
-    const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
-    const end = () => send(url, token, { jsonrpc: '2.0', ...cancel }, session)
-    if (how === 'cancelled') await end().then(() => calling)
-    const before = origin.seen.length
-    const { body } = await send(url, token, request(7, 'resources/list'), session)
-    expect(body).toMatchObject({ id: 7, error: { code: -32_603 } })
-    expect(origin.seen.length).toBe(before)
-    if (how === 'under way') await end().then(() => calling)
-  },
-)
+test.each(['under way', 'cancelled'])('does not reuse the id of a call that is %s', async (how) => {
+  const session = await beginSession(url, token)
+  origin.respond = ({ message }, response) =>
+    message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
+  const calling = send(url, token, toolCall(7), session)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe(7))
+  const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
+  const end = () => send(url, token, { jsonrpc: '2.0', ...cancel }, session)
+  if (how === 'cancelled') await end().then(() => calling)
+  const before = origin.seen.length
+  const { body } = await send(url, token, request(7, 'resources/list'), session)
+  expect(body).toMatchObject({ id: 7, error: { code: -32_603 } })
+  expect(origin.seen.length).toBe(before)
+  if (how === 'under way') await end().then(() => calling)
+})
 
-test('a client that goes away has not cancelled, and its call counts', async () => {
+test('bills a call whose client disconnects without cancelling it', async () => {
   const session = await beginSession(url, token)
   let answer = (): void => undefined
   const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
@@ -195,13 +192,13 @@ function sendWithoutEnd(response: ServerResponse): void {
 test.each([
   ['answers nothing', () => undefined],
   ['never ends its answer', sendWithoutEnd],
-])('a server that %s to the end of a session is not waited for without end', async (_how, end) => {
+])('limits the wait for a server that %s to the end of a session', async (_how, end) => {
   const session = await beginSession(url, token)
   origin.respond = (_seen, response) => end(response)
   expect((await send(url, token, undefined, session, 'DELETE')).status).toBe(202)
 })
 
-test('a call whose session is ended before it is admitted does not reach its server', async () => {
+test('does not send a call to its server if its session ends before it is admitted', async () => {
   const session = await beginSession(url, token)
   let admit = (): void => undefined
   stack.gate.decide = () => new Promise((resolve) => (admit = () => resolve(undefined)))
@@ -217,7 +214,7 @@ test('a call whose session is ended before it is admitted does not reach its ser
   ])
 })
 
-test('a call ends that waits for its session to be initialised again', async () => {
+test('ends a call that waits for its session to be initialized again', async () => {
   const session = await beginSession(url, token)
   let initializing: ServerResponse | undefined
   origin.respond = ({ message }, response) => {

@@ -8,7 +8,7 @@ const { stack, origin, server, token } = await startScriptedServer({}, { originK
 
 const url = server.proxyUrl
 
-test('begins a session of its own around that of the origin', async () => {
+test("begins its own session around the origin's session", async () => {
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} }
   const { status, headers, body } = await send(url, token, request(1, 'initialize', params))
   expect(status).toBe(200)
@@ -45,7 +45,7 @@ test('lists and calls tools within a session, and settles a call by its result',
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success', callId: admitted!.callId }])
 })
 
-test('sends the origin its credentials and nothing of the client', async () => {
+test('sends the origin its credentials and no headers of the client', async () => {
   const trace = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, baggage: 'k=v' }
   await send(url, token, request(1, 'ping'), { ...trace, cookie: 'a=b', 'x-other': '1' })
   const { headers } = origin.seen[0]!
@@ -55,7 +55,7 @@ test('sends the origin its credentials and nothing of the client', async () => {
   expect(headers).not.toHaveProperty('x-other')
 })
 
-test('lists and calls tools without a session, with lists that are private', async () => {
+test('lists and calls tools without a session, and marks lists as private', async () => {
   const list = stateless(1, 'tools/list')
   const listed = await send(url, token, list.body, list.headers)
   expect(listed.body['result']).toMatchObject({ cacheScope: 'private', ttlMs: 60_000 })
@@ -91,7 +91,7 @@ test.each([
   ['text', 200, 'text/html', '<p>', 'The MCP server answered with something that is not MCP.'],
   ['202', 202, 'text/plain', '', 'The MCP server did not answer the request.'],
 ])(
-  'answers 200 with an error where the origin answers a call with %s',
+  'answers 200 with an error if the origin answers a call with %s',
   async (_name, status, type, text, reason) => {
     origin.respond = (_seen, response) =>
       response.writeHead(status, { 'content-type': type }).end(text)
@@ -106,7 +106,7 @@ test.each([
   },
 )
 
-test('streams what comes before a response, without the ids of events', async () => {
+test('streams the messages before a response, without event ids', async () => {
   origin.respond = ({ message }, response) => {
     const emit = openEvents(response)
     const progress = { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } }
@@ -122,7 +122,7 @@ test('streams what comes before a response, without the ids of events', async ()
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
 })
 
-test('a stream that ends without a response ends with an error for the open request', async () => {
+test('answers an open request with an error if its stream ends without a response', async () => {
   origin.respond = (_seen, response) => {
     openEvents(response)({ method: 'notifications/message', params: {} })
     response.end()
@@ -135,7 +135,7 @@ test('a stream that ends without a response ends with an error for the open requ
   expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
 })
 
-test('a stream that the origin closes after an event with an id is resumed', async () => {
+test('resumes a stream that the origin closes after an event with an id', async () => {
   origin.respond = ({ method, headers, message }, response) => {
     const emit = openEvents(response)
     if (method === 'POST') {
@@ -148,7 +148,7 @@ test('a stream that the origin closes after an event with an id is resumed', asy
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
 })
 
-test('an origin that answers another request than initialize has not answered', async () => {
+test('ignores a response of the origin to another request than initialize', async () => {
   origin.respond = (_seen, response) => {
     const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} }
     response.writeHead(200, { 'content-type': 'application/json' })
@@ -159,7 +159,7 @@ test('an origin that answers another request than initialize has not answered', 
   expect(headers.get('mcp-session-id')).toBeNull()
 })
 
-test('a paywall answers without the origin', async () => {
+test('answers with a paywall without a request to the origin', async () => {
   const result = { content: [{ type: 'text', text: 'Upgrade' }], isError: false }
   stack.gate.decide = () => ({ kind: 'paywalled', answer: { kind: 'result', result } })
   const call = stateless(1, 'tools/call', { name: 'search' })
@@ -198,7 +198,7 @@ test.each([
     JSON.stringify(toolCall(1)).replace('{}', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`),
     {},
   ],
-])('a call %s reaches neither the gate nor the origin', async (_title, body, headers) => {
+])('refuses a call %s before the gate and the origin', async (_title, body, headers) => {
   const { status } = await send(url, token, body, headers)
   expect(status).toBe(400)
   expect(stack.gate.admitted).toEqual([])
@@ -247,7 +247,7 @@ function respondWithResources(): void {
 describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
   const account = { uri: 'ui://tollgate/account' }
 
-  test('are there for clients that show them, beside the resources of the origin', async () => {
+  test("are listed with the origin's resources for clients that show views", async () => {
     respondWithResources()
     const ask = await askIn(era, views)
     const { result: listed } = await ask('resources/list')
@@ -269,7 +269,7 @@ describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
     }
   })
 
-  test('are not there for other clients, and are never those of the origin', async () => {
+  test('are not listed for other clients, and never come from the origin', async () => {
     respondWithResources()
     const ask = await askIn(era, {})
     expect((await ask('resources/list'))['result']).toMatchObject({
@@ -283,7 +283,7 @@ describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
     expect(origin.seen.length).toBe(seen)
   })
 
-  test('are there where the origin has no resources', async () => {
+  test('are listed even if the origin has no resources', async () => {
     const respond = respondAsServer()
     origin.respond = (seen, response) => {
       if (!String(seen.message['method']).startsWith('resources/')) return respond(seen, response)
@@ -302,7 +302,7 @@ describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
     expect(await other('resources/list')).toMatchObject({ error: { code: -32_601 } })
   })
 
-  test('are announced to clients that show them', async () => {
+  test('are announced to clients that show views', async () => {
     const capabilitiesFor = async (capabilities: JsonObject) => {
       const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: {} }
       const { body, headers } =

@@ -25,7 +25,7 @@ function askTwice(): void {
   }
 }
 
-test('a call that asks for input is settled once, at its final result', async () => {
+test('settles a call that asks for input once, at its final result', async () => {
   askTwice()
   const params = { name: 'search', arguments: { a: 1, b: { c: [] } } }
   const first = resultOf(await call(params))
@@ -43,7 +43,7 @@ test('a call that asks for input is settled once, at its final result', async ()
   expect(outcomes).toEqual(['interim', 'interim', 'success'])
 })
 
-test('a state that is sent again, also to another process, is a call of its own', async () => {
+test('counts a repeated state as another call, also at another process', async () => {
   askTwice()
   const params = { name: 'search', arguments: {} }
   const { requestState: one } = resultOf(await call(params))
@@ -56,7 +56,7 @@ test('a state that is sent again, also to another process, is a call of its own'
   expect(new Set(paid.map(({ callId }) => callId)).size).toBe(4)
 })
 
-test('a state is refused for another call, customer, or when it is altered', async () => {
+test('refuses an altered state, and the state of another call or customer', async () => {
   askTwice()
   const params = { name: 'search', arguments: { a: 1 } }
   const { requestState } = resultOf(await call(params)) as { requestState: string }
@@ -97,7 +97,7 @@ async function digestOf(...given: Parameters<typeof callWith>): Promise<string> 
   return stack.gate.admitted.at(-1)!.clientKey!.sentSha256
 }
 
-test('calls of one key are the same if all that the origin can read is the same', async () => {
+test('compares calls of one key by everything that the origin can read', async () => {
   const search = { name: 'search', arguments: { a: 'M', b: [1] } }
   const digest = await digestOf(search)
   const alike = [
@@ -123,7 +123,7 @@ test('calls of one key are the same if all that the origin can read is the same'
   expect(digests.size).toBe(others.length + 2)
 })
 
-test('rounds of a call are the same with the same state and the same answers alone', async () => {
+test('compares rounds of a call by their state and answers', async () => {
   askTwice()
   const params = { name: 'search', arguments: {} }
   const { requestState: one } = resultOf(await call(params))
@@ -142,7 +142,7 @@ test('rounds of a call are the same with the same state and the same answers alo
   expect(digests.size).toBe(others.length + 1)
 })
 
-test('a later round has the digits of the numbers that client and origin wrote', async () => {
+test('keeps the digits of all numbers in later rounds', async () => {
   askTwice()
   const respond = origin.respond
   origin.respond = (seen, response): unknown => {
@@ -176,7 +176,7 @@ function askWithState(chars: number): string {
   return state
 }
 
-test('a state of the origin is carried up to a limit, beyond which the call fails at once', async () => {
+test("carries the origin's state up to a limit, above which the call fails at once", async () => {
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_STATE_BYTES_MAX: '1200000' })
   const params = { name: 'search', arguments: {} }
   // In JSON, each of these characters takes 6 bytes.
@@ -191,7 +191,7 @@ test('a state of the origin is carried up to a limit, beyond which the call fail
   expect(outcomes).toEqual(['interim', 'success', 'fail'])
 })
 
-test('a state that leaves its request no room in a body fails the call at once', async () => {
+test('fails a call at once if its state leaves no room for the request in a body', async () => {
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_BODY_BYTES_MAX: '20000' })
   origin.respond = (seen, response) => {
     const requestState = Array.from({ length: 1_000 }, () => Math.random().toString(36)).join('')
@@ -204,7 +204,7 @@ test('a state that leaves its request no room in a body fails the call at once',
   await stack.restartProxy(settings)
 })
 
-test('the paywall may ask, and the origin sees nothing of it', async () => {
+test('lets the paywall ask for input without a request to the origin', async () => {
   const asked = { resultType: 'input_required', inputRequests: { 'tollgate-paywall': {} } }
   stack.gate.decide = () => ({
     kind: 'paywalled',

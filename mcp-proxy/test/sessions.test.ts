@@ -35,27 +35,30 @@ const refusals: [name: string, refuse: Respond][] = [
   ],
 ]
 
-test.each(refusals)('an origin that restarted (%s) is initialised again', async (name, refuse) => {
-  const session = await beginSession(url, token)
-  origin.respond = respondAfterRestart(`after ${name}`.replaceAll(' ', '-'), refuse)
-  origin.seen.length = 0
-  const { status, body } = await send(url, token, toolCall(9), session)
-  expect([status, body]).toMatchObject([200, { id: 9, result: {} }])
-  expect(origin.seen.map(({ message }) => message['method'])).toEqual([
-    ...['tools/call', 'initialize', 'notifications/initialized', 'tools/call'],
-  ])
-  expect(origin.seen[1]!.message['params']).toMatchObject({
-    capabilities: { elicitation: { url: {} } },
-    clientInfo: { name: 'test' },
-  })
-  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
-  // The client's session id does not change, and the proxy remembers the new session.
-  origin.seen.length = 0
-  await send(url, token, request(10, 'ping'), session)
-  expect(origin.seen.length).toBe(1)
-})
+test.each(refusals)(
+  'initializes the session again after the origin restarted (%s)',
+  async (name, refuse) => {
+    const session = await beginSession(url, token)
+    origin.respond = respondAfterRestart(`after ${name}`.replaceAll(' ', '-'), refuse)
+    origin.seen.length = 0
+    const { status, body } = await send(url, token, toolCall(9), session)
+    expect([status, body]).toMatchObject([200, { id: 9, result: {} }])
+    expect(origin.seen.map(({ message }) => message['method'])).toEqual([
+      ...['tools/call', 'initialize', 'notifications/initialized', 'tools/call'],
+    ])
+    expect(origin.seen[1]!.message['params']).toMatchObject({
+      capabilities: { elicitation: { url: {} } },
+      clientInfo: { name: 'test' },
+    })
+    expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+    // The client's session id does not change, and the proxy remembers the new session.
+    origin.seen.length = 0
+    await send(url, token, request(10, 'ping'), session)
+    expect(origin.seen.length).toBe(1)
+  },
+)
 
-test('requests that find the session lost together make one new session', async () => {
+test('begins one new session for several requests that find the session lost', async () => {
   const session = await beginSession(url, token)
   origin.respond = respondAfterRestart('one-for-all', refusals[0]![1])
   origin.seen.length = 0
@@ -67,7 +70,7 @@ test('requests that find the session lost together make one new session', async 
 
 const big = '9007199254740993'
 
-test('an origin that restarted is initialised with the digits of the client', async () => {
+test("keeps the client's digits when it initializes a session again", async () => {
   const params = `{"protocolVersion":"2025-11-25","capabilities":{"experimental":{"a":${big}}},"clientInfo":{}}`
   const body = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":${params}}`
   const sessionId = (await send(url, token, body)).headers.get('mcp-session-id')!
@@ -77,7 +80,7 @@ test('an origin that restarted is initialised with the digits of the client', as
   expect(origin.seen[1]!.text).toContain(`"params":${params}`)
 })
 
-test('another replica goes on with a session, also at an origin that restarted', async () => {
+test('continues a session at another replica, even after the origin restarted', async () => {
   const session = await beginSession(url, token)
   await stack.restartProxy(settings)
   expect((await send(url, token, request(1, 'ping'), session)).status).toBe(200)
@@ -85,7 +88,7 @@ test('another replica goes on with a session, also at an origin that restarted',
   expect((await send(url, token, request(2, 'ping'), session)).status).toBe(200)
 })
 
-test('a session that is unknown, altered or of another customer is 404', async () => {
+test('answers 404 for a session that is unknown, altered or of another customer', async () => {
   const session = await beginSession(url, token)
   const id = session['mcp-session-id']!
   const other = await stack.token(server, { sub: 'cus_eve' })
@@ -104,7 +107,7 @@ test('a session that is unknown, altered or of another customer is 404', async (
   expect((await send(sibling.proxyUrl, siblingToken, request(1, 'ping'), session)).status).toBe(404)
 })
 
-test('DELETE ends a session at the origin, and it is unknown from then on', async () => {
+test('ends a session at the origin on DELETE, after which it is unknown', async () => {
   const session = await beginSession(url, token)
   await send(url, token, undefined, session, 'DELETE')
   expect(origin.seen.at(-1)).toMatchObject({
@@ -114,14 +117,14 @@ test('DELETE ends a session at the origin, and it is unknown from then on', asyn
   expect((await send(url, token, request(1, 'ping'), session)).status).toBe(404)
 })
 
-test('GET and DELETE without a session are 405', async () => {
+test('answers GET and DELETE without a session with 405', async () => {
   for (const method of ['GET', 'DELETE', 'PUT']) {
     const { status, headers } = await send(url, token, undefined, {}, method)
     expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
   }
 })
 
-test('streams what the origin sends by itself, and takes the answers to it', async () => {
+test("streams requests of the origin, and forwards the client's responses", async () => {
   const session = await beginSession(url, token)
   origin.respond = (seen, response) => {
     if (seen.method !== 'GET') return response.writeHead(202).end()
@@ -140,7 +143,7 @@ test('streams what the origin sends by itself, and takes the answers to it', asy
   expect(origin.seen.at(-1)!.message).toEqual(answer)
 })
 
-test('a call waits for the stream of its session, on which the origin may ask', async () => {
+test("waits with a call until the stream of its session is open for the origin's requests", async () => {
   const session = await beginSession(url, token)
   const order: string[] = []
   origin.respond = async (seen, response) => {
@@ -161,7 +164,7 @@ test('a call waits for the stream of its session, on which the origin may ask', 
   await readUntil(await opening, 'notifications/message')
 })
 
-test('tells of a change of the list that comes from the configuration, once', async () => {
+test('announces a configured change of the tool list once', async () => {
   const changing = await stack.addServer({ originUrl: origin.url })
   const bearer = await stack.token(changing)
   const session = await beginSession(changing.proxyUrl, bearer)
@@ -179,7 +182,7 @@ test('tells of a change of the list that comes from the configuration, once', as
   expect(text.match(/notifications\/tools\/list_changed/g)).toHaveLength(1)
 })
 
-test('an answer that takes long is kept open with comments', async () => {
+test('keeps a slow response open with comments', async () => {
   origin.respond = async (seen, response) => {
     await delay(150)
     sendResult(response, seen, { content: [] })
@@ -189,7 +192,7 @@ test('an answer that takes long is kept open with comments', async () => {
   expect(events).toMatchObject([{ id: 1, result: {} }])
 })
 
-test('a request ends in time, though its server goes on sending and its client is gone or reads nothing', async () => {
+test('ends a request in time, even if its server keeps sending and its client does not read', async () => {
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_CALL_MS: '1000' })
   let open = 0
   origin.respond = ({ message }, response) => {
@@ -222,7 +225,7 @@ test('a request ends in time, though its server goes on sending and its client i
   await idle.body!.cancel()
 })
 
-test('each call of a batch is settled by itself', async () => {
+test('settles each call of a batch separately', async () => {
   origin.respond = (seen, response) => {
     const { name } = seen.message['params'] as { name?: string }
     if (name === undefined) return response.writeHead(202).end()
@@ -244,7 +247,7 @@ test('each call of a batch is settled by itself', async () => {
 
 const older = { 'mcp-protocol-version': '2025-03-26' }
 
-test('what a batch holds reaches the origin with the digits of its numbers', async () => {
+test('keeps the digits of the numbers in a batch', async () => {
   const session = await beginSession(url, token)
   const texts = [
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"a":${big}}}}`,
@@ -260,7 +263,7 @@ test('what a batch holds reaches the origin with the digits of its numbers', asy
   expect(origin.seen.map(({ text }) => text)).toEqual(texts.slice(1))
 })
 
-test('a request of a batch that fails leaves the others their answers and records', async () => {
+test('answers and records the other requests of a batch if one fails', async () => {
   let answer = (): void => undefined
   const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
   origin.respond = async (seen, response) => {
@@ -284,7 +287,7 @@ test('a request of a batch that fails leaves the others their answers and record
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }, { outcome: 'success' }])
 })
 
-test('lists that the proxy changes keep the digits of the numbers of the origin', async () => {
+test("keeps the origin's digits in lists that the proxy changes", async () => {
   origin.respond = (_seen, response) => {
     const tools = `[{"name":"search","inputSchema":{"maximum":${big}}}]`
     response.writeHead(200, { 'content-type': 'application/json' })

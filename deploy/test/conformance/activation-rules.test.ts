@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createManualClock } from '../manual-clock.ts'
-import { startStack, type Stack } from '../stack.ts'
+import { startStack } from '../stack.ts'
 import { startingWith, text } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 
 /* Putting customers on plans, switching plans, and how clients interpret the purchases. */
 
 const clock = createManualClock('2027-01-31T10:00:00.000Z')
-let stack: Stack
 let shop: Shop
 
-beforeAll(async () => {
-  stack = await startStack({ clock })
-})
+const stack = await startStack({ clock })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   clock.set('2027-01-31T10:00:00.000Z')

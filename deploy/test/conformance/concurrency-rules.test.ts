@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { UsageResponse } from '@tollgate/schemas/http/usages'
-import type { TollgateClient } from '../../src/client/tollgate-client.ts'
-import { startStack, type Stack } from '../stack.ts'
-import { openShop, type Offer, type Shop } from './shop.ts'
+import { startStack } from '../stack.ts'
+import { openShop, type Offer } from './shop.ts'
 
 /* A client that got an answer finds its change in every later answer, and concurrent requests are decided once. */
 
-let stack: Stack
-let client: TollgateClient
-let shop: Shop
-
-beforeAll(async () => {
-  stack = await startStack()
-  client = (await stack.createProvider()).sandbox
-  shop = openShop(client)
-})
+const stack = await startStack()
+const client = (await stack.createProvider()).sandbox
+const shop = openShop(client)
 afterAll(() => stack.stop())
 
 const free = { price: 0, limit: 100 }

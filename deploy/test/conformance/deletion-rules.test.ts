@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startStack, type Stack } from '../stack.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startStack } from '../stack.ts'
 import { openShop, type Shop } from './shop.ts'
 
 /* Effects of deletions: in sandbox everything is deleted, in live everything that was bought is kept. */
 
-let stack: Stack
-let shops: Readonly<Record<'sandbox' | 'live', Shop>>
-
-beforeAll(async () => {
-  stack = await startStack()
-  const provider = await stack.createProvider()
-  shops = { sandbox: openShop(provider.sandbox), live: openShop(provider.live) }
-})
+const stack = await startStack()
+const provider = await stack.createProvider()
+const shops = { sandbox: openShop(provider.sandbox), live: openShop(provider.live) }
 afterAll(() => stack.stop())
 
 const free = { price: 0, limit: 10 }

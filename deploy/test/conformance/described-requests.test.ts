@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { storageMeter } from '@tollgate/schemas/http/examples/story'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startStack, type Stack } from '../stack.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startStack } from '../stack.ts'
 
 /* Validates the examples of the published description against its schemas, and sends them to their operations. */
 
@@ -26,31 +26,23 @@ type Operation = {
 type Described = { readonly method: string; readonly path: string; readonly operation: Operation }
 type Answer = { readonly status: number; readonly text: string }
 
-let stack: Stack
-let key: string
-let description: {
+const stack = await startStack()
+const { sandbox, keys } = await stack.createProvider()
+const key = keys.sandbox
+// The other objects of the examples need not exist, but an unknown meter would be an error in the body.
+expect((await sandbox.send('POST', '/v1/ui/meters', { name: storageMeter.name })).status).toBe(201)
+const description = (await sandbox.send('GET', '/v1/openapi.json')).body as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly responses: Readonly<Record<string, Body>> }
 }
-let operations: readonly Described[]
-
-beforeAll(async () => {
-  stack = await startStack()
-  const { sandbox, keys } = await stack.createProvider()
-  key = keys.sandbox
-  // The other objects of the examples need not exist, but an unknown meter would be an error in the body.
-  expect((await sandbox.send('POST', '/v1/ui/meters', { name: storageMeter.name })).status).toBe(
-    201,
-  )
-  description = (await sandbox.send('GET', '/v1/openapi.json')).body as typeof description
-  operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+const operations: readonly Described[] = Object.entries(description.paths).flatMap(
+  ([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path,
       operation,
     })),
-  )
-})
+)
 afterAll(() => stack.stop())
 
 describe('the examples of the description', () => {

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createManualClock } from '../manual-clock.ts'
-import { startStack, type Stack } from '../stack.ts'
+import { startStack } from '../stack.ts'
 import { iso } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 
@@ -10,22 +10,19 @@ const intervalMs = 50
 const patience = { timeout: 10_000, interval: intervalMs }
 
 const clock = createManualClock('2027-01-31T10:00:00.000Z')
-let stack: Stack
 let shop: Shop
 
-beforeAll(async () => {
-  stack = await startStack({
-    clock,
-    hasBillingRunner: true,
-    settings: {
-      TOLLGATE_SCHEDULE_LOOK_MS: `${intervalMs}`,
-      TOLLGATE_SCHEDULE_ENDED_PURCHASES: '* * * * * *',
-      TOLLGATE_SCHEDULE_ABANDONED_CHECKOUTS: '* * * * * *',
-      TOLLGATE_SCHEDULE_REMINDERS: 'off',
-      TOLLGATE_SCHEDULE_RENEWALS: 'off',
-      TOLLGATE_SCHEDULE_USAGE_RESET: 'off',
-    },
-  })
+const stack = await startStack({
+  clock,
+  hasBillingRunner: true,
+  settings: {
+    TOLLGATE_SCHEDULE_LOOK_MS: `${intervalMs}`,
+    TOLLGATE_SCHEDULE_ENDED_PURCHASES: '* * * * * *',
+    TOLLGATE_SCHEDULE_ABANDONED_CHECKOUTS: '* * * * * *',
+    TOLLGATE_SCHEDULE_REMINDERS: 'off',
+    TOLLGATE_SCHEDULE_RENEWALS: 'off',
+    TOLLGATE_SCHEDULE_USAGE_RESET: 'off',
+  },
 })
 afterAll(() => stack.stop())
 beforeEach(async () => {

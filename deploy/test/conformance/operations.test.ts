@@ -1,12 +1,12 @@
 import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import { requestIdPattern } from '@tollgate/schemas/http/request-id'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { catalogRows } from './catalog-rows.ts'
 import { customerRows } from './customer-rows.ts'
 import { purchaseRows } from './purchase-rows.ts'
 import { usageRows } from './usage-rows.ts'
 import { webhookRows } from './webhook-rows.ts'
-import { startWorld, type World } from './world.ts'
+import { startWorld } from './world.ts'
 import { wrongCalls, type WrongCall } from './wrong-calls.ts'
 
 /* Calls every operation through the public address, and checks its answers and refusals. */
@@ -14,11 +14,7 @@ import { wrongCalls, type WrongCall } from './wrong-calls.ts'
 /** The rows are called one after the other in the same world. */
 const rows = [...customerRows, ...catalogRows, ...purchaseRows, ...usageRows, ...webhookRows]
 
-let world: World
-
-beforeAll(async () => {
-  world = await startWorld()
-})
+const world = await startWorld()
 afterAll(() => world.stack.stop())
 
 const titled = rows.map(([row, body, status, answer]) => {

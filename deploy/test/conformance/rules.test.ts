@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { text } from './shapes.ts'
-import { openShop, type Shop } from './shop.ts'
-import { startWorld, type World } from './world.ts'
+import { openShop } from './shop.ts'
+import { startWorld } from './world.ts'
 
 /* The rules on which clients rely, one table for each, through the public address. */
 
-let world: World
-let shop: Shop
-
-beforeAll(async () => {
-  world = await startWorld()
-  shop = openShop(world.client)
-})
+const world = await startWorld()
+const shop = openShop(world.client)
 afterAll(() => world.stack.stop())
 
 async function answerTo(row: string, body: object, status = 200): Promise<unknown> {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startStack, type Stack } from '../stack.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startStack } from '../stack.ts'
 import { iso, startingWith } from './shapes.ts'
-import { openShop, type Shop } from './shop.ts'
+import { openShop } from './shop.ts'
 
 /* Objects that several operations return: which of their fields are optional, and that fields which were set are returned. */
 
-let stack: Stack
-let shop: Shop
-
-beforeAll(async () => {
-  stack = await startStack()
-  shop = openShop((await stack.createProvider()).sandbox)
-})
+const stack = await startStack()
+const shop = openShop((await stack.createProvider()).sandbox)
 afterAll(() => stack.stop())
 
 describe('a product', () => {

@@ -1,6 +1,5 @@
 import { accountViewContents } from '@tollgate/mcp-proxy/apps/account-view'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { launchChromium } from '../pages/chromium.ts'
 import { showView, type ShownView, type ViewOptions } from './view-host.ts'
 
@@ -26,12 +25,9 @@ const result = {
   },
 }
 
-let browser: Browser
 const views: ShownView[] = []
 
-beforeAll(async () => {
-  browser = await launchChromium()
-})
+const browser = await launchChromium()
 afterAll(async () => {
   await Promise.all(views.map((view) => view.close()))
   await browser.close()

@@ -1,14 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { faults } from '../../../mcp-proxy/test/fixture-origin/faulty-responses.ts'
-import {
-  startFixtureOrigin,
-  type FixtureOrigin,
-} from '../../../mcp-proxy/test/fixture-origin/start-fixture-origin.ts'
+import { startFixtureOrigin } from '../../../mcp-proxy/test/fixture-origin/start-fixture-origin.ts'
 import { startEverything } from '../../../mcp-proxy/test/start-everything.ts'
 import { enterCard } from '../pages/paying.ts'
 import { createVisitor } from '../pages/visitor.ts'
-import { startMcpStack, type McpStack, type PaidServer } from './mcp-stack.ts'
+import { startMcpStack, type PaidServer } from './mcp-stack.ts'
 import {
   clientKinds,
   connect,
@@ -25,16 +22,11 @@ const free = { key: 'free', name: 'Free', price: 0, currency: 'USD', limit: cap 
 const pro = { key: 'pro', name: 'Pro', price: 900, currency: 'USD', billingCycle: 'monthly' }
 const virtualTools = ['get_user_info', 'upgrade', 'manage_account']
 
-let stack: McpStack
-let origin: FixtureOrigin
-let server: PaidServer
 let customerRef: string
 const clients: McpClient[] = []
 
-beforeAll(async () => {
-  ;[stack, origin] = await Promise.all([startMcpStack(), startFixtureOrigin()])
-  server = await stack.serve(origin.url, { plans: [free, pro] })
-})
+const [stack, origin] = await Promise.all([startMcpStack(), startFixtureOrigin()])
+const server = await stack.serve(origin.url, { plans: [free, pro] })
 afterAll(async () => {
   await stack.stop()
   await origin.stop()

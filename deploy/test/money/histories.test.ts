@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { MoneyWorld } from './money-world.ts'
 import { playStory, type Cast } from './play-story.ts'
@@ -8,7 +8,7 @@ import { addCustomer, openShop } from './shop.ts'
 import { anyAct, cards, endings, type Act, type Ware } from './story.ts'
 import { verifyWorld } from './verify-world.ts'
 import { environment } from './environment.ts'
-import { openStores, type Stores } from './stores.ts'
+import { openStores } from './stores.ts'
 
 /*
  * Events of the processor about a payment arrive late, in any order and more than once, with reconciliations in between. The
@@ -22,11 +22,7 @@ const historiesMax = Number(asked ?? 6)
 /** The histories are the same in each run, unless a number of histories is set. */
 const drawn = asked === undefined ? { seed: 34 } : {}
 
-let stores: Stores
-
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 
 /** How the pending events are delivered after a happening. */

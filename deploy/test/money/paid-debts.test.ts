@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Lanes } from './lanes.ts'
 import type { Death } from './life.ts'
 import type { Act } from './story.ts'
@@ -10,11 +10,7 @@ import { tellStory } from './tell-story.ts'
  * the request, and the invoice is paid once.
  */
 
-let lanes: Lanes
-
-beforeAll(async () => {
-  lanes = await Lanes.open(1)
-})
+const lanes = await Lanes.open(1)
 afterAll(() => lanes.stop())
 
 const take: Act[] = [{ do: 'take', plan: 'pay as you go' }]

@@ -1,7 +1,7 @@
 import { findAutoRecharge, type AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { readDebitPosition } from '@tollgate/domain/wallet/debit-positions'
 import { postDebits } from '@tollgate/domain/wallet/post-debits'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { Life } from './life.ts'
 import { MortalService } from './mortal-service.ts'
@@ -12,7 +12,7 @@ import { addCustomer, openShop } from './shop.ts'
 import type { Act } from './story.ts'
 import { verifyWorld } from './verify-world.ts'
 import { environment } from './environment.ts'
-import { openStores, type Stores } from './stores.ts'
+import { openStores } from './stores.ts'
 
 /*
  * Many processes notice a low wallet at once: usage of 100 partitions is posted while 12 processes check wallets. The wallet
@@ -26,13 +26,10 @@ vi.setConfig({ testTimeout: 120_000 })
  */
 const processorTimeoutMs = 20_000
 
-let stores: Stores
 let world: MoneyWorld
 let cast: Cast
 
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 beforeEach(() => {
   // Each test uses a separate month.

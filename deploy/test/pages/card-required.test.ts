@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { callProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* Plans that require a saved card, in a real browser: with all services and the simulator of Stripe. */
 
-let paying: PayingStack
-let productRef: string
-let postPaid: string
-
-beforeAll(async () => {
-  paying = await startPayingStack({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  postPaid = await createPlan({
-    name: 'As you go',
-    type: 'usage-based',
-    billingModel: 'post-paid',
-    creditsPerUnit: 100,
-    maxUnbilledMinor: 5_000,
-    default: true,
-  })
+const paying = await startPayingStack({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const postPaid = await createPlan({
+  name: 'As you go',
+  type: 'usage-based',
+  billingModel: 'post-paid',
+  creditsPerUnit: 100,
+  maxUnbilledMinor: 5_000,
+  default: true,
 })
 
 afterAll(() => paying.stop())

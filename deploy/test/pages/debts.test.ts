@@ -1,36 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
-import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { createManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack, statusOf, untilStatus } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* Checkout of a customer with an unpaid invoice, in a real browser with all services including the billing runner. */
 
-let clock: ManualClock
-let paying: PayingStack
-let productRef: string
-let planRef: string
-let freeRef: string
-
-beforeAll(async () => {
-  clock = createManualClock('2026-03-20T12:00:00Z')
-  paying = await startPayingStack({
-    clock,
-    hasBillingRunner: true,
-    settings: {
-      TOLLGATE_SCHEDULE_LOOK_MS: '100',
-      TOLLGATE_BILLING_RETRY_PAUSE_MS: '100',
-      TOLLGATE_PAYMENT_RETRY_HOURS: '1',
-    },
-  })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  const monthly = { type: 'recurring', billingCycle: 'monthly' }
-  const create = async (plan: { name: string; price: number; limit?: number }) =>
-    (await paying.client.createPlan(productRef, { ...monthly, ...plan })).reference
-  planRef = await create({ name: 'Professional', price: 4_900 })
-  freeRef = await create({ name: 'Free', price: 0, limit: 10 })
+const clock = createManualClock('2026-03-20T12:00:00Z')
+const paying = await startPayingStack({
+  clock,
+  hasBillingRunner: true,
+  settings: {
+    TOLLGATE_SCHEDULE_LOOK_MS: '100',
+    TOLLGATE_BILLING_RETRY_PAUSE_MS: '100',
+    TOLLGATE_PAYMENT_RETRY_HOURS: '1',
+  },
 })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const monthly = { type: 'recurring', billingCycle: 'monthly' }
+const create = async (plan: { name: string; price: number; limit?: number }) =>
+  (await paying.client.createPlan(productRef, { ...monthly, ...plan })).reference
+const planRef = await create({ name: 'Professional', price: 4_900 })
+const freeRef = await create({ name: 'Free', price: 0, limit: 10 })
 
 afterAll(() => paying.stop())
 

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test, vi } from 'vitest'
-import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { afterAll, beforeEach, afterEach, expect, test, vi } from 'vitest'
+import { createManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack } from './paying.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 /* Failures and delays during payments, in a real browser. */
 
 const start = '2026-03-20T12:00:00Z'
 
-let clock: ManualClock
-let paying: PayingStack
-let productRef: string
-let planRef: string
 let visitor: Visitor
 let customerRef: string
 
-beforeAll(async () => {
-  clock = createManualClock(start)
-  const settings = { TOLLGATE_PAYMENT_WAIT_MS: '300', TOLLGATE_STRIPE_TIMEOUT_MS: '2000' }
-  paying = await startPayingStack({ clock, settings, logLevel: 'silent' })
-  // The bank only answers when the test tells it to.
-  await paying.simulate('clock', { isHeld: true })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
-  planRef = (await paying.client.createPlan(productRef, plan)).reference
-})
+const clock = createManualClock(start)
+const settings = { TOLLGATE_PAYMENT_WAIT_MS: '300', TOLLGATE_STRIPE_TIMEOUT_MS: '2000' }
+const paying = await startPayingStack({ clock, settings, logLevel: 'silent' })
+// The bank only answers when the test tells it to.
+await paying.simulate('clock', { isHeld: true })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
+const planRef = (await paying.client.createPlan(productRef, plan)).reference
 afterAll(() => paying.stop())
 
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, afterEach, expect, test } from 'vitest'
 import type { Page, Route } from 'playwright-core'
 import { createCustomer } from '../offers.ts'
-import { startPayingStack, type PayingStack } from './paying.ts'
+import { startPayingStack } from './paying.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 /*
@@ -10,17 +10,12 @@ import { createVisitor, type Visitor } from './visitor.ts'
  * browser, Stripe's script is replaced by a fake, and requests to Stripe go to the simulator.
  */
 
-let paying: PayingStack
-let productRef: string
-let planRef: string
 let visitor: Visitor
 
-beforeAll(async () => {
-  paying = await startPayingStack({ isLikeStripe: true })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
-  planRef = (await paying.client.createPlan(productRef, plan)).reference
-})
+const paying = await startPayingStack({ isLikeStripe: true })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
+const planRef = (await paying.client.createPlan(productRef, plan)).reference
 afterAll(() => paying.stop())
 
 beforeEach(async () => {

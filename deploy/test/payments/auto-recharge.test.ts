@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { AutoRechargeResponse } from '@tollgate/schemas/http/auto-recharge'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
-import { eventually, PaymentStack } from './payment-stack.ts'
+import { eventually, PaymentStack, topUpTerms } from './payment-stack.ts'
 
 /* Automatic top-ups with a saved card when a wallet is low, by any process that notices it. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ hasWebhooks: true })
-})
+const payments = await PaymentStack.start({ hasWebhooks: true })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
 })
 
-async function balance(): Promise<number> {
-  const path = `/v1/sdk/customers/${customerRef}/balance`
-  return (await payments.call<BalanceBody>('GET', path)).body.credits
-}
+const balance = () => payments.balanceOf(customerRef)
 
 async function config() {
   const path = `/v1/sdk/auto-recharge?customerRef=${customerRef}`
@@ -31,14 +24,7 @@ async function config() {
 /** Buys a top-up of 10 dollars and enables automatic top-ups of 20 dollars below 5, with the card that paid it. */
 async function armed(card: string, more: object = {}): Promise<void> {
   sequence += 1
-  const autoRecharge = {
-    enabled: true,
-    triggerType: 'balance',
-    currency: 'USD',
-    thresholdAmountMajor: 5,
-    topupAmountMajor: 20,
-    ...more,
-  }
+  const autoRecharge = { ...topUpTerms, ...more }
   const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD', autoRecharge }
   const { body } = await payments.createIntent(`arm-${sequence}`, { customerRef, ...topUp })
   expect((await config()).status).toBe('pending_setup')
@@ -77,25 +63,17 @@ test('no more than the cap of a month is spent', async () => {
   expect(await balance()).toBe(10_000)
   expect((await config()).status).toBe('active')
   // A higher cap takes effect immediately, even if the wallet has not changed recently.
-  await payments.stack.database.in('sandbox')`
+  await payments.sql`
     update wallets set updated_at = updated_at - interval '1 minute'
     where customer_ref = ${customerRef}`
-  const higher = {
-    customerRef,
-    enabled: true,
-    triggerType: 'balance',
-    currency: 'USD',
-    thresholdAmountMajor: 5,
-    topupAmountMajor: 20,
-    maxMonthlySpendMajor: 40,
-  }
+  const higher = { customerRef, ...topUpTerms, maxMonthlySpendMajor: 40 }
   expect((await payments.call('PUT', '/v1/sdk/auto-recharge', higher)).status).toBe(200)
   await eventually(async () => expect(await balance()).toBe(210_000))
 })
 
 test('after three declines nothing is charged, until there is another card', async () => {
   await armed('pm_card_visa')
-  const sql = payments.stack.database.in('sandbox')
+  const { sql } = payments
   // From now on the bank declines the card.
   const [row] = await sql<{ processor_customer_id: string }[]>`
     select processor_customer_id from processor_customers where customer_ref = ${customerRef}`
@@ -127,8 +105,8 @@ test('after three declines nothing is charged, until there is another card', asy
 
 /** Returns the failures reported to the customer. */
 async function failures(): Promise<unknown[]> {
-  const pool = payments.stack.database.in('sandbox')
-  const events = await listOutboxEvents(pool, payments.tenant.providerId, 100_000)
+  const { sql } = payments
+  const events = await listOutboxEvents(payments.sql, payments.tenant.providerId, 100_000)
   return events
     .filter(({ type }) => type === 'customer.credit.auto_topup_failed')
     .filter(({ object }) => JSON.stringify(object).includes(customerRef))
@@ -137,7 +115,7 @@ async function failures(): Promise<unknown[]> {
 
 /** Waits until the wallet was checked once more after this call. */
 async function lookedAt(): Promise<void> {
-  const sql = payments.stack.database.in('sandbox')
+  const { sql } = payments
   await sql`update auto_recharges set looked_at = null where customer_ref = ${customerRef}`
   await eventually(async () => {
     const rows = await sql`
@@ -180,7 +158,7 @@ test('tax counts as spent, and a month must have room for it', async () => {
   // The monthly cap is reached, which is not a failure.
   expect(await balance()).toBe(10_000)
   expect(await failures()).toHaveLength(1)
-  const paid = await payments.stack.database.in('sandbox')`
+  const paid = await payments.sql`
     select original_amount::text as amount from payment_intents
     where customer_ref = ${customerRef} and status = 'succeeded' order by created_at`
   expect(paid).toEqual([{ amount: '1000' }, { amount: '2500' }])

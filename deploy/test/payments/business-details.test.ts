@@ -1,70 +1,37 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
-import type {
-  PaymentIntentBody,
-  ProcessedPaymentBody,
-} from '@tollgate/schemas/http/payment-intents'
-import { eventually, type PaymentStack } from './payment-stack.ts'
-import {
-  adoptedMoney,
-  amountAtProcessor,
-  german,
-  setDetailsOf,
-  startSwedishProvider,
-  swede,
-  topUpOf,
-} from './taxed-payments.ts'
+import { describe, expect, test } from 'vitest'
+import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
+import { eventually } from './payment-stack.ts'
+import { adoptedMoney, german, startSwedishProvider, swede } from './taxed-payments.ts'
 
 /* A Swedish provider asks its customers for their country. The amounts of payments then include tax. */
 
-let payments: PaymentStack
-let customerRef: string
-let sequence = 0
-
-beforeAll(async () => {
-  payments = await startSwedishProvider()
-})
-afterAll(() => payments.stop())
-beforeEach(async () => {
-  sequence += 1
-  customerRef = await payments.createCustomer()
-})
-
-const topUp = (amount?: number, currency?: string): Promise<PaymentIntentBody> =>
-  topUpOf(payments, customerRef, `taxed-${sequence}`, amount, currency)
-
-const setDetails = (reference: string, details: object) =>
-  setDetailsOf(payments, reference, details)
-
-const atProcessor = (processorPaymentId: string): Promise<number> =>
-  amountAtProcessor(payments, processorPaymentId)
+const { payments, provider, topUp, setDetails, pay, amountAtProcessor } =
+  await startSwedishProvider()
 
 async function intentOf(reference: string): Promise<PaymentIntentBody> {
   return (await payments.call<PaymentIntentBody>('GET', `/v1/sdk/payment-intents/${reference}`))
     .body
 }
 
-async function pay({ processorPaymentId }: PaymentIntentBody): Promise<ProcessedPaymentBody> {
-  await payments.confirm(processorPaymentId)
-  return (await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)).body
-}
-
 function changesOf(reference: string) {
-  return payments.stack.database.in('sandbox')<{ outcome: string; amount: string }[]>`
+  return payments.sql<{ outcome: string; amount: string }[]>`
     select outcome, request ->> 'originalAmountMinor' as amount from payment_attempts
     where intent_ref = ${reference} and operation = 'change' order by number`
 }
 
 function keptDetails() {
-  return payments.stack.database.in('sandbox')`
+  return payments.sql`
     select is_business, business_name, customer_name, country, tax_id, tax_id_type
-    from customer_tax_details where customer_ref = ${customerRef}`
+    from customer_tax_details where customer_ref = ${provider.customerRef}`
 }
 
 describe('the payment asks for the tax', () => {
   test('on top of a price in dollars, and gives what was bought before it', async () => {
     const intent = await topUp()
-    const answer = await setDetails(intent.processorPaymentId, { ...swede, customerRef })
+    const answer = await setDetails(intent.processorPaymentId, {
+      ...swede,
+      customerRef: provider.customerRef,
+    })
     expect([answer.status, answer.body]).toEqual([
       200,
       {
@@ -79,15 +46,14 @@ describe('the payment asks for the tax', () => {
         },
       },
     ])
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1250)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1250)
     expect(await intentOf(intent.transactionId!)).toMatchObject({
       amount: 1250,
       originalAmount: 1250,
       status: 'requires_payment_method',
     })
     expect((await pay(intent)).status).toBe('succeeded')
-    const balance = `/v1/sdk/customers/${customerRef}/balance`
-    expect((await payments.call<BalanceBody>('GET', balance)).body.credits).toBe(100_000)
+    expect(await payments.balanceOf(provider.customerRef)).toBe(100_000)
     expect(await payments.succeededCharges(intent.processorPaymentId)).toBe(1)
   })
 
@@ -97,7 +63,7 @@ describe('the payment asks for the tax', () => {
     const finn = { isBusiness: false, customerCountry: 'FI' }
     for (const details of [swede, german, finn, swede, swede]) {
       const { body } = await setDetails(intent.transactionId!, details)
-      expect(await atProcessor(intent.processorPaymentId)).toBe(body.taxBreakdown.total)
+      expect(await amountAtProcessor(intent.processorPaymentId)).toBe(body.taxBreakdown.total)
       totals.push([body.taxBreakdown.total, body.taxBreakdown.treatment])
     }
     expect(totals).toEqual([
@@ -118,8 +84,8 @@ describe('the payment asks for the tax', () => {
 
   test('within a price whose plan says so', async () => {
     const planRef = await payments.createPlan({ price: 1250, taxBehavior: 'inclusive' })
-    const asked = { customerRef, productRef: payments.productRef, planRef }
-    const { body: intent } = await payments.createIntent(`taxed-${sequence}`, asked)
+    const plan = { productRef: payments.productRef, planRef }
+    const { body: intent } = await provider.createIntent(plan)
     const { body } = await setDetails(intent.processorPaymentId, swede)
     expect(body.taxBreakdown).toMatchObject({
       ...{ subtotal: 1000, taxAmount: 250, total: 1250, inclusive: true },
@@ -132,8 +98,8 @@ describe('the payment asks for the tax', () => {
     const path = `/v1/sdk/products/${payments.productRef}`
     expect((await payments.call('PUT', path, { taxBehavior: 'inclusive' })).status).toBe(200)
     const planRef = await payments.createPlan({ price: 2500 })
-    const asked = { customerRef, productRef: payments.productRef, planRef }
-    const { body: intent } = await payments.createIntent(`taxed-${sequence}`, asked)
+    const plan = { productRef: payments.productRef, planRef }
+    const { body: intent } = await provider.createIntent(plan)
     const { body } = await setDetails(intent.processorPaymentId, swede)
     expect(body.taxBreakdown).toMatchObject({ taxAmount: 500, total: 2500, inclusive: true })
   })
@@ -153,7 +119,7 @@ describe('what a customer has said', () => {
         tax_id_type: 'eu_vat',
       },
     ])
-    sequence += 1
+    provider.sequence += 1
     const next = await topUp()
     const { body } = await setDetails(next.processorPaymentId, { isBusiness: false })
     expect(body.taxBreakdown).toMatchObject({ taxRate: 0.19, total: 1190 })
@@ -163,7 +129,7 @@ describe('what a customer has said', () => {
   test('is forgotten with it, and its payment takes nothing any more', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, german)
-    await payments.call('DELETE', `/v1/ui/customers/${customerRef}`)
+    await payments.call('DELETE', `/v1/ui/customers/${provider.customerRef}`)
     expect(await keptDetails()).toEqual([])
     expect((await setDetails(intent.processorPaymentId, swede)).status).toBe(400)
     expect(await keptDetails()).toEqual([])
@@ -184,7 +150,7 @@ describe('what a customer has said', () => {
       400,
       expect.stringContaining(message) as string,
     ])
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1000)
     expect(await keptDetails()).toEqual([])
   })
 
@@ -245,7 +211,7 @@ describe('a fault while the amount is changed', () => {
       const again = await setDetails(intent.processorPaymentId, swede)
       expect([again.status, again.body]).toMatchObject([200, { taxBreakdown: { total: 1250 } }])
     })
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1250)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1250)
     const changes = await changesOf(intent.transactionId!)
     expect(changes.filter(({ outcome }) => outcome === 'sent' || outcome === 'unknown')).toEqual([])
     expect((await pay(intent)).status).toBe('succeeded')
@@ -256,7 +222,7 @@ describe('a fault while the amount is changed', () => {
 /* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
 describe('killed', () => {
   async function forgetAnswer(reference: string): Promise<void> {
-    const sql = payments.stack.database.in('sandbox')
+    const { sql } = payments
     await sql`
       update payment_intents set amount = 1000, original_amount = 1000, tax = null
       where reference = ${reference}`
@@ -271,7 +237,7 @@ describe('killed', () => {
     await forgetAnswer(intent.transactionId!)
     expect((await pay(intent)).status).toBe('succeeded')
     expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1250 })
-    const [kept] = await payments.stack.database.in('sandbox')`
+    const [kept] = await payments.sql`
       select tax ->> 'taxMinor' as tax from payment_intents
       where reference = ${intent.transactionId!}`
     expect(kept).toEqual({ tax: '250' })
@@ -285,7 +251,7 @@ describe('killed', () => {
     await forgetAnswer(intent.transactionId!)
     const { body } = await setDetails(intent.processorPaymentId, german)
     expect(body.taxBreakdown.total).toBe(1000)
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1000)
   })
 
   test('before the call, and paid meanwhile: what was paid is what it was over', async () => {
@@ -340,7 +306,7 @@ test('of two answers at once one holds, and the payment asks for it', async () =
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   const [kept] = await keptDetails()
   const total = kept!['country'] === 'SE' ? 1250 : 1000
-  expect(await atProcessor(intent.processorPaymentId)).toBe(total)
+  expect(await amountAtProcessor(intent.processorPaymentId)).toBe(total)
   expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: total })
   expect((await pay(intent)).status).toBe('succeeded')
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
@@ -7,15 +7,11 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A plan with a cancellation notice of 7 days: a customer who cancels later pays for one more period and keeps access in it. */
 
-let shop: RenewalStack
-let planRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  shop = await RenewalStack.start({ hasWebhooks: true })
-  const plan = { price: 1_900, billingCycle: 'monthly', cancellationNoticeDays: 7 }
-  planRef = await shop.payments.createPlan(plan)
-})
+const shop = await RenewalStack.start({ hasWebhooks: true })
+const plan = { price: 1_900, billingCycle: 'monthly', cancellationNoticeDays: 7 }
+const planRef = await shop.payments.createPlan(plan)
 afterAll(() => shop.stop())
 beforeEach(async () => {
   shop.payments.stack.clock.set('2026-01-01T12:00:00Z')

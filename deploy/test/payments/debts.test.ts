@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -7,19 +7,13 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A renewal cannot be charged. Until its invoice is paid, the customer cannot start a plan of the product. */
 
-let stack: RenewalStack
-let paidRef: string
-let freeRef: string
-let trialRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  const monthly = { billingCycle: 'monthly' }
-  paidRef = await stack.payments.createPlan({ price: 1900, ...monthly })
-  freeRef = await stack.payments.createPlan({ price: 0, default: true, limit: 10, ...monthly })
-  trialRef = await stack.payments.createPlan({ price: 900, trialDays: 7, ...monthly })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const monthly = { billingCycle: 'monthly' }
+const paidRef = await stack.payments.createPlan({ price: 1900, ...monthly })
+const freeRef = await stack.payments.createPlan({ price: 0, default: true, limit: 10, ...monthly })
+const trialRef = await stack.payments.createPlan({ price: 900, trialDays: 7, ...monthly })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')

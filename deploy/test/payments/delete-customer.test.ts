@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
 /* A deleted customer is also deleted at the processor, even if that needs several attempts. */
 
-let payments: PaymentStack
-let planRef: string
-
-beforeAll(async () => {
-  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '1000' } })
-  planRef = await payments.createPlan({ price: 1900, billingCycle: 'monthly' })
-})
+const payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '1000' } })
+const planRef = await payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 afterAll(() => payments.stop())
 
 async function intentOf(customerRef: string): Promise<string> {
@@ -43,7 +37,7 @@ function isForgotten(processorId: string): Promise<void> {
   return eventually(async () => {
     const { processor } = payments.simulator
     expect(await processor.retrieveCustomer(processorId)).toBeUndefined()
-    const rows = await payments.stack.database.in('sandbox')`
+    const rows = await payments.sql`
       select 1 from processor_customers where processor_customer_id = ${processorId}`
     expect(rows).toHaveLength(0)
   }, 30_000)
@@ -51,14 +45,10 @@ function isForgotten(processorId: string): Promise<void> {
 
 test('with the card, and what they said when they left', async () => {
   const { customerRef, processorId, paymentId } = await buyer()
-  const path = `/v1/sdk/purchases/customer/${customerRef}`
-  const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
-  const [purchase] = body.purchases
+  const [purchase] = await payments.purchasesOf(customerRef)
   const reason = 'I, Ada, move to Rome'
   await payments.call('POST', `/v1/sdk/purchases/${purchase!.reference}/cancel`, { reason })
-  const kept = () => payments.stack.database.in('sandbox')<
-    { cancellation_reason: string | null }[]
-  >`
+  const kept = () => payments.sql<{ cancellation_reason: string | null }[]>`
     select cancellation_reason from purchases where reference = ${purchase!.reference}`
   expect(await kept()).toEqual([{ cancellation_reason: reason }])
   await remove(customerRef)
@@ -82,7 +72,7 @@ test.each([
   const retried = isForgotten(processorId)
   await eventually(async () => {
     // The clock does not move, so the next attempt must be made due.
-    const waiting = await payments.stack.database.in('sandbox')`
+    const waiting = await payments.sql`
         update processor_customers set removal_due_at = ${new Date(payments.stack.clock.now())}
         where customer_ref = ${customerRef} and removal_error is not null returning customer_ref`
     expect(waiting).toHaveLength(1)

@@ -6,14 +6,10 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A purchase ends while its renewal is unpaid, with the simulator of Stripe. */
 
-let stack: RenewalStack
-let planRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')

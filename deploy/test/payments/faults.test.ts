@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
@@ -8,13 +7,10 @@ import { eventually, PaymentStack } from './payment-stack.ts'
 
 /* The processor answers with a fault, not at all, or after the effect, and processes die during calls. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
-})
+const payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   sequence += 1
@@ -30,10 +26,7 @@ async function madeFor(reference: string): Promise<number> {
   return body.data!.filter(({ metadata }) => metadata['tollgate_payment'] === reference).length
 }
 
-async function balance(): Promise<number> {
-  const path = `/v1/sdk/customers/${customerRef}/balance`
-  return (await payments.call<BalanceBody>('GET', path)).body.credits
-}
+const balance = () => payments.balanceOf(customerRef)
 
 async function pay({ processorPaymentId }: PaymentIntentBody): Promise<void> {
   await payments.confirm(processorPaymentId)
@@ -71,7 +64,7 @@ describe('a fault while a payment is made', () => {
     const fault = { kind: 'error_after', method: 'POST', path: '/v1/payment_intents' }
     await payments.simulate('faults', fault)
     expect((await payments.createIntent(key, asked())).status).toBe(502)
-    const due = () => payments.stack.database.in('sandbox')`
+    const due = () => payments.sql`
       update payment_intents set next_look_at = now() - interval '1 second'
       where idempotency_key = ${key} and status = 'creating'`
     await eventually(async () => {
@@ -92,7 +85,7 @@ describe('killed', () => {
 
   /** Restores the rows to their state before the processor's answer was stored. */
   async function forgetAnswer(reference: string): Promise<void> {
-    const sql = payments.stack.database.in('sandbox')
+    const { sql } = payments
     await sql`
       update payment_intents set status = 'creating', processor_payment_id = null,
         next_look_at = now() - interval '1 second' where reference = ${reference}`
@@ -115,7 +108,7 @@ describe('killed', () => {
   test('so that it is found a day later: the payment is looked up, and not made again', async () => {
     const intent = await created()
     const reference = intent.transactionId!
-    await payments.stack.database.in('sandbox')`
+    await payments.sql`
       update payment_attempts set sent_at = sent_at - interval '24 hours'
       where intent_ref = ${reference}`
     await forgetAnswer(reference)
@@ -129,7 +122,7 @@ describe('killed', () => {
 
   test('before the call, and found a day later: it is made under a new key', async () => {
     const intent = await created()
-    const sql = payments.stack.database.in('sandbox')
+    const { sql } = payments
     // A second payment that the processor does not know.
     const reference = `txn_NEVERMADE${String(sequence).padStart(3, '0')}`
     await sql`

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { AutoRechargeResponse } from '@tollgate/schemas/http/auto-recharge'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
 /* A dispute is lost: what the payment paid for is suspended, and its card is not charged again. */
 
-let stack: RenewalStack
-let planRef: string
 let purchase: Purchase
 
 const monthly = { billingCycle: 'monthly' }
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  planRef = await stack.payments.createPlan({ price: 1_900, ...monthly })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const planRef = await stack.payments.createPlan({ price: 1_900, ...monthly })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-06-01T00:00:00Z')
@@ -281,11 +276,7 @@ describe('a top-up whose payment was taken back', () => {
       (each) => each.reference === reference,
     )
     await close(await dispute(bought!), 'lost')
-    const credits = async () => {
-      const path = `/v1/sdk/customers/${customerRef}/balance`
-      return (await payments.call<BalanceBody>('GET', path)).body.credits
-    }
-    await eventually(async () => expect(await credits()).toBe(0))
+    await eventually(async () => expect(await payments.balanceOf(customerRef)).toBe(0))
     expect(await recharge()).toBe('pending_setup')
     const payment = await payments.call('GET', `/v1/sdk/payment-method?customerRef=${customerRef}`)
     expect(payment.body).toMatchObject({ kind: 'card', last4: '4242', reusable: false })

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { PaymentMethodBody } from '@tollgate/schemas/http/auto-recharge'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import { eventually, PaymentStack } from './payment-stack.ts'
+import { eventually, PaymentStack, topUpTerms } from './payment-stack.ts'
 
 /* Every webhook is lost. The service reads new and ended objects from the processor's event list. */
 
-let payments: PaymentStack
-
-beforeAll(async () => {
-  payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
-})
+const payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
 afterAll(() => payments.stop())
 
 async function paid(customerRef: string): Promise<string> {
@@ -61,14 +57,7 @@ test('a card that was set up', async () => {
   const { body } = await payments.call<{ setupClientSecret: string }>(
     'PUT',
     '/v1/sdk/auto-recharge',
-    {
-      customerRef,
-      enabled: true,
-      triggerType: 'balance',
-      currency: 'USD',
-      thresholdAmountMajor: 5,
-      topupAmountMajor: 20,
-    },
+    { customerRef, ...topUpTerms },
   )
   const [setupId] = body.setupClientSecret.split('_secret_')
   const confirmed = await payments.stripe('POST', `setup_intents/${setupId}/confirm`, {

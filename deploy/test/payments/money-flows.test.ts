@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
 /* Movements of money after a payment, in the ledger and in purchased credits. Uses the simulator over HTTP. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ hasWebhooks: true })
-})
+const payments = await PaymentStack.start({ hasWebhooks: true })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
@@ -38,7 +33,7 @@ const topUp = (amount: number, card?: string): Promise<Paid> =>
 
 /** Returns the customer's ledger balances by account, without accounts with a balance of 0. */
 async function accounts(): Promise<Record<string, number>> {
-  const rows = await payments.stack.database.in('sandbox')<{ account: string; sum: string }[]>`
+  const rows = await payments.sql<{ account: string; sum: string }[]>`
     select account, sum(amount) from ledger_entries
     where customer_ref = ${customerRef} and unit = 'USD' group by account having sum(amount) <> 0`
   return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
@@ -59,10 +54,7 @@ async function settled(): Promise<Record<string, number> & { fees: number }> {
   return found as Record<string, number> & { fees: number }
 }
 
-async function credits(): Promise<number> {
-  const path = `/v1/sdk/customers/${customerRef}/balance`
-  return (await payments.call<BalanceBody>('GET', path)).body.credits
-}
+const credits = () => payments.balanceOf(customerRef)
 
 async function refund(paymentId: string, amount?: number): Promise<string> {
   const part = amount === undefined ? {} : { amount: String(amount) }
@@ -147,9 +139,7 @@ describe('a plan', () => {
     const first = await pay(asked)
     const later = await pay(asked)
     const statusOf = async (): Promise<string | undefined> => {
-      const path = `/v1/sdk/purchases/customer/${customerRef}`
-      const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
-      return body.purchases[0]?.status
+      return (await payments.purchasesOf(customerRef))[0]?.status
     }
     await refund(later.id)
     await eventually(async () => expect(await credits()).toBe(5_600))
@@ -172,7 +162,7 @@ test('a payout clears what was paid in', async () => {
     const payout = (await payments.stripe('POST', 'payouts', { amount, currency: 'usd' })).body
     await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
     const total = async (): Promise<Record<string, number>> => {
-      const rows = await payments.stack.database.in('sandbox')<{ account: string; sum: string }[]>`
+      const rows = await payments.sql<{ account: string; sum: string }[]>`
         select account, sum(amount) from ledger_entries where unit = 'USD'
         group by account having sum(amount) <> 0`
       return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
 import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
@@ -6,15 +6,11 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* The card of an off-session charge, in the API and in the portal. */
 
-let stack: RenewalStack
-let planRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  // There are no webhooks, so the test only sees what the billing runner stores.
-  stack = await RenewalStack.start()
-  planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
-})
+// There are no webhooks, so the test only sees what the billing runner stores.
+const stack = await RenewalStack.start()
+const planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { PaymentMethodBody } from '@tollgate/schemas/http/auto-recharge'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { openCheckout } from './open-checkout.ts'
 import { PaymentStack } from './payment-stack.ts'
 
 /* Payments over HTTP with the simulator of Stripe and without webhooks: the service must read the results itself. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start()
-})
+const payments = await PaymentStack.start()
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
@@ -36,10 +31,7 @@ async function planIntent(planRef: string, more: object = {}): Promise<PaymentIn
   return body
 }
 
-async function purchasesOf(): Promise<PurchaseBody[]> {
-  const path = `/v1/sdk/purchases/customer/${customerRef}`
-  return (await payments.call<{ purchases: PurchaseBody[] }>('GET', path)).body.purchases
-}
+const purchases = () => payments.purchasesOf(customerRef)
 
 /** Begins a payment on the checkout of a key with only the scope `ingest`. */
 async function boundPayment(planRef: string): Promise<PaymentIntentBody> {
@@ -167,7 +159,7 @@ describe('a plan', () => {
     const { processorPaymentId } = await planIntent(second)
     await payments.confirm(processorPaymentId)
     await payments.process(processorPaymentId, customerRef)
-    const held = await purchasesOf()
+    const held = await purchases()
     expect(
       held.map(({ status, planSnapshot }) => [planSnapshot?.reference, status]).sort(),
     ).toEqual(
@@ -190,10 +182,9 @@ describe('a plan', () => {
     await payments.confirm(processorPaymentId)
     const ended = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
     expect(ended.body.status).toBe('failed')
-    const purchases = await purchasesOf()
-    expect(purchases.map(({ status, planSnapshot }) => [status, planSnapshot?.reference])).toEqual([
-      ['trialing', held],
-    ])
+    expect(
+      (await purchases()).map(({ status, planSnapshot }) => [status, planSnapshot?.reference]),
+    ).toEqual([['trialing', held]])
   })
 
   test('in another currency costs what its option says', async () => {
@@ -240,12 +231,8 @@ describe('a plan', () => {
     expect(intent.amount).toBe(56)
     await payments.confirm(intent.processorPaymentId)
     await payments.process(intent.processorPaymentId, customerRef)
-    const balance = await payments.call<BalanceBody>(
-      'GET',
-      `/v1/sdk/customers/${customerRef}/balance`,
-    )
-    expect(balance.body.credits).toBe(5600)
-    expect((await purchasesOf()).map(({ status }) => status)).toEqual(['active'])
+    expect(await payments.balanceOf(customerRef)).toBe(5600)
+    expect((await purchases()).map(({ status }) => status)).toEqual(['active'])
   })
 })
 
@@ -263,17 +250,13 @@ describe('credits', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body)))).toEqual(
       new Set(['{"status":"succeeded"}']),
     )
-    const balance = await payments.call<BalanceBody>(
-      'GET',
-      `/v1/sdk/customers/${customerRef}/balance`,
-    )
-    expect(balance.body.credits).toBe(200_000)
+    expect(await payments.balanceOf(customerRef)).toBe(200_000)
     expect(await payments.eventsOf(customerRef)).toEqual([
       'customer.created',
       'payment.succeeded',
       'customer.credit.topped_up',
     ])
-    const [purchase, ...others] = await purchasesOf()
+    const [purchase, ...others] = await purchases()
     expect(others).toEqual([])
     expect(purchase).toMatchObject({
       origin: 'credit_topup',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { listLines } from '@tollgate/domain/invoices/lines'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -12,19 +12,14 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A customer who paid for June changes the plan on the 11th, when 20 of the 30 days are left. */
 
-let stack: RenewalStack
-let small: string
-let big: string
 let purchase: Purchase
 let sequence = 0
 
 const monthly = { billingCycle: 'monthly', prorationPolicy: 'proportional' }
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  small = await stack.payments.createPlan({ price: 1_900, ...monthly })
-  big = await stack.payments.createPlan({ price: 4_900, ...monthly })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const small = await stack.payments.createPlan({ price: 1_900, ...monthly })
+const big = await stack.payments.createPlan({ price: 4_900, ...monthly })
 afterAll(() => stack.stop())
 beforeEach(() => {
   stack.payments.stack.clock.set('2026-06-01T00:00:00Z')

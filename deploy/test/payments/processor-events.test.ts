@@ -1,23 +1,18 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack, webhookSecret } from './payment-stack.ts'
 
 /* Stripe's webhooks, signed and over HTTP: in order, out of order, twice, late and not at all. */
 
-let payments: PaymentStack
 let customerRef: string
-let planRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ hasWebhooks: true })
-  planRef = await payments.createPlan({ price: 1900 })
-})
+const payments = await PaymentStack.start({ hasWebhooks: true })
+const planRef = await payments.createPlan({ price: 1900 })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
@@ -47,9 +42,7 @@ async function refundOf(
 }
 
 async function statusOfPurchase(): Promise<string | undefined> {
-  const path = `/v1/sdk/purchases/customer/${customerRef}`
-  const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
-  return body.purchases[0]?.status
+  return (await payments.purchasesOf(customerRef))[0]?.status
 }
 
 /** Returns the events of the payment with this processor id, after all received webhooks are processed. */
@@ -161,7 +154,7 @@ test('what nobody told of is found by looking', async () => {
   await payments.simulate('webhooks', { dropNext: 1_000 })
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId)
-  await payments.stack.database.in('sandbox')`
+  await payments.sql`
     update payment_intents set next_look_at = now() - interval '1 second'
     where processor_payment_id = ${processorPaymentId}`
   await eventually(async () => expect(await statusOfPurchase()).toBe('active'))

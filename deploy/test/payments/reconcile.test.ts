@@ -9,7 +9,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { ReconciliationBody } from '@tollgate/schemas/http/reconciliations'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
 import { PaymentStack } from './payment-stack.ts'
 
@@ -18,24 +18,20 @@ import { PaymentStack } from './payment-stack.ts'
  * in progress are not reported.
  */
 
-let payments: PaymentStack
-let usage: Awaited<ReturnType<typeof startTestUsageStore>>
-let planRef: string
-
-beforeAll(async () => {
-  usage = await startTestUsageStore()
-  await migrateUsageTables(usage.connection)
-  // There are no webhooks and no reads of the event list, so everything is learned by reading single payments.
-  payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '86400' } })
-  payments.stack.clock.set(new Date().toISOString())
-  planRef = await payments.createPlan({ price: 1900 })
+const usage = await startTestUsageStore()
+await migrateUsageTables(usage.connection)
+// There are no webhooks and no reads of the event list, so everything is learned by reading single payments.
+const payments = await PaymentStack.start({
+  settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '86400' },
 })
+payments.stack.clock.set(new Date().toISOString())
+const planRef = await payments.createPlan({ price: 1900 })
 afterAll(async () => {
   await payments.stop()
   await usage.stop()
 })
 
-const sql = () => payments.stack.database.in('sandbox')
+const sql = () => payments.sql
 
 async function pass(minutes: number): Promise<void> {
   await payments.simulate('clock', { advanceSeconds: minutes * 60 })
@@ -46,16 +42,8 @@ async function pass(minutes: number): Promise<void> {
 type Printed = { readonly lines: string[]; readonly failure: string | undefined }
 
 async function reconcile(...parameters: string[]): Promise<Printed> {
-  const { stack, simulator } = payments
-  const config = readBillingRunnerConfig({
-    TOLLGATE_DATA_DIR: stack.folder,
-    TOLLGATE_DATABASE_URL: stack.databaseUrl,
-    TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-    TOLLGATE_LOG_PARTITIONS: '4',
-    TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
-    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
-  })
-  const { clock, database, hotState, eventLog } = stack
+  const config = readBillingRunnerConfig(payments.serviceSettings)
+  const { clock, database, hotState, eventLog } = payments.stack
   const logger = createLogger('billing-runner', 'silent')
   const lines: string[] = []
   const { program, output } = createCommandLine('tollgate', (line) => lines.push(line))

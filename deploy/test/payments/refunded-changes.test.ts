@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
@@ -120,9 +119,8 @@ describe('a full refund of what a change of plan cost', () => {
       'purchase.activated',
       'purchase.plan_changed',
     ])
-    const path = `/v1/sdk/purchases/customer/${first.customerRef}`
-    const { body } = await stack.payments.call<{ purchases: PurchaseBody[] }>('GET', path)
-    expect(body.purchases.map(({ reference, status }) => [reference, status])).toContainEqual([
+    const listed = await stack.payments.purchasesOf(first.customerRef)
+    expect(listed.map(({ reference, status }) => [reference, status])).toContainEqual([
       first.reference,
       'active',
     ])

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
@@ -12,12 +12,9 @@ const main = fileURLToPath(new URL('../../../billing-runner/dist/cli/main.js', i
 const customers = 24
 const renewalAt = '2026-03-01T10:00:00Z'
 
-let stack: RenewalStack
 const alive = new Set<ChildProcess>()
 
-beforeAll(async () => {
-  stack = await RenewalStack.start()
-})
+const stack = await RenewalStack.start()
 afterAll(async () => {
   for (const child of alive) child.kill('SIGKILL')
   await stack.stop()

@@ -12,7 +12,7 @@ import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import { PaymentStack, type PaymentStackOptions } from './payment-stack.ts'
+import { PaymentStack, topUpTerms, type PaymentStackOptions } from './payment-stack.ts'
 
 /** Customers who bought a plan with a card, and the billing runner that renews it. */
 export class RenewalStack {
@@ -32,7 +32,7 @@ export class RenewalStack {
   }
 
   get sql() {
-    return this.payments.stack.database.in('sandbox')
+    return this.payments.sql
   }
 
   /** Ends all purchases and charges of earlier tests. */
@@ -47,14 +47,8 @@ export class RenewalStack {
   }
 
   runnerEnvironment(settings: Readonly<Record<string, string>> = {}): Record<string, string> {
-    const { stack, simulator } = this.payments
     return {
-      TOLLGATE_DATA_DIR: stack.folder,
-      TOLLGATE_DATABASE_URL: stack.databaseUrl,
-      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-      TOLLGATE_LOG_PARTITIONS: '4',
-      TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
-      TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
+      ...this.payments.serviceSettings,
       TOLLGATE_STRIPE_TIMEOUT_MS: '2000',
       TOLLGATE_BILLING_RETRY_PAUSE_MS: '10',
       TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
@@ -126,15 +120,8 @@ export class RenewalStack {
   /** The customer pays something else with another card, which is saved. */
   async payWith(customerRef: string, card: string): Promise<void> {
     this.sequence += 1
-    const autoRecharge = {
-      enabled: true,
-      triggerType: 'balance',
-      currency: 'USD',
-      thresholdAmountMajor: 5,
-      topupAmountMajor: 20,
-    }
-    const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD', autoRecharge }
-    const asked = { customerRef, ...topUp }
+    const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+    const asked = { customerRef, ...topUp, autoRecharge: topUpTerms }
     const { body } = await this.payments.createIntent(`pay-${this.sequence}`, asked)
     await this.payments.confirm(body.processorPaymentId, card)
     await this.payments.process(body.processorPaymentId, customerRef)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
@@ -6,13 +6,8 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* Renewals that the billing runner charges to saved cards, with the simulator of Stripe. */
 
-let stack: RenewalStack
-let planRef: string
-
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 afterAll(() => stack.stop())
 beforeEach(() => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')

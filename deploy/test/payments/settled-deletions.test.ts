@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import type {
   CustomerNotChargedBody,
   CustomerNotSettledBody,
 } from '@tollgate/schemas/http/customers'
-import { startMeteredStack, type MeteredStack } from './metered-stack.ts'
-import type { RenewalStack } from './renewal-stack.ts'
+import { startMeteredStack } from './metered-stack.ts'
 
 /* A customer with an open invoice, unbilled usage or bought credits is only deleted if the request decides about them. */
 
-let metered: MeteredStack
-let shop: RenewalStack
-let hybridRef: string
-let flatRef: string
-
-beforeAll(async () => {
-  metered = await startMeteredStack()
-  shop = metered.shop
-  const monthly = { billingCycle: 'monthly' }
-  const hybrid = { type: 'hybrid', basePrice: 4_900, creditsPerUnit: 100, ...monthly }
-  hybridRef = await shop.payments.createPlan(hybrid)
-  flatRef = await shop.payments.createPlan({ price: 1_900, ...monthly })
-})
+const metered = await startMeteredStack()
+const shop = metered.shop
+const monthly = { billingCycle: 'monthly' }
+const hybrid = { type: 'hybrid', basePrice: 4_900, creditsPerUnit: 100, ...monthly }
+const hybridRef = await shop.payments.createPlan(hybrid)
+const flatRef = await shop.payments.createPlan({ price: 1_900, ...monthly })
 afterAll(() => metered.stop())
 beforeEach(() => {
   shop.payments.stack.clock.set('2026-01-31T12:00:00Z')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import { eventually } from './payment-stack.ts'
@@ -9,11 +9,7 @@ import { RenewalStack } from './renewal-stack.ts'
 /* 50 concurrent purchases take long on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 })
 
-let shop: RenewalStack
-
-beforeAll(async () => {
-  shop = await RenewalStack.start({ hasWebhooks: true })
-})
+const shop = await RenewalStack.start({ hasWebhooks: true })
 afterAll(() => shop.stop())
 
 const oneTime = (maxQuantity: number, fields: object = {}) =>

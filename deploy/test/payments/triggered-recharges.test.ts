@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import {
   rechargeBeginningsPath,
   type AutoRechargeResponse,
 } from '@tollgate/schemas/http/auto-recharge'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
-import type { TollgateClient } from '../../src/client/tollgate-client.ts'
-import {
-  openSimulator,
-  type SimulatorUnderTest,
-} from '../../../stripe-simulator/test/simulator-under-test.ts'
-import { startStack, type Stack } from '../stack.ts'
+import { openSimulator } from '../../../stripe-simulator/test/simulator-under-test.ts'
+import { startStack } from '../stack.ts'
 import { eventually } from './payment-stack.ts'
 
 /* Automatic top-ups of wallets that usage empties, with all services, and what the answers to usage report about them. */
@@ -17,25 +13,20 @@ import { eventually } from './payment-stack.ts'
 /* The timeout allows for a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
 
-let simulator: SimulatorUnderTest
-let stack: Stack
-let client: TollgateClient
-let productRef: string
-let planRef: string
-
-beforeAll(async () => {
-  simulator = await openSimulator()
-  stack = await startStack({
-    settings: {
-      TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
-      TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
-      TOLLGATE_PAYMENTS_INTERVAL_MS: '50',
-    },
-  })
-  client = (await stack.createProvider()).sandbox
-  productRef = await made('/v1/sdk/products', { name: 'API' })
-  const plan = { name: 'Credits', type: 'usage-based', billingModel: 'pre-paid' }
-  planRef = await made(`/v1/sdk/products/${productRef}/plans`, { ...plan, creditsPerUnit: 1000 })
+const simulator = await openSimulator()
+const stack = await startStack({
+  settings: {
+    TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
+    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
+    TOLLGATE_PAYMENTS_INTERVAL_MS: '50',
+  },
+})
+const client = (await stack.createProvider()).sandbox
+const productRef = await made('/v1/sdk/products', { name: 'API' })
+const plan = { name: 'Credits', type: 'usage-based', billingModel: 'pre-paid' }
+const planRef = await made(`/v1/sdk/products/${productRef}/plans`, {
+  ...plan,
+  creditsPerUnit: 1000,
 })
 afterAll(async () => {
   await stack.stop()

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
 /* Payments from before payments stored the seller. Their invoices must still name the seller. */
 
-let quiet: PaymentStack
-let told: PaymentStack
-
-beforeAll(async () => {
-  quiet = await PaymentStack.start({ settings: { TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000' } })
-  told = await PaymentStack.start({ hasWebhooks: true })
-})
+const quiet = await PaymentStack.start({ settings: { TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000' } })
+const told = await PaymentStack.start({ hasWebhooks: true })
 afterAll(async () => {
   await quiet.stop()
   await told.stop()
@@ -19,12 +14,12 @@ afterAll(async () => {
 async function begin(payments: PaymentStack, customerRef: string): Promise<PaymentIntentBody> {
   const asked = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
   const { body } = await payments.createIntent(`old-${customerRef}`, asked)
-  await payments.stack.database.in('sandbox')`update payment_intents set seller_name = null`
+  await payments.sql`update payment_intents set seller_name = null`
   return body
 }
 
 async function sellerOf(payments: PaymentStack, customerRef: string): Promise<string | undefined> {
-  const [invoice] = await payments.stack.database.in('sandbox')<{ name: string }[]>`
+  const [invoice] = await payments.sql<{ name: string }[]>`
     select parties -> 'seller' ->> 'name' as name from invoices where customer_ref = ${customerRef}`
   return invoice?.name
 }

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStores, type Stores } from '../money/stores.ts'
+import { afterAll, expect, test } from 'vitest'
+import { openStores } from '../money/stores.ts'
 import { playBatch } from './play-batch.ts'
 import type { Sequence } from './step.ts'
 
 /* Sequences that broke a rule in the past. */
 
-let stores: Stores
-
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 
 const card = 'pm_card_visa'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStores, type Stores } from '../money/stores.ts'
+import { afterAll, expect, test } from 'vitest'
+import { openStores } from '../money/stores.ts'
 import { playBatch } from './play-batch.ts'
 import { anySequence, pauses } from './step.ts'
 
@@ -28,11 +28,7 @@ const starts = Array.from(
   (_, test) => test * sequencesEach,
 )
 
-let stores: Stores
-
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 
 test.each(starts)(

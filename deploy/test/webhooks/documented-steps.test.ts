@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startInstance, type Instance } from '../../../tools/src/instance/instance.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startInstance } from '../../../tools/src/instance/instance.ts'
+import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 import { findFreePort } from '../../src/standalone/ports.ts'
 
 /*
@@ -22,24 +22,19 @@ const blocks = (language: string): string[] =>
   )
 
 const commands = blocks('sh')
-let folder: TemporaryFolder
-let instance: Instance
-let receiverPort: number
 let receiver: ChildProcess | undefined
 /** Output of the receiver. */
 let printed = ''
 /** Values that the reader has seen so far, which replace the ellipses on the page. */
 const seen = { we_: '', dlv_: '', whsec_: [] as string[] }
 
-beforeAll(async () => {
-  folder = await makeTemporaryFolder('documented-steps')
-  const port = await findFreePort(new Set())
-  receiverPort = await findFreePort(new Set([port]))
-  const dataDir = join(folder.path, 'data')
-  instance = await startInstance({ dataDir, port, environment: process.env })
-  await mkdir(join(folder.path, 'receiver'))
-  await writeFile(join(folder.path, 'receiver/package.json'), '{ "private": true }')
-})
+const folder = await makeTemporaryFolder('documented-steps')
+const port = await findFreePort(new Set())
+const receiverPort = await findFreePort(new Set([port]))
+const dataDir = join(folder.path, 'data')
+const instance = await startInstance({ dataDir, port, environment: process.env })
+await mkdir(join(folder.path, 'receiver'))
+await writeFile(join(folder.path, 'receiver/package.json'), '{ "private": true }')
 
 afterAll(async () => {
   await stopReceiver()

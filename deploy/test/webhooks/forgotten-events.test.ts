@@ -5,7 +5,7 @@ import { drawEventId } from '@tollgate/domain/unit-of-work/draw-event-id'
 import { eraseAnswers, wantAnswersErased } from '@tollgate/domain/webhooks/answer-erasures'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { databaseOf, Died, Life } from '../money/life.ts'
 
 /* Data that is deleted: old events, and receivers' answers about erased customers. */
@@ -15,11 +15,7 @@ const dayMs = 86_400_000
 const today = new Date('2026-06-01T12:00:00Z')
 const daysAgo = (days: number): Date => new Date(today.getTime() - days * dayMs)
 
-let postgres: Awaited<ReturnType<typeof startTestDatabase>>
-
-beforeAll(async () => {
-  postgres = await startTestDatabase(migrationsFolder)
-})
+const postgres = await startTestDatabase(migrationsFolder)
 afterAll(() => postgres.stop())
 beforeEach(async () => {
   for (const table of ['answer_erasures', 'webhook_attempts', 'webhook_deliveries', 'outbox']) {

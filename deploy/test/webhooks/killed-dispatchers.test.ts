@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { measureKills, sendersUnderFire } from '../../../tools/src/bench/webhooks/measure-kills.ts'
-import { startRig, type Rig } from '../../../tools/src/bench/webhooks/rig.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
+import { startRig } from '../../../tools/src/bench/webhooks/rig.ts'
+import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 
 /*
  * Built dispatchers are repeatedly killed with `kill -9`, and PostgreSQL is restarted once. No delivery may be lost, and few may be
@@ -21,13 +21,8 @@ const dispatcher = fileURLToPath(
   new URL('../../../webhook-dispatcher/dist/main.js', import.meta.url),
 )
 
-let folder: TemporaryFolder
-let rig: Rig
-
-beforeAll(async () => {
-  folder = await makeTemporaryFolder('killed-dispatchers')
-  rig = await startRig(folder.path, dispatcher)
-})
+const folder = await makeTemporaryFolder('killed-dispatchers')
+const rig = await startRig(folder.path, dispatcher)
 afterAll(async () => {
   await rig.stop()
   await folder.remove()

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type {
   WebhookDeliveryBody,
   WebhookReplayBody,
@@ -7,16 +7,13 @@ import type {
   WebhookEndpointBody,
   WebhookEndpointWithSecretBody,
 } from '@tollgate/schemas/http/webhook-endpoints'
-import { isFirstSignedWith, startWebhookWorld, type WebhookWorld } from './webhook-world.ts'
+import { isFirstSignedWith, startWebhookWorld } from './webhook-world.ts'
 
 /* Management of endpoints over HTTP, and its effects on a receiver. */
 
-let world: WebhookWorld
 let endpoint: WebhookEndpointWithSecretBody
 
-beforeAll(async () => {
-  world = await startWebhookWorld()
-})
+const world = await startWebhookWorld()
 afterAll(() => world.stop())
 
 beforeEach(async () => {

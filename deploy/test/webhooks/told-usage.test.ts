@@ -9,27 +9,21 @@ import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { eventDefinitions } from '@tollgate/schemas/event-types'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Shop } from '../../../billing-runner/test/runner-stack.ts'
 import { databaseOf, Life } from '../money/life.ts'
-import {
-  startUsageBillingStack,
-  type UsageBillingStack,
-} from '../usage-billing/usage-billing-stack.ts'
+import { startUsageBillingStack } from '../usage-billing/usage-billing-stack.ts'
 
 /* `usage.recorded` for usage that was recorded in the log and stored: one event per record, even if processes are killed. */
 
 const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
 const at = new Date('2026-03-01T10:00:00Z')
 
-let stack: UsageBillingStack
 let shop: Shop
 let endpoints = 0
 
-beforeAll(async () => {
-  stack = await startUsageBillingStack()
-  stack.runner.clock.set(at.toISOString())
-})
+const stack = await startUsageBillingStack()
+stack.runner.clock.set(at.toISOString())
 afterAll(() => stack.stop())
 beforeEach(async () => {
   shop = await stack.runner.openShop()

@@ -29,7 +29,7 @@ test.each([
   expect(open).toEqual(expected)
 })
 
-test('a reserved tool that the MCP server does not list stays reserved', () => {
+test('keeps a reserved tool reserved while the MCP server does not list it', () => {
   const reserved: Tool = {
     ...{ name: 'reserved', description: null, access: 'plans', planRefs: ['pln_pro'] },
     ...{ onlyListedPlans: true, cancelledCalls: 'always', hasVanished: true },

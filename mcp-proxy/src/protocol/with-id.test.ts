@@ -13,6 +13,6 @@ test.each([
   ['{"params":[{"id":1}],"id":"1"}', '{"params":[{"id":1}],"id":"new"}'],
   // The last of equal names counts, as it does in JSON.parse.
   ['{"id":1,"x":"\\"id\\":2","id":2}', '{"id":"new","x":"\\"id\\":2"}'],
-])('replaces the id of %s alone', (text, expected) => {
+])('replaces only the message id of %s', (text, expected) => {
   expect(withId(text, 'new')).toBe(expected)
 })

@@ -51,7 +51,7 @@ test.each([
   expect(asked).toBe(expected)
 })
 
-test('asks once in each pause, and seldom where nothing comes of it', async () => {
+test('discovers tools once per interval, and less often while nothing changes', async () => {
   const list = async (): Promise<number> => {
     watch.listed(server, named('a'), true)
     await new Promise(setImmediate)
@@ -71,7 +71,7 @@ test('asks once in each pause, and seldom where nothing comes of it', async () =
   expect(await list()).toBe(4)
 })
 
-test('a discovery that fails is tried again after the same pause', async () => {
+test('retries a failed discovery after the same interval', async () => {
   status = 502
   for (let pauses = 1; pauses <= 3; pauses++) {
     watch.listed(server, named('a'), true)

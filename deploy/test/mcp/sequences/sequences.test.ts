@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { play } from './play.ts'
 import { anySequence, type Sequence } from './step.ts'
 import { World } from './world.ts'
@@ -21,11 +21,7 @@ const rounds = 2
 /** The sequences are the same in each run, unless a number of sequences is set. */
 const firstSeed = asked === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
-let world: World
-
-beforeAll(async () => {
-  world = await World.start()
-})
+const world = await World.start()
 afterAll(() => world.stop())
 
 test(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventTypes } from '@tollgate/schemas/event-types'
+import { topUpTerms } from '../../payments/payment-stack.ts'
 import { Deliveries } from './deliveries.ts'
 import { ScenarioWorld } from './scenario-world.ts'
 
@@ -11,15 +12,9 @@ import { ScenarioWorld } from './scenario-world.ts'
 const opensAt = '2026-01-31T12:00:00Z'
 const monthly = { billingCycle: 'monthly' } as const
 
-let world: ScenarioWorld
-let deliveries: Deliveries
-let planRef: string
-
-beforeAll(async () => {
-  world = await ScenarioWorld.open(opensAt)
-  deliveries = await Deliveries.open(world)
-  planRef = await world.createPlan({ ...monthly, price: 1900 })
-})
+const world = await ScenarioWorld.open(opensAt)
+const deliveries = await Deliveries.open(world)
+const planRef = await world.createPlan({ ...monthly, price: 1900 })
 afterAll(async () => {
   await deliveries.close()
   await world.close()
@@ -223,15 +218,8 @@ describe('credits', () => {
 
   test('are not bought again by a card that is turned down', async () => {
     const payer = await world.createCustomer()
-    const autoRecharge = {
-      enabled: true,
-      triggerType: 'balance',
-      currency: 'USD',
-      thresholdAmountMajor: 5,
-      topupAmountMajor: 20,
-    }
-    const topUp = { purpose: 'credit_topup', amount: 1_000, currency: 'USD', autoRecharge }
-    await world.pay(payer, topUp)
+    const topUp = { purpose: 'credit_topup', amount: 1_000, currency: 'USD' }
+    await world.pay(payer, { ...topUp, autoRecharge: topUpTerms })
     await world.spoilCard(payer)
     const path = `/v1/ui/customers/${payer}/credits/adjustments`
     await world.call('POST', path, { amount: -60_000, reason: 'used' })
