@@ -126,7 +126,7 @@ describe('npm start refuses', () => {
     expect(outcome.code).toBe(1)
   })
 
-  test('a port on which something else listens', async () => {
+  test('a port that another program uses', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, host, resolve))
     const { port } = server.address() as AddressInfo
@@ -168,14 +168,14 @@ describe('npm start refuses', () => {
     ])
   })
 
-  test('a data folder without a name', () => {
+  test('an empty data folder setting', () => {
     const program = fileURLToPath(new URL('../dist/standalone/main.js', import.meta.url))
     const env = { ...process.env, TOLLGATE_DATA_DIR: '' }
     const { status, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8', env })
     expect([status, stderr]).toEqual([1, 'TOLLGATE_DATA_DIR=: must name a path\n'])
   })
 
-  test('an option that it does not have, and names the nearest', () => {
+  test('an unknown option, and suggests the nearest one', () => {
     const start = fileURLToPath(new URL('../start.mjs', import.meta.url))
     const { status, stderr } = spawnSync('node', [start, '--engine'], { encoding: 'utf8' })
     expect([status, stderr]).toEqual([1, expect.stringContaining('Did you mean --engines?')])

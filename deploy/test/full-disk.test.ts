@@ -59,7 +59,7 @@ describe('a full disk', () => {
     ])
   })
 
-  test('answers usage with 503, keeps what was taken, and goes on once there is room', async (context) => {
+  test('answers usage with 503, keeps accepted records, and continues once there is space', async (context) => {
     if (!hasDisk) return context.skip('mounting a small disk is not allowed here')
     const dataDir = join(disk, 'data')
     const instance = await startInstance({ dataDir, port: 0, environment: process.env })

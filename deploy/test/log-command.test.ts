@@ -64,7 +64,7 @@ async function said(act: (output: Output) => Promise<boolean>): Promise<{
   return { isWhole, text: lines.join('\n') }
 }
 
-test('says which segment is damaged, cuts the log behind it and keeps a copy', async () => {
+test('names the damaged segment, truncates the log after it and keeps a copy', async () => {
   await createLog(records, records)
   expect(await said((output) => verifyLog(folder, output))).toMatchObject({ isWhole: true })
   const damaged = sealedSegments(folder.log)[2]!
@@ -89,11 +89,16 @@ test('says which segment is damaged, cuts the log behind it and keeps a copy', a
 test.each([
   ['stored', 3, records],
   ['counted', records, 3],
-] as const)('changes nothing while records of it are not %s', async (_, stored, counted) => {
-  await createLog(stored, counted)
-  const path = damageOldSegment(root)!
-  const { isWhole, text } = await said((output) => repairLog(folder, {}, output))
-  expect(isWhole).toBe(false)
-  expect(text).toMatch(/tollgate\.usage\.live\/0: records 3 to \d+ are not both counted and stored/)
-  expect(existsSync(path)).toBe(true)
-})
+] as const)(
+  'changes nothing while records of the segment are not %s',
+  async (_, stored, counted) => {
+    await createLog(stored, counted)
+    const path = damageOldSegment(root)!
+    const { isWhole, text } = await said((output) => repairLog(folder, {}, output))
+    expect(isWhole).toBe(false)
+    expect(text).toMatch(
+      /tollgate\.usage\.live\/0: records 3 to \d+ are not both counted and stored/,
+    )
+    expect(existsSync(path)).toBe(true)
+  },
+)

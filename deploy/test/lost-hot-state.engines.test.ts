@@ -29,7 +29,7 @@ async function startRedis(port: number): Promise<RedisServerProcess> {
   return await RedisServerProcess.start({ folder, port })
 }
 
-describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
+describe.skipIf(!hasRedisServer)('while hot state is lost or unavailable', () => {
   let providerId: string
   let client: TollgateClient
   let productRef: string
@@ -134,7 +134,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     return Number(line?.[1] ?? 0)
   }
 
-  test('a wipe lets usage in, answers limit checks exactly, refuses no valid key, and takes no revoked one', async () => {
+  test('after a wipe, records usage, answers limit checks exactly, and still checks keys correctly', async () => {
     const valid = await issueKey()
     const revoked = await issueKey()
     await revokeApiKey(stack.database, hotState, jobActor('test'), revoked.key, new Date())
@@ -153,7 +153,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     await expectExact()
   })
 
-  test('a Redis that is gone lets usage in and answers limit checks exactly; a new one gets everything again', async () => {
+  test('without Redis, records usage and answers limit checks exactly, and fills a new Redis again', async () => {
     const { port } = redis
     const neverSeen = await issueKey()
     await redis.kill()

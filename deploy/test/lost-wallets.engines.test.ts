@@ -18,7 +18,7 @@ const patienceMs = 60_000
 /** The tests wait for the recovery of all lost data, and the machine may be busy. */
 const testTimeoutMs = 180_000
 
-describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
+describe.skipIf(!hasRedisServer)('wallets after a loss of hot state', () => {
   let folder: string
   let redis: RedisServerProcess
   let hotState: HotState
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
   }
 
   test(
-    'are told exactly from the ledger, ClickHouse and the log, and pay again once they are counted',
+    'have exact balances from the ledger, ClickHouse and the log, and pay again once rebuilt',
     async () => {
       const customerRef = await createPayer('user-1')
       await grant(customerRef, 1_000)
@@ -97,7 +97,7 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
   )
 
   test(
-    'are what a model says, whatever is lost when',
+    'match a model, whatever is lost at any time',
     async () => {
       const random = new SeededRandom(4_711)
       const payers = await Promise.all(

@@ -6,14 +6,14 @@ import { madePages } from '../src/pages/made-pages.ts'
 const root = new URL('../../', import.meta.url)
 
 test.each(['cli.md', 'configuration.md', 'errors.md', 'events.md'])(
-  'docs/%s is what the code declares (npm run docs makes it anew)',
+  'docs/%s is up to date (npm run docs writes it again)',
   async (name) => {
     const page = await readFile(new URL(`docs/${name}`, root), 'utf8')
     expect(page).toBe((await madePages())[name])
   },
 )
 
-test('docs/errors.md has every code of the table, and something sends each of them', async () => {
+test('docs/errors.md lists every error code, and each of them is sent somewhere', async () => {
   const page = await readFile(new URL('docs/errors.md', root), 'utf8')
   const documented = [...page.matchAll(/^\| `(\w+)` +\| .* \| .* \|$/gm)].map(([, code]) => code)
   expect(new Set(documented)).toEqual(new Set(Object.keys(errorCodes)))

@@ -81,7 +81,7 @@ const openWallets = () =>
 const remainingOf = async (customerRef: string, productRef: string) =>
   (await client.checkLimit(customerRef, productRef)).remaining
 
-test('admits exactly as many calls in parallel as the cap says, and records each', async () => {
+test('admits exactly as many concurrent calls as the cap allows, and records each', async () => {
   const productRef = await createCappedProduct(client, cap)
   const customerRef = await createCustomer(client)
   const server = serverOf(productRef)
@@ -127,7 +127,7 @@ test('counts a call once in the requests and in the meter of its tool, and debit
   }
 })
 
-test('makes as many repeats free at several processes, and after a restart, as at one', async () => {
+test('gives the same number of free repeats at several processes, and after a restart', async () => {
   const productRef = await createCappedProduct(client, 1_000)
   const customerRef = await createCustomer(client)
   const repeated = () => callOf(serverOf(productRef), customerRef, { clientKey })
@@ -155,7 +155,7 @@ test('makes as many repeats free at several processes, and after a restart, as a
 
 const paywallOf = (given: GatedCall) => paywallIn(opened.gate, given)
 
-test('lets every customer call a public tool, and records nothing', async () => {
+test('lets every customer call a public tool, without a record', async () => {
   const server = serverOf('prd_UNKNOWN', {
     tools: new Map([['open', { access: 'public', planRefs: [] }]]),
   })
@@ -190,7 +190,7 @@ test('asks for a plan that includes the tool', async () => {
   expect((await paywallOf(callOf(without, customerRef))).kind).toBe('payment_required')
 })
 
-test('says what must be paid or activated, and records it as paywall', async () => {
+test('says what must be paid or activated, and records the outcome paywall', async () => {
   const productRef = await createCappedProduct(client, 1)
   const customerRef = await createCustomer(client)
   const server = serverOf(productRef)
@@ -221,7 +221,7 @@ test('says what must be paid or activated, and records it as paywall', async () 
   await expect.poll(paywalls).toBe(1)
 })
 
-test('says that a call is unavailable while ingest is away, or lets it go ahead where that is configured', async () => {
+test('refuses a call while ingest is unavailable, or allows it if so configured', async () => {
   const productRef = await createCappedProduct(client, cap)
   const customerRef = await createCustomer(client)
   const given = callOf(serverOf(productRef), customerRef)
@@ -246,7 +246,7 @@ test('says that a call is unavailable while ingest is away, or lets it go ahead 
   await next.stop()
 })
 
-test('goes on with what ingest said last while ingest is away for a while', async () => {
+test('uses the last answer of ingest while ingest is unavailable for a short time', async () => {
   const productRef = await createCappedProduct(client, 1_000)
   const customerRef = await createCustomer(client)
   const given = callOf(serverOf(productRef), customerRef)
@@ -272,7 +272,7 @@ test('goes on with what ingest said last while ingest is away for a while', asyn
   await strict.stop()
 })
 
-test('records nothing of a round that asks for input, and gives back what it held', async () => {
+test('records nothing for a round that asks for input, and releases its hold', async () => {
   const productRef = await createCappedProduct(client, 1)
   const customerRef = await createCustomer(client)
   const given = callOf(serverOf(productRef), customerRef)
@@ -320,7 +320,7 @@ describe('links and the tools of the proxy', () => {
     ['topup', {}, { purpose: 'topup' }],
     ['manage_account', { planRef: 'pln_1' }, { purpose: 'portal' }],
     ['manage_purchase', {}, { purpose: 'portal' }],
-  ])('%s answers with a link that is made once', async (name, given, body) => {
+  ])('answers %s with a link that is created once', async (name, given, body) => {
     controlPlane.answer = () => [201, { url }]
     const customerRef = `cus_${name}`
     for (let again = 0; again < 2; again++) {
@@ -335,7 +335,7 @@ describe('links and the tools of the proxy', () => {
     ])
   })
 
-  test('get_user_info tells of the customer, with a link that signs nobody in', async () => {
+  test('describes the customer in get_user_info, with a link that does not sign in', async () => {
     const session = 'https://hosted.test/customer/manage?id=ses_SECRET'
     controlPlane.answer = (path) =>
       path === '/v1/sdk/user-info' ? [200, { status: 'ok', verifyUrl: session }] : [200, { url }]
@@ -345,7 +345,7 @@ describe('links and the tools of the proxy', () => {
     })
   })
 
-  test('what cannot be done now is an error in the result', async () => {
+  test('returns an error in the result if a tool is unavailable', async () => {
     controlPlane.answer = () => [503, { message: 'away' }]
     for (const [name, given] of [
       ['upgrade', {}],
@@ -360,7 +360,7 @@ describe('links and the tools of the proxy', () => {
     expect(JSON.stringify(controlPlane.asked)).not.toContain('xxx')
   })
 
-  test('a paywall carries the link, and none while the control plane is away', async () => {
+  test('includes a link in a paywall, but none while the control plane is unavailable', async () => {
     const customerRef = await createCustomer(client)
     expect(await call(callOf(server, customerRef))).toBe(true)
     const opensUrls = { era: 'sessions', opensUrls: true, showsApps: false } as const
@@ -378,7 +378,7 @@ describe('links and the tools of the proxy', () => {
     })
   })
 
-  test('names of recovery tools are answered for only where the MCP server has none of that name', () => {
+  test('answers recovery tools only if the MCP server has no tool of that name', () => {
     const own = serverOf('prd_1', {
       tools: new Map([['topup', { access: 'public', planRefs: [] }]]),
     })

@@ -116,7 +116,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     await moveTail(source, to, work)
   }
 
-  it('come to the same wherever the process dies', { timeout }, async () => {
+  it('give the same result wherever the process dies', { timeout }, async () => {
     let deaths = 0
     for (;;) {
       const journal = await journalAsKept(target.database.control)
@@ -134,7 +134,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     expect(isSame, report).toBe(true)
   })
 
-  it('leave out what is moved another way, and bring the rest', { timeout }, async () => {
+  it('move everything except data that is moved another way', { timeout }, async () => {
     for (const environment of environments) {
       const ids = async ({ usageStore }: Source | Target): Promise<string[]> => {
         const rows = await usageStore.query<{ id: string }>(
@@ -157,7 +157,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     }
   })
 
-  it('begin on nothing that holds an installation', async () => {
+  it('refuse a target that contains an installation', async () => {
     await expect(requireEmptyDatabase(target.database)).rejects.toThrow(/control\.providers/)
     await expect(requireEmptyUsageStore(target.usageStore)).rejects.toThrow(
       /ClickHouse has rows in/,
@@ -174,7 +174,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     expect((await journalAsKept(sql)).isFinished).toBe(true)
   })
 
-  it('are found out when a side is not the same', { timeout }, async () => {
+  it('report a difference between the two sides', { timeout }, async () => {
     const { database, usageStore, log } = target
     // Without this, the audit log would record the change and differ permanently.
     await database.control`alter table providers disable trigger user`

@@ -10,7 +10,7 @@ const client = (await stack.createProvider()).sandbox
 
 afterAll(() => stack.stop())
 
-test('a month that began on the 31st ends on 28 February, to the millisecond', async () => {
+test('ends a month that began on the 31st on 28 February, to the millisecond', async () => {
   clock.set('2027-01-31T10:00:00.000Z')
   const productRef = await createCappedProduct(client, 100)
   const customerRef = await createCustomer(client)
@@ -39,7 +39,7 @@ test('a month that began on the 31st ends on 28 February, to the millisecond', a
   expect(await remaining()).toBe(100)
 })
 
-test('a record stamped up to five minutes before the first period counts, an older one does not', async () => {
+test('counts a record stamped up to 5 minutes before the first period, but not an older one', async () => {
   clock.set('2027-05-10T12:00:00.000Z')
   const productRef = await createCappedProduct(client, 100)
   const customerRef = await createCustomer(client)
@@ -51,7 +51,7 @@ test('a record stamped up to five minutes before the first period counts, an old
   expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(99)
 })
 
-test('usage queries cut at the same instants', async () => {
+test('divides usage queries at the same instants', async () => {
   clock.set('2027-06-15T00:00:00.000Z')
   const productRef = await createCappedProduct(client, 100)
   const customerRef = await createCustomer(client)

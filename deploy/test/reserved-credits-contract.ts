@@ -94,7 +94,7 @@ export function describeReservedCredits(opened: () => StackOfProvider): void {
     await expectBalance(customerRef, 40 * creditsPerUnit + 99)
   }, 180_000)
 
-  test('takes the debit from what is reserved, whether the call costs less or more', async () => {
+  test('debits the reserved credits, whether the call costs less or more', async () => {
     const customerRef = await createPayer(1_000)
     const ids: string[] = []
     for (const units of [2, 3, 4]) {

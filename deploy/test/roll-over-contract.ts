@@ -174,7 +174,7 @@ export function describeRollOver(
 
     afterAll(() => underTest.remove())
 
-    test('what a week does not use widens the cap of the next one, and of no other', async () => {
+    test('adds unused units of a week to the next week only', async () => {
       clock.set(begin)
       const asker = await Asker.open(client, 100)
       await asker.use(60, begin)
@@ -209,7 +209,7 @@ export function describeRollOver(
       expect(await asker.remaining()).toBe(200)
     })
 
-    test('reservations have the room that was carried over, and see what comes late', async () => {
+    test('includes carried-over units and late usage in reservations', async () => {
       clock.set(begin)
       const asker = await Asker.open(client, 100)
       await asker.use(60, begin)
@@ -221,7 +221,7 @@ export function describeRollOver(
       expect(await asker.reserve(10)).toMatchObject({ withinLimits: true, remaining: 0 })
     })
 
-    test('another plan begins with nothing, and a plan that says nothing of it carries nothing over', async () => {
+    test('carries nothing over to another plan, or under a plan without roll-over', async () => {
       clock.set(begin)
       const asker = await Asker.open(client, 100)
       clock.set(begin + weekMs)
@@ -233,7 +233,7 @@ export function describeRollOver(
       expect(await asker.shown()).toMatchObject({ used: 0, carriedOverUnits: 0 })
     })
 
-    test('another plan that costs nothing has what the allowance of the week has left', async () => {
+    test('keeps the remaining allowance of the week under another free plan', async () => {
       clock.set(begin)
       const asker = await Asker.open(client, 100)
       await asker.use(60, begin)
@@ -256,7 +256,7 @@ export function describeRollOver(
       expect(await asker.remaining()).toBe(95)
     })
 
-    test('every check is what a model says, over weeks of use, late use and other plans', async () => {
+    test('matches a model over weeks of usage, late usage and plan changes', async () => {
       const property = fc.asyncProperty(
         fc.integer({ min: 1, max: 90 }),
         steps,
@@ -291,7 +291,7 @@ export function describeRollOver(
     }, 180_000)
 
     test.skipIf(lose === undefined)(
-      'survives a hot state that is lost',
+      'survives a loss of hot state',
       async () => {
         clock.set(begin)
         const asker = await Asker.open(client, 100)

@@ -201,7 +201,7 @@ async function read(providerId: string, tailRecordsMax = 1_000_000): Promise<big
   return amounts.get(window.id)!
 }
 
-test('ClickHouse and the rest of the log hold every acknowledged unit once, wherever the sink is', async () => {
+test('counts every acknowledged unit once from ClickHouse and the rest of the log, at any sink position', async () => {
   const property = fc.asyncProperty(cases, async ({ moved, recorded, sinks }) => {
     const providerId = `prv_${randomUUID()}`
     const movedEvents = moved.map((shape) => eventOf(providerId, shape))
@@ -223,7 +223,7 @@ test('ClickHouse and the rest of the log hold every acknowledged unit once, wher
   await fc.assert(property, { numRuns: 40 })
 }, 120_000)
 
-test('usage that is neither stored nor in the log any more, or too much of it, is not guessed', async () => {
+test('refuses to estimate usage that is missing from ClickHouse and the log, or too large to read', async () => {
   const providerId = `prv_${randomUUID()}`
   const shape = {
     customerRef: 'cus_a',

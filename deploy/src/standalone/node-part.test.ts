@@ -47,7 +47,7 @@ test('says why it could not start', async () => {
   )
 })
 
-test('ends by itself when its supervisor is gone', async () => {
+test('ends when its supervisor is gone', async () => {
   const part = await partOf(`
     process.on('disconnect', () => process.exit(7))
     setInterval(() => {}, 1000)
@@ -57,7 +57,7 @@ test('ends by itself when its supervisor is gone', async () => {
   expect(await running.gone).toBe('exit code 7')
 })
 
-test('a launch that is given up leaves no process behind', async () => {
+test('leaves no process behind when a launch is given up', async () => {
   const part = await partOf('setInterval(() => {}, 1000)')
   const giveUp = new AbortController()
   const launch = part.launch(giveUp.signal)
@@ -65,7 +65,7 @@ test('a launch that is given up leaves no process behind', async () => {
   await expect(launch).rejects.toThrow('service could not start: SIGKILL')
 })
 
-test('is killed when it hangs, and left alone while it answers', async () => {
+test('is killed when it hangs, but not while it answers', async () => {
   const port = await findFreePort(new Set())
   const part = await partOf(
     `

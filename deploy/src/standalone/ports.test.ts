@@ -15,7 +15,7 @@ test('names the setting when a port is taken, and accepts it once it is free', a
   await requireFreePort(port, 'TOLLGATE_PORT')
 })
 
-test('hands out every port once', async () => {
+test('returns every port once', async () => {
   const taken = new Set<number>()
   const ports = await Promise.all(Array.from({ length: 50 }, () => findFreePort(taken)))
   expect(new Set(ports).size).toBe(50)

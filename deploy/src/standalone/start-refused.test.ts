@@ -12,11 +12,11 @@ test.for([
       'could not extend file "base/1/2691": wrote only 4096 of 8192 bytes\nHINT:  Check free disk space.',
     ),
   ],
-] as const)('a full disk is one plain line, from %s', ([, error]) => {
+] as const)('reports a full disk in one line, from %s', ([, error]) => {
   expect(explainFileError(error, '/data').message).toMatch(full)
 })
 
-test('other errors stay as they are', () => {
+test('leaves other errors unchanged', () => {
   const error = new Error('something else')
   expect(explainFileError(error, '/data')).toBe(error)
 })

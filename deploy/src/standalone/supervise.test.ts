@@ -32,7 +32,7 @@ function controlledPart(launches: Controlled[], failures: number): Part {
   }
 }
 
-test('reports the notice of the first launch, launches a part again that ended by itself, and says so', async () => {
+test('reports the notice of the first launch, and relaunches and reports a part that ended', async () => {
   const launches: Controlled[] = []
   const lines: string[] = []
   const pids: (number | undefined)[] = []
@@ -56,7 +56,7 @@ test('reports the notice of the first launch, launches a part again that ended b
   expect(launches[1]?.ended()).toBe(true)
 })
 
-test('a part that was stopped stays stopped', async () => {
+test('does not relaunch a part that was stopped', async () => {
   const launches: Controlled[] = []
   const part = supervise(
     controlledPart(launches, 0),
@@ -69,7 +69,7 @@ test('a part that was stopped stays stopped', async () => {
   expect(launches).toHaveLength(1)
 })
 
-test('a stop in the middle of a relaunch leaves nothing running', async () => {
+test('leaves nothing running after a stop during a relaunch', async () => {
   const launches: Controlled[] = []
   const part = supervise(
     controlledPart(launches, 0),
@@ -82,7 +82,7 @@ test('a stop in the middle of a relaunch leaves nothing running', async () => {
   expect(launches.slice(1).every((launched) => launched.ended())).toBe(true)
 })
 
-test('hands on the reason of a first launch that failed', async () => {
+test('rejects with the reason of a failed first launch', async () => {
   const part = supervise(
     { name: 'part', logPath: '/log', launch: () => Promise.reject(new Error('no room')) },
     () => undefined,
@@ -92,7 +92,7 @@ test('hands on the reason of a first launch that failed', async () => {
   await part.stop()
 })
 
-test('launches a part again that is killed before it is ready', async () => {
+test('relaunches a part that is killed before it is ready', async () => {
   let launches = 0
   const running = { pid: 1, gone: new Promise<string>(() => undefined), end: async () => undefined }
   const launch = async (): Promise<RunningPart> => {
@@ -110,7 +110,7 @@ test('launches a part again that is killed before it is ready', async () => {
   await part.stop()
 })
 
-test('launches a part again that fails when another part was killed', async () => {
+test('relaunches a part that fails after another part was killed', async () => {
   const interruptions = new Interruptions()
   const needed: Controlled[] = []
   const other = supervise(

@@ -59,7 +59,7 @@ describe('the examples of the description', () => {
     )
   }
 
-  test('keep its schemas', () => {
+  test('conform to its schemas', () => {
     const faults = operations.flatMap(({ operation }) => [
       ...faultsOf(operation.operationId, operation.requestBody),
       ...Object.entries(operation.responses).flatMap(([status, response]) =>
@@ -115,7 +115,7 @@ function withUnknownFields(value: unknown): unknown {
 /** Operations that refuse unknown fields, because a misspelled field would change nothing. */
 const strictOperations: ReadonlySet<string> = new Set(['updateMerchant'])
 
-test('every example of a body passes its operation’s schema, with fields that nobody knows too', async () => {
+test('accepts every example body, even with unknown fields', async () => {
   const refused: string[] = []
   for (const described of operations) {
     const { operationId, requestBody } = described.operation
@@ -134,7 +134,7 @@ test('every example of a body passes its operation’s schema, with fields that 
   expect(refused).toEqual([])
 })
 
-test('an empty body that calls itself JSON is no body, wherever none is needed', async () => {
+test('accepts an empty body with a JSON content type wherever no body is required', async () => {
   let asked = 0
   for (const described of operations) {
     const { operationId, requestBody } = described.operation
@@ -150,7 +150,7 @@ test('an empty body that calls itself JSON is no body, wherever none is needed',
   expect(asked).toBeGreaterThan(40)
 })
 
-test('cancelling, reactivating, reading and deleting work with an empty body that calls itself JSON', async () => {
+test('cancels, reactivates, reads and deletes with an empty body with a JSON content type', async () => {
   const make = async (path: string, body: object): Promise<string> => {
     const sent = { body: JSON.stringify(body), headers: json }
     const made = JSON.parse((await ask('POST', path, sent)).text) as Record<string, string>

@@ -49,14 +49,14 @@ describe('a product', () => {
     await shop.delete(path)
   })
 
-  test('takes them later, one by one, and keeps the others', async () => {
+  test('updates single fields and keeps the others', async () => {
     const path = `/v1/sdk/products/${await shop.newProduct({ name: 'Reports' })}`
     for (const [field, value] of Object.entries(optional)) await shop.put(path, { [field]: value })
     expect(await shop.get(path)).toEqual({ ...bare, ...optional })
   })
 })
 
-test('a product that is an MCP server says where that is', async () => {
+test('shows the address of a product that is an MCP server', async () => {
   const originUrl = 'https://mcp.acme.example/mcp'
   const asked = { originUrl, name: 'Tools', mcpDomain: 'tools', tools: [{ name: 'search' }] }
   const path = '/v1/sdk/products/mcp/bootstrap'
@@ -147,7 +147,7 @@ describe('a plan', () => {
     await shop.delete(`/v1/sdk/products/${productRef}`)
   })
 
-  test('takes them later, one by one, and keeps the others', async () => {
+  test('updates single fields and keeps the others', async () => {
     const { productRef, planRef } = await shop.sell({ name: 'Pro', type: 'hybrid' })
     const path = `/v1/sdk/products/${productRef}/plans/${planRef}`
     for (const [field, value] of Object.entries(optional)) await shop.put(path, { [field]: value })
@@ -218,7 +218,7 @@ describe('a customer', () => {
     expect(await shop.get(`/v1/sdk/customers?email=${email}`)).toEqual(created)
   })
 
-  test('takes them later, one by one, and keeps the others', async () => {
+  test('updates single fields and keeps the others', async () => {
     const path = `/v1/sdk/customers/${await shop.newCustomer({ email: 'later@acme.example' })}`
     const later = { ...optional, externalRef: 'auth0|later' }
     for (const [field, value] of Object.entries(later)) await shop.patch(path, { [field]: value })

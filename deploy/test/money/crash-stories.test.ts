@@ -47,7 +47,7 @@ const batches = Array.from({ length: Math.ceil(storiesMax / storiesPerTest) }, (
 }))
 
 test.concurrent.each(batches)(
-  'stories $from to $upTo: whoever dies, it is charged, given and told once',
+  'charges, grants and reports once in stories $from to $upTo, whatever process dies',
   { timeout: 3_600_000 },
   async ({ from, upTo }) => {
     const property = async (stores: Stores): Promise<void> => {
@@ -76,7 +76,7 @@ test.concurrent.each(batches)(
   },
 )
 
-test('there were deaths, and of a thousand stories something of everything', () => {
+test('had crashes, and every kind of event in 1,000 stories', () => {
   if (asked !== undefined) console.log(Object.fromEntries(counts))
   expect(counts.get('death')).toBeGreaterThan(0)
   const missing = happenings.filter((name) => (counts.get(name) ?? 0) === 0)

@@ -38,7 +38,7 @@ async function outlived(life: Life, job: () => Promise<unknown>): Promise<void> 
   }
 }
 
-describe('what the processor did and told nobody of', () => {
+describe('changes at the processor without a webhook', () => {
   let payments: PaymentStack
   const day = '86400'
 
@@ -105,28 +105,32 @@ describe('what the processor did and told nobody of', () => {
     expect(await listUnbalancedTransactions(sql(), 9)).toEqual([])
   }
 
-  test('is found by whoever reads its list next', { timeout: 300_000 }, async () => {
-    const poll = (life: Life) =>
-      within(life, async (parts) => {
-        const jobParts = paymentPartsOf(config(), parts)
-        await pollEvents(jobParts, environment, 300_000)
-        while (await workOffInbox(jobParts, environment));
+  test(
+    'are found by the next process that reads the event list',
+    { timeout: 300_000 },
+    async () => {
+      const poll = (life: Life) =>
+        within(life, async (parts) => {
+          const jobParts = paymentPartsOf(config(), parts)
+          await pollEvents(jobParts, environment, 300_000)
+          while (await workOffInbox(jobParts, environment));
+        })
+      const steps = await dieAtEach(async (life) => {
+        const refundId = await refunded()
+        await poll(life)
+        // Work that a dead process had claimed is taken over after some time.
+        payments.stack.clock.set(new Date(payments.stack.clock.now() + 360_000).toISOString())
+        await poll(new Life())
+        await expectOnce(refundId)
+        const unsettled = await sql()`select 1 from processor_events where settled_at is null`
+        expect(unsettled).toHaveLength(0)
       })
-    const steps = await dieAtEach(async (life) => {
-      const refundId = await refunded()
-      await poll(life)
-      // Work that a dead process had claimed is taken over after some time.
-      payments.stack.clock.set(new Date(payments.stack.clock.now() + 360_000).toISOString())
-      await poll(new Life())
-      await expectOnce(refundId)
-      const unsettled = await sql()`select 1 from processor_events where settled_at is null`
-      expect(unsettled).toHaveLength(0)
-    })
-    expect(steps).toContain('before insert processor_events')
-    expect(steps).toContain('after commit')
-  })
+      expect(steps).toContain('before insert processor_events')
+      expect(steps).toContain('after commit')
+    },
+  )
 
-  test('is set right by whoever reconciles next, and reported', { timeout: 300_000 }, async () => {
+  test('are corrected and reported by the next reconciliation', { timeout: 300_000 }, async () => {
     const reconcile = (life: Life) =>
       within(life, (parts) => runReconciliation(config(), parts, { environment }))
     const steps = await dieAtEach(async (life) => {
@@ -142,7 +146,7 @@ describe('what the processor did and told nobody of', () => {
   })
 })
 
-describe('what was posted', () => {
+describe('posted entries', () => {
   let stores: Stores
 
   beforeAll(async () => {
@@ -150,7 +154,7 @@ describe('what was posted', () => {
   })
   afterAll(() => stores.stop())
 
-  test('is sealed once by whoever seals next', async () => {
+  test('are sealed once by the next process', async () => {
     const { database } = stores.postgres
     const sql = database.in(environment)
     let charges = 0

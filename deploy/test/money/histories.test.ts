@@ -55,7 +55,7 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   isLookedAt: fc.boolean(),
 })
 
-test('a history comes to one end, however it is told', { timeout: 3_600_000 }, async () => {
+test('reaches the same state for every order of webhooks', { timeout: 3_600_000 }, async () => {
   const histories = fc.record({
     ware: fc.constantFrom<Ware>('gold', 'credits'),
     happenings: fc.array(fc.tuple(happening, delivery), { minLength: 1, maxLength: 8 }),

@@ -36,7 +36,7 @@ const paid: Act[][] = [
   waitFor,
 ]
 
-test('a process that dies while it opens or books the payment leaves the invoice payable, once', async () => {
+test('keeps the invoice payable once if the process dies while it opens or books the payment', async () => {
   await lanes.run(async (stores) => {
     const before = (await tellStory(stores, { deaths: [], acts: billed })).steps.length
     const acts = [...billed, ...paid]

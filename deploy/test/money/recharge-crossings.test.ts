@@ -94,7 +94,7 @@ async function charges(status: string): Promise<number> {
   return topUps.filter((payment) => payment.status === status).length
 }
 
-test('a hundred that cross the threshold at once are charged once', async () => {
+test('charges once for 100 concurrent debits below the threshold', async () => {
   await open('pm_card_visa')
   await Promise.all([useAtOnce(90_000), lookAtOnce(), lookAtOnce(), lookAtOnce()])
   await lookAtOnce()
@@ -105,7 +105,7 @@ test('a hundred that cross the threshold at once are charged once', async () => 
   expect(await recharge()).toMatchObject({ status: 'active', monthlySpendMinor: 2_000n })
 })
 
-test('a month costs no more than it may, however often it is crossed', async () => {
+test('never exceeds the cap of a month, however often the threshold is crossed', async () => {
   await open('pm_card_visa')
   await useAtOnce(60_000)
   for (let crossing = 1; crossing <= 5; crossing++) {
@@ -120,7 +120,7 @@ test('a month costs no more than it may, however often it is crossed', async () 
   expect(await charges('succeeded')).toBe(3)
 })
 
-test('what is declined three times is not charged again, by however many', async () => {
+test('stops after three declines, with any number of processes', async () => {
   await open('pm_card_authenticationRequired')
   await useAtOnce(90_000)
   for (let round = 1; round <= 6; round++) {
@@ -138,7 +138,7 @@ test.each([
   ['before its call', 'before createPaymentIntent'],
   ['behind its call', 'after createPaymentIntent'],
 ])(
-  'a charge whose process died %s is settled a day later, before another is begun',
+  'settles a charge whose process died %s a day later, before it begins another',
   async (_, step) => {
     await open('pm_card_visa')
     await useAtOnce(90_000)
@@ -158,7 +158,7 @@ test.each([
   },
 )
 
-test('a charge belongs to the month in which it was begun', async () => {
+test('counts a charge in the month in which it was begun', async () => {
   await open('pm_card_visa')
   await stores.postgres.database.in(environment)`
     update auto_recharges set monthly_spend_max_minor = 2000

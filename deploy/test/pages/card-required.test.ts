@@ -31,7 +31,7 @@ function activate(customerRef: string, planRef = postPaid): Promise<Record<strin
   return paying.send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
 }
 
-test('is not given by a limit check or an activation, and starts when the card is saved', async () => {
+test('starts a plan that needs a card when the card is saved, not with a limit check or an activation', async () => {
   const customerRef = await createCustomer(paying.client)
   const checked = await paying.client.checkLimit(customerRef, productRef)
   expect(checked).toMatchObject({ withinLimits: false, activationRequired: true })
@@ -71,7 +71,7 @@ test('is not given by a limit check or an activation, and starts when the card i
   await visitor.close()
 })
 
-test('starts at once for a customer whose card is saved', async () => {
+test('starts the plan at once for a customer whose card is saved', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -84,7 +84,7 @@ test('starts at once for a customer whose card is saved', async () => {
   await visitor.close()
 })
 
-test('is offered again where the browser did not come back from saving the card', async () => {
+test('offers the plan again if the browser did not return after saving the card', async () => {
   const customerRef = await createCustomer(paying.client)
   const { checkoutUrl } = await activate(customerRef)
   const visitor = await createVisitor(paying.browser)
@@ -109,7 +109,7 @@ test('is offered again where the browser did not come back from saving the card'
   await visitor.close()
 })
 
-test('is tried only with a saved card', async () => {
+test('starts a trial only with a saved card', async () => {
   const price = { billingCycle: 'monthly', price: 2_900, trialDays: 14 }
   const tried = await createPlan({ name: 'Professional', type: 'recurring', ...price })
   const customerRef = await createCustomer(paying.client)
@@ -127,7 +127,7 @@ test('is tried only with a saved card', async () => {
   await visitor.close()
 })
 
-test('is asked of one customer, whose setup another checkout does not show', async () => {
+test("shows the card setup of a customer only on that customer's checkout", async () => {
   const [one, other] = [await createCustomer(paying.client), await createCustomer(paying.client)]
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor

@@ -54,7 +54,7 @@ async function suspend(page: Page, customerRef: string): Promise<void> {
   await untilStatus(paying, customerRef, 'suspended')
 }
 
-test('a suspended customer pays the open invoice on the checkout, and the purchase is restored', async () => {
+test('restores a suspended purchase when the customer pays the open invoice on the checkout', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -104,7 +104,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   await visitor.close()
 }, 120_000)
 
-test('the checkout of another customer does not pay it, and a free plan waits for it', async () => {
+test("does not pay it on another customer's checkout, and refuses a free plan until it is paid", async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor

@@ -61,7 +61,7 @@ async function openPayment(customerRef: string): Promise<Page> {
   return page
 }
 
-test('a plan is paid, after a card that was declined', async () => {
+test('pays for a plan after a declined card', async () => {
   const customerRef = await createCustomer(paying.client)
   const page = await openPayment(customerRef)
   const payment = page.url()
@@ -91,7 +91,7 @@ test('a plan is paid, after a card that was declined', async () => {
   expect(await paying.purchasesOf(customerRef)).toMatchObject([{ status: 'active' }])
 })
 
-test('the bank is asked, and leads back', async () => {
+test("returns from the bank's confirmation", async () => {
   const customerRef = await createCustomer(paying.client)
   const page = await openPayment(customerRef)
   await page.getByLabel('Card number').fill('4000002760003184')
@@ -100,7 +100,7 @@ test('the bank is asked, and leads back', async () => {
   await page.getByRole('heading', { name: 'Done' }).waitFor()
 })
 
-test('a card is saved in the portal', async () => {
+test('saves a card in the portal', async () => {
   const { page } = visitor
   await page.goto(await paying.portalLink(await createCustomer(paying.client)))
   await page.getByRole('link', { name: 'Payment' }).click()
@@ -118,14 +118,14 @@ test('a card is saved in the portal', async () => {
   await visitor.inspect('portal-card-saved')
 })
 
-test('a script that does not come is told of', async () => {
+test("reports that Stripe's script did not load", async () => {
   await visitor.page.route('https://js.stripe.com/**', (route) => route.abort())
   const page = await openPayment(await createCustomer(paying.client))
   await page.getByRole('alert').getByText('The card form could not be loaded.').waitFor()
   await expect(page.getByRole('button', { name: 'Pay $49.00' }).isEnabled()).resolves.toBe(false)
 })
 
-test('the page of a card alone may use what is of Stripe', async () => {
+test("allows Stripe's scripts and frames only on the card page", async () => {
   const { page } = visitor
   const policies: string[] = []
   page.on('response', (response) => {

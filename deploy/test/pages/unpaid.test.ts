@@ -29,7 +29,7 @@ async function buyWith(page: Page, customerRef: string, card: string): Promise<v
   await enterCard(page, card)
 }
 
-test('a bank that wants to hear from its customer does, and the plan goes on', async () => {
+test('renews the plan after the customer confirms the payment with the bank', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -64,7 +64,7 @@ test('a bank that wants to hear from its customer does, and the plan goes on', a
   await visitor.close()
 })
 
-test('who comes back from the bank to another portal, or to none, is told what became of the payment', async () => {
+test('shows the outcome to a customer who returns from the bank without the same portal session', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -125,7 +125,7 @@ async function toBank(page: Page, customerRef: string): Promise<void> {
   await page.getByRole('button', { name: 'Yes, it is me' }).waitFor()
 }
 
-test('another card is charged for what the first one was declined for', async () => {
+test('charges another card for the declined renewal', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -157,7 +157,7 @@ test('another card is charged for what the first one was declined for', async ()
   await visitor.close()
 })
 
-test('who has removed the card is asked for one, and is told what it is charged for', async () => {
+test('asks a customer without a card for one, and names the amount it will be charged', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -179,7 +179,7 @@ test('who has removed the card is asked for one, and is told what it is charged 
   await visitor.close()
 })
 
-test('a trial that ended without a card leads to its plan, which is not to be tried again', async () => {
+test('offers the plan of a trial that ended without a card, without another trial', async () => {
   const plan = { name: 'Trial', type: 'recurring', billingCycle: 'monthly', price: 2_900 }
   const tried = (await paying.client.createPlan(productRef, { ...plan, trialDays: 14 })).reference
   const customerRef = await createCustomer(paying.client)
@@ -209,7 +209,7 @@ test('a trial that ended without a card leads to its plan, which is not to be tr
   await visitor.close()
 })
 
-test('who has no plan any more is offered those of the last product', async () => {
+test('offers the plans of the last product to a customer whose plan has ended', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor

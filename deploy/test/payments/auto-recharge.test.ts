@@ -42,7 +42,7 @@ async function spend(credits: number): Promise<void> {
   })
 }
 
-test('a wallet that runs low is filled once, and again when it runs low again', async () => {
+test('tops up a low wallet once, and again when it is low again', async () => {
   await armed('pm_card_visa')
   await spend(60_000)
   await eventually(async () => expect(await balance()).toBe(240_000))
@@ -54,7 +54,7 @@ test('a wallet that runs low is filled once, and again when it runs low again', 
   expect((await config()).monthlySpendMinor).toBe(4000)
 })
 
-test('no more than the cap of a month is spent', async () => {
+test('never spends more than the cap of a month', async () => {
   await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
   await spend(60_000)
   await eventually(async () => expect(await balance()).toBe(240_000))
@@ -71,7 +71,7 @@ test('no more than the cap of a month is spent', async () => {
   await eventually(async () => expect(await balance()).toBe(210_000))
 })
 
-test('after three declines nothing is charged, until there is another card', async () => {
+test('stops charging after three declines until another card is saved', async () => {
   await armed('pm_card_visa')
   const { sql } = payments
   // From now on the bank declines the card.
@@ -130,7 +130,7 @@ async function ask(fields: object): Promise<{ status: number; body: { message?: 
   return payments.call('PUT', '/v1/sdk/auto-recharge', { ...asked, ...amounts, ...fields })
 }
 
-test('tax counts as spent, and a month must have room for it', async () => {
+test('counts tax towards the cap of a month', async () => {
   await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
@@ -164,7 +164,7 @@ test('tax counts as spent, and a month must have room for it', async () => {
   expect(paid).toEqual([{ amount: '1000' }, { amount: '2500' }])
 })
 
-test('a currency that has lost its exchange rate is told of, and charged when it has one again', async () => {
+test('reports a currency without an exchange rate, and charges it once it has one again', async () => {
   await payments.call('PATCH', '/v1/ui/merchant', { supportedTopupCurrencies: ['KWD'] })
   const rate = { unitsPerDollar: '0.3' }
   await payments.call('PUT', '/v1/ui/exchange-rates/KWD', rate)

@@ -25,8 +25,8 @@ function keptDetails() {
     from customer_tax_details where customer_ref = ${provider.customerRef}`
 }
 
-describe('the payment asks for the tax', () => {
-  test('on top of a price in dollars, and gives what was bought before it', async () => {
+describe('tax on a payment', () => {
+  test('is added to a price in dollars, and the customer receives what the price buys', async () => {
     const intent = await topUp()
     const answer = await setDetails(intent.processorPaymentId, {
       ...swede,
@@ -57,7 +57,7 @@ describe('the payment asks for the tax', () => {
     expect(await payments.succeededCharges(intent.processorPaymentId)).toBe(1)
   })
 
-  test('of another answer in place of the first, always of the price', async () => {
+  test('is computed again from the price for each new answer of the customer', async () => {
     const intent = await topUp()
     const totals = []
     const finn = { isBusiness: false, customerCountry: 'FI' }
@@ -82,7 +82,7 @@ describe('the payment asks for the tax', () => {
     ])
   })
 
-  test('within a price whose plan says so', async () => {
+  test('is included in the price if the plan says so', async () => {
     const planRef = await payments.createPlan({ price: 1250, taxBehavior: 'inclusive' })
     const plan = { productRef: payments.productRef, planRef }
     const { body: intent } = await provider.createIntent(plan)
@@ -94,7 +94,7 @@ describe('the payment asks for the tax', () => {
     expect((await pay(intent)).status).toBe('succeeded')
   })
 
-  test('as the product says, where the plan does not', async () => {
+  test("follows the product's tax behavior if the plan has none", async () => {
     const path = `/v1/sdk/products/${payments.productRef}`
     expect((await payments.call('PUT', path, { taxBehavior: 'inclusive' })).status).toBe(200)
     const planRef = await payments.createPlan({ price: 2500 })
@@ -105,8 +105,8 @@ describe('the payment asks for the tax', () => {
   })
 })
 
-describe('what a customer has said', () => {
-  test('is kept, and where it is serves the next payment', async () => {
+describe('business details of a customer', () => {
+  test('are stored, and tax the next payment', async () => {
     const intent = await topUp()
     expect((await setDetails(intent.processorPaymentId, german)).status).toBe(200)
     expect(await keptDetails()).toEqual([
@@ -126,7 +126,7 @@ describe('what a customer has said', () => {
     expect(await keptDetails()).toMatchObject([{ is_business: false, tax_id: null, country: 'DE' }])
   })
 
-  test('is forgotten with it, and its payment takes nothing any more', async () => {
+  test('are deleted with the customer, whose open payment can no longer be paid', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, german)
     await payments.call('DELETE', `/v1/ui/customers/${provider.customerRef}`)
@@ -143,7 +143,7 @@ describe('what a customer has said', () => {
     [{ isBusiness: true, country: 'DE', taxId: 'DE12' }, 'taxId DE12 is not a tax id of DE'],
     [{ ...swede, taxIdType: 'ch_vat' }, 'Validation failed'],
     [{ ...swede, customerName: 'x'.repeat(101) }, 'Validation failed'],
-  ])('%j is refused and keeps nothing: %s', async (details, message) => {
+  ])('refuses %j and stores nothing: %s', async (details, message) => {
     const intent = await topUp()
     const answer = await setDetails(intent.processorPaymentId, details)
     expect([answer.status, answer.body.message]).toEqual([
@@ -154,7 +154,7 @@ describe('what a customer has said', () => {
     expect(await keptDetails()).toEqual([])
   })
 
-  test('is said of its own payments alone, and of those that there are', async () => {
+  test('are accepted only for existing payments of the same customer', async () => {
     const intent = await topUp()
     const other = await payments.createCustomer()
     const answer = await setDetails(intent.processorPaymentId, { ...swede, customerRef: other })
@@ -164,8 +164,8 @@ describe('what a customer has said', () => {
   })
 })
 
-describe('a payment that has ended', () => {
-  test('answers a repetition, and is not changed', async () => {
+describe('a payment that has succeeded', () => {
+  test('answers a repeated request with the first response, and does not change', async () => {
     const intent = await topUp()
     const first = await setDetails(intent.processorPaymentId, swede)
     await pay(intent)
@@ -181,7 +181,7 @@ describe('a payment that has ended', () => {
     expect(await keptDetails()).toMatchObject([{ country: 'SE' }])
   })
 
-  test('that was confirmed a moment before keeps its amount', async () => {
+  test('keeps its amount if it was confirmed just before the request', async () => {
     const intent = await topUp()
     await payments.confirm(intent.processorPaymentId)
     expect((await setDetails(intent.processorPaymentId, swede)).status).toBe(400)
@@ -192,7 +192,7 @@ describe('a payment that has ended', () => {
   })
 })
 
-describe('a fault while the amount is changed', () => {
+describe('a fault while the amount changes', () => {
   test.each([
     'error_before',
     'error_after',
@@ -200,7 +200,7 @@ describe('a fault while the amount is changed', () => {
     'reset_after',
     'hang_before',
     'hang_after',
-  ])('%s: asked again, it is changed and paid once', async (kind) => {
+  ])('%s: changes the amount once after a retry, and charges it once', async (kind) => {
     const intent = await topUp()
     // After a reset, the SDK repeats the request once, so both attempts must fail.
     const times = kind.startsWith('reset') ? 2 : 1
@@ -220,7 +220,7 @@ describe('a fault while the amount is changed', () => {
 })
 
 /* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
-describe('killed', () => {
+describe('a process that is killed', () => {
   async function forgetAnswer(reference: string): Promise<void> {
     const { sql } = payments
     await sql`
@@ -231,7 +231,7 @@ describe('killed', () => {
       where intent_ref = ${reference} and operation = 'change'`
   }
 
-  test('after the call: the customer pays what the processor asks for', async () => {
+  test('after the call: the customer pays the amount at the processor', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
     await forgetAnswer(intent.transactionId!)
@@ -243,7 +243,7 @@ describe('killed', () => {
     expect(kept).toEqual({ tax: '250' })
   })
 
-  test('after the call: whoever looks finds the amount, and another answer replaces it', async () => {
+  test('after the call: the next read finds the amount, and another answer replaces it', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
     await forgetAnswer(intent.transactionId!)
@@ -254,7 +254,7 @@ describe('killed', () => {
     expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1000)
   })
 
-  test('before the call, and paid meanwhile: what was paid is what it was over', async () => {
+  test('before the call, while the customer pays: the payment keeps the paid amount', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
     await forgetAnswer(intent.transactionId!)
@@ -268,8 +268,8 @@ describe('killed', () => {
 })
 
 /* Reads of the processor that are taken at one moment and applied later, in any order. */
-describe('a look', () => {
-  test('of before a change says nothing, unless that amount was paid', async () => {
+describe('a read of the processor', () => {
+  test('is ignored if it precedes a change, unless its amount was paid', async () => {
     const { transactionId: reference = '' } = await topUp()
     const finn = { isBusiness: false, customerCountry: 'FI' }
     for (const details of [swede, finn]) await setDetails(reference, details)
@@ -289,7 +289,7 @@ describe('a look', () => {
     ])
   })
 
-  test('at an amount that nobody asked for is an error', async () => {
+  test('fails for an amount that was never requested', async () => {
     const { transactionId: reference = '' } = await topUp()
     await setDetails(reference, swede)
     await expect(adoptedMoney(payments, reference, 1n, 'succeeded')).rejects.toThrow(
@@ -298,7 +298,7 @@ describe('a look', () => {
   })
 })
 
-test('of two answers at once one holds, and the payment asks for it', async () => {
+test('applies one of several concurrent answers, and charges its amount', async () => {
   const intent = await topUp()
   const answers = await Promise.all(
     [swede, german, swede, german].map((details) => setDetails(intent.transactionId!, details)),

@@ -36,7 +36,7 @@ async function renewals(at: string): Promise<void> {
   await shop.runJob('renewals', at)
 }
 
-test('a cancellation in time ends with the running period, and nothing more is charged', async () => {
+test('ends the purchase with the current period if it is cancelled in time', async () => {
   const { purchase: shown, message } = await change('cancel', '2026-01-20T12:00:00Z')
   expect(shown).toMatchObject({ endDate: '2026-02-01T12:00:00.000Z', autoRenew: false })
   expect(message).toBeUndefined()
@@ -45,7 +45,7 @@ test('a cancellation in time ends with the running period, and nothing more is c
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(0)
 })
 
-test('a cancellation within the notice renews once, and ends with the following period', async () => {
+test('renews once and ends with the next period if it is cancelled within the notice', async () => {
   const { purchase: shown, message } = await change('cancel', '2026-01-28T12:00:00Z')
   expect(shown).toMatchObject({
     cancelledAt: '2026-01-28T12:00:00.000Z',
@@ -66,7 +66,7 @@ test('a cancellation within the notice renews once, and ends with the following 
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
 })
 
-test('taken back, it renews on as before', async () => {
+test('renews as before after a reactivation', async () => {
   await change('cancel', '2026-01-28T12:00:00Z')
   const { purchase: shown } = await change('reactivate', '2026-01-29T12:00:00Z')
   expect(shown).toMatchObject({ nextBillingDate: '2026-02-01T12:00:00.000Z', autoRenew: true })
@@ -77,14 +77,14 @@ test('taken back, it renews on as before', async () => {
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(2)
 })
 
-test('taken back after it has renewed, it renews on from there', async () => {
+test('renews from the current period if it is reactivated after its last renewal', async () => {
   await change('cancel', '2026-01-28T12:00:00Z')
   await renewals('2026-02-01T13:00:00Z')
   const { purchase: shown } = await change('reactivate', '2026-02-10T12:00:00Z')
   expect(shown).toMatchObject({ nextBillingDate: '2026-03-01T12:00:00.000Z', autoRenew: true })
 })
 
-test('a last period that is declined is retried, and paid ends with itself', async () => {
+test('retries a declined last period, which then ends as planned', async () => {
   await change('cancel', '2026-01-28T12:00:00Z')
   await shop.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
   await renewals('2026-02-01T13:00:00Z')
@@ -106,7 +106,7 @@ const activate = (chosen: string) =>
 const held = async () =>
   (await shop.purchasesOf(purchase.customerRef)).find(({ status }) => status === 'active')!
 
-test('a change to a free plan within the notice is charged once more, and then takes place', async () => {
+test('charges one more period before a change to a free plan within the notice', async () => {
   const free = await shop.payments.createPlan({ price: 0, billingCycle: 'monthly' })
   shop.payments.stack.clock.set('2026-01-28T12:00:00Z')
   const { body } = await activate(free)
@@ -124,7 +124,7 @@ test('a change to a free plan within the notice is charged once more, and then t
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
 })
 
-test('a cheaper plan that is paid after a plan with a notice began is paid back', async () => {
+test('refunds a cheaper plan that was paid after a plan with a notice began', async () => {
   const other = { price: 500, type: 'one-time' }
   const cheap = await shop.payments.createPlan(other)
   const { customerRef } = purchase
@@ -166,7 +166,7 @@ async function openLink(url: string) {
   return { path, get }
 }
 
-test('the pages say when it ends, and what is charged until then', async () => {
+test('shows on the pages when the purchase ends and what is charged until then', async () => {
   const { customerRef } = purchase
   const { productRef } = shop.payments
   shop.payments.stack.clock.set('2026-01-28T12:00:00Z')

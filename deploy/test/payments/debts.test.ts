@@ -89,7 +89,7 @@ describe('while the invoice is unpaid', () => {
     ['the suspended plan', () => paidRef],
     ['a free plan', () => freeRef],
     ['a plan with a trial', () => trialRef],
-  ])('activating %s answers with a checkout that shows the debt', async (_, planRef) => {
+  ])('answers the activation of %s with a checkout that shows the debt', async (_, planRef) => {
     const answer = await activate(planRef())
     expect(answer).toMatchObject({
       status: 'payment_required',
@@ -102,7 +102,7 @@ describe('while the invoice is unpaid', () => {
     expect(await check()).toMatchObject({ withinLimits: false, remaining: 0, plan: '' })
   })
 
-  test('no payment intent of a plan is made', async () => {
+  test('creates no payment intent for a plan', async () => {
     const { customerRef } = purchase
     const asked = { customerRef, productRef: stack.payments.productRef, planRef: paidRef }
     const { status, body } = await stack.payments.createIntent(`debt-${customerRef}`, asked)
@@ -112,7 +112,7 @@ describe('while the invoice is unpaid', () => {
     })
   })
 
-  test('paying it restores the suspended purchase, once', async () => {
+  test('restores the suspended purchase once when the invoice is paid', async () => {
     const { checkoutUrl } = await activate(paidRef)
     await payDebt(checkoutUrl)
     expect(await statusOf()).toBe('active')
@@ -123,7 +123,7 @@ describe('while the invoice is unpaid', () => {
   })
 })
 
-test('an invoice that is past due blocks a change of plan, and the plan in use goes on', async () => {
+test('blocks a change of plan while an invoice is past due, and keeps the current plan', async () => {
   await stack.runJob('renewals', '2026-03-01T10:00:00Z')
   expect(await statusOf()).toBe('past_due')
   expect((await activate(freeRef)).status).toBe('payment_required')
@@ -131,7 +131,7 @@ test('an invoice that is past due blocks a change of plan, and the plan in use g
   expect(await check()).toMatchObject({ withinLimits: true })
 })
 
-test('an uncollectible invoice blocks until it is paid, an invoice that is void does not', async () => {
+test('blocks until an uncollectible invoice is paid, but not for a void one', async () => {
   await suspend()
   const [{ reference } = { reference: '' }] = await stack.invoicesOf(purchase.reference)
   await stack.sql`delete from billed_periods where invoice_ref = ${reference}`

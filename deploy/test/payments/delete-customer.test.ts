@@ -43,7 +43,7 @@ function isForgotten(processorId: string): Promise<void> {
   }, 30_000)
 }
 
-test('with the card, and what they said when they left', async () => {
+test('deletes the customer with the card and the cancellation feedback', async () => {
   const { customerRef, processorId, paymentId } = await buyer()
   const [purchase] = await payments.purchasesOf(customerRef)
   const reason = 'I, Ada, move to Rome'
@@ -65,7 +65,7 @@ test.each([
   ['hang_before', 1],
   // The SDK repeats the request once by itself.
   ['reset_after', 2],
-])('although the processor answers with %s at first', async (kind, times) => {
+])('deletes the customer although the processor first answers with %s', async (kind, times) => {
   const { customerRef, processorId } = await buyer()
   await payments.simulate('faults', { kind, method: 'DELETE', path: '/v1/customers/:id', times })
   await remove(customerRef)
@@ -80,7 +80,7 @@ test.each([
   await retried
 })
 
-test('only after what was open has been withdrawn', async () => {
+test('deletes the customer only after open payments are withdrawn', async () => {
   const customerRef = await payments.createCustomer()
   const paymentId = await intentOf(customerRef)
   const processorId = await processorIdOf(paymentId)
@@ -91,7 +91,7 @@ test('only after what was open has been withdrawn', async () => {
   })
 })
 
-test('only after a payment that the bank took its time for has come to nothing', async () => {
+test('deletes the customer only after a payment that the bank was processing has failed', async () => {
   const customerRef = await payments.createCustomer()
   const paymentId = await intentOf(customerRef)
   const processorId = await processorIdOf(paymentId)

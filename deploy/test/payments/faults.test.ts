@@ -36,7 +36,7 @@ async function pay({ processorPaymentId }: PaymentIntentBody): Promise<void> {
   expect(await payments.succeededCharges(processorPaymentId)).toBe(1)
 }
 
-describe('a fault while a payment is made', () => {
+describe('a fault while a payment is created', () => {
   test.each([
     'error_before',
     'reset_before',
@@ -44,7 +44,7 @@ describe('a fault while a payment is made', () => {
     'hang_before',
     'hang_after',
     'rate_limit',
-  ])('%s: asked again with the same key, it is made once', async (kind) => {
+  ])('%s: creates the payment once if the request is repeated with the same key', async (kind) => {
     const key = `fault-${sequence}`
     // After a reset, the SDK repeats the request once, so both attempts must fail.
     const times = kind.startsWith('reset') ? 2 : 1
@@ -59,7 +59,7 @@ describe('a fault while a payment is made', () => {
     })
   })
 
-  test('a fault that the key remembers is looked up, and what was made is found', async () => {
+  test('finds a created payment after a fault that the processor repeats for the key', async () => {
     const key = `fault-${sequence}`
     const fault = { kind: 'error_after', method: 'POST', path: '/v1/payment_intents' }
     await payments.simulate('faults', fault)
@@ -77,7 +77,7 @@ describe('a fault while a payment is made', () => {
 })
 
 /* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
-describe('killed', () => {
+describe('a process that is killed', () => {
   async function created(): Promise<PaymentIntentBody> {
     const { body } = await payments.createIntent(`killed-${sequence}`, asked())
     return body
@@ -94,7 +94,7 @@ describe('killed', () => {
       where intent_ref = ${reference}`
   }
 
-  test('after the call and before its answer is kept: somebody else keeps it', async () => {
+  test('after the call, before it stores the answer: another process stores it', async () => {
     const intent = await created()
     await forgetAnswer(intent.transactionId!)
     await eventually(async () => {
@@ -105,7 +105,7 @@ describe('killed', () => {
     await pay(intent)
   })
 
-  test('so that it is found a day later: the payment is looked up, and not made again', async () => {
+  test('and found a day later: the payment is looked up, not created again', async () => {
     const intent = await created()
     const reference = intent.transactionId!
     await payments.sql`
@@ -120,7 +120,7 @@ describe('killed', () => {
     await pay(intent)
   })
 
-  test('before the call, and found a day later: it is made under a new key', async () => {
+  test('before the call, and found a day later: the payment is created with a new key', async () => {
     const intent = await created()
     const { sql } = payments
     // A second payment that the processor does not know.

@@ -17,7 +17,7 @@ function purchasesMade() {
     select amount::text, original_amount::text from purchases where customer_ref = ${provider.customerRef}`
 }
 
-test('pays credits with the tax from the start', async () => {
+test('includes the tax in a payment for credits from the start', async () => {
   await say(swede)
   const intent = await topUp()
   expect(intent).toMatchObject({ amount: 1250, originalAmount: 1250 })
@@ -30,7 +30,7 @@ test('pays credits with the tax from the start', async () => {
   expect(await payments.balanceOf(provider.customerRef)).toBe(100_000)
 })
 
-test('pays a plan with the tax, and the purchase costs the price', async () => {
+test('includes the tax in a payment for a plan, whose purchase records the price', async () => {
   await say(swede)
   const planRef = await payments.createPlan({ price: 2000, taxBehavior: 'exclusive' })
   const plan = { productRef: payments.productRef, planRef }
@@ -40,7 +40,7 @@ test('pays a plan with the tax, and the purchase costs the price', async () => {
   expect(await purchasesMade()).toEqual([{ amount: '2000', original_amount: '2000' }])
 })
 
-test('is refused an amount that cannot be charged with its tax', async () => {
+test('refuses an amount that cannot be charged with its tax', async () => {
   await say(swede)
   const planRef = await payments.createPlan({ price: 99_999_999, taxBehavior: 'exclusive' })
   const plan = { productRef: payments.productRef, planRef }
@@ -51,7 +51,7 @@ test('is refused an amount that cannot be charged with its tax', async () => {
   ])
 })
 
-test('and a look that found the first amount says nothing of the next one', async () => {
+test('ignores a read that found the amount before a change', async () => {
   await say(swede)
   const { transactionId: reference = '' } = await topUp()
   await setDetails(reference, german)

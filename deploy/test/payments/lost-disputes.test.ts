@@ -65,7 +65,7 @@ async function chargesOf({ customerRef }: Purchase): Promise<number> {
 }
 
 describe('a dispute that is lost', () => {
-  test('suspends what the payment paid for, and the card is not charged for the next period', async () => {
+  test('suspends the paid purchase, and does not charge the card for the next period', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     expect((await purchaseNow(purchase)).status).toBe('active')
@@ -83,7 +83,7 @@ describe('a dispute that is lost', () => {
     expect((await purchaseNow(purchase)).status).toBe('suspended')
   })
 
-  test('shows on the invoice, its payments and its pages', async () => {
+  test('is shown on the invoice, its payments and its pages', async () => {
     purchase = await stack.buy(planRef)
     await close(await dispute(purchase), 'lost')
     const [{ reference } = { reference: '' }] = await stack.sql<{ reference: string }[]>`
@@ -97,7 +97,7 @@ describe('a dispute that is lost', () => {
     })
   })
 
-  test('is told of once, however often and in whatever order the processor tells of it', async () => {
+  test('is reported once, however often and in whatever order webhooks arrive', async () => {
     purchase = await stack.buy(planRef)
     const { payments } = stack
     await payments.simulate('webhooks', { isHeld: true, order: 'reversed', copies: 3 })
@@ -114,7 +114,7 @@ describe('a dispute that is lost', () => {
     )
   })
 
-  test('of a period before leaves what another card has paid for since', async () => {
+  test('keeps the purchase if it concerns an earlier period and another card has paid since', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     await stack.replaceCard(purchase.customerRef, 'pm_card_mastercard')
@@ -130,7 +130,7 @@ describe('a dispute that is lost', () => {
     })
   })
 
-  test('of a period before suspends what the same card has paid for since', async () => {
+  test('suspends the purchase if it concerns an earlier period and the same card has paid since', async () => {
     purchase = await stack.buy(planRef)
     await stack.runJob('renewals', '2026-07-01T10:00:00Z')
     await close(await dispute(purchase, 1), 'lost')
@@ -138,14 +138,14 @@ describe('a dispute that is lost', () => {
     expect(await disputesOnInvoices(purchase)).toEqual([undefined, 'lost'])
   })
 
-  test('of a set-up fee suspends the plan that began with it', async () => {
+  test('suspends the plan that began with the disputed set-up fee', async () => {
     const plan = await stack.payments.createPlan({ price: 1_900, setupFee: 500, ...monthly })
     purchase = await stack.buy(plan)
     await close(await dispute(purchase), 'lost')
     expect((await purchaseNow(purchase)).status).toBe('suspended')
   })
 
-  test('keeps other plans from renewing on the card until another one is saved', async () => {
+  test('stops renewals of other plans with the card until another card is saved', async () => {
     purchase = await stack.buy(planRef)
     const product = { name: 'Another' }
     const made = await stack.payments.call<{ reference: string }>(
@@ -181,7 +181,7 @@ describe('a dispute that is lost', () => {
   })
 })
 
-test('after a lost dispute a plan that is paid afterwards starts only with another card', async () => {
+test('starts a plan that is paid after a lost dispute only with another card', async () => {
   const postPaid = await stack.payments.createPlan({
     type: 'usage-based',
     billingModel: 'post-paid',
@@ -202,7 +202,7 @@ test('after a lost dispute a plan that is paid afterwards starts only with anoth
   expect((await activate()).body.status).toBe('activated')
 })
 
-test('a dispute that is won changes nothing', async () => {
+test('changes nothing if the dispute is won', async () => {
   purchase = await stack.buy(planRef)
   await close(await dispute(purchase), 'won')
   expect((await purchaseNow(purchase)).status).toBe('active')
@@ -214,12 +214,12 @@ test('a dispute that is won changes nothing', async () => {
   })
 })
 
-describe('where access is suspended when the dispute opens', () => {
+describe('with access suspended as soon as a dispute opens', () => {
   beforeEach(async () => {
     await stack.payments.call('PATCH', '/v1/ui/merchant', { suspendOnDispute: 'opened' })
   })
 
-  test('it is given back when the dispute is won', async () => {
+  test('restores access when the dispute is won', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     expect((await purchaseNow(purchase)).status).toBe('suspended')
@@ -237,7 +237,7 @@ describe('where access is suspended when the dispute opens', () => {
     expect((await purchaseNow(purchase)).nextBillingDate).toEqual(new Date('2026-08-01T00:00:00Z'))
   })
 
-  test('periods that went by meanwhile are not charged', async () => {
+  test('does not charge the periods that passed meanwhile', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     stack.payments.stack.clock.set('2026-09-10T00:00:00Z')
@@ -248,7 +248,7 @@ describe('where access is suspended when the dispute opens', () => {
     })
   })
 
-  test('it stays away when the dispute is lost', async () => {
+  test('keeps access suspended when the dispute is lost', async () => {
     purchase = await stack.buy(planRef)
     await close(await dispute(purchase), 'lost')
     expect((await purchaseNow(purchase)).status).toBe('suspended')
@@ -259,8 +259,8 @@ describe('where access is suspended when the dispute opens', () => {
   })
 })
 
-describe('a top-up whose payment was taken back', () => {
-  test('loses its credits, and none are bought on the card until another one is saved', async () => {
+describe('a top-up whose payment was charged back', () => {
+  test('loses its credits, and buys no more with the card until another one is saved', async () => {
     const { payments } = stack
     const customerRef = await payments.createCustomer()
     await stack.payWith(customerRef, 'pm_card_visa')

@@ -24,7 +24,7 @@ function told(named: string, types: readonly string[]): Promise<void> {
   return eventually(async () => expect(await payments.eventsOf(named)).toEqual(types))
 }
 
-test('a refund, and that it failed days later', async () => {
+test('finds a refund, and that it failed days later', async () => {
   const paymentId = await paid(await payments.createCustomer())
   const refund = await payments.stripe('POST', 'refunds', { payment_intent: paymentId })
   await told(refund.body.id, ['payment.refunded'])
@@ -32,7 +32,7 @@ test('a refund, and that it failed days later', async () => {
   await told(refund.body.id, ['payment.refunded', 'payment.refund_failed'])
 })
 
-test('a dispute, and how it ended', async () => {
+test('finds a dispute, and how it ended', async () => {
   const paymentId = await paid(await payments.createCustomer())
   const charges = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
   const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
@@ -42,7 +42,7 @@ test('a dispute, and how it ended', async () => {
   await told(id, ['payment.disputed', 'payment.dispute_closed'])
 })
 
-test('a payout, and that the bank sent it back', async () => {
+test('finds a payout, and that the bank returned it', async () => {
   await paid(await payments.createCustomer())
   const asked = { amount: '1000', currency: 'usd' }
   const { body: payout } = await payments.stripe('POST', 'payouts', asked)
@@ -52,7 +52,7 @@ test('a payout, and that the bank sent it back', async () => {
   await told(payout.id, ['payout.paid', 'payout.failed'])
 })
 
-test('a card that was set up', async () => {
+test('finds a card that was set up', async () => {
   const customerRef = await payments.createCustomer()
   const { body } = await payments.call<{ setupClientSecret: string }>(
     'PUT',

@@ -73,13 +73,13 @@ async function adjustments(): Promise<string[]> {
 }
 
 describe('a top-up', () => {
-  test('is owed until its credits are used, and the processor has its fee of it', async () => {
+  test("is a liability until its credits are used, with the processor's fee posted", async () => {
     const { fee } = await topUp(2_000)
     expect(fee).toBeGreaterThan(0)
     await holds({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
   })
 
-  test('that is refunded takes its credits with it, part by part', async () => {
+  test('loses its credits with each partial refund', async () => {
     const { id, fee } = await topUp(1_999)
     await refund(id, 1_000)
     await eventually(async () => expect(await credits()).toBe(199_900 - 100_000))
@@ -89,7 +89,7 @@ describe('a top-up', () => {
     await holds({ clearing: -fee, fees: fee })
   })
 
-  test('whose refund fails after all gives them back', async () => {
+  test('receives its credits again if the refund fails', async () => {
     const { id, fee } = await topUp(2_000)
     const refundId = await refund(id)
     // Credits are held before they are taken back. If the refund fails first, the hold is released.
@@ -104,28 +104,25 @@ describe('a top-up', () => {
   test.each([
     ['won', 200_000, { clearing: 2_000, prepaid: -2_000 }],
     ['lost', 0, {}],
-  ])(
-    'that is disputed takes them for as long as the money is away: %s',
-    async (ending, left, money) => {
-      const { id, fee } = await topUp(2_000)
-      const happened = await payments.simulate(`charges/${await chargeOf(id)}/dispute`, {})
-      await eventually(async () => expect(await credits()).toBe(0))
-      await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending })
-      await eventually(async () =>
-        expect(await payments.eventsOf(String(happened['id']))).toContain('payment.dispute_closed'),
-      )
-      await eventually(async () => expect(await credits()).toBe(left))
-      const fees = fee + 1_500
-      const expected = { clearing: 0, ...money }
-      await eventually(
-        async () => await holds({ ...money, clearing: expected.clearing - fees, fees }),
-      )
-    },
-  )
+  ])('loses its credits while it is disputed: %s', async (ending, left, money) => {
+    const { id, fee } = await topUp(2_000)
+    const happened = await payments.simulate(`charges/${await chargeOf(id)}/dispute`, {})
+    await eventually(async () => expect(await credits()).toBe(0))
+    await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending })
+    await eventually(async () =>
+      expect(await payments.eventsOf(String(happened['id']))).toContain('payment.dispute_closed'),
+    )
+    await eventually(async () => expect(await credits()).toBe(left))
+    const fees = fee + 1_500
+    const expected = { clearing: 0, ...money }
+    await eventually(
+      async () => await holds({ ...money, clearing: expected.clearing - fees, fees }),
+    )
+  })
 })
 
 describe('a plan', () => {
-  test('is earned when it is paid, and not any more when it is refunded', async () => {
+  test('is revenue once it is paid, and no longer once it is refunded', async () => {
     const planRef = await payments.createPlan({ price: 1_900 })
     const { id, fee } = await pay({ productRef: payments.productRef, planRef })
     await holds({ clearing: 1_900 - fee, fees: fee, revenue: -1_900 })
@@ -133,7 +130,7 @@ describe('a plan', () => {
     await holds({ clearing: 1_500 - fee, fees: fee, revenue: -1_500 })
   })
 
-  test('whose credits were bought again is held as long as one of the payments stands', async () => {
+  test('stays active as long as one of several payments for its credits is not refunded', async () => {
     const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
     const asked = { productRef: payments.productRef, planRef }
     const first = await pay(asked)
@@ -150,7 +147,7 @@ describe('a plan', () => {
   })
 })
 
-test('a payout clears what was paid in', async () => {
+test('clears paid amounts with a payout', async () => {
   const alone = await PaymentStack.start({ hasWebhooks: true })
   const before = [payments, customerRef] as const
   try {

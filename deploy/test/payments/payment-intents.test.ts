@@ -63,7 +63,7 @@ async function startTrial({ planRef, ...asked }: Record<string, string>): Promis
 }
 
 describe('a plan', () => {
-  test('is paid and held', async () => {
+  test('becomes active when it is paid', async () => {
     const planRef = await payments.createPlan({ price: 1900, setupFee: 500 })
     const intent = await planIntent(planRef)
     expect(intent).toEqual({
@@ -124,7 +124,7 @@ describe('a plan', () => {
     expect(found.body).toEqual({ ...intent, status: 'succeeded' })
   })
 
-  test('is processed for nobody and nothing else', async () => {
+  test('cannot be processed for another customer or purpose', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const other = await payments.createCustomer()
     const { processorPaymentId } = await planIntent(planRef)
@@ -140,7 +140,7 @@ describe('a plan', () => {
     expect(await statusWith({ customerRef })).toBe(200)
   })
 
-  test('that is held already is not sold again', async () => {
+  test('is not sold again while it is active', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId)
@@ -151,7 +151,7 @@ describe('a plan', () => {
     expect(again.body.message).toContain('already')
   })
 
-  test('takes the place of another one of the product', async () => {
+  test('replaces another plan of the product', async () => {
     const first = await payments.createPlan({ price: 0 })
     const second = await payments.createPlan({ price: 900 })
     const body = { customerRef, productRef: payments.productRef, planRef: first }
@@ -173,7 +173,7 @@ describe('a plan', () => {
     )
   })
 
-  test('paid on a bound checkout ends no purchase that began after its payment', async () => {
+  test('does not end a purchase that began after a payment on a bound checkout', async () => {
     const held = await payments.createPlan({ price: 900, billingCycle: 'monthly', trialDays: 7 })
     const planRef = await payments.createPlan({ price: 100 })
     const { processorPaymentId } = await boundPayment(planRef)
@@ -187,7 +187,7 @@ describe('a plan', () => {
     ).toEqual([['trialing', held]])
   })
 
-  test('in another currency costs what its option says', async () => {
+  test('costs the price of the chosen currency', async () => {
     const planRef = await payments.createPlan({
       price: 1000,
       currency: 'USD',
@@ -211,7 +211,7 @@ describe('a plan', () => {
     ])
   })
 
-  test('of one time tells of what it was', async () => {
+  test('describes what was bought if it is a one-time plan', async () => {
     const planRef = await payments.createPlan({ type: 'one-time', price: 700 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId)
@@ -224,7 +224,7 @@ describe('a plan', () => {
     })
   })
 
-  test('that is paid by credits takes the least that buys whole units', async () => {
+  test('charges the smallest amount that buys whole units if it is paid by credits', async () => {
     const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
     const intent = await planIntent(planRef)
     // 50 cents are 5,000 credits. 8 units of 700 credits are the first whole units above that.
@@ -239,7 +239,7 @@ describe('a plan', () => {
 describe('credits', () => {
   const topUp = { purpose: 'credit_topup', amount: 2000, currency: 'usd' }
 
-  test('are bought once, however often and by whom it is seen', async () => {
+  test('are bought once, however many processes apply the payment', async () => {
     const { body } = await payments.createIntent(key(), { customerRef, ...topUp })
     await payments.confirm(body.processorPaymentId)
     const answers = await Promise.all(
@@ -280,7 +280,7 @@ describe('credits', () => {
 })
 
 describe('an idempotency key', () => {
-  test('is needed', async () => {
+  test('is required', async () => {
     const answer = await payments.call('POST', '/v1/sdk/payment-intents', { customerRef })
     expect([answer.status, answer.body.message]).toEqual([
       400,
@@ -288,7 +288,7 @@ describe('an idempotency key', () => {
     ])
   })
 
-  test('gives the same payment to whoever asks for the same, also at once', async () => {
+  test('returns the same payment for the same request, even concurrently', async () => {
     const asked = { customerRef, purpose: 'credit_topup', amount: 500, currency: 'USD' }
     const same = key()
     const answers = await Promise.all(
@@ -307,8 +307,8 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('what does not go well', () => {
-  test('a decline is told once for each try, and another card pays', async () => {
+describe('a payment that does not succeed', () => {
+  test('reports a decline once per attempt, and can be paid by another card', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     const declined = 'pm_card_visa_chargeDeclinedInsufficientFunds'
@@ -329,7 +329,7 @@ describe('what does not go well', () => {
     ])
   })
 
-  test('3-D Secure that nobody answers in time', async () => {
+  test('fails after 3-D Secure is not completed in time', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId, 'pm_card_authenticationRequired')
@@ -343,7 +343,7 @@ describe('what does not go well', () => {
     expect(body.status).toBe('succeeded')
   })
 
-  test('a bank that takes its time', async () => {
+  test('is processing until the bank answers', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId, 'pm_card_simulator_processing')
@@ -351,7 +351,7 @@ describe('what does not go well', () => {
     expect(['processing', 'succeeded']).toContain(body.status)
   })
 
-  test('a payment that was withdrawn', async () => {
+  test('is cancelled after it was withdrawn', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.stripe('POST', `payment_intents/${processorPaymentId}/cancel`)
@@ -360,7 +360,7 @@ describe('what does not go well', () => {
     expect(await payments.eventsOf(customerRef)).toEqual(['customer.created', 'payment.canceled'])
   })
 
-  test('a payment that is not there', async () => {
+  test('answers 404 if it does not exist', async () => {
     const answer = await payments.call('GET', '/v1/sdk/payment-intents/pi_nobody')
     expect([answer.status, answer.body]).toMatchObject([
       404,

@@ -76,7 +76,7 @@ async function accounts(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
 }
 
-test('a dearer plan costs the difference for the days that are left, and goes on with the period', async () => {
+test('charges the difference for the remaining days for a more expensive plan, and keeps the period', async () => {
   await start(small)
   const { body: intent } = await ask(big)
   expect(intent).toMatchObject({ amount: 2_000, originalAmount: 2_000 })
@@ -124,7 +124,7 @@ test('a dearer plan costs the difference for the days that are left, and goes on
   expect(await accounts()).toMatchObject({ revenue: -(1_900 + 2_000 + 4_900) })
 })
 
-test('a cheaper plan is taken at once, and what was paid too much lowers the next invoice', async () => {
+test('starts a cheaper plan at once, and credits the difference on the next invoice', async () => {
   await start(big)
   const refused = await ask(small)
   expect([refused.status, refused.body]).toMatchObject([
@@ -155,7 +155,7 @@ describe('between plans that include a number of units', () => {
   const planWith = (price: number, limit: number) =>
     stack.payments.createPlan({ price, limit, ...monthly })
 
-  test('a cheaper plan waits for the renewal: nothing is credited', async () => {
+  test('starts a cheaper plan with the renewal, without a credit', async () => {
     const [one, other] = [await planWith(4_900, 300), await planWith(1_900, 100)]
     await start(one)
     expect((await ask(other)).status).toBe(400)
@@ -166,7 +166,7 @@ describe('between plans that include a number of units', () => {
     expect(await stack.invoicesOf(purchase.reference)).toEqual([])
   })
 
-  test('a dearer plan adds its units for the days that are left', async () => {
+  test('adds units for the remaining days with a more expensive plan', async () => {
     const [one, other] = [await planWith(1_900, 100), await planWith(4_900, 300)]
     await start(one)
     await pay((await ask(other)).body)
@@ -178,7 +178,7 @@ describe('between plans that include a number of units', () => {
     expect(body).toMatchObject({ withinLimits: true, remaining: 233, plan: other })
   })
 
-  test('a cheaper plan is refused where no renewal comes', async () => {
+  test('refuses a cheaper plan if there is no renewal', async () => {
     const [one, other] = [await planWith(4_900, 300), await planWith(1_900, 100)]
     await start(one)
     await stack.sql`update purchases set auto_renew = false, next_billing_date = null,
@@ -191,7 +191,7 @@ describe('between plans that include a number of units', () => {
   })
 })
 
-test('by the policy none the plan changes with the next renewal, which charges its price', async () => {
+test('changes the plan with the next renewal under the policy `none`', async () => {
   const later = { billingCycle: 'monthly', prorationPolicy: 'none' }
   const planRef = await stack.payments.createPlan({ price: 4_900, setupFee: 100, ...later })
   await start(small)
@@ -223,7 +223,7 @@ test('by the policy none the plan changes with the next renewal, which charges i
   expect(told).toContain('purchase.plan_changed')
 })
 
-test('the set-up fee of a plan without a price is charged by the renewal that starts it', async () => {
+test('charges the set-up fee of a plan without a price with the renewal that starts it', async () => {
   const free = { price: 0, setupFee: 500, billingCycle: 'monthly', prorationPolicy: 'none' }
   const planRef = await stack.payments.createPlan(free)
   await start(small)
@@ -237,7 +237,7 @@ test('the set-up fee of a plan without a price is charged by the renewal that st
   ])
 })
 
-test('a change that waits for the renewal can be replaced and withdrawn', async () => {
+test('lets the customer replace and withdraw a change that waits for the renewal', async () => {
   const later = { billingCycle: 'monthly', prorationPolicy: 'none' }
   const one = await stack.payments.createPlan({ price: 4_900, ...later })
   const other = await stack.payments.createPlan({ price: 900, ...later })
@@ -254,7 +254,7 @@ test('a change that waits for the renewal can be replaced and withdrawn', async 
   expect(await held()).toMatchObject({ reference: purchase.reference, scheduledPlan: null })
 })
 
-test('by the policy full the price is charged in full, for a period of its own', async () => {
+test('charges the full price for a new period under the policy `full`', async () => {
   const full = { billingCycle: 'monthly', prorationPolicy: 'full' }
   const planRef = await stack.payments.createPlan({ price: 4_900, ...full })
   await start(small)
@@ -267,14 +267,14 @@ test('by the policy full the price is charged in full, for a period of its own',
   })
 })
 
-test('a plan without a policy costs the difference', async () => {
+test('charges the difference for a plan without a policy', async () => {
   const planRef = await stack.payments.createPlan({ price: 4_900, billingCycle: 'monthly' })
   await start(small)
   const { body: intent } = await ask(planRef)
   expect(intent).toMatchObject({ amount: 2_000 })
 })
 
-test('the set-up fee comes with a plan that is taken for the first time', async () => {
+test('charges the set-up fee when the plan is bought for the first time', async () => {
   const planRef = await stack.payments.createPlan({ price: 4_900, setupFee: 500, ...monthly })
   await start(small)
   const { body: intent } = await ask(planRef)
@@ -284,7 +284,7 @@ test('the set-up fee comes with a plan that is taken for the first time', async 
   expect(invoice!.lines.map(({ amountMinor }) => amountMinor)).toEqual([2_000n, 500n])
 })
 
-test('tax comes on top of the difference, and on its invoice', async () => {
+test('adds tax to the difference and to its invoice', async () => {
   await start(small)
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   await stack.payments.call('PATCH', '/v1/ui/merchant', merchant)
@@ -305,7 +305,7 @@ test('tax comes on top of the difference, and on its invoice', async () => {
   })
 })
 
-test('what was paid for a change that is not possible any more is paid back', async () => {
+test('refunds the payment for a change that is no longer possible', async () => {
   await start(small)
   stack.payments.stack.clock.set('2026-06-30T12:00:00Z')
   const { body: intent } = await ask(big)

@@ -51,16 +51,16 @@ async function told(type: RegExp, named: string): Promise<string[]> {
   return types.filter((each) => type.test(each))
 }
 
-test('a payment is booked by what is told of it, without anybody asking', async () => {
+test('books a payment from webhooks alone', async () => {
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId)
   await eventually(async () => expect(await statusOfPurchase()).toBe('active'))
 })
 
 test.each([
-  ['told in reverse', { order: 'reversed' }],
-  ['told three times each, shuffled', { order: 'shuffled', copies: 3 }],
-])('a history %s comes to the same end', async (_, habits) => {
+  ['in reverse order', { order: 'reversed' }],
+  ['three times each, shuffled', { order: 'shuffled', copies: 3 }],
+])('reaches the same state if webhooks arrive %s', async (_, habits) => {
   await payments.simulate('webhooks', { isHeld: true, ...habits })
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId, 'pm_card_visa_chargeDeclined')
@@ -79,7 +79,7 @@ test.each([
 })
 
 describe('refunds', () => {
-  test('in part leave what was bought, in full take it', async () => {
+  test('keep the purchase if they are partial, and end it if they are full', async () => {
     const paymentId = await paid()
     const part = await refundOf(paymentId, { amount: '900' })
     await eventually(async () =>
@@ -90,7 +90,7 @@ describe('refunds', () => {
     await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
   })
 
-  test('that are pending are told of, and take nothing until they succeed', async () => {
+  test('are reported while they are pending, and take effect when they succeed', async () => {
     const paymentId = await paid('pm_card_pendingRefund')
     const refund = await refundOf(paymentId)
     await eventually(async () =>
@@ -101,7 +101,7 @@ describe('refunds', () => {
     expect(await told(/payment/, refund.id)).toEqual(['payment.refund_pending', 'payment.refunded'])
   })
 
-  test('can fail after they had succeeded', async () => {
+  test('can fail after they have succeeded', async () => {
     const paymentId = await paid()
     const refund = await refundOf(paymentId)
     await eventually(async () =>
@@ -117,7 +117,7 @@ describe('refunds', () => {
   })
 })
 
-test.each(['won', 'lost'])('a dispute is opened, and %s', async (ending) => {
+test.each(['won', 'lost'])('reports a dispute that is opened and %s', async (ending) => {
   const paymentId = await paid()
   const charges = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
   const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
@@ -129,7 +129,7 @@ test.each(['won', 'lost'])('a dispute is opened, and %s', async (ending) => {
   )
 })
 
-test('a payout arrives, and fails days later', async () => {
+test('reports a payout that arrives and fails days later', async () => {
   const paid = await payments.stripe('POST', 'payment_intents', {
     amount: '500000',
     currency: 'usd',
@@ -150,7 +150,7 @@ test('a payout arrives, and fails days later', async () => {
   )
 })
 
-test('what nobody told of is found by looking', async () => {
+test('finds objects without a webhook by reading the event list', async () => {
   await payments.simulate('webhooks', { dropNext: 1_000 })
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId)
@@ -160,7 +160,7 @@ test('what nobody told of is found by looking', async () => {
   await eventually(async () => expect(await statusOfPurchase()).toBe('active'))
 })
 
-describe('what is told', () => {
+describe('a webhook', () => {
   /** Sends an event that is signed like Stripe's at the given second. */
   function tell(event: object, second = Math.floor(Date.now() / 1000), sign = signatureOf) {
     const body = JSON.stringify(event)
@@ -175,7 +175,7 @@ describe('what is told', () => {
     return `t=${second},v1=${mac}`
   }
 
-  test('is told by Stripe, or not listened to', async () => {
+  test('is refused unless Stripe signed it', async () => {
     const event = { id: 'evt_1', object: 'event', type: 'payout.paid' }
     for (const signature of ['', 't=1,v1=00', 'nonsense']) {
       expect((await tell(event, 0, () => signature)).status).toBe(400)
@@ -183,7 +183,7 @@ describe('what is told', () => {
     expect((await tell(event, Math.floor(Date.now() / 1000) - 3_600)).status).toBe(400)
   })
 
-  test('of what has no id is taken, or Stripe would stop telling', async () => {
+  test('is accepted for an object without an id, because Stripe would otherwise stop sending', async () => {
     const created = Math.floor(Date.now() / 1000)
     const data = { object: { object: 'balance', livemode: false } }
     const event = { id: 'evt_2', object: 'event', type: 'balance.available', created, data }

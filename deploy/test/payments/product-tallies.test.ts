@@ -16,7 +16,7 @@ async function product(): Promise<Pick<ProductBody, 'balance' | 'totalTransactio
   return { balance, totalTransactions }
 }
 
-test('counts sales and renewals, less what went back', async () => {
+test('counts sales and renewals minus refunds', async () => {
   const { payments } = stack
   expect(await product()).toEqual({ balance: 0, totalTransactions: 0 })
   const planRef = await payments.createPlan({ price: 1900, billingCycle: 'monthly' })

@@ -80,7 +80,7 @@ async function refunded(paymentId: string, amount: string): Promise<string> {
   return (await payments.stripe('POST', 'refunds', asked)).body.id
 }
 
-test('a busy installation has nothing to tell', async () => {
+test('finds nothing in a busy installation', async () => {
   await Promise.all(Array.from({ length: 5 }, () => paid()))
   const begun = await Promise.all(
     Array.from({ length: 3 }, async () => {
@@ -140,7 +140,7 @@ async function paidUnnoticed(): Promise<string> {
   return body.processorPaymentId
 }
 
-test('what no webhook told of is set right by a look, and told of once', async () => {
+test('corrects a missed webhook by reading the processor, and reports it once', async () => {
   await pass(60)
   await reconcile()
   const [refundedOnce, disputed] = [await paid(), await paid()]
@@ -176,7 +176,7 @@ async function newestFindings(): Promise<ReconciliationBody['findings']> {
   return (await payments.call<ReconciliationBody>('GET', `${path}/${reference}`)).body.findings
 }
 
-test('one wrong thing of each kind is found, kept for the console, and nothing else', async () => {
+test('finds one difference of each kind, stores it for the console, and finds nothing else', async () => {
   const ids = await Promise.all([paid(), paid(), paid()])
   const [otherAmount, gone, given] = ids
   const refund = await refunded(given, '300')
@@ -248,7 +248,7 @@ test('one wrong thing of each kind is found, kept for the console, and nothing e
   expect(status).toBe(404)
 })
 
-test('what the ledger has otherwise than the processor and the wallet is found', async () => {
+test('finds differences between the ledger, the processor and the wallet', async () => {
   const [given, taken] = [await paid(), await paid()]
   const refund = await refunded(given, '300')
   const charges = await payments.stripe('GET', 'charges', { payment_intent: taken })
@@ -302,7 +302,7 @@ test('what the ledger has otherwise than the processor and the wallet is found',
   ])
 })
 
-test('a processor that is away leaves a gap, and the rest is compared', async () => {
+test('compares everything else while the processor is unavailable', async () => {
   await payments.simulator.simulator.stop()
   const { lines, failure } = await reconcile()
   expect(failure).toContain('Not everything could be compared')

@@ -101,8 +101,8 @@ async function purchaseEvents(): Promise<string[]> {
   return told.filter((type) => type.startsWith('purchase.'))
 }
 
-describe('a full refund of what a change of plan cost', () => {
-  test('has the replaced purchase active again for the rest of its period', async () => {
+describe('a full refund of a change of plan', () => {
+  test('restores the replaced purchase for the rest of its period', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     const before = (await purchaseEvents()).length
@@ -131,7 +131,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(await held()).toMatchObject({ nextBillingDate: new Date('2026-08-01T00:00:00Z') })
   })
 
-  test('is undone once, however often the processor tells of it', async () => {
+  test('is applied once, however often the processor reports it', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     const { payments } = stack
@@ -151,7 +151,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(told.filter((type) => type === 'purchase.plan_changed')).toHaveLength(2)
   })
 
-  test('in part leaves the new plan', async () => {
+  test('keeps the new plan if it is partial', async () => {
     await buyThenWait(small)
     await refund(await changeTo(middle), 1_999)
     expect(await statuses()).toEqual({ small: 'expired', middle: 'active' })
@@ -169,7 +169,7 @@ describe('a full refund of what a change of plan cost', () => {
     })
   })
 
-  test('restores a plan that was replaced at the full price of the new one', async () => {
+  test('restores a plan that was replaced by a plan at its full price', async () => {
     const full = await createFullPlan()
     await buyThenWait(small)
     const changed = await changeTo(full)
@@ -189,7 +189,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(await statuses()).toEqual({ small: 'expired', middle: 'refunded' })
   })
 
-  test('leaves the new plan once it was renewed', async () => {
+  test('keeps the new plan once it was renewed', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     await stack.runJob('renewals', '2026-07-01T10:00:00Z')
@@ -197,7 +197,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(await statuses()).toEqual({ small: 'expired', middle: 'active' })
   })
 
-  test('restores nothing beside another plan that was bought since', async () => {
+  test('restores nothing if another plan was bought since', async () => {
     const full = await createFullPlan()
     await buyThenWait(small)
     const changed = await changeTo(middle)
@@ -219,7 +219,7 @@ describe('of two changes in one period', () => {
     expect(await held()).toMatchObject({ nextBillingDate: julyFirst })
   })
 
-  test('a refund of the first ends both, and restores what was before them', async () => {
+  test('a refund of the first ends both, and restores the original plan', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     setClock('2026-06-13T00:00:00Z')
@@ -228,7 +228,7 @@ describe('of two changes in one period', () => {
     expect(await statuses()).toEqual({ small: 'active', middle: 'refunded', big: 'refunded' })
   })
 
-  test('refunds of both restore what was before them, in either order', async () => {
+  test('refunds of both restore the original plan, in either order', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     setClock('2026-06-13T00:00:00Z')
@@ -241,15 +241,15 @@ describe('of two changes in one period', () => {
   })
 })
 
-describe('a full refund of what was paid before the changes', () => {
-  test('ends the dearer plan that runs for the difference', async () => {
+describe('a full refund of the payment before the changes', () => {
+  test('ends the more expensive plan that was paid by the difference', async () => {
     await buyThenWait(small)
     await changeTo(middle)
     await refund(first)
     expect(await statuses()).toEqual({ small: 'refunded', middle: 'refunded' })
   })
 
-  test('ends the cheaper plan, and takes back the credit that waits for the next invoice', async () => {
+  test('ends the cheaper plan, and removes the credit for the next invoice', async () => {
     await buyThenWait(middle)
     await activate(small)
     const { providerId } = stack.payments.tenant
@@ -269,7 +269,7 @@ describe('a full refund of what was paid before the changes', () => {
     expect(line?.description).toMatch(new RegExp(`, taken back from TEST-INV-${digits}$`))
   })
 
-  test('leaves the new plan once it was renewed', async () => {
+  test('keeps the new plan once it was renewed', async () => {
     await buyThenWait(small)
     await changeTo(middle)
     await stack.runJob('renewals', '2026-07-01T10:00:00Z')
@@ -277,7 +277,7 @@ describe('a full refund of what was paid before the changes', () => {
     expect(await statuses()).toMatchObject({ middle: 'active' })
   })
 
-  test('in part leaves everything', async () => {
+  test('changes nothing if it is partial', async () => {
     await buyThenWait(small)
     await changeTo(middle)
     await refund(first, 1_000)
@@ -285,7 +285,7 @@ describe('a full refund of what was paid before the changes', () => {
   })
 })
 
-test('a lost dispute of what was paid before a change suspends what runs for the difference', async () => {
+test('suspends the plan that was paid by the difference if the earlier payment is charged back', async () => {
   await buyThenWait(small)
   const changed = await changeTo(middle)
   const [{ id } = { id: '' }] = await stack.sql<{ id: string }[]>`

@@ -57,7 +57,7 @@ async function attempts(): Promise<number> {
 }
 
 test(
-  'leave one charge for each invoice, one renewal for each purchase, and nothing undone',
+  'leave one charge per invoice, one renewal per purchase, and no unfinished work',
   { timeout: 300_000 },
   async () => {
     stack.payments.stack.clock.set('2026-01-31T12:00:00Z')

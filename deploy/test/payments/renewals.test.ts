@@ -32,7 +32,7 @@ describe('a renewal', () => {
     purchase = await stack.buy(planRef)
   })
 
-  test('is charged once to the card that the plan was bought with', async () => {
+  test('is charged once to the card that paid for the plan', async () => {
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('payment-retries', '2026-03-01T11:00:00Z')
@@ -47,7 +47,7 @@ describe('a renewal', () => {
     expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
-  test('is charged with the tax, once the customer has said where it is', async () => {
+  test("includes the tax once the customer's country is known", async () => {
     const { payments } = stack
     const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
     expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
@@ -64,7 +64,7 @@ describe('a renewal', () => {
     expect(await stack.purchase(reference)).toMatchObject({ amountMinor: 1_900 })
   })
 
-  test('has its invoice where nobody knows what its currency is worth, and is charged once they do', async () => {
+  test('has an invoice while its currency has no exchange rate, and is charged once it has one', async () => {
     const { payments } = stack
     const rate = '/v1/ui/exchange-rates/RON'
     const isWorth = () => payments.call('PUT', rate, { unitsPerDollar: '4.5' })
@@ -87,7 +87,7 @@ describe('a renewal', () => {
     expect(await stack.succeededChargesOf(reference)).toBe(1)
   })
 
-  test('that is declined is tried again as scheduled, then suspends, and a new card pays it', async () => {
+  test('is retried on schedule after a decline, then suspends the purchase, and a new card pays it', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt)
     expect(await stack.purchase(purchase.reference)).toMatchObject({
@@ -122,7 +122,7 @@ describe('a renewal', () => {
     expect((await told(purchase)).slice(-2)).toEqual(['payment.succeeded', 'purchase.activated'])
   })
 
-  test('that only its customer could have let through is charged to a new card as soon as there is one', async () => {
+  test('is charged to a new card as soon as it is saved if the old card needs the customer', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_authenticationRequired')
     await stack.runJob('renewals', renewalAt)
     for (const at of ['2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z', '2026-03-05T15:00:00Z']) {
@@ -140,7 +140,7 @@ describe('a renewal', () => {
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
   })
 
-  test('whose failure was not kept is not tried again for it, and counted once', async () => {
+  test('counts a failure once if the process died before it stored it', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt, {}, async (charge) => {
       await charge()
@@ -155,7 +155,7 @@ describe('a renewal', () => {
     expect(await told(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
   })
 
-  test('whose outcome nobody learned is found out, and charged once', async () => {
+  test('reads an unknown outcome from the processor, and is charged once', async () => {
     await stack.payments.simulate('faults', {
       kind: 'reset_after',
       method: 'POST',
@@ -170,7 +170,7 @@ describe('a renewal', () => {
     expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
-  test('that will never be taken from this card is not tried again', async () => {
+  test('is not retried after a permanent decline of the card', async () => {
     await stack.useCard(purchase.customerRef, 'pm_card_visa_chargeDeclinedStolenCard')
     await stack.runJob('renewals', renewalAt)
     expect(await told(purchase)).toEqual([
@@ -180,7 +180,7 @@ describe('a renewal', () => {
     ])
   })
 
-  test('without a card is past due, asked for nothing, and suspended in the end', async () => {
+  test('is past due without a card, and suspends the purchase in the end', async () => {
     await stack.sql`delete from customer_cards where customer_ref = ${purchase.customerRef}`
     await stack.runJob('renewals', renewalAt)
     for (const at of ['2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z', '2026-03-05T15:00:00Z']) {
@@ -190,7 +190,7 @@ describe('a renewal', () => {
     expect(await stack.paymentsOf(purchase.reference)).toEqual([])
   })
 
-  test('that the bank wants to ask the customer about is not tried again, and paid when they come', async () => {
+  test('is not retried if the bank needs the customer, and is paid when they return', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_authenticationRequired')
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
@@ -212,7 +212,7 @@ describe('a renewal', () => {
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
   })
 
-  test('that takes its time begins when the processor says that it was paid', async () => {
+  test('begins when a payment that was processing succeeds', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_simulator_processing')
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
@@ -223,7 +223,7 @@ describe('a renewal', () => {
     expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
-  test('that takes its time leaves the card that its customer saved meanwhile', async () => {
+  test('keeps the card that the customer saved while the payment was processing', async () => {
     const { customerRef, reference } = purchase
     await stack.replaceCard(customerRef, 'pm_card_simulator_processing')
     await stack.runJob('renewals', renewalAt)
@@ -239,7 +239,7 @@ describe('a renewal', () => {
     expect(await savedCards()).toEqual(saved)
   })
 
-  test('that the processor finds too little waits for the next invoice, and the period begins', async () => {
+  test('moves an amount that is too small to charge to the next invoice, and begins the period', async () => {
     await stack.runJob('renewals', renewalAt, {}, unasked)
     await stack.credit(purchase.reference, 1_880n)
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
@@ -249,7 +249,7 @@ describe('a renewal', () => {
     expect(await told(purchase)).toEqual(['purchase.renewed'])
   })
 
-  test('of which less is due by now is charged by another payment over that', async () => {
+  test('is charged with a new payment if a credit note reduced the due amount', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt)
     await stack.credit(purchase.reference, 900n)
@@ -264,7 +264,7 @@ describe('a renewal', () => {
   })
 })
 
-describe('a renewal that was paid and is paid back', () => {
+describe('a renewal that was paid and refunded', () => {
   let purchase: Purchase
   let paymentId: string
 
@@ -280,7 +280,7 @@ describe('a renewal that was paid and is paid back', () => {
       amount: String(amount),
     })
 
-  test('in part keeps its access', async () => {
+  test('keeps access after a partial refund', async () => {
     await refund(900)
     await eventually(async () =>
       expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
@@ -290,7 +290,7 @@ describe('a renewal that was paid and is paid back', () => {
     expect((await stack.purchase(purchase.reference)).status).toBe('active')
   })
 
-  test('in full ends the purchase', async () => {
+  test('ends the purchase after a full refund', async () => {
     await refund(900)
     await refund(1000)
     await eventually(async () =>
@@ -305,7 +305,7 @@ describe('a renewal that was paid and is paid back', () => {
     expect((await told(purchase)).filter((type) => type === 'purchase.refunded')).toHaveLength(1)
   })
 
-  test('keeps its access when all payments before it are paid back, and ends with its own', async () => {
+  test('keeps access when earlier payments are refunded, and ends with its own', async () => {
     await stack.runJob('renewals', '2026-03-31T13:00:00Z')
     const [first] = await stack.sql<{ processor_payment_id: string }[]>`
       select processor_payment_id from payment_intents
@@ -328,7 +328,7 @@ describe('a renewal that was paid and is paid back', () => {
   })
 })
 
-test('a trial converts with the saved card, and from then on has its price', async () => {
+test('charges the saved card when a trial ends, and records the price', async () => {
   const terms = { price: 1900, setupFee: 500, billingCycle: 'monthly', trialDays: 14 }
   const trialRef = await stack.payments.createPlan(terms)
   const purchase = await stack.buy(trialRef)

@@ -29,7 +29,7 @@ async function soldOf(planRef: string): Promise<number> {
 const customers = (count: number) =>
   Promise.all(Array.from({ length: count }, () => shop.payments.createCustomer()))
 
-test('50 customers who activate at once get 5 places', async () => {
+test('gives 5 of 50 concurrent activations a place', async () => {
   const planRef = await oneTime(5)
   const answers = await Promise.all(
     (await customers(50)).map((customerRef) => activate(customerRef, planRef)),
@@ -43,7 +43,7 @@ test('50 customers who activate at once get 5 places', async () => {
   expect(await soldOf(planRef)).toBe(5)
 })
 
-test('50 customers who pay at once get 5 places, and the others their money back', async () => {
+test('gives 5 of 50 concurrent payments a place, and refunds the others', async () => {
   const planRef = await oneTime(5, { price: 1_900 })
   const { productRef } = shop.payments
   const bought = (await customers(50)).map(async (customerRef) => {
@@ -62,7 +62,7 @@ test('50 customers who pay at once get 5 places, and the others their money back
   }, 120_000)
 })
 
-test('auto-enrolment by 50 limit checks gives 5 places', async () => {
+test('gives 5 of 50 customers a place who are enrolled by limit checks', async () => {
   const product = { name: 'Limited' }
   const { body } = await shop.payments.call<{ reference: string }>(
     'POST',
@@ -81,7 +81,7 @@ test('auto-enrolment by 50 limit checks gives 5 places', async () => {
   expect(answers.filter(({ withinLimits }) => withinLimits)).toHaveLength(5)
 })
 
-test('a refund returns the place, and a cancellation does not', async () => {
+test('frees a place after a refund, but not after a cancellation', async () => {
   const planRef = await oneTime(2, { price: 1_900 })
   const first = await shop.buy(planRef)
   await shop.payments.call('POST', `/v1/sdk/purchases/${first.reference}/cancel`, {})
@@ -105,7 +105,7 @@ test('a refund returns the place, and a cancellation does not', async () => {
   expect(await soldOf(planRef)).toBe(2)
 })
 
-test('a customer takes one place of a free plan, however often it is activated and cancelled', async () => {
+test('counts one place per customer of a free plan, however often it is activated and cancelled', async () => {
   const planRef = await oneTime(2)
   const [one, other, third] = await customers(3)
   const cancel = (purchaseRef: string | undefined) =>
@@ -125,7 +125,7 @@ test('a customer takes one place of a free plan, however often it is activated a
   expect(await activate(one!, planRef)).toMatchObject({ status: 'activated' })
 })
 
-test('each purchase of a plan that is paid takes a place, also of the same customer', async () => {
+test('counts a place for each purchase of a paid plan, even by the same customer', async () => {
   const planRef = await oneTime(2, { price: 1_900 })
   const { reference, customerRef } = await shop.buy(planRef)
   await shop.payments.call('POST', `/v1/sdk/purchases/${reference}/cancel`, {})
@@ -139,7 +139,7 @@ test('each purchase of a plan that is paid takes a place, also of the same custo
   })
 })
 
-test('a raised quantity sells more', async () => {
+test('sells more after the quantity is raised', async () => {
   const planRef = await oneTime(1)
   const [one, other] = await customers(2)
   expect(await activate(one!, planRef)).toMatchObject({ status: 'activated' })
@@ -171,7 +171,7 @@ test.each([
     { type: 'hybrid', cancellationNoticeDays: 3 },
     ['cancellationNoticeDays'],
   ],
-])('a plan with %s is refused, and the field is named', async (_, fields, path) => {
+])('refuses a plan with %s and names the field', async (_, fields, path) => {
   const { productRef } = shop.payments
   const plans = `/v1/sdk/products/${productRef}/plans`
   expect(await shop.payments.call('POST', plans, { name: 'Plan', ...fields })).toMatchObject({
@@ -180,7 +180,7 @@ test.each([
   })
 })
 
-test('the checkout shows a plan that is sold out, and does not offer it', async () => {
+test('shows a sold-out plan on the checkout without offering it', async () => {
   const planRef = await oneTime(1, { name: 'Last piece' })
   const [holder, other] = await customers(2)
   expect(await activate(holder!, planRef)).toMatchObject({ status: 'activated' })

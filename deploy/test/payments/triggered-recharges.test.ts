@@ -123,11 +123,11 @@ async function armAndLook(customerRef: string): Promise<void> {
  * A usage request does not wait for a slow top-up, and the payment job may begin it first. In both cases no answer reports it, so
  * the test repeats.
  */
-test('a debit that crosses the threshold says that a top-up was begun', async () => {
+test('reports in the response that a debit below the threshold began a top-up', async () => {
   await eventually(async () => expect(await use(await armedCustomer(), 60)).toBe(true))
 })
 
-test('debits that cross the threshold at once begin one top-up, and one says so at most', async () => {
+test('begins one top-up for concurrent debits below the threshold, reported at most once', async () => {
   const customerRef = await armedCustomer()
   expect(await use(customerRef, 40)).toBe(false)
   const told = await Promise.all(Array.from({ length: 20 }, () => use(customerRef, 1)))
@@ -144,14 +144,14 @@ test('debits that cross the threshold at once begin one top-up, and one says so 
   expect(await topUps(customerRef)).toBe(2)
 })
 
-test('says nothing of top-ups where none is armed', async () => {
+test('reports no top-up if automatic top-up is off', async () => {
   const customerRef = await armedCustomer()
   await call('DELETE', `/v1/sdk/auto-recharge?customerRef=${customerRef}`)
   expect(await use(customerRef, 60)).toBeUndefined()
   expect(await topUps(customerRef)).toBe(0)
 })
 
-test('says why no top-up is begun', async () => {
+test('reports why no top-up is begun', async () => {
   const customerRef = await armedCustomer()
   const begin = () => call('POST', rechargeBeginningsPath, { customerRef })
   expect(await begin()).toEqual({ triggered: false, reason: 'enough' })
@@ -166,7 +166,7 @@ test('says why no top-up is begun', async () => {
   expect(await begin()).toEqual({ triggered: false, reason: 'not_active' })
 })
 
-test('arming below the threshold charges once, also by two calls at once', async () => {
+test('charges once if automatic top-up is enabled below the threshold, even by concurrent requests', async () => {
   const customerRef = await armedCustomer()
   await call('DELETE', `/v1/sdk/auto-recharge?customerRef=${customerRef}`)
   await use(customerRef, 60)

@@ -30,7 +30,7 @@ async function providerOf({ stack, tenant }: PaymentStack): Promise<string> {
   return provider!.name
 }
 
-test('where the customer comes back', async () => {
+test('names the seller when the customer returns', async () => {
   const customerRef = await quiet.createCustomer()
   const { processorPaymentId } = await begin(quiet, customerRef)
   await quiet.confirm(processorPaymentId)
@@ -38,7 +38,7 @@ test('where the customer comes back', async () => {
   expect(await sellerOf(quiet, customerRef)).toBe(await providerOf(quiet))
 })
 
-test('where only the processor tells of it', async () => {
+test('names the seller when only a webhook arrives', async () => {
   const customerRef = await told.createCustomer()
   const { processorPaymentId } = await begin(told, customerRef)
   await told.confirm(processorPaymentId)
@@ -46,7 +46,7 @@ test('where only the processor tells of it', async () => {
   await eventually(async () => expect(await sellerOf(told, customerRef)).toBe(name))
 })
 
-test('where nobody knows what came of the call that made it', async () => {
+test('names the seller if the outcome of the creating call is unknown', async () => {
   const customerRef = await told.createCustomer()
   const fault = { kind: 'error_after', method: 'POST', path: '/v1/payment_intents' }
   await told.simulate('faults', fault)

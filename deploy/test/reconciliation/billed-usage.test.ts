@@ -28,7 +28,7 @@ async function reconcile(at: string): Promise<{ compared: number; findings: stri
   }
 }
 
-test('bills are as they were, whatever was recorded, linked and ended since', async () => {
+test('confirms issued bills after later records, links and ends', async () => {
   const first = await of.buy({ ...postPaid, freeUnits: 0 })
   const externalRef = `user-${first.reference}`
   await of.use(first, 90, '2026-02-10T00:00:00Z')
@@ -64,7 +64,7 @@ test('bills are as they were, whatever was recorded, linked and ended since', as
   expect(await reconcile('2026-05-03T01:00:00Z')).toEqual({ compared: 5, findings: [] })
 })
 
-test('a record that was billed and is gone is found on its invoice', async () => {
+test('finds a missing record that is on an invoice', async () => {
   const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
   await of.use(purchase, 90, '2026-02-10T00:00:00Z')
   await of.use(purchase, 12.5, '2026-02-11T00:00:00Z')

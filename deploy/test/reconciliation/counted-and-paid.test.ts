@@ -159,7 +159,7 @@ async function posted(): Promise<void> {
     .toBe(await wallets.balanceOf(payerRef))
 }
 
-test('nothing is found while usage flows', { timeout: patienceMs }, async () => {
+test('finds nothing while usage is recorded', { timeout: patienceMs }, async () => {
   let isDone = false
   let calls = 0
   const flow = async (reference: string, productRef: string): Promise<void> => {
@@ -185,7 +185,7 @@ test('nothing is found while usage flows', { timeout: patienceMs }, async () => 
 })
 
 test(
-  'a counter that is wrong is found, under whichever reference',
+  'finds a wrong counter under any reference of the customer',
   { timeout: patienceMs },
   async () => {
     const before = await client.checkLimit(customerRef, cappedRef)
@@ -209,7 +209,7 @@ async function publishGranted(at: EntryAddress, grantedMicros: string): Promise<
   await hotState.putEntry(at, { version, document, windows: [walletWindow] })
 }
 
-test('a wallet that the hot state has otherwise is found', { timeout: patienceMs }, async () => {
+test('finds a wallet that differs in hot state', { timeout: patienceMs }, async () => {
   const otherRef = await wallets.createPayer()
   await wallets.grant(otherRef, 500)
   const at = await walletOf(otherRef)
@@ -224,29 +224,25 @@ test('a wallet that the hot state has otherwise is found', { timeout: patienceMs
   ])
 })
 
-test(
-  'a wallet is not held against what waits to be published',
-  { timeout: 2 * patienceMs },
-  async () => {
-    const waitingRef = await wallets.createPayer()
-    await wallets.grant(waitingRef, 500)
-    await publishGranted(await walletOf(waitingRef), '300000000')
-    const found = async (): Promise<readonly Finding[]> =>
-      (await reconcile()).findings.filter(({ reference }) => reference === waitingRef)
-    expect(await found()).toHaveLength(1)
-    const pool = stack.database.in(environment)
-    const name = { providerId: await providerOf(waitingRef), target: waitingRef }
-    await pool.begin(async (holding) => {
-      await lockPublicationTargets(holding, 'customer', [name])
-      await insertPublication(pool, { kind: 'customer', ...name })
-      expect(await found()).toEqual([])
-    })
-    await expect.poll(found, { timeout: patienceMs }).toEqual([])
-  },
-)
+test('ignores wallet changes that are not published yet', { timeout: 2 * patienceMs }, async () => {
+  const waitingRef = await wallets.createPayer()
+  await wallets.grant(waitingRef, 500)
+  await publishGranted(await walletOf(waitingRef), '300000000')
+  const found = async (): Promise<readonly Finding[]> =>
+    (await reconcile()).findings.filter(({ reference }) => reference === waitingRef)
+  expect(await found()).toHaveLength(1)
+  const pool = stack.database.in(environment)
+  const name = { providerId: await providerOf(waitingRef), target: waitingRef }
+  await pool.begin(async (holding) => {
+    await lockPublicationTargets(holding, 'customer', [name])
+    await insertPublication(pool, { kind: 'customer', ...name })
+    expect(await found()).toEqual([])
+  })
+  await expect.poll(found, { timeout: patienceMs }).toEqual([])
+})
 
 test(
-  'counts are not made again where one provider alone is looked at',
+  'does not rebuild counters when only one provider is compared',
   async () => {
     const told = await reconcile(true, await providerOf(customerRef))
     expect(told.repairs.filter(({ kind }) => kind === 'counts')).toEqual([])
@@ -261,7 +257,7 @@ test(
   patienceMs,
 )
 
-test('counts and wallets are made again when asked', { timeout: 2 * patienceMs }, async () => {
+test('rebuilds counters and wallets on request', { timeout: 2 * patienceMs }, async () => {
   await posted()
   const money = await stack.database.in(environment)`
     select * from wallets order by provider_id, customer_ref`
@@ -294,7 +290,7 @@ async function repairUntil(atStep: number, repairs: readonly Repair[]): Promise<
 }
 
 test(
-  'what a repair was to make again that died at any of its effects is made again by the next one',
+  'completes a repair that died at any effect with the next one',
   { timeout: 4 * patienceMs },
   async () => {
     const counters = await countersOf('user-1', cappedRef)
@@ -324,33 +320,29 @@ test(
   },
 )
 
-test(
-  'a record that is gone is found where it was counted and paid',
-  { timeout: patienceMs },
-  async () => {
-    const { reference: id } = await use(payerRef, wallets.productRef, { units: 2 })
-    await posted()
-    expect(wordsOf(await reconcile())).toEqual([])
-    const [taken] = await stack.usageStore.query<{ total: string }>(
-      `SELECT toString(sum(value)) AS total FROM ${environment}.usage_records FINAL
+test('finds a missing record by its count and its debit', { timeout: patienceMs }, async () => {
+  const { reference: id } = await use(payerRef, wallets.productRef, { units: 2 })
+  await posted()
+  expect(wordsOf(await reconcile())).toEqual([])
+  const [taken] = await stack.usageStore.query<{ total: string }>(
+    `SELECT toString(sum(value)) AS total FROM ${environment}.usage_records FINAL
      WHERE customer_ref = {customerRef:String}`,
-      { customerRef: payerRef },
-    )
-    await stack.usageStore.command(`DELETE FROM ${environment}.usage_records WHERE id = '${id}'`)
-    const paid = Number(taken!.total) * 100
-    const purchaseRef = await purchaseOf(payerRef)
-    const told = await reconcile()
-    expect(wordsOf(told)).toEqual([
-      `counter ${purchaseRef}: counted ${taken!.total} | recorded ${Number(taken!.total) - 2}`,
-      `wallet ${payerRef}: spent and posted ${paid} | ${paid - 200}`,
-      `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
-    ])
-    // Counts rebuilt from the remaining records would return credits that were already spent.
-    const { partition } = await walletOf(payerRef)
-    expect(told.repairs).not.toContainEqual({ kind: 'counts', partition })
-    expect(told.withheld).toContainEqual({
-      repair: { kind: 'counts', partition },
-      reason: 'records are gone',
-    })
-  },
-)
+    { customerRef: payerRef },
+  )
+  await stack.usageStore.command(`DELETE FROM ${environment}.usage_records WHERE id = '${id}'`)
+  const paid = Number(taken!.total) * 100
+  const purchaseRef = await purchaseOf(payerRef)
+  const told = await reconcile()
+  expect(wordsOf(told)).toEqual([
+    `counter ${purchaseRef}: counted ${taken!.total} | recorded ${Number(taken!.total) - 2}`,
+    `wallet ${payerRef}: spent and posted ${paid} | ${paid - 200}`,
+    `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
+  ])
+  // Counts rebuilt from the remaining records would return credits that were already spent.
+  const { partition } = await walletOf(payerRef)
+  expect(told.repairs).not.toContainEqual({ kind: 'counts', partition })
+  expect(told.withheld).toContainEqual({
+    repair: { kind: 'counts', partition },
+    reason: 'records are gone',
+  })
+})

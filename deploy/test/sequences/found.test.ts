@@ -12,7 +12,7 @@ const card = 'pm_card_visa'
 
 test.each<[string, readonly number[], Sequence]>([
   [
-    'usage of a plan with a period of its own counts in the plan that its refund restores',
+    'counts usage of a plan with its own period in the plan that its refund restores',
     [216, 384],
     [
       [

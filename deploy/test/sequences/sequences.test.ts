@@ -32,7 +32,7 @@ const stores = await openStores()
 afterAll(() => stores.stop())
 
 test.each(starts)(
-  'no sequence of calls yields more than one price pays for, and none is charged twice (from %i)',
+  'never yields more than one price pays for, and never charges twice (from %i)',
   { timeout: 3_600_000 },
   async (start) => {
     const end = Math.min(start + sequencesEach, sequencesMax)

@@ -15,7 +15,7 @@ describe('a base price and the usage before it', () => {
     (await of.invoicesOf(purchase)).map(({ lines }) => lines.map(({ inputs }) => inputs.kind))
   const at = '2026-03-01T00:00:00Z'
 
-  test('are two invoices, the price first, whichever job comes first', async () => {
+  test('are two invoices, the price first, in any order of the jobs', async () => {
     const purchase = await of.buy(hybrid)
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     expect(await of.bill(at)).toEqual(new Map([['postponed', 1]]))
@@ -26,7 +26,7 @@ describe('a base price and the usage before it', () => {
     expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([4_900n, 100n])
   })
 
-  test('are two invoices, the usage first, where the plan says so', async () => {
+  test('are two invoices, the usage first, if the plan says so', async () => {
     const purchase = await of.buy({ ...hybrid, billingStrategy: 'usage_first' })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     expect(await of.renew(at)).toEqual(new Map([['postponed', 1]]))
@@ -37,7 +37,7 @@ describe('a base price and the usage before it', () => {
     expect((await of.now(purchase)).nextBillingDate).toEqual(new Date('2026-03-31T12:00:00Z'))
   })
 
-  test('are one invoice, charged once, where the plan says so', async () => {
+  test('are one invoice, charged once, if the plan says so', async () => {
     const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
     await of.renew(at)
@@ -49,7 +49,7 @@ describe('a base price and the usage before it', () => {
     expect(await of.runner.events(of.shop, /^purchase\.renewed$/)).toHaveLength(1)
   })
 
-  test('are one invoice that is charged again, where it was declined, as a renewal is', async () => {
+  test('are one invoice that is retried after a decline, like a renewal', async () => {
     const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
     await of.bill(at, of.declining)
@@ -82,7 +82,7 @@ describe('a price and usage on one invoice, of a purchase that ends before it is
     await of.bill(at, of.declining)
   }
 
-  test('have the usage charged, and not the price of what does not begin', async () => {
+  test('charge the usage, but not the price of a period that does not begin', async () => {
     await billed(0n)
     await end(purchase)
     await end(purchase).catch(() => undefined)
@@ -95,7 +95,7 @@ describe('a price and usage on one invoice, of a purchase that ends before it is
     expect(await of.now(purchase)).toMatchObject({ status: 'cancelled' })
   })
 
-  test('leave to the customer what of a credit was to pay for it', async () => {
+  test('return the credit that was reserved for the price to the customer', async () => {
     await billed(-1_000n)
     await end(purchase)
     const name = { ...purchase, currency: 'USD' }
@@ -108,7 +108,7 @@ describe('a price and usage on one invoice, of a purchase that ends before it is
   })
 })
 
-test('a purchase that was suspended with its trial is billed from the period on in which it is paid', async () => {
+test('bills a purchase that was suspended after its trial from the period in which it is paid', async () => {
   const plan = await of.runner.addPlan(of.shop, { ...hybrid, trialDays: 14 })
   const purchase = await of.runner.startTrial(of.shop, plan)
   await of.runner.saveCard(of.shop, purchase.customerRef)
@@ -122,7 +122,7 @@ test('a purchase that was suspended with its trial is billed from the period on 
   expect(await of.now(purchase)).toMatchObject({ status: 'active', nextUsageBillAt })
 })
 
-test('a purchase that is suspended is not told of periods in which it used nothing', async () => {
+test('emits no event for periods without usage of a suspended purchase', async () => {
   const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
   await of.use(purchase, 100, '2026-02-10T00:00:00Z')
   await of.runner.within(of.shop, async (work) => {

@@ -32,7 +32,7 @@ async function totalsOf(purchases: readonly Purchase[]): Promise<bigint[]> {
   return invoices.map((each) => each.reduce((sum, { totalMinor }) => sum + totalMinor, 0n))
 }
 
-test('540 units of a week cost 440 cents with six changes, as with none', async () => {
+test('bills 540 units of a week with 440 cents, with six plan changes or none', async () => {
   const calm = await of.buy(postPaid)
   let changing = await of.buy(postPaid)
   const purchases = [changing]
@@ -57,7 +57,7 @@ test('540 units of a week cost 440 cents with six changes, as with none', async 
   expect(await totalsOf([changing])).toEqual([60n + 30n])
 })
 
-test('units that come late of a plan that was replaced take free units from the plan after it', async () => {
+test('counts late units of a replaced plan against the free units of the next plan', async () => {
   const before = await of.buy(postPaid)
   await of.use(before, 40, '2026-02-01T12:00:00Z')
   const after = await change(before, '2026-02-02T12:00:00Z')

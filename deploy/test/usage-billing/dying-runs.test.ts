@@ -45,7 +45,7 @@ const usageFirst = { ...hybrid, billingStrategy: 'usage_first' } as const
 const graceEnd = '2026-03-01T00:00:00Z'
 
 describe('a price that is charged after the usage', () => {
-  test('is charged by the next run of the same day', { timeout: 300_000 }, async () => {
+  test('is charged by the next run on the same day', { timeout: 300_000 }, async () => {
     const steps = await dyingAtEach(async (atStep) => {
       const purchase = await buyAndUse(usageFirst, 100)
       const life = new Life({ atStep, sendsLast: false })
@@ -61,7 +61,7 @@ describe('a price that is charged after the usage', () => {
     expect(steps.filter((step) => step === 'after commit').length).toBeGreaterThan(3)
   })
 
-  test('waits for who can charge it, without being looked at again and again', async () => {
+  test('waits for a runner that can charge, without repeated checks', async () => {
     const purchase = await buyAndUse(usageFirst, 100)
     const bill = () => of.runner.runJob('usage-billing', graceEnd)
     expect(await bill()).toEqual(new Map([['postponed', 1]]))
@@ -70,7 +70,7 @@ describe('a price that is charged after the usage', () => {
   })
 })
 
-describe('units that are left of a period', () => {
+describe('unused units of a period', () => {
   const rolling = { ...postPaid, freeUnits: 0, limit: 1_000, rolloverUnusedUnits: true } as const
   const quarter = { ...rolling, billingCycle: 'quarterly' } as const
 
@@ -81,7 +81,7 @@ describe('units that are left of a period', () => {
       .map(({ object }) => object['carriedOverUnits'])
   }
 
-  test('are told once with the period that has them', { timeout: 300_000 }, async () => {
+  test('are reported once, with the period that has them', { timeout: 300_000 }, async () => {
     const steps = await dyingAtEach(async (atStep) => {
       const purchase = await buyAndUse(quarter, 600)
       const life = new Life({ atStep, sendsLast: false })
@@ -95,7 +95,7 @@ describe('units that are left of a period', () => {
     expect(steps.filter((step) => step === 'after commit').length).toBeGreaterThan(2)
   })
 
-  test('are settled as they are by then', { timeout: 300_000 }, async () => {
+  test('are finalized with the usage recorded by then', { timeout: 300_000 }, async () => {
     const steps = await dyingAtEach(async (atStep) => {
       const purchase = await buyAndUse(quarter, 600)
       await runIn(new Life(), 'usage-reset', '2026-04-30T12:00:00Z')

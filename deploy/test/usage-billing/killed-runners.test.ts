@@ -9,7 +9,7 @@ const of = new UsageShop()
 const main = createRequire(import.meta.url).resolve('../../../billing-runner/dist/main.js')
 const dayMs = 86_400_000
 
-test('runners that are killed bill each period once', { timeout: 300_000 }, async () => {
+test('bills each period once while runners are killed', { timeout: 300_000 }, async () => {
   const ago = (days: number): string => new Date(Date.now() - days * dayMs).toISOString()
   of.runner.clock.set(ago(40))
   const plan = await of.runner.addPlan(of.shop, { ...postPaid, freeUnits: 0 })

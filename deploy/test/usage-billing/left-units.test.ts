@@ -98,7 +98,7 @@ function move(
   })
 }
 
-test('are told with the period that has them, as they are then', async () => {
+test('reports unused units with their period, after the usage recorded by then', async () => {
   const purchase = await of.buy(rolling)
   await of.use(purchase, 600, '2026-02-10T00:00:00Z')
   await reset('2026-02-28T12:00:00Z')
@@ -108,7 +108,7 @@ test('are told with the period that has them, as they are then', async () => {
   expect(await told()).toEqual([400, 0, 1_000])
 })
 
-test('are not told before everything that was acknowledged is stored', async () => {
+test('reports no unused units before all acknowledged records are stored', async () => {
   const purchase = await of.buy(rolling)
   await of.stack.stopProjections()
   await of.use(purchase, 600, '2026-02-10T00:00:00Z')
@@ -120,7 +120,7 @@ test('are not told before everything that was acknowledged is stored', async () 
   expect(await told()).toEqual([400])
 })
 
-test('of a quarter are settled when nothing can come of it any more, and not before', async () => {
+test('finalizes the unused units of a quarter only when no more usage can arrive for it', async () => {
   const purchase = await of.buy({ ...rolling, billingCycle: 'quarterly' })
   await of.use(purchase, 600, '2026-02-10T00:00:00Z')
   await reset('2026-04-30T12:00:00Z')
@@ -149,7 +149,7 @@ test('of a quarter are settled when nothing can come of it any more, and not bef
   expect((await counted(purchase)).carriedOverMicros).toBe(1_000_000_000n)
 })
 
-test('of a quarter are none where nobody settled them in time', async () => {
+test('carries nothing over from a quarter that was not finalized in time', async () => {
   const purchase = await of.buy({ ...rolling, billingCycle: 'quarterly' })
   of.runner.clock.set('2026-06-01T11:59:59Z')
   expect((await counted(purchase)).carriedOverMicros).toBe(1_000_000_000n)
@@ -157,7 +157,7 @@ test('of a quarter are none where nobody settled them in time', async () => {
   expect((await counted(purchase)).carriedOverMicros).toBe(0n)
 })
 
-test('are looked at when they can be settled, whenever somebody was told to look', async () => {
+test('finalizes unused units when they can be, even if a check was scheduled at another time', async () => {
   const week = await of.buy({ ...rolling, billingCycle: 'weekly' })
   const quarter = await of.buy({ ...rolling, billingCycle: 'quarterly' })
   const plain = await of.buy(postPaid)
@@ -175,7 +175,7 @@ test('are looked at when they can be settled, whenever somebody was told to look
   expect(await told()).toEqual([])
 })
 
-test('are none of a time without access, for checks, events and bills', async () => {
+test('carries nothing over from a period without access, in checks, events and bills', async () => {
   const purchase = await of.buy(rolling)
   await suspend(purchase, '2026-02-11T00:00:00Z')
   await of.bill('2026-03-01T00:00:00Z')
@@ -200,7 +200,7 @@ test.each([
     end: '2026-07-31',
   },
 ] as const)(
-  'stay what they are where access is missing later in the period ($billingCycle)',
+  'keeps carried-over units if access is lost later in the period ($billingCycle)',
   async ({ billingCycle, days, end }) => {
     const purchase = await of.buy({
       ...rollingOverage,
@@ -230,7 +230,7 @@ test.each([
   },
 )
 
-test('that were settled before access was missing at the start of the period are none', async () => {
+test('carries nothing over if access was missing at the start of the period', async () => {
   const purchase = await of.buy({ ...rollingOverage, billingCycle: 'quarterly' })
   await suspend(purchase, '2026-04-20T00:00:00Z')
   // The state after a runner of an older version settled it.
@@ -242,7 +242,7 @@ test('that were settled before access was missing at the start of the period are
   expect((await counted(purchase)).carriedOverMicros).toBe(0n)
 })
 
-test('make usage cost so far what the bill then says', async () => {
+test('shows a cost so far that equals the later bill', async () => {
   const purchase = await of.buy({ ...rollingOverage, creditsPerUnit: 80.5 })
   const costs: number[] = []
   for (const [month, units] of [

@@ -47,7 +47,7 @@ const pricedPeriods = async (): Promise<string[]> =>
     .filter(({ inputs }) => inputs.kind === 'recurring')
     .map(({ period }) => period!.start.toISOString())
 
-test('months that it stood still are not charged: it goes on with the one that runs', async () => {
+test('charges no suspended months, and continues with the current month', async () => {
   await payUsage('2026-07-10T00:00:00Z')
   expect(await of.now(purchase)).toMatchObject({
     status: 'active',
@@ -59,7 +59,7 @@ test('months that it stood still are not charged: it goes on with the one that r
   expect((await of.now(purchase)).nextBillingDate).toEqual(new Date('2026-07-31T12:00:00Z'))
 })
 
-test('the month that was paid is not charged again', async () => {
+test('does not charge the paid month again', async () => {
   await payUsage('2026-03-20T00:00:00Z')
   await of.renew('2026-03-20T10:00:00Z')
   expect(await pricedPeriods()).toEqual(['2026-02-28T12:00:00.000Z'])

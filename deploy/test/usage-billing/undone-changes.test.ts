@@ -46,21 +46,24 @@ async function billedUnits(...purchases: readonly Purchase[]): Promise<Record<st
 test.each([
   ['after', { usage: 100, late_usage: 250 }],
   ['before', { usage: 350 }],
-] as const)('is billed once, where the change is undone %s the final bill', async (when, units) => {
-  const purchase = await of.buy(hybrid, { originalAmountMinor: 4_900 })
-  await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-  const changed = await change(purchase)
-  if (when === 'after') await of.bill('2026-02-13T00:00:00Z')
-  await of.use(purchase, 200, '2026-02-14T00:00:00Z')
-  await undo(changed)
-  expect(await of.now(purchase)).toMatchObject({
-    status: 'active',
-    nextBillingDate: new Date('2026-02-28T12:00:00Z'),
-  })
-  await of.use(purchase, 50, '2026-02-20T00:00:00Z')
-  for (const at of ['2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z', '2026-05-01T00:00:00Z']) {
-    await of.renew(at)
-    await of.bill(at)
-  }
-  expect(await billedUnits(purchase, changed)).toEqual(units)
-})
+] as const)(
+  'bills usage once if the change of plan is undone %s the final bill',
+  async (when, units) => {
+    const purchase = await of.buy(hybrid, { originalAmountMinor: 4_900 })
+    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+    const changed = await change(purchase)
+    if (when === 'after') await of.bill('2026-02-13T00:00:00Z')
+    await of.use(purchase, 200, '2026-02-14T00:00:00Z')
+    await undo(changed)
+    expect(await of.now(purchase)).toMatchObject({
+      status: 'active',
+      nextBillingDate: new Date('2026-02-28T12:00:00Z'),
+    })
+    await of.use(purchase, 50, '2026-02-20T00:00:00Z')
+    for (const at of ['2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z', '2026-05-01T00:00:00Z']) {
+      await of.renew(at)
+      await of.bill(at)
+    }
+    expect(await billedUnits(purchase, changed)).toEqual(units)
+  },
+)

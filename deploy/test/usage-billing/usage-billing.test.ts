@@ -14,7 +14,7 @@ import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 const of = new UsageShop()
 
 describe('the usage of a period', () => {
-  test('is billed when the period and the grace after it are over, once, with all it was made of', async () => {
+  test('is billed once after the period and its grace time, with all details', async () => {
     const purchase = await of.buy(postPaid)
     await of.use(purchase, 5_000, '2026-02-10T00:00:00Z')
     await of.use(purchase, 250, '2026-02-28T11:59:59.999Z')
@@ -50,7 +50,7 @@ describe('the usage of a period', () => {
     })
   })
 
-  test('of a customer who is deleted while it is summed up is not billed', async () => {
+  test('is not billed if the customer is deleted while it is summed up', async () => {
     const purchase = await of.buy(postPaid)
     await of.use(purchase, 5_000, '2026-02-10T00:00:00Z')
     of.runner.clock.set('2026-02-20T00:00:00Z')
@@ -68,7 +68,7 @@ describe('the usage of a period', () => {
     expect(await of.invoicesOf(purchase)).toEqual([])
   })
 
-  test('is what all references of the customer used, and a repeated key is no more usage', async () => {
+  test('includes all references of the customer, and counts a repeated key once', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     const externalRef = `user-${purchase.reference}`
     const at = new Date('2026-02-10T00:00:00Z')
@@ -85,7 +85,7 @@ describe('the usage of a period', () => {
     expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 250n }])
   })
 
-  test('is not billed of a purchase that was paid back in full', async () => {
+  test('is not billed for a purchase that was refunded in full', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     of.runner.clock.set('2026-02-11T00:00:00Z')
@@ -99,7 +99,7 @@ describe('the usage of a period', () => {
     expect(await of.invoicesOf(purchase)).toEqual([])
   })
 
-  test('waits until everything that was acknowledged is stored', async () => {
+  test('is billed only after all acknowledged records are stored', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     await of.stack.stopProjections()
@@ -114,7 +114,7 @@ describe('the usage of a period', () => {
     expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 200n }])
   })
 
-  test('that is too little to be charged is owed with the next one', async () => {
+  test('is carried to the next invoice if it is too small to charge', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 30, '2026-02-10T00:00:00Z')
     await of.bill('2026-03-01T00:00:00Z')
@@ -128,7 +128,7 @@ describe('the usage of a period', () => {
     expect(second!.lines.map(({ inputs }) => inputs.kind)).toEqual(['usage', 'carried_in'])
   })
 
-  test('that was recorded late stands on the next invoice, at its own place among the tiers', async () => {
+  test('is on the next invoice if it was recorded late, priced in its own tier', async () => {
     const usageTiers = [
       { name: 'First', minUsage: 0, maxUsage: 100, creditsPerUnit: 200 },
       { name: 'Rest', minUsage: 101, creditsPerUnit: 100 },
@@ -147,7 +147,7 @@ describe('the usage of a period', () => {
     ])
   })
 
-  test('of several periods that have passed is billed by period', async () => {
+  test('is billed period by period if several periods have passed', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     await of.use(purchase, 200, '2026-04-10T00:00:00Z')
@@ -156,7 +156,7 @@ describe('the usage of a period', () => {
     expect(totals).toEqual([100n, 200n])
   })
 
-  test('of a purchase that was made before anybody noted when is billed as well', async () => {
+  test('is billed for a purchase from before its next billing time was stored', async () => {
     const noted = { nextUsageBillAt: new Date('2026-01-31T12:00:00Z') }
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 }, noted)
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
@@ -166,7 +166,7 @@ describe('the usage of a period', () => {
     expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-  test('of a trial is not billed', async () => {
+  test('is not billed during a trial', async () => {
     const plan = await of.runner.addPlan(of.shop, { ...hybrid, basePrice: 0, trialDays: 14 })
     const purchase = await of.runner.startTrial(of.shop, plan)
     await of.use(purchase, 1_000, '2026-02-10T00:00:00Z')
@@ -176,7 +176,7 @@ describe('the usage of a period', () => {
     expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-  test('is charged again where the card is declined, and paid in the end', async () => {
+  test('is charged again after a decline, and paid in the end', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     await of.bill('2026-03-01T00:00:00Z', of.declining)
@@ -190,7 +190,7 @@ describe('the usage of a period', () => {
 })
 
 describe('the end of a purchase', () => {
-  test('has what there was of its period billed, and what came late at last', async () => {
+  test('bills the usage of its last period, and late usage afterwards', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     of.runner.clock.set('2026-02-12T06:30:00.250Z')
@@ -216,7 +216,7 @@ describe('the end of a purchase', () => {
     expect(await of.now(purchase)).toMatchObject({ nextUsageBillAt: null, usageClosesAt: null })
   })
 
-  test('that was cancelled at the end of its period is the end of its bills', async () => {
+  test('is its last bill if it was cancelled at the end of its period', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     await of.runner.within(of.shop, (work) => cancelPurchase(work, purchase.reference, null))
@@ -226,7 +226,7 @@ describe('the end of a purchase', () => {
     expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-  test('by a switch leaves each unit to one of the two', async () => {
+  test('by a plan change bills each unit under one of the two plans', async () => {
     const first = await of.buy({ ...postPaid, freeUnits: 0 })
     // Usage up to 5 minutes before a purchase counts for it, unless there was an earlier purchase.
     await of.use(first, 100, '2026-02-12T05:57:00Z')
@@ -249,7 +249,7 @@ describe('the end of a purchase', () => {
     expect(await of.invoicesOf(second)).toMatchObject([{ totalMinor: 60n }])
   })
 
-  test('with its customer is the end of everything: there is nobody to address a bill to', async () => {
+  test('by deleting the customer ends its bills', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
     await of.runner.within(of.shop, (work) => deleteCustomer(work, purchase.customerRef))
@@ -260,7 +260,7 @@ describe('the end of a purchase', () => {
   })
 })
 
-test('by hand it says what it would do, and how far it is', async () => {
+test('prints the planned actions and the progress when run by hand', async () => {
   const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
   await of.use(purchase, 100, '2026-02-10T00:00:00Z')
   const lines: string[] = []

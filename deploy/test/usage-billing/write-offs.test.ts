@@ -39,8 +39,8 @@ afterEach(async () => {
   expect(await listUnbalancedInvoices(of.runner.database.in('sandbox'), 9)).toEqual([])
 })
 
-describe('the price of a period that nobody paid', () => {
-  test('is void after 60 days, and the purchase that was suspended for it expires', async () => {
+describe('an unpaid price of a period', () => {
+  test('is void after 60 days, and the suspended purchase expires', async () => {
     const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
     await fall('renewals')
     expect(await writeOffs(quiet)).toEqual(new Map())
@@ -58,7 +58,7 @@ describe('the price of a period that nobody paid', () => {
     expect(await told()).toEqual(['purchase.past_due', 'purchase.suspended', 'purchase.expired'])
   })
 
-  test('waits as long as something happens to it', async () => {
+  test('is kept as long as its invoice changes', async () => {
     const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
     await fall('renewals')
     await of.runner.database.in('sandbox')`
@@ -70,7 +70,7 @@ describe('the price of a period that nobody paid', () => {
     expect(await writeOffs('2026-06-30T00:00:00Z')).toEqual(new Map([['done', 1]]))
   })
 
-  test('is not given up where it is tried again, or a person decides about it', async () => {
+  test('is kept while it is retried or a person has to decide', async () => {
     const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
     await of.runner.runJob('renewals', '2026-03-01T00:00:00Z')
     const sql = of.runner.database.in('sandbox')
@@ -80,7 +80,7 @@ describe('the price of a period that nobody paid', () => {
     expect(await writeOffs('2027-03-01T00:00:00Z')).toEqual(new Map())
   })
 
-  test('is not given up where the period could still begin, and begins it when it is paid', async () => {
+  test('is kept while the period can still begin, and begins it when it is paid', async () => {
     const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
     await of.runner.runJob('renewals', '2026-03-01T00:00:00Z')
     await of.runner.database.in('sandbox')`
@@ -93,8 +93,8 @@ describe('the price of a period that nobody paid', () => {
   })
 })
 
-describe('usage that nobody paid', () => {
-  test('is written off, and what is paid for it after all is booked against that', async () => {
+describe('unpaid usage', () => {
+  test('is written off, and a later payment is booked against the write-off', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
     await fall('usage-billing')
@@ -113,7 +113,7 @@ describe('usage that nobody paid', () => {
     expect(await of.now(purchase)).toMatchObject({ status: 'expired' })
   })
 
-  test('is written off alone, where the price of the next period was on its invoice', async () => {
+  test('is written off without the price of the next period on the same invoice', async () => {
     const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
     await fall('usage-billing')
@@ -127,7 +127,7 @@ describe('usage that nobody paid', () => {
     expect(await readCarried(sql, of.shop.providerId, name)).toBe(0n)
   })
 
-  test('of a purchase that has ended is written off as well', async () => {
+  test('is written off after the purchase has ended, too', async () => {
     const purchase = await of.buy(
       { ...postPaid, freeUnits: 0 },
       { endDate: new Date('2026-02-20T00:00:00Z') },

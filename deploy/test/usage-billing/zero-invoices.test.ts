@@ -24,7 +24,7 @@ async function postings({ customerRef }: Purchase): Promise<number> {
   return row.count
 }
 
-test('a period that costs nothing has no invoice, and nobody is charged', async () => {
+test('issues no invoice and charges nothing for a period that costs nothing', async () => {
   const purchase = await of.buy(postPaid)
   await of.use(purchase, 80, february)
   const postedBefore = await postings(purchase)
@@ -38,7 +38,7 @@ test('a period that costs nothing has no invoice, and nobody is charged', async 
   expect(await of.invoicesOf(purchase)).toMatchObject([{ number: 1n, totalMinor: 50n }])
 })
 
-test('usage that comes late for a period without an invoice is priced behind what was counted', async () => {
+test('prices late usage of a period without an invoice after the counted usage', async () => {
   const purchase = await of.buy(postPaid)
   await of.use(purchase, 80, february)
   await of.bill('2026-02-28T13:00:00Z')
@@ -57,7 +57,7 @@ test('usage that comes late for a period without an invoice is priced behind wha
   expect(recompute(invoice!)).toEqual([])
 })
 
-test('what waits for the next invoice goes on waiting over a period that costs nothing', async () => {
+test('keeps a carried amount over a period that costs nothing', async () => {
   const purchase = await of.buy(perCent)
   await of.use(purchase, 30, february)
   await of.bill('2026-03-01T00:00:00Z')
@@ -73,7 +73,7 @@ test('what waits for the next invoice goes on waiting over a period that costs n
   expect(of.asked).toMatchObject([{ amountMinor: 70n }])
 })
 
-test('what waits is charged with a period that costs nothing, once it is enough', async () => {
+test('charges a carried amount with a period that costs nothing once it is large enough', async () => {
   const purchase = await of.buy(perCent)
   await of.runner.within(of.shop, ({ sql, providerId, now }) =>
     addCarried(sql, providerId, purchase, 60n, now),
@@ -83,7 +83,7 @@ test('what waits is charged with a period that costs nothing, once it is enough'
   expect(await waiting(purchase)).toBe(0n)
 })
 
-test('a credit note kept for the next invoice waits over a period that costs nothing', async () => {
+test('keeps a credit note for the next invoice over a period that costs nothing', async () => {
   const purchase = await of.buy(perCent)
   await of.use(purchase, 100, february)
   await of.bill('2026-03-01T00:00:00Z')
@@ -103,7 +103,7 @@ test('a credit note kept for the next invoice waits over a period that costs not
   ])
 })
 
-test('a provider that wants them has an invoice of nothing, and nobody is charged', async () => {
+test('issues a zero invoice for a provider that wants them, and charges nothing', async () => {
   const purchase = await of.buy(postPaid)
   await of.issueZeroInvoices(true)
   await of.use(purchase, 80, february)

@@ -102,7 +102,7 @@ const prints = (text: string) => expect.poll(() => printed, { timeout: 15_000 })
 type Endpoint = { readonly id: string; readonly secret: string; readonly status: string }
 type Delivery = { readonly id: string; readonly attempts: readonly object[] }
 
-test('the first webhook arrives', async () => {
+test('delivers the first webhook', async () => {
   await writeFile(join(folder.path, 'receiver/receiver.mjs'), filledIn(blocks('js')[0]!))
   type('npm install')
   const { id, secret } = type<Endpoint>('webhook_endpoints -d')
@@ -114,7 +114,7 @@ test('the first webhook arrives', async () => {
   await prints('customer.created')
 })
 
-test('what failed while the receiver was down arrives when it is up again', async () => {
+test('delivers failed webhooks once the receiver is up again', async () => {
   await stopReceiver()
   type('/v1/sdk/customers -d')
   const waiting = (): Delivery | undefined =>
@@ -130,7 +130,7 @@ test('what failed while the receiver was down arrives when it is up again', asyn
   await prints('customer.created')
 })
 
-test('what was taken is sent anew when it is asked for', async () => {
+test('resends a delivered webhook on request', async () => {
   printed = ''
   await expect
     .poll(() => type<{ id?: string }>('/replay -X POST').id, { timeout: 15_000 })
@@ -141,7 +141,7 @@ test('what was taken is sent anew when it is asked for', async () => {
     .toMatch(/^wr_/)
 })
 
-test('a secret is exchanged without a webhook refused', async () => {
+test('rotates a secret without a refused webhook', async () => {
   const { secret } = type<Endpoint>('/rotate -X POST')
   seen.whsec_.push(secret)
   await startReceiver('WEBHOOK_SECRETS=whsec_…,whsec_…')
@@ -153,7 +153,7 @@ test('a secret is exchanged without a webhook refused', async () => {
   expect(printed).not.toContain('Error')
 })
 
-test('every command of the page was typed here', () => {
+test('runs every command of the page', () => {
   const here = readFileSync(fileURLToPath(import.meta.url), 'utf8')
   const parts = [...here.matchAll(/(?:type(?:<.*>)?|startReceiver)\(\s*'([^']+)'/g)].map(
     ([, part]) => part!,
@@ -172,7 +172,7 @@ async function commandsOfGuide(): Promise<string> {
     .join('\n')
 }
 
-test('the guide of /docs has the address of the installation, and its commands work', async () => {
+test("shows the installation's address in the guide at /docs, whose commands work", async () => {
   const guide = await commandsOfGuide()
   expect(guide).toContain(`"${instance.credentials.baseUrl}$1"`)
   const script = guide.replace('sk_sandbox_…', instance.credentials.sandboxKey)

@@ -58,7 +58,7 @@ async function keptIds(): Promise<Set<string>> {
 const poolOf = (life: Life) => databaseOf(life, postgres.database).in('sandbox')
 const deleteOld = (life = new Life()) => deleteOldEvents(poolOf(life), daysAgo(90), 7)
 
-test('events go when they are old and no delivery of them is kept, whoever dies how often', async () => {
+test('deletes old events without deliveries, however often the process dies', async () => {
   const random = new SeededRandom(20_260_601)
   const events = Array.from({ length: 200 }, (_, at): Told => {
     // The order of the events is nearly the order of their times.
@@ -92,21 +92,21 @@ test('events go when they are old and no delivery of them is kept, whoever dies 
   expect(await keptIds()).toEqual(new Set(young))
 })
 
-test('two that delete at once delete each event once', async () => {
+test('deletes each event once in two concurrent runs', async () => {
   await tell(Array.from({ length: 100 }, () => ({ createdAt: daysAgo(100) })))
   const deleted = await Promise.all([deleteOld(), deleteOld(), deleteOld()])
   expect(deleted.reduce((sum, each) => sum + each)).toBe(100)
   expect(await keptIds()).toEqual(new Set())
 })
 
-test('what a delivery keeps is looked at and not written to', async () => {
+test('reads, but does not write, events that a delivery still references', async () => {
   await tell([{ createdAt: daysAgo(100), isSent: true }])
   expect(await deleteOld()).toBe(0)
   const [row] = await sandbox()<{ locker: string }[]>`select xmax::text as locker from outbox`
   expect(row).toEqual({ locker: '0' })
 })
 
-test('an event that a replay holds is not deleted from under it', async () => {
+test('does not delete an event that a replay has locked', async () => {
   const [id] = await tell([{ createdAt: daysAgo(100) }])
   await sandbox().begin(async (replay) => {
     expect(await holdOutboxEvent(replay, providerId, id!)).toBe(true)
@@ -120,7 +120,7 @@ test('an event that a replay holds is not deleted from under it', async () => {
   expect(await keptIds()).toEqual(new Set([id]))
 })
 
-test('a replay that comes while an event is deleted finds it gone', async () => {
+test('finds an event gone in a replay that starts during its deletion', async () => {
   const [id] = await tell([{ createdAt: daysAgo(100) }])
   let held: Promise<boolean> | undefined
   await sandbox().begin(async (deletion) => {
@@ -150,7 +150,7 @@ async function answersAbout(customer: string): Promise<(string | null)[]> {
   return rows.map((row) => row.answer)
 }
 
-test('answers about an erased customer go, and those that were on their way; nobody else’s do', async () => {
+test('deletes stored responses about an erased customer, even those in flight, and no others', async () => {
   const event = { createdAt: today, isSent: true }
   await tell(Array.from({ length: 20 }, () => ({ ...event, customer: 'cus_gone' })))
   await tell(Array.from({ length: 5 }, () => ({ ...event, customer: 'cus_here' })))

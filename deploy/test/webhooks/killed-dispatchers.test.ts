@@ -28,22 +28,26 @@ afterAll(async () => {
   await folder.remove()
 })
 
-test('each delivery arrives, whoever dies', { timeout: 120_000 + 5 * deliveries }, async () => {
-  const seen = await measureKills(rig, deliveries, killEveryMs)
-  expect(seen.lost).toBe(0)
-  expect(seen.kills).toBeGreaterThan(0)
-  expect(seen.restarts).toBe(1)
-  const { dispatchers, endpoints } = sendersUnderFire
-  // Upper bound of the requests in flight when a dispatcher was killed, and when all dispatchers lost the database.
-  const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
-  expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax + seen.failures)
-  const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`
+test(
+  'delivers every webhook while dispatchers are killed',
+  { timeout: 120_000 + 5 * deliveries },
+  async () => {
+    const seen = await measureKills(rig, deliveries, killEveryMs)
+    expect(seen.lost).toBe(0)
+    expect(seen.kills).toBeGreaterThan(0)
+    expect(seen.restarts).toBe(1)
+    const { dispatchers, endpoints } = sendersUnderFire
+    // Upper bound of the requests in flight when a dispatcher was killed, and when all dispatchers lost the database.
+    const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
+    expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax + seen.failures)
+    const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`
     select count(*)::int as deliveries from webhook_deliveries where state <> 'succeeded'`
-  expect(left!.deliveries).toBe(0)
-  if (asked !== undefined) console.log('killed dispatchers', seen)
-})
+    expect(left!.deliveries).toBe(0)
+    if (asked !== undefined) console.log('killed dispatchers', seen)
+  },
+)
 
-test('what never arrives is told as lost', { timeout: 120_000 }, async () => {
+test('reports a webhook that never arrives as lost', { timeout: 120_000 }, async () => {
   const measuring = measureKills(rig, 3, killEveryMs)
   await vi.waitFor(
     async () => {
@@ -57,7 +61,7 @@ test('what never arrives is told as lost', { timeout: 120_000 }, async () => {
   expect(await measuring).toMatchObject({ deliveries: 3, lost: 1 })
 })
 
-test('who measures too long starts no dispatcher that nobody stops', async () => {
+test('starts no dispatcher after the measurement has ended', async () => {
   const other = await startRig(`${folder.path}/other`, dispatcher)
   await other.stop()
   expect(() => other.startDispatchers(1)).toThrow('the rig is stopped')

@@ -81,7 +81,7 @@ async function told(of = shop) {
 }
 
 describe('stored usage', () => {
-  test('is told of from the first endpoint on that receives it, and repeats are not', async () => {
+  test('is reported from the first endpoint on that subscribes to it, without duplicates', async () => {
     await record([{ key: 'before' }, {}])
     await untilStored()
     await tell()
@@ -115,7 +115,7 @@ describe('stored usage', () => {
     })
   })
 
-  test('names the customer and what it held by their references', async () => {
+  test('names customer and purchase by their references', async () => {
     await tell()
     await addEndpoint()
     const plan = await stack.runner.addPlan(shop, { price: 0, billingCycle: 'monthly' })
@@ -128,7 +128,7 @@ describe('stored usage', () => {
     ])
   })
 
-  test('of a provider without an endpoint is nobody’s', async () => {
+  test('is not reported for a provider without an endpoint', async () => {
     await addEndpoint()
     const other = await stack.runner.openShop()
     await record([{}], other)
@@ -139,7 +139,7 @@ describe('stored usage', () => {
     expect(await told()).toHaveLength(1)
   })
 
-  test('that the sink stores again from an earlier position is told of once', async () => {
+  test('is reported once if the sink repeats it from an earlier position', async () => {
     await tell()
     await addEndpoint()
     await record([{ key: 'a' }, {}, {}])
@@ -153,7 +153,7 @@ describe('stored usage', () => {
   })
 })
 
-test('how far it is behind is known, whether anybody receives it or not', async () => {
+test('exports the lag of usage events, with and without subscribed endpoints', async () => {
   let nowMs = 0
   const lag = new UsageLag(() => nowMs)
   const behindAfterRound = async (life?: Life): Promise<number> => {
@@ -184,7 +184,7 @@ async function deliveredIds(): Promise<string[]> {
   return rows.map((row) => row.event_id).sort()
 }
 
-test('each record is told of once, whoever dies at whichever effect', async () => {
+test('reports each record once, at whichever effect the process dies', async () => {
   await tell()
   await addEndpoint()
   const random = new SeededRandom(20_260_301)
@@ -220,46 +220,42 @@ test('each record is told of once, whoever dies at whichever effect', async () =
 
 const kills = Number(process.env['TOLLGATE_TEST_USAGE_EVENT_KILLS'] ?? 2)
 
-test(
-  'each record is told of once by control planes that are killed',
-  { timeout: 300_000 },
-  async () => {
-    await tell()
-    await addEndpoint()
-    const random = new SeededRandom(20_260_302)
-    let recorded = 0
-    for (let kill = 0; kill < kills; kill++) {
-      const child = fork(program, [], {
-        // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
-        execArgv: [],
-        env: {
-          ...stack.environment({ TOLLGATE_CONTROL_PLANE_PORT: '0' }),
-          PATH: process.env['PATH'],
-          TOLLGATE_LOG_LEVEL: 'error',
-          TOLLGATE_USAGE_EVENTS_INTERVAL_MS: '1',
-        },
-        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      })
-      const gone = once(child, 'exit')
-      const [first] = (await Promise.race([once(child, 'message'), gone])) as [unknown]
-      expect(first, 'the service ended before it served').toEqual(expect.any(Object))
-      // The process is killed while it emits events, and records are added until then.
-      const lives = { untilMs: performance.now() + 200 + random.below(400) }
-      while (performance.now() < lives.untilMs) {
-        await record(Array.from({ length: 20 }, () => ({})))
-        recorded += 20
-        await sleep(1)
-      }
-      child.kill('SIGKILL')
-      await gone
+test('reports each record once while control planes are killed', { timeout: 300_000 }, async () => {
+  await tell()
+  await addEndpoint()
+  const random = new SeededRandom(20_260_302)
+  let recorded = 0
+  for (let kill = 0; kill < kills; kill++) {
+    const child = fork(program, [], {
+      // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
+      execArgv: [],
+      env: {
+        ...stack.environment({ TOLLGATE_CONTROL_PLANE_PORT: '0' }),
+        PATH: process.env['PATH'],
+        TOLLGATE_LOG_LEVEL: 'error',
+        TOLLGATE_USAGE_EVENTS_INTERVAL_MS: '1',
+      },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    const gone = once(child, 'exit')
+    const [first] = (await Promise.race([once(child, 'message'), gone])) as [unknown]
+    expect(first, 'the service ended before it served').toEqual(expect.any(Object))
+    // The process is killed while it emits events, and records are added until then.
+    const lives = { untilMs: performance.now() + 200 + random.below(400) }
+    while (performance.now() < lives.untilMs) {
+      await record(Array.from({ length: 20 }, () => ({})))
+      recorded += 20
+      await sleep(1)
     }
-    const before = (await told()).length
-    await untilStored()
-    await tell()
-    const ids = (await told()).map(({ eventId }) => eventId)
-    expect(before).toBeGreaterThan(0)
-    expect(ids).toHaveLength(recorded)
-    expect(new Set(ids).size).toBe(recorded)
-    expect(await deliveredIds()).toEqual(ids.toSorted())
-  },
-)
+    child.kill('SIGKILL')
+    await gone
+  }
+  const before = (await told()).length
+  await untilStored()
+  await tell()
+  const ids = (await told()).map(({ eventId }) => eventId)
+  expect(before).toBeGreaterThan(0)
+  expect(ids).toHaveLength(recorded)
+  expect(new Set(ids).size).toBe(recorded)
+  expect(await deliveredIds()).toEqual(ids.toSorted())
+})

@@ -25,7 +25,7 @@ const world = await World.start()
 afterAll(() => world.stop())
 
 test(
-  'no sequence of calls serves more than is recorded, or records more than was served',
+  'records exactly the served calls for every sequence of calls',
   { timeout: 7_200_000 },
   async () => {
     for (let played = 0; played < sequencesMax; played += batchSize) {
@@ -43,7 +43,7 @@ const repeat = { ...by, do: 'repeat', tool: 'basic', era: 'stateless', inTurn: f
 /* Sequences that broke a rule in the past. */
 test.each<[string, Sequence]>([
   [
-    'repeats of a key, which do not count, leave the units that are left to the calls after them',
+    'leaves the remaining units to later calls after free repeats of a key',
     [
       [
         { ...repeat, ending: 'tool error', key: 1, count: 6 },
@@ -54,7 +54,7 @@ test.each<[string, Sequence]>([
     ],
   ],
   [
-    'a key that another proxy knows leaves its unit, too',
+    'leaves the unit of a key that another proxy knows',
     [
       [
         { ...repeat, ending: 'result', key: 0, count: 4, inTurn: true },

@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 describe('the catalog', () => {
-  test('tells of a product that comes, changes and goes', async () => {
+  test('emits events when a product is created, updated and deleted', async () => {
     const { reference } = await world.createProduct({ name: 'Maps', productType: 'API' })
     const path = `/v1/sdk/products/${reference}`
     await world.call('PUT', path, { name: 'World maps' })
@@ -32,7 +32,7 @@ describe('the catalog', () => {
     await deliveries.expect('product.archived', { ...named, status: 'inactive' })
   })
 
-  test('tells of a plan that comes, changes and goes', async () => {
+  test('emits events when a plan is created, updated and deleted', async () => {
     const reference = await world.createPlan({ name: 'Small', ...monthly, price: 500 })
     const path = `/v1/sdk/products/${world.productRef}/plans/${reference}`
     await world.call('PUT', path, { name: 'Tiny' })
@@ -44,7 +44,7 @@ describe('the catalog', () => {
   })
 })
 
-test('a customer comes, changes and goes', async () => {
+test('emits events when a customer is created, updated and deleted', async () => {
   const customerRef = await world.createCustomer()
   const path = `/v1/sdk/customers/${customerRef}`
   await world.call('PATCH', path, { name: 'Ada' }, 'rename-ada')
@@ -61,7 +61,7 @@ test('a customer comes, changes and goes', async () => {
 })
 
 describe('a purchase', () => {
-  test('of another plan takes the place of the one before', async () => {
+  test('replaces the purchase of another plan', async () => {
     const [free, large] = [
       await world.createPlan({ ...monthly, price: 0 }),
       await world.createPlan({ ...monthly, price: 0 }),
@@ -80,7 +80,7 @@ describe('a purchase', () => {
     })
   })
 
-  test('is activated by its first payment, and lost when that is paid back', async () => {
+  test('is activated by its first payment, and ends when that is refunded', async () => {
     const { paymentId, purchase, customerRef } = await world.createHolder(planRef)
     const paid = { customer: customerRef, plan: planRef, amount: 1900, currency: 'usd' }
     const activated = { id: purchase.reference, status: 'active', isRecurring: true, ...paid }
@@ -93,7 +93,7 @@ describe('a purchase', () => {
     await deliveries.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
   })
 
-  test('that is cancelled may come back', async () => {
+  test('can be reactivated after a cancellation', async () => {
     const { purchase } = await world.createHolder(planRef)
     const path = `/v1/sdk/purchases/${purchase.reference}`
     await world.call('POST', `${path}/cancel`, { reason: 'too dear' })
@@ -105,7 +105,7 @@ describe('a purchase', () => {
 })
 
 describe('a payment', () => {
-  test('fails, and another one is canceled', async () => {
+  test('fails, and another one is cancelled', async () => {
     const customerRef = await world.createCustomer()
     const asked = { productRef: world.productRef, planRef }
     const declined = await world.createIntent(customerRef, asked)
@@ -120,7 +120,7 @@ describe('a payment', () => {
     await deliveries.expect('payment.canceled', canceled)
   })
 
-  test('is paid back later, or not at all', async () => {
+  test('is refunded, or its refund fails', async () => {
     const { paymentId } = await world.createHolder(planRef, 'pm_card_pendingRefund')
     const { id } = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
     const pending = { processor_refund: id, status: 'pending' }
@@ -130,7 +130,7 @@ describe('a payment', () => {
     await deliveries.expect('payment.refund_failed', failed)
   })
 
-  test('is disputed until that is decided', async () => {
+  test('is disputed until the dispute is closed', async () => {
     const { paymentId } = await world.createHolder(planRef)
     const charge = await world.chargeOf(paymentId)
     const { id } = await world.simulate(`charges/${charge}/dispute`)
@@ -140,7 +140,7 @@ describe('a payment', () => {
     await deliveries.expect('payment.dispute_closed', { ...dispute, status: 'won' })
   })
 
-  test('is paid out, and comes back from the bank', async () => {
+  test('is paid out, and returned by the bank', async () => {
     await world.stripe('POST', 'payment_intents', {
       amount: '500000',
       currency: 'usd',
@@ -170,7 +170,7 @@ describe('credits', () => {
     customerRef = await world.createCustomer()
   })
 
-  test('are given and corrected', async () => {
+  test('are granted and adjusted', async () => {
     const granted = { credits: 5_000, reason: 'welcome' }
     await world.call('POST', `/v1/sdk/customers/${customerRef}/credits`, granted)
     await deliveries.expect('customer.credit.granted', balance(5_000, 5_000))
@@ -216,7 +216,7 @@ describe('credits', () => {
     await deliveries.expect('customer.credit.exhausted', balance(0, -500))
   })
 
-  test('are not bought again by a card that is turned down', async () => {
+  test('are not topped up with a declined card', async () => {
     const payer = await world.createCustomer()
     const topUp = { purpose: 'credit_topup', amount: 1_000, currency: 'USD' }
     await world.pay(payer, { ...topUp, autoRecharge: topUpTerms })
@@ -228,7 +228,7 @@ describe('credits', () => {
 })
 
 describe('as time goes by', () => {
-  test('a checkout is completed, and another one abandoned', async () => {
+  test('emits events for a completed and an abandoned checkout', async () => {
     const free = await world.createPlan({ ...monthly, price: 0 })
     const customerRef = await world.createCustomer()
     await world.checkOut(customerRef, 'activate', free)
@@ -247,7 +247,7 @@ describe('as time goes by', () => {
     await deliveries.expect('checkout_session.expired', { ...opened, status: 'expired' })
   })
 
-  test('trials end: paid, free, or unpaid', async () => {
+  test('emits events when trials end: paid, free or unpaid', async () => {
     const paid = await world.createPlan({ ...monthly, price: 1900, trialDays: 14 })
     const free = { ...monthly, type: 'hybrid', basePrice: 0, creditsPerUnit: 100, trialDays: 14 }
     const byUse = await world.createPlan(free)
@@ -273,7 +273,7 @@ describe('as time goes by', () => {
     await deliveries.expect('purchase.suspended', { customer: others[1], status: 'suspended' })
   })
 
-  test('periods end: renewed, billed, cancelled, or not paid', async () => {
+  test('emits events when periods end: renewed, billed, cancelled or unpaid', async () => {
     const at = '2026-02-14T13:00:00Z'
     const renewing = await world.createHolder(planRef)
     const failing = await world.createHolder(planRef)
@@ -326,7 +326,7 @@ describe('as time goes by', () => {
   })
 })
 
-test('what happens in live says so, and is told to nobody who asked in sandbox', async () => {
+test('marks live events, and sends none of them to sandbox endpoints', async () => {
   const { reference } = await world.live.createProduct({ name: 'Search' })
   const { body } = await world.live.send('GET', '/v1/ui/events')
   expect(body).toMatchObject({ events: [{ type: 'product.created', livemode: true }] })
@@ -337,7 +337,7 @@ test('what happens in live says so, and is told to nobody who asked in sandbox',
   expect(told).not.toContain(reference)
 })
 
-test('each of them has arrived once, and the others were none of ours', async () => {
+test('has delivered every event type, each event once', async () => {
   const events = deliveries.events()
   const types = new Set(events.map(({ type }) => type))
   expect([...types].toSorted()).toEqual(eventTypes.toSorted())
