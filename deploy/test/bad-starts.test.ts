@@ -135,7 +135,7 @@ describe('npm start refuses', () => {
     server.close()
     expect(code).toBe(1)
     expect(output.trim().split('\n').slice(1)).toEqual([
-      `Port ${port} on ${host} is in use. Stop what listens there, or choose another port with TOLLGATE_PORT.`,
+      `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with TOLLGATE_PORT.`,
     ])
   })
 

@@ -36,7 +36,7 @@ function migrateTo(environment: Readonly<Record<string, string>>): Promise<boole
 
 test('names the engines that are not configured', async () => {
   await expect(migrateTo({})).rejects.toThrow(
-    /^Say where to move to.* TOLLGATE_EVENT_LOG=kafka.* TOLLGATE_HOT_STATE=redis.* TOLLGATE_DATABASE_URL; TOLLGATE_CLICKHOUSE_URL\.$/,
+    /^Name the engines to move to.* TOLLGATE_EVENT_LOG=kafka.* TOLLGATE_HOT_STATE=redis.* TOLLGATE_DATABASE_URL; TOLLGATE_CLICKHOUSE_URL\.$/,
   )
   const { TOLLGATE_HOT_STATE: _, ...others } = engines
   await expect(migrateTo(others)).rejects.toThrow(/Missing: TOLLGATE_HOT_STATE=redis[^;]*\.$/)

@@ -32,7 +32,7 @@ export function addLogCommands(program: Command, environment: Environment, outpu
 async function embeddedFolder(environment: Environment) {
   if (environment['TOLLGATE_EVENT_LOG'] === 'kafka') {
     throw new CliError(
-      'The event log is Kafka. Its brokers check the sums of their segments and copy them from each other: look there.',
+      'The event log is in Kafka, whose brokers check and replicate their segments. Check the brokers instead.',
     )
   }
   const { dataFolderAt } = await import('../standalone/data-folder.ts')

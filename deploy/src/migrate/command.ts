@@ -26,7 +26,7 @@ export function addMigrateCommand(
     .command('migrate')
     .description('Move an embedded installation to Kafka, Redis, ClickHouse and PostgreSQL')
     .option('--from <folder>', 'Data folder of the installation', '.tollgate')
-    .option('--engines', 'Move to the engines of this machine and start those that do not run')
+    .option('--engines', 'Move to the engines of this machine; start those that are not running')
     .addHelpText('after', help)
     .action(async (flags: MigrateFlags) => {
       process.exit(await runMigrate(flags, environment, output))
@@ -44,7 +44,7 @@ async function runMigrate(
   const stop = (): void => {
     // A second signal ends the process immediately. That is safe, because the command can be killed at any moment.
     if (stopping.signal.aborted) process.exit(130)
-    say('\nStopping after what is under way ...')
+    say('\nStopping after the current step ...')
     stopping.abort()
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)

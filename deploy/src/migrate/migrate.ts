@@ -80,7 +80,7 @@ async function moveAll(
   const { isSame, report } = await compareSides(source, target)
   say(`\n${report}\n`)
   if (!isSame) {
-    say('The two sides DIFFER. Do not start services on the engines. The source is as it was.')
+    say('The two sides DIFFER. Do not start services on the engines. The source is unchanged.')
     return false
   }
   await keepCredentials(folder, environment)
@@ -115,7 +115,7 @@ function nextSteps({ root }: DataFolder): string {
     'Next:\n' +
     '  1. Start the services with the same settings (docs/operations.md). Keys keep working.\n' +
     '  2. Point your clients to their address.\n' +
-    `  3. Do not start ${root} again: what it takes from now on is not on the engines. It is as it was,\n` +
-    '     and yours to keep or to delete.'
+    `  3. Do not start ${root} again: data that it accepts from now on is not on the engines. The folder is\n` +
+    '     unchanged. Keep it or delete it.'
   )
 }

@@ -43,7 +43,7 @@ export function refuseWithoutEngines(
   const missing = (Object.keys(own) as (keyof OwnStores)[]).filter((name) => own[name])
   if (missing.length === 0) return
   throw new StartRefusedError(
-    'Say where to move to, with the settings that the services will have there. Missing: ' +
+    'Name the engines to move to, with the settings that the services will use there. Missing: ' +
       `${missing.map((name) => settingThatNames[name]).join('; ')}.`,
   )
 }

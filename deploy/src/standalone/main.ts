@@ -11,10 +11,10 @@ import { StartRefusedError } from './start-refused.ts'
 import { welcomeText } from './welcome.ts'
 
 const program = new Command('npm start --')
-  .description('Runs the whole of Tollgate on this machine.')
+  .description('Run all of Tollgate on this machine.')
   .option(
     '--engines',
-    'on Kafka, Redis, PostgreSQL and ClickHouse, which are started when they do not run',
+    'Run on Kafka, Redis, PostgreSQL and ClickHouse; start those that are not running',
   )
 program.parse()
 

@@ -11,7 +11,7 @@ import { readRunFile } from './run-file.ts'
 import { seedDemo, storyCustomer } from './seed-demo.ts'
 import { seedProvider } from './seed-provider.ts'
 import { explainFileError } from './start-refused.ts'
-import { startSupervisor, type Supervisor } from './supervisor.ts'
+import { startSupervisor, type Supervisor, type SupervisorOptions } from './supervisor.ts'
 import { writeFileDurably } from './write-file.ts'
 
 export type Installation = {
@@ -23,35 +23,21 @@ export type Installation = {
   close(): Promise<void>
 }
 
-export type OpenOptions = {
-  readonly folder: DataFolder
-  readonly port: number
-  readonly hungAfterSeconds: number
-  readonly hasDemoPage: boolean
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly report: (line: string) => void
-}
-
 /** Starts an installation with its demo provider on a folder in any state. The folder stays locked until `close`. */
-export async function openInstallation(options: OpenOptions): Promise<Installation> {
+export async function openInstallation(options: SupervisorOptions): Promise<Installation> {
   const { folder } = options
+  const explain = (error: unknown): never => {
+    throw explainFileError(error, folder.root)
+  }
   const lock = await makeDataFolder(folder)
     .then(() => lockFolder(folder.root))
-    .catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
+    .catch(explain)
   try {
-    await checkFormat(folder).catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
+    await checkFormat(folder).catch(explain)
     const previous = await readRunFile(folder.runFile)
     if (previous) await endLeftovers(previous)
-    await createStores(folder, options.environment).catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
-    const supervisor = await startSupervisor(options).catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
+    await createStores(folder, options.environment).catch(explain)
+    const supervisor = await startSupervisor(options).catch(explain)
     try {
       // Each step can be repeated from its beginning. If a part is killed meanwhile, it is available again after a moment.
       const credentials = await askWithRetries(() => seedOnce(folder, supervisor))
@@ -95,7 +81,7 @@ async function seed({ baseUrl, environment }: Supervisor): Promise<Credentials> 
  * file cannot be written, for example on a full disk, the start continues without it.
  */
 async function prepareSteps(
-  { folder, report }: OpenOptions,
+  { folder, report }: SupervisorOptions,
   { adminUrls }: Supervisor,
   credentials: Credentials,
 ): Promise<readonly Step[]> {

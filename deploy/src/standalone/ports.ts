@@ -16,7 +16,7 @@ export async function requireFreePort(port: number, variable: string): Promise<v
   if (problem === undefined) return
   if (problem === 'EADDRINUSE') {
     throw new StartRefusedError(
-      `Port ${port} on ${host} is in use. Stop what listens there, or choose another port with ${variable}.`,
+      `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with ${variable}.`,
     )
   }
   throw new StartRefusedError(
@@ -33,7 +33,7 @@ export async function findFreePort(taken: Set<number>): Promise<number> {
     if ((await tryPort(port)) === undefined) return port
   }
   throw new StartRefusedError(
-    `No free port between ${internalFrom} and ${internalTo} on ${host}. Stop some of what listens there.`,
+    `No free port between ${internalFrom} and ${internalTo} on ${host}. Stop some of the programs that use these ports.`,
   )
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { readerName } from '@tollgate/platform/chdb-gateway/credentials'
 import type { DataFolder } from './data-folder.ts'
@@ -60,10 +59,14 @@ export type Shared = {
   readonly own: OwnStores
   /** URL of the embedded PostgreSQL. Empty until it runs, and parts that need it are launched afterwards. */
   databaseUrl: string
+  /** Valid for one run: the gateway stores no password, and both sides are started here. */
   readonly clickhousePassword: string
   /** Password of the read-only ClickHouse user. It is kept in the data folder, because people write it down. */
   readonly clickhouseReaderPassword: string
-  /** Webhook secret of the simulator, or undefined if payments are not simulated. */
+  /**
+   * Webhook secret of the simulator, or undefined if payments are not simulated. It is valid for one run: the simulator signs all
+   * events with it, including those of earlier runs.
+   */
   readonly stripeWebhookSecret: string | undefined
   /** Whether the page at `/` shows the demo provider. */
   readonly hasDemoPage: boolean
@@ -132,19 +135,6 @@ function stripeEnvironment(addresses: Addresses, webhookSecret: string): Record<
 export function adminUrls(addresses: Addresses): Record<AdminService, string> {
   const urls = adminServices.map((name) => [name, `http://${host}:${addresses.adminPorts[name]}`])
   return Object.fromEntries(urls) as Record<AdminService, string>
-}
-
-/** Returns a random password that is valid for one run. The gateway stores no password, and both sides are started here. */
-export function newClickhousePassword(): string {
-  return randomBytes(24).toString('base64url')
-}
-
-/**
- * Returns a random webhook secret that is valid for one run. The simulator signs all events with it, including those of earlier
- * runs.
- */
-export function newStripeWebhookSecret(): string {
-  return `whsec_${randomBytes(24).toString('hex')}`
 }
 
 export function clickhousePart(

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readSettings } from '@tollgate/platform/config/settings'
 import { passwordIn } from './secret.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -10,8 +11,6 @@ import {
   chooseAddresses,
   clickhousePart,
   mcpUrls,
-  newClickhousePassword,
-  newStripeWebhookSecret,
   servicePart,
   sharedEnvironment,
   unlessGiven,
@@ -200,9 +199,11 @@ function newShared(
     addresses,
     own: ownStores(environment),
     databaseUrl: '',
-    clickhousePassword: newClickhousePassword(),
+    clickhousePassword: randomBytes(24).toString('base64url'),
     clickhouseReaderPassword,
-    stripeWebhookSecret: simulatesStripe(environment) ? newStripeWebhookSecret() : undefined,
+    stripeWebhookSecret: simulatesStripe(environment)
+      ? `whsec_${randomBytes(24).toString('hex')}`
+      : undefined,
   }
 }
 

@@ -26,7 +26,7 @@ export async function withEngines(
   const root = resolve(readSettings(engineSettings, environment).root)
   if (!(await startEngines(environment, say))) {
     throw new StartRefusedError(
-      'Not all engines run: see above. npm run engines:status tells more.',
+      'Not all engines are running: see above. For details, use npm run engines:status.',
     )
   }
   const engines = readShellFile(await readFile(join(root, 'engines.env'), 'utf8'))

@@ -87,7 +87,7 @@ test.each([
   ],
   [
     'provider list',
-    'Nothing runs on /nowhere. Run npm start first, name its folder with TOLLGATE_DATA_DIR, or set TOLLGATE_DATABASE_URL.',
+    'No installation runs on /nowhere. Run npm start first, name its folder with TOLLGATE_DATA_DIR, or set TOLLGATE_DATABASE_URL.',
   ],
   ['log verify', 'There is no event log in /nowhere. Name its folder with TOLLGATE_DATA_DIR.'],
 ])('%s: %s', async (words, line) => {

@@ -40,7 +40,7 @@ export function openSource(
     if (existsSync(folder.runFile)) {
       throw new StartRefusedError(
         `Tollgate was killed on ${folder.root}, or the machine went down. Start it once with npm start, ` +
-          'end it with Ctrl-C, then migrate.',
+          'stop it with Ctrl-C, then migrate.',
       )
     }
     const log = await openLog(folder, own)
@@ -144,7 +144,7 @@ function isSame(found: readonly { readonly name: string }[], names: readonly str
 function otherRelease(root: string): StartRefusedError {
   return new StartRefusedError(
     `The tables in ${root} are of another release. Start it once with npm start of this one, ` +
-      'end it with Ctrl-C, then migrate.',
+      'stop it with Ctrl-C, then migrate.',
   )
 }
 

@@ -31,7 +31,7 @@ export async function requirePosted({
 
 function notPosted(waiting: string): StartRefusedError {
   return new StartRefusedError(
-    `The ledger has not posted ${waiting} usage records that wallets paid. ` +
-      'Start this installation once more, leave it without traffic for some seconds, stop it, and migrate again.',
+    `The ledger has not posted ${waiting} usage records that were paid from wallets. ` +
+      'Start this installation again, let it run without traffic for some seconds, stop it, and migrate again.',
   )
 }

@@ -25,7 +25,7 @@ export async function requireTold({
 
 function notTold(): StartRefusedError {
   return new StartRefusedError(
-    'There is usage that webhooks have not told of. ' +
-      'Start this installation once more, leave it without traffic for some seconds, stop it, and migrate again.',
+    'Webhooks have not reported all stored usage yet. ' +
+      'Start this installation again, let it run without traffic for some seconds, stop it, and migrate again.',
   )
 }

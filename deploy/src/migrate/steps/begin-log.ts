@@ -121,8 +121,8 @@ async function untilAlone(
 
 function servicesRun(): StartRefusedError {
   return new StartRefusedError(
-    "Services use the engines already: an aggregator has taken up the sink's work. " +
-      'End all services there; what they have begun must be emptied before a move.',
+    'Services already run on these engines: an aggregator has begun to read the log. ' +
+      'Stop all services there, empty the engines, then migrate again.',
   )
 }
 

@@ -99,7 +99,7 @@ async function settle(appends: readonly Promise<unknown>[], work: Work): Promise
 
 function notABeginning(topic: string, partition: number): StartRefusedError {
   return new StartRefusedError(
-    `Kafka has other records in ${topic}/${partition} than those of this move. ` +
+    `Kafka has records in ${topic}/${partition} that are not of this move. ` +
       'Empty the engines, then migrate again.',
   )
 }

@@ -105,14 +105,14 @@ async function findKnown(
       return found.journal
     case 'another-source':
       throw new StartRefusedError(
-        'Another installation was moved to these engines, or is on its way there. Name empty ones.',
+        'Another installation was moved to these engines, or is being moved. Name empty engines.',
       )
     case 'source-changed':
       throw new StartRefusedError(
         found.isFinished
-          ? 'This installation has been moved to these engines, and was used since: what it took then is not there.'
-          : 'A move of this installation to these engines has begun, and it was used since: what was moved is not ' +
-              'what it holds now. Empty the engines, then migrate again.',
+          ? 'This installation was moved to these engines and used afterwards: data that it accepted since is not there.'
+          : 'A move of this installation to these engines has begun, and the installation was used afterwards: ' +
+              'the moved data is out of date. Empty the engines, then migrate again.',
       )
   }
 }
@@ -125,7 +125,7 @@ async function lockForMove(database: Database): Promise<() => Promise<void>> {
   if (!lock!.taken) {
     connection.release()
     throw new StartRefusedError(
-      'Another process moves to this database now. Let it end, or end it.',
+      'Another process is migrating to this database. Wait until it ends, or stop it.',
     )
   }
   return async () => {

@@ -66,6 +66,6 @@ export async function requireEmptyHotState(
 
 function holdsData(what: string): StartRefusedError {
   return new StartRefusedError(
-    `The engines are in use: ${what}. Nothing is ever overwritten: name empty ones, or empty them yourself.`,
+    `The engines are in use: ${what}. A move never overwrites data: name empty engines, or empty these yourself.`,
   )
 }

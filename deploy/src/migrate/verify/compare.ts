@@ -34,7 +34,9 @@ export async function compareSides(source: Source, target: Target): Promise<Comp
       ['environment', 'provider', ...columns.map(([, title]) => title)],
       lines.map(cellsOf),
     ),
-    ...(isTailSame ? [] : ['The records in the log are not those of the source, or not in order.']),
+    ...(isTailSame
+      ? []
+      : ['The records in the log differ from those of the source, or are in another order.']),
   ].join('\n\n')
   return { isSame: isTailSame && [...tables, ...lines].every(({ isSame }) => isSame), report }
 }
