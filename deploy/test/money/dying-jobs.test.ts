@@ -55,12 +55,7 @@ describe('changes at the processor without a webhook', () => {
 
   const config = () =>
     readBillingRunnerConfig({
-      TOLLGATE_DATA_DIR: payments.stack.folder,
-      TOLLGATE_DATABASE_URL: payments.stack.databaseUrl,
-      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-      TOLLGATE_LOG_PARTITIONS: '4',
-      TOLLGATE_STRIPE_SANDBOX_URL: payments.simulator.simulator.url,
-      TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
+      ...payments.serviceSettings,
       TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
       TOLLGATE_RECONCILE_LOOK_AGAIN_MS: '100',
       TOLLGATE_USAGE_STORED_WAIT_MS: '0',

@@ -105,7 +105,6 @@ test('stops charging after three declines until another card is saved', async ()
 
 /** Returns the failures reported to the customer. */
 async function failures(): Promise<unknown[]> {
-  const { sql } = payments
   const events = await listOutboxEvents(payments.sql, payments.tenant.providerId, 100_000)
   return events
     .filter(({ type }) => type === 'customer.credit.auto_topup_failed')

@@ -7,7 +7,7 @@ import { eventually, PaymentStack } from './payment-stack.ts'
 let customerRef: string
 let sequence = 0
 
-const payments = await PaymentStack.start({ hasWebhooks: true })
+let payments = await PaymentStack.start({ hasWebhooks: true })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
