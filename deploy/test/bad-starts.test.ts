@@ -25,30 +25,30 @@ type BadStart = {
   readonly lines: (dataDir: string) => readonly string[]
 }
 
-const elsewhere = 'Choose another with TOLLGATE_DATA_DIR.'
+const chooseAnotherFolder = 'Choose another with TOLLGATE_DATA_DIR.'
 
 const badStarts: readonly BadStart[] = [
   {
     name: 'a data folder that is a file',
     dataDir: 'file',
     prepare: (dataDir) => writeFile(dataDir, '').then(() => () => undefined),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (EEXIST). ${elsewhere}`],
+    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (EEXIST). ${chooseAnotherFolder}`],
   },
   {
     name: 'a data folder below a file',
     dataDir: 'plain/data',
     prepare: () => writeFile(join(folder.path, 'plain'), '').then(() => () => undefined),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOTDIR). ${elsewhere}`],
+    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOTDIR). ${chooseAnotherFolder}`],
   },
   {
     name: 'a data folder where none can be made',
     dataDir: '/proc/tollgate',
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOENT). ${elsewhere}`],
+    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOENT). ${chooseAnotherFolder}`],
   },
   {
     name: 'a data folder whose name is too long',
     dataDir: 'n'.repeat(300),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENAMETOOLONG). ${elsewhere}`],
+    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENAMETOOLONG). ${chooseAnotherFolder}`],
   },
   {
     name: 'a misspelled setting',
@@ -164,7 +164,7 @@ describe('npm start refuses', () => {
     execFileSync('/bin/umount', [disk])
     expect(code).toBe(1)
     expect(output.trim().split('\n').slice(1)).toEqual([
-      `Cannot write to the data folder ${dataDir} (EROFS). ${elsewhere}`,
+      `Cannot write to the data folder ${dataDir} (EROFS). ${chooseAnotherFolder}`,
     ])
   })
 

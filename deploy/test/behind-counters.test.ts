@@ -338,11 +338,11 @@ function idOf({ customerRef, key }: Shape): string {
   return `usage_${customerRef}_${key}`
 }
 
-let unkeyed = 0
+let withoutKey = 0
 
 function encoded(each: Shape): Buffer {
   const event: MeterEvent = {
-    id: each.key === null ? `usage_unkeyed_${unkeyed++}` : idOf(each),
+    id: each.key === null ? `usage_unkeyed_${withoutKey++}` : idOf(each),
     providerId,
     customerRef: each.customerRef,
     meterName: each.meterName,

@@ -31,7 +31,7 @@ import { startNats } from '../../tools/src/engines/nats.ts'
 import { planFreePorts, type PortPlan } from '../../tools/src/engines/port-plan.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import { missingParts, prepareParts, type EngineParts } from './engines/engine-parts.ts'
-import { whatIsMissing } from './engines/startable.ts'
+import { findMissingEngines } from './engines/find-missing-engines.ts'
 
 /*
  * Records usage on JetStream while consumers, the NATS server and the log are killed. `npm run test:bus` runs all of it, with its
@@ -46,7 +46,7 @@ const bulkEvery = 10
 const bulkItems = 3
 const inFlight = 256
 const partitionCount = 4
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 const isLeftOut = missing.isLeftOut || missingParts('TOLLGATE_TEST_REDIS_URL').length > 0
 
 const customers = Array.from({ length: 20 }, (_, number) => {

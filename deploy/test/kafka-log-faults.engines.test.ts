@@ -9,12 +9,12 @@ import { engineOf, type Engine, type EngineOptions } from '../../tools/src/engin
 import { startKafka, startKafkaBroker } from '../../tools/src/engines/kafka.ts'
 import { planFreePorts, type PortPlan } from '../../tools/src/engines/port-plan.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
-import { whatIsMissing } from './engines/startable.ts'
+import { findMissingEngines } from './engines/find-missing-engines.ts'
 
 const timeout = 600_000
 const topic = 'orders'
 const partitionCount = 3
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 
 let folder: TemporaryFolder
 let options: EngineOptions

@@ -21,11 +21,11 @@ import type { Engine } from '../../tools/src/engines/engine.ts'
 import { planFreePorts } from '../../tools/src/engines/port-plan.ts'
 import { startSchemaRegistry } from '../../tools/src/engines/schema-registry.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
-import { whatIsMissing } from './engines/startable.ts'
+import { findMissingEngines } from './engines/find-missing-engines.ts'
 import { recordedEvent } from './recorded-event.ts'
 
 const brokers = process.env['TOLLGATE_TEST_KAFKA_BROKERS'] ?? ''
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 const isLeftOut = missing.isLeftOut || brokers === ''
 const title = brokers === '' ? ' (left out without TOLLGATE_TEST_KAFKA_BROKERS)' : missing.title
 const timeout = 300_000

@@ -12,7 +12,7 @@ import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { startStack, type Stack } from './stack.ts'
-import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
+import { creditsPerUnit, WalletCaller, type CreditDebit } from './wallet-caller.ts'
 
 const patienceMs = 60_000
 /** The tests wait for the recovery of all lost data, and the machine may be busy. */
@@ -38,7 +38,7 @@ describe.skipIf(!hasRedisServer)('wallets after a loss of hot state', () => {
       settings: { TOLLGATE_PUBLISH_INTERVAL_MS: '100', TOLLGATE_CACHE_FRESH_MS: '50' },
     })
     client = (await stack.createProvider()).sandbox
-    wallets = await WalletCaller.open(stack, client, insist)
+    wallets = await WalletCaller.open(stack, client, useWithRetries)
     productRef = wallets.productRef
   })
   afterEach(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!hasRedisServer)('wallets after a loss of hot state', () => {
   })
 
   /** Sends a request as a client does: repeats it after a 503, with the same key. */
-  async function insist<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+  async function useWithRetries<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const deadline = Date.now() + patienceMs
     for (;;) {
       const answer = await client.send(method, path, body)
@@ -65,9 +65,9 @@ describe.skipIf(!hasRedisServer)('wallets after a loss of hot state', () => {
   const balanceOf = (customerRef: string) => wallets.balanceOf(customerRef)
   const ledgerOf = (customerRef: string) => wallets.ledgerOf(customerRef)
 
-  async function use(customerRef: string, units: number, idempotencyKey: string): Promise<Debit> {
+  async function use(customerRef: string, units: number, idempotencyKey: string): Promise<CreditDebit> {
     const usage = { customerRef, productRef, units, idempotencyKey }
-    return (await insist<{ creditDebit: Debit }>('POST', '/v1/sdk/usages', usage)).creditDebit
+    return (await useWithRetries<{ creditDebit: CreditDebit }>('POST', '/v1/sdk/usages', usage)).creditDebit
   }
 
   test(

@@ -301,7 +301,7 @@ describe('links and the tools of the proxy', () => {
     await linked.stop()
     controlPlane.stop()
   })
-  beforeEach(() => controlPlane.asked.splice(0))
+  beforeEach(() => controlPlane.requests.splice(0))
 
   const url = 'https://hosted.test/customer/connect/con_1'
   const callTool = async (name: string, given: JsonObject = {}, customerRef = 'cus_1') => {
@@ -330,7 +330,7 @@ describe('links and the tools of the proxy', () => {
     const { productRef } = server
     const authorization = `Bearer ${serviceKeyOf(serviceSecret, server)}`
     const path = '/v1/customer/auth/links'
-    expect(controlPlane.asked).toEqual([
+    expect(controlPlane.requests).toEqual([
       { path, authorization, body: { customerRef, productRef, ...body } },
     ])
   })
@@ -357,7 +357,7 @@ describe('links and the tools of the proxy', () => {
       const { isError, said } = await callTool(name, given, 'cus_away')
       expect([isError, said]).toEqual([true, { error: expect.any(String) as string }])
     }
-    expect(JSON.stringify(controlPlane.asked)).not.toContain('xxx')
+    expect(JSON.stringify(controlPlane.requests)).not.toContain('xxx')
   })
 
   test('includes a link in a paywall, but none while the control plane is unavailable', async () => {

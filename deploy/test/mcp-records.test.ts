@@ -118,7 +118,7 @@ test("records each settled call once when another proxy takes over a paused prox
       settler.pause()
       await sleep(20)
       const paused = journalFolders()
-      paused.forEach(beOfAnotherHost)
+      paused.forEach(moveToAnotherHost)
       const other = await open()
       await expect.poll(journalFolders).not.toEqual(expect.arrayContaining(paused))
       settler.resume()
@@ -144,7 +144,7 @@ function journalFolders(): string[] {
 }
 
 /** Makes the owner of a folder look like a process on another host that has not touched it for 2 minutes. */
-function beOfAnotherHost(name: string): void {
+function moveToAnotherHost(name: string): void {
   const path = join(dataDir, 'mcp-proxy', name, 'owner')
   const owner = JSON.parse(readFileSync(path, 'utf8')) as object
   writeFileSync(path, JSON.stringify({ ...owner, host: 'another-host' }))

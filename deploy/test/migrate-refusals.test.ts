@@ -31,7 +31,7 @@ afterEach(() => temporary.remove())
 
 function migrateTo(environment: Readonly<Record<string, string>>): Promise<boolean> {
   const { signal } = new AbortController()
-  return migrate({ from: folder.root, environment, signal, say: () => undefined })
+  return migrate({ from: folder.root, environment, signal, print: () => undefined })
 }
 
 test('names the engines that are not configured', async () => {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import type { LimitResponse, TollgateClient } from '../src/client/tollgate-client.ts'
 import { describeReservedCredits } from './reserved-credits-contract.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
 
-type ReserveAnswer = LimitAnswer & {
+type ReserveAnswer = LimitResponse & {
   readonly reservation?: { readonly id: string; readonly expiresAt: string }
 }
 

@@ -14,7 +14,7 @@ import { runToEnd, startInstance, type Instance } from '../../tools/src/instance
 import { killProcess, processTree } from '../../tools/src/instance/process-tree.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import type { Credentials } from '../src/standalone/credentials.ts'
-import { livingProcesses } from '../src/standalone/living-processes.ts'
+import { runningProcesses } from '../src/standalone/running-processes.ts'
 import { findFreePort, host } from '../src/standalone/ports.ts'
 import { launchChromium } from './pages/chromium.ts'
 import { enterCard } from './pages/paying.ts'
@@ -327,7 +327,7 @@ test('stops everything with code 0, and keeps all data over a restart', async ()
   expect(tree.length).toBeGreaterThanOrEqual(7)
 
   expect(await instance.stop()).toBe(0)
-  expect(await livingProcesses(tree)).toEqual([])
+  expect(await runningProcesses(tree)).toEqual([])
   const { credentials } = instance
   instance = await start()
   expect(instance.credentials).toEqual(credentials)
@@ -344,7 +344,7 @@ test('ends all services after a kill -9 of the supervisor, and starts again', as
   const tree = await processTree(supervisorPid)
   killProcess(supervisorPid)
   instance = await start()
-  expect(await livingProcesses(tree)).toEqual([])
+  expect(await runningProcesses(tree)).toEqual([])
   const client = clientOf(instance.credentials)
   const check = await client.checkLimit('user_grace', instance.credentials.productRef)
   expect(check.remaining).toBe(993)
@@ -354,7 +354,7 @@ test('ends all services after a kill -9 of the supervisor, and starts again', as
 test('stops at once on a second Ctrl-C, and keeps the data', async () => {
   const { supervisorPid, processes } = await instance.runFile()
   const pids = Object.values(processes)
-  expect(await livingProcesses(pids)).toHaveLength(pids.length)
+  expect(await runningProcesses(pids)).toHaveLength(pids.length)
   // The stop waits for a suspended part.
   process.kill(processes['ingest']!, 'SIGSTOP')
   const stopped = instance.stop()
@@ -365,7 +365,7 @@ test('stops at once on a second Ctrl-C, and keeps the data', async () => {
   expect(instance.output()).not.toContain('Ended at once.')
   process.kill(supervisorPid, 'SIGINT')
   expect(await stopped).toBe(130)
-  await expect.poll(() => livingProcesses(pids)).toEqual([])
+  await expect.poll(() => runningProcesses(pids)).toEqual([])
   instance = await start()
   const client = clientOf(instance.credentials)
   const check = await client.checkLimit('user_grace', instance.credentials.productRef)

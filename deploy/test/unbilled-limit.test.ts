@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import type { LimitResponse, TollgateClient } from '../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { createCustomer } from './offers.ts'
 import { createEmbeddedStack, type StackUnderTest } from './stack-under-test.ts'
@@ -54,9 +54,9 @@ for (const by of ['ingest', 'the control plane'] as const) {
           units,
           timestamp: new Date(clock.now()).toISOString(),
         })
-      const reserve = async (units: number): Promise<LimitAnswer> => {
+      const reserve = async (units: number): Promise<LimitResponse> => {
         const body = { customerRef, productRef, reserve: { units, ttlSeconds: 600 } }
-        return (await send('POST', '/v1/sdk/limits', body)) as LimitAnswer
+        return (await send('POST', '/v1/sdk/limits', body)) as LimitResponse
       }
       const check = () => client.checkLimit(customerRef, productRef)
       return { customerRef, productRef, planRef, use, reserve, check }

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
-import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
+import { creditsPerUnit, WalletCaller, type CreditDebit } from './wallet-caller.ts'
 
-type Used = { readonly reference: string; readonly creditDebit?: Debit }
+type Used = { readonly reference: string; readonly creditDebit?: CreditDebit }
 
 const ledgerTimeoutMs = 60_000
 /** The longest tests send hundreds of requests one after the other, on a machine that may be busy. */

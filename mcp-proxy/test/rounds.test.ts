@@ -16,7 +16,7 @@ async function call(params: JsonObject, bearer = token, capabilities: JsonObject
 const resultOf = ({ body }: { body: JsonObject }) => body['result'] as JsonObject
 
 /** Makes the origin ask twice for input, each time with another state, and then answer. */
-function askTwice(): void {
+function requireInputTwice(): void {
   origin.respond = (seen, response) => {
     const { requestState } = seen.message['params'] as JsonObject
     const next = { undefined: 'one', one: 'two' }[String(requestState)]
@@ -26,7 +26,7 @@ function askTwice(): void {
 }
 
 test('settles a call that asks for input once, at its final result', async () => {
-  askTwice()
+  requireInputTwice()
   const params = { name: 'search', arguments: { a: 1, b: { c: [] } } }
   const first = resultOf(await call(params))
   expect(first).toMatchObject({ resultType: 'input_required', inputRequests: { q: {} } })
@@ -44,7 +44,7 @@ test('settles a call that asks for input once, at its final result', async () =>
 })
 
 test('counts a repeated state as another call, also at another process', async () => {
-  askTwice()
+  requireInputTwice()
   const params = { name: 'search', arguments: {} }
   const { requestState: one } = resultOf(await call(params))
   const { requestState: two } = resultOf(await call({ ...params, requestState: one }))
@@ -57,7 +57,7 @@ test('counts a repeated state as another call, also at another process', async (
 })
 
 test('refuses an altered state, and the state of another call or customer', async () => {
-  askTwice()
+  requireInputTwice()
   const params = { name: 'search', arguments: { a: 1 } }
   const { requestState } = resultOf(await call(params)) as { requestState: string }
   origin.seen.length = 0
@@ -124,7 +124,7 @@ test('compares calls of one key by everything that the origin can read', async (
 })
 
 test('compares rounds of a call by their state and answers', async () => {
-  askTwice()
+  requireInputTwice()
   const params = { name: 'search', arguments: {} }
   const { requestState: one } = resultOf(await call(params))
   const { requestState: two } = resultOf(await call({ ...params, requestState: one }))
@@ -143,7 +143,7 @@ test('compares rounds of a call by their state and answers', async () => {
 })
 
 test('keeps the digits of all numbers in later rounds', async () => {
-  askTwice()
+  requireInputTwice()
   const respond = origin.respond
   origin.respond = (seen, response): unknown => {
     if (seen.text.includes('requestState')) return respond(seen, response)
@@ -166,7 +166,7 @@ test('keeps the digits of all numbers in later rounds', async () => {
 })
 
 /** Makes the origin ask with a state of `chars` characters, and answer the round that returns the state. */
-function askWithState(chars: number): string {
+function requireInputWithState(chars: number): string {
   const state = '\u0001'.repeat(chars)
   origin.respond = (seen, response) => {
     const { requestState } = seen.message['params'] as JsonObject
@@ -180,10 +180,10 @@ test("carries the origin's state up to a limit, above which the call fails at on
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_STATE_BYTES_MAX: '1200000' })
   const params = { name: 'search', arguments: {} }
   // In JSON, each of these characters takes 6 bytes.
-  askWithState(190_000)
+  requireInputWithState(190_000)
   const { requestState } = resultOf(await call(params))
   expect(resultOf(await call({ ...params, requestState }))).toEqual({ resultType: 'complete' })
-  askWithState(210_000)
+  requireInputWithState(210_000)
   expect((await call(params)).body).toMatchObject({
     error: { code: -32_603, message: expect.stringContaining('1200000 bytes') as string },
   })

@@ -11,7 +11,7 @@ const settings = { TOLLGATE_MCP_FRESH_MS: '100' }
 const { stack, origin, server, token } = await startScriptedServer(settings)
 
 /** Sends a call whose client disconnects as soon as the origin has received it. */
-async function hangUp(params: JsonObject): Promise<void> {
+async function disconnect(params: JsonObject): Promise<void> {
   const going = new AbortController()
   const { body, headers } = stateless(1, 'tools/call', params)
   const calling = fetch(server.proxyUrl, {
@@ -35,7 +35,7 @@ test.each([
     await mayAnswer
     sendResult(response, seen, { resultType: 'complete', content: [], ...result })
   }
-  await hangUp({ name: 'search' })
+  await disconnect({ name: 'search' })
   // Wait until the proxy has noticed that the client disconnected.
   await delay(50)
   answer()

@@ -58,11 +58,11 @@ export function readOptions(options: PaywallOptions): Settings {
   requireWhole('queueMax', settings.queueMax, 1, 1_000_000)
   requireOneOf('admission', settings.admission, ['hold', 'check'])
   requireOneOf('onUnavailable', settings.onUnavailable, ['refuse', 'allow'])
-  return { ...settings, onError: quietly(settings.onError) }
+  return { ...settings, onError: catchHandlerErrors(settings.onError) }
 }
 
 /** Catches errors of the error handler itself, so that they never reach a call. */
-function quietly(onError: (error: Error) => void): (error: Error) => void {
+function catchHandlerErrors(onError: (error: Error) => void): (error: Error) => void {
   return (error) => {
     try {
       onError(error)

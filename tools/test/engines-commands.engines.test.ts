@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { planFreePorts, planPorts, portsOf, type FirstPorts } from '../src/engines/port-plan.ts'
 import { readProcessRecord } from '../src/engines/process-record.ts'
 import { askRedis } from '../src/engines/redis-question.ts'
-import { whatIsMissing } from '../../deploy/test/engines/startable.ts'
+import { findMissingEngines } from '../../deploy/test/engines/find-missing-engines.ts'
 import {
   makeTemporaryFolder,
   type TemporaryFolder,
@@ -16,7 +16,7 @@ import { requireFreePort } from '@tollgate/deploy/standalone/ports'
 import { processTree } from '../src/instance/process-tree.ts'
 
 const run = promisify(execFile)
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 
 /** The built program that `npm run engines:up` runs. */
 const program = fileURLToPath(new URL('../dist/engines/main.js', import.meta.url))

@@ -13,7 +13,7 @@ export function addLogCommands(program: Command, environment: Environment, outpu
     .action(async () => {
       const folder = await embeddedFolder(environment)
       const { verifyLog } = await import('./verify-log.ts')
-      if (await explained(folder.root, () => verifyLog(folder, output))) return
+      if (await explainErrors(folder.root, () => verifyLog(folder, output))) return
       throw new CliError('The log is damaged. See "A damaged log" in docs/operations.md.')
     })
   log
@@ -24,7 +24,7 @@ export function addLogCommands(program: Command, environment: Environment, outpu
     .action(async () => {
       const folder = await embeddedFolder(environment)
       const { repairLog } = await import('./repair-log.ts')
-      if (await explained(folder.root, () => repairLog(folder, environment, output))) return
+      if (await explainErrors(folder.root, () => repairLog(folder, environment, output))) return
       throw new CliError('The log is not repaired. See "A damaged log" in docs/operations.md.')
     })
 }
@@ -39,7 +39,7 @@ async function embeddedFolder(environment: Environment) {
   return dataFolderAt(environment['TOLLGATE_DATA_DIR'] ?? '.tollgate')
 }
 
-async function explained<Result>(root: string, act: () => Promise<Result>): Promise<Result> {
+async function explainErrors<Result>(root: string, act: () => Promise<Result>): Promise<Result> {
   const { explainFileError } = await import('../standalone/start-refused.ts')
   return await act().catch((error: unknown) => {
     throw explainFileError(error, root)

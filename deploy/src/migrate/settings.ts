@@ -28,7 +28,7 @@ export const targetSettings = {
 
 export type TargetConfig = SettingValues<typeof targetSettings>
 
-const settingThatNames: Readonly<Record<keyof OwnStores, string>> = {
+const requiredSettings: Readonly<Record<keyof OwnStores, string>> = {
   log: 'TOLLGATE_EVENT_LOG=kafka, with TOLLGATE_KAFKA_BROKERS and TOLLGATE_SCHEMA_REGISTRY_URL',
   hotState: 'TOLLGATE_HOT_STATE=redis, with TOLLGATE_REDIS_URL or TOLLGATE_REDIS_CLUSTER_NODES',
   postgres: 'TOLLGATE_DATABASE_URL',
@@ -36,7 +36,7 @@ const settingThatNames: Readonly<Record<keyof OwnStores, string>> = {
 }
 
 /** Throws an error that names every engine which the environment does not specify. */
-export function refuseWithoutEngines(
+export function requireEngines(
   environment: Readonly<Record<string, string | undefined>>,
 ): void {
   const own = ownStores(environment)
@@ -44,6 +44,6 @@ export function refuseWithoutEngines(
   if (missing.length === 0) return
   throw new StartRefusedError(
     'Name the engines to move to, with the settings that the services will use there. Missing: ' +
-      `${missing.map((name) => settingThatNames[name]).join('; ')}.`,
+      `${missing.map((name) => requiredSettings[name]).join('; ')}.`,
   )
 }

@@ -12,7 +12,7 @@ test.each([
   'the database system is not yet accepting connections',
 ])('repeats a start while PostgreSQL reports: %s', (words) => {
   const interruptions = new Interruptions()
-  expect([1, 4, 25].map((launches) => interruptions.explains(refusal(words), launches))).toEqual([
+  expect([1, 4, 25].map((launches) => interruptions.isWorthRetry(refusal(words), launches))).toEqual([
     ...[true, true, true],
   ])
 })
@@ -20,7 +20,7 @@ test.each([
 test('retries an unavailable store 3 times, and no other error', () => {
   const interruptions = new Interruptions()
   const isRepeated = (words: string, launches: number) =>
-    interruptions.explains(refusal(words), launches)
+    interruptions.isWorthRetry(refusal(words), launches)
   expect(isRepeated('connect ECONNREFUSED 127.0.0.1:5432', 3)).toBe(true)
   expect(isRepeated('connect ECONNREFUSED 127.0.0.1:5432', 4)).toBe(false)
   expect(isRepeated('relation "plans" does not exist', 1)).toBe(false)
@@ -28,6 +28,6 @@ test('retries an unavailable store 3 times, and no other error', () => {
 
 test('repeats any failed start shortly after a part ended', () => {
   const interruptions = new Interruptions()
-  interruptions.note()
-  expect(interruptions.explains(refusal('whatever'), 20)).toBe(true)
+  interruptions.recordEnd()
+  expect(interruptions.isWorthRetry(refusal('whatever'), 20)).toBe(true)
 })

@@ -1,12 +1,12 @@
 import type { DemoFile } from '@tollgate/control-plane/pages/front/demo-file'
 import { firstSteps, type Step } from '@tollgate/control-plane/pages/front/first-steps'
-import { askWithRetries } from '../client/ask-with-retries.ts'
+import { requestWithRetries } from '../client/request-with-retries.ts'
 import { createTollgateClient } from '../client/tollgate-client.ts'
 import { createStores } from './create-stores.ts'
 import { readCredentials, writeCredentials, type Credentials } from './credentials.ts'
 import { checkFormat, makeDataFolder, type DataFolder } from './data-folder.ts'
 import { lockFolder } from './folder-lock.ts'
-import { endLeftovers } from './leftovers.ts'
+import { endOrphans } from './end-orphans.ts'
 import { readRunFile } from './run-file.ts'
 import { seedDemo, storyCustomer } from './seed-demo.ts'
 import { seedProvider } from './seed-provider.ts'
@@ -35,13 +35,13 @@ export async function openInstallation(options: SupervisorOptions): Promise<Inst
   try {
     await checkFormat(folder).catch(explain)
     const previous = await readRunFile(folder.runFile)
-    if (previous) await endLeftovers(previous)
+    if (previous) await endOrphans(previous)
     await createStores(folder, options.environment).catch(explain)
     const supervisor = await startSupervisor(options).catch(explain)
     try {
       // Each step can be repeated from its beginning. If a part is killed meanwhile, it is available again after a moment.
-      const credentials = await askWithRetries(() => seedOnce(folder, supervisor))
-      const steps = await askWithRetries(() => prepareSteps(options, supervisor, credentials))
+      const credentials = await requestWithRetries(() => loadOrSeedCredentials(folder, supervisor))
+      const steps = await requestWithRetries(() => prepareSteps(options, supervisor, credentials))
       const close = async (): Promise<void> => {
         await supervisor.stop()
         await lock.release()
@@ -61,7 +61,7 @@ export async function openInstallation(options: SupervisorOptions): Promise<Inst
  * Returns the credentials, seeding the demo provider if needed. The file is written last: without it, the next start runs the seed
  * again and completes it.
  */
-async function seedOnce(folder: DataFolder, supervisor: Supervisor): Promise<Credentials> {
+async function loadOrSeedCredentials(folder: DataFolder, supervisor: Supervisor): Promise<Credentials> {
   const { baseUrl } = supervisor
   const known = await readCredentials(folder.credentialsFile)
   if (known?.baseUrl === baseUrl) return known

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { readerName } from '@tollgate/platform/chdb-gateway/credentials'
 import type { DataFolder } from './data-folder.ts'
-import { entries } from './entries.ts'
+import { servicePrograms } from './service-programs.ts'
 import { nodePart } from './node-part.ts'
 import { findFreePort, host } from './ports.ts'
 import type { OwnStores } from './stores.ts'
@@ -103,7 +103,7 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
  * Defaults that the environment can override. Sandbox requests to `localhost` are allowed, because here everything listens on
  * loopback and every local process can reach it anyway. Where other people can reach an installation, this setting is empty.
  */
-export const unlessGiven = { TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' }
+export const defaultEnvironment = { TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' }
 
 /**
  * Returns default URL templates for the MCP proxy. Without wildcard DNS, the MCP servers share a host and are distinguished by
@@ -144,7 +144,7 @@ export function clickhousePart(
 ): Part {
   return nodePart({
     name: 'chdb-gateway',
-    entry: entries.chdbGateway,
+    entry: servicePrograms.chdbGateway,
     logPath: join(folder.logs, 'chdb-gateway.log'),
     environment: () => ({
       ...environment(),
@@ -178,15 +178,15 @@ const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string,
   },
 }
 
-const entryOf: Record<AdminService, string> = {
-  'control-plane': entries.controlPlane,
-  'aggregator-counters': entries.aggregator,
-  'aggregator-sink': entries.aggregator,
-  ingest: entries.ingest,
-  'billing-runner': entries.billingRunner,
-  'webhook-dispatcher': entries.webhookDispatcher,
-  'mcp-proxy': entries.mcpProxy,
-  'stripe-simulator': entries.stripeSimulator,
+const programOf: Record<AdminService, string> = {
+  'control-plane': servicePrograms.controlPlane,
+  'aggregator-counters': servicePrograms.aggregator,
+  'aggregator-sink': servicePrograms.aggregator,
+  ingest: servicePrograms.ingest,
+  'billing-runner': servicePrograms.billingRunner,
+  'webhook-dispatcher': servicePrograms.webhookDispatcher,
+  'mcp-proxy': servicePrograms.mcpProxy,
+  'stripe-simulator': servicePrograms.stripeSimulator,
 }
 
 export function servicePart(
@@ -198,7 +198,7 @@ export function servicePart(
 ): Part {
   return nodePart({
     name,
-    entry: entryOf[name],
+    entry: programOf[name],
     logPath: join(folder.logs, `${name}.log`),
     liveness: {
       url: `http://${host}:${addresses.adminPorts[name]}/health/live`,

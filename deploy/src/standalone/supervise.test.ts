@@ -14,12 +14,12 @@ function controlledPart(launches: Controlled[], failures: number): Part {
       if (launches.length > 0 && left-- > 0) throw new Error('not yet')
       let goneWith: (cause: string) => void = () => undefined
       let hasEnded = false
-      const gone = new Promise<string>((resolve) => (goneWith = resolve))
+      const ended = new Promise<string>((resolve) => (goneWith = resolve))
       const launched: Controlled = {
         pid: 1_000 + launches.length,
         notice: 'It is slow here.',
-        gone,
-        end: async () => {
+        ended,
+        stop: async () => {
           hasEnded = true
           goneWith('SIGTERM')
         },
@@ -94,7 +94,7 @@ test('rejects with the reason of a failed first launch', async () => {
 
 test('relaunches a part that is killed before it is ready', async () => {
   let launches = 0
-  const running = { pid: 1, gone: new Promise<string>(() => undefined), end: async () => undefined }
+  const running = { pid: 1, ended: new Promise<string>(() => undefined), end: async () => undefined }
   const launch = async (): Promise<RunningPart> => {
     launches += 1
     if (launches < 3) throw new StartRefusedError('it was killed', { wasKilled: true })
@@ -124,7 +124,7 @@ test('relaunches a part that fails after another part was killed', async () => {
   const launch = async (): Promise<RunningPart> => {
     launches += 1
     if (launches > 1)
-      return { pid: 1, gone: new Promise(() => undefined), end: async () => undefined }
+      return { pid: 1, ended: new Promise(() => undefined), stop: async () => undefined }
     needed[0]?.crash('SIGKILL')
     throw new StartRefusedError('the store does not answer')
   }

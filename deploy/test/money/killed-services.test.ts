@@ -123,8 +123,8 @@ test(
       // Some customers pay after the last kill, most of them during the kills.
       for (let time = 0; time < 2 || (!isOver && time < 6); time++) {
         const key = `${customerRef}:${time}`
-        const ware = time === 0 ? wares[index % wares.length] : wares[0]
-        const intent = await insistOn(key, { customerRef, ...ware })
+        const item = time === 0 ? wares[index % wares.length] : wares[0]
+        const intent = await insistOn(key, { customerRef, ...item })
         await payments.confirm(intent.processorPaymentId)
         await sleep(Math.random() * 400)
       }

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, statusOf, untilStatus } from './paying.ts'
+import { enterCard, startPayingStack, statusOf, waitForStatus } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* Checkout of a customer with an unpaid invoice, in a real browser with all services including the billing runner. */
@@ -49,9 +49,9 @@ async function suspend(page: Page, customerRef: string): Promise<void> {
   await page.getByText('Your card is saved.').waitFor()
   const boughtMs = clock.now()
   clock.set(boughtMs + 32 * 86_400_000)
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
   clock.set(boughtMs + 33 * 86_400_000)
-  await untilStatus(paying, customerRef, 'suspended')
+  await waitForStatus(paying, customerRef, 'suspended')
 }
 
 test('restores a suspended purchase when the customer pays the open invoice on the checkout', async () => {

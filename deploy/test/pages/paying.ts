@@ -115,7 +115,7 @@ export async function statusOf(paying: PayingStack, customerRef: string): Promis
 }
 
 /** Waits until the billing runner has moved the purchase to the status. */
-export async function untilStatus(
+export async function waitForStatus(
   paying: PayingStack,
   customerRef: string,
   status: string,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack, statusOf, waitForStatus, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* Pages for customers whose renewal could not be charged, in a real browser with all services including the billing runner. */
@@ -37,7 +37,7 @@ test('renews the plan after the customer confirms the payment with the bank', as
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-04-20T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
 
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'A payment did not go through' }).waitFor()
@@ -73,7 +73,7 @@ test('shows the outcome to a customer who returns from the bank without the same
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-05-21T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
 
   await toBank(page, customerRef)
   const bank = page.url()
@@ -139,7 +139,7 @@ test('charges another card for the declined renewal', async () => {
   await enterCard(page, '4000000000000341')
   await page.getByText('Your card is saved.').waitFor()
   clock.set('2026-06-25T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
 
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
@@ -150,7 +150,7 @@ test('charges another card for the declined renewal', async () => {
   await enterCard(page, '5555555555554444')
   await page.getByText('Your card is saved.').waitFor()
   clock.set('2026-06-25T13:00:00Z')
-  await untilStatus(paying, customerRef, 'active')
+  await waitForStatus(paying, customerRef, 'active')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'Your plans' }).waitFor()
   await expect(page.getByText('A payment did not go through').count()).resolves.toBe(0)
@@ -170,7 +170,7 @@ test('asks a customer without a card for one, and names the amount it will be ch
   await page.getByRole('button', { name: 'Remove card' }).click()
   await page.getByText('Your card is removed.').waitFor()
   clock.set('2026-08-01T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
   await page.getByRole('button', { name: 'Add a card' }).click()
@@ -191,7 +191,7 @@ test('offers the plan of a trial that ended without a card, without another tria
   await page.getByRole('button', { name: 'Start the free trial' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-09-16T12:00:00Z')
-  await untilStatus(paying, customerRef, 'suspended')
+  await waitForStatus(paying, customerRef, 'suspended')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByText('Paused').waitFor()
   await page.getByText('The trial has ended. Choose a plan to continue.').waitFor()
@@ -218,7 +218,7 @@ test('offers the plans of the last product to a customer whose plan has ended', 
   const [bought] = await paying.purchasesOf(customerRef)
   await paying.send('POST', `/v1/sdk/purchases/${bought?.['reference'] as string}/cancel`)
   clock.set('2026-10-17T12:00:00Z')
-  await untilStatus(paying, customerRef, 'cancelled')
+  await waitForStatus(paying, customerRef, 'cancelled')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'Choose a plan for Weather API' }).waitFor()
   await visitor.inspect('portal-plan-ended')

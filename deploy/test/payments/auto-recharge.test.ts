@@ -22,7 +22,7 @@ async function config() {
 }
 
 /** Buys a top-up of 10 dollars and enables automatic top-ups of 20 dollars below 5, with the card that paid it. */
-async function armed(card: string, more: object = {}): Promise<void> {
+async function enableTopUps(card: string, more: object = {}): Promise<void> {
   sequence += 1
   const autoRecharge = { ...topUpTerms, ...more }
   const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD', autoRecharge }
@@ -43,7 +43,7 @@ async function spend(credits: number): Promise<void> {
 }
 
 test('tops up a low wallet once, and again when it is low again', async () => {
-  await armed('pm_card_visa')
+  await enableTopUps('pm_card_visa')
   await spend(60_000)
   await eventually(async () => expect(await balance()).toBe(240_000))
   const after = await config()
@@ -55,7 +55,7 @@ test('tops up a low wallet once, and again when it is low again', async () => {
 })
 
 test('never spends more than the cap of a month', async () => {
-  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
+  await enableTopUps('pm_card_visa', { maxMonthlySpendMajor: 20 })
   await spend(60_000)
   await eventually(async () => expect(await balance()).toBe(240_000))
   await spend(230_000)
@@ -72,7 +72,7 @@ test('never spends more than the cap of a month', async () => {
 })
 
 test('stops charging after three declines until another card is saved', async () => {
-  await armed('pm_card_visa')
+  await enableTopUps('pm_card_visa')
   const { sql } = payments
   // From now on the bank declines the card.
   const [row] = await sql<{ processor_customer_id: string }[]>`
@@ -113,7 +113,7 @@ async function failures(): Promise<unknown[]> {
 }
 
 /** Waits until the wallet was checked once more after this call. */
-async function lookedAt(): Promise<void> {
+async function recheck(): Promise<void> {
   const { sql } = payments
   await sql`update auto_recharges set looked_at = null where customer_ref = ${customerRef}`
   await eventually(async () => {
@@ -130,7 +130,7 @@ async function ask(fields: object): Promise<{ status: number; body: { message?: 
 }
 
 test('counts tax towards the cap of a month', async () => {
-  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
+  await enableTopUps('pm_card_visa', { maxMonthlySpendMajor: 20 })
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
   const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
@@ -142,7 +142,7 @@ test('counts tax towards the cap of a month', async () => {
   await eventually(async () =>
     expect(await failures()).toEqual([{ customerRef, paymentIntentId: null, reason }]),
   )
-  await lookedAt()
+  await recheck()
   expect(await failures()).toHaveLength(1)
   expect(await config()).toMatchObject({ status: 'active', failureCount: 0, monthlySpendMinor: 0 })
 
@@ -153,7 +153,7 @@ test('counts tax towards the cap of a month', async () => {
   await eventually(async () => expect(await balance()).toBe(240_000))
   expect(await config()).toMatchObject({ monthlySpendMinor: 2500, status: 'active' })
   await spend(230_000)
-  await lookedAt()
+  await recheck()
   // The monthly cap is reached, which is not a failure.
   expect(await balance()).toBe(10_000)
   expect(await failures()).toHaveLength(1)
@@ -167,7 +167,7 @@ test('reports a currency without an exchange rate, and charges it once it has on
   await payments.call('PATCH', '/v1/ui/merchant', { supportedTopupCurrencies: ['KWD'] })
   const rate = { unitsPerDollar: '0.3' }
   await payments.call('PUT', '/v1/ui/exchange-rates/KWD', rate)
-  await armed('pm_card_visa')
+  await enableTopUps('pm_card_visa')
   expect((await ask({ currency: 'KWD', topupAmountMajor: 6 })).status).toBe(200)
   await payments.call('DELETE', '/v1/ui/exchange-rates/KWD')
   await spend(60_000)
@@ -175,10 +175,10 @@ test('reports a currency without an exchange rate, and charges it once it has on
   await eventually(async () =>
     expect(await failures()).toEqual([{ customerRef, paymentIntentId: null, reason }]),
   )
-  await lookedAt()
+  await recheck()
   expect(await failures()).toHaveLength(1)
   await payments.call('PUT', '/v1/ui/exchange-rates/KWD', rate)
-  await lookedAt()
+  await recheck()
   await eventually(async () => expect(await balance()).toBe(240_000))
   expect(await config()).toMatchObject({ failureCount: 0, monthlySpendMinor: 600 })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import { eventually } from './payment-stack.ts'
-import { adoptedMoney, german, startSwedishProvider, swede } from './taxed-payments.ts'
+import { reconcileAmount, german, startSwedishProvider, swede } from './taxed-payments.ts'
 
 /* A Swedish provider asks its customers for their country. The amounts of payments then include tax. */
 
@@ -221,7 +221,7 @@ describe('a fault while the amount changes', () => {
 
 /* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
 describe('a process that is killed', () => {
-  async function forgetAnswer(reference: string): Promise<void> {
+  async function restoreSentChange(reference: string): Promise<void> {
     const { sql } = payments
     await sql`
       update payment_intents set amount = 1000, original_amount = 1000, tax = null
@@ -234,7 +234,7 @@ describe('a process that is killed', () => {
   test('after the call: the customer pays the amount at the processor', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     expect((await pay(intent)).status).toBe('succeeded')
     expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1250 })
     const [kept] = await payments.sql`
@@ -246,9 +246,9 @@ describe('a process that is killed', () => {
   test('after the call: the next read finds the amount, and another answer replaces it', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1250 })
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     const { body } = await setDetails(intent.processorPaymentId, german)
     expect(body.taxBreakdown.total).toBe(1000)
     expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1000)
@@ -257,7 +257,7 @@ describe('a process that is killed', () => {
   test('before the call, while the customer pays: the payment keeps the paid amount', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     await payments.stripe('POST', `payment_intents/${intent.processorPaymentId}`, {
       amount: '1000',
     })
@@ -273,16 +273,16 @@ describe('a read of the processor', () => {
     const { transactionId: reference = '' } = await topUp()
     const finn = { isBusiness: false, customerCountry: 'FI' }
     for (const details of [swede, finn]) await setDetails(reference, details)
-    expect(await adoptedMoney(payments, reference, 1255n, 'open')).toEqual([1255n, 1255n, 255n])
+    expect(await reconcileAmount(payments, reference, 1255n, 'open')).toEqual([1255n, 1255n, 255n])
     for (const amountMinor of [1000n, 1250n]) {
-      expect(await adoptedMoney(payments, reference, amountMinor, 'open')).toBeUndefined()
+      expect(await reconcileAmount(payments, reference, amountMinor, 'open')).toBeUndefined()
     }
-    expect(await adoptedMoney(payments, reference, 1250n, 'succeeded')).toEqual([
+    expect(await reconcileAmount(payments, reference, 1250n, 'succeeded')).toEqual([
       1250n,
       1250n,
       250n,
     ])
-    expect(await adoptedMoney(payments, reference, 1000n, 'processing')).toEqual([
+    expect(await reconcileAmount(payments, reference, 1000n, 'processing')).toEqual([
       1000n,
       1000n,
       undefined,
@@ -292,7 +292,7 @@ describe('a read of the processor', () => {
   test('fails for an amount that was never requested', async () => {
     const { transactionId: reference = '' } = await topUp()
     await setDetails(reference, swede)
-    await expect(adoptedMoney(payments, reference, 1n, 'succeeded')).rejects.toThrow(
+    await expect(reconcileAmount(payments, reference, 1n, 'succeeded')).rejects.toThrow(
       '1 USD at the processor',
     )
   })

@@ -33,7 +33,7 @@ async function remove(customerRef: string): Promise<void> {
   expect(status).toBeLessThan(300)
 }
 
-function isForgotten(processorId: string): Promise<void> {
+function expectDeleted(processorId: string): Promise<void> {
   return eventually(async () => {
     const { processor } = payments.simulator
     expect(await processor.retrieveCustomer(processorId)).toBeUndefined()
@@ -53,11 +53,11 @@ test('deletes the customer with the card and the cancellation feedback', async (
   expect(await kept()).toEqual([{ cancellation_reason: reason }])
   await remove(customerRef)
   expect((await kept())[0]!.cancellation_reason).not.toBe(reason)
-  await isForgotten(processorId)
+  await expectDeleted(processorId)
   expect(await payments.simulator.processor.listPaymentMethods(processorId)).toEqual([])
   // Payments of a deleted customer can still be refunded.
   const refund = await payments.stripe('POST', 'refunds', { payment_intent: paymentId })
-  expect(refund.isDone).toBe(true)
+  expect(refund.isOk).toBe(true)
 })
 
 test.each([
@@ -69,7 +69,7 @@ test.each([
   const { customerRef, processorId } = await buyer()
   await payments.simulate('faults', { kind, method: 'DELETE', path: '/v1/customers/:id', times })
   await remove(customerRef)
-  const retried = isForgotten(processorId)
+  const retried = expectDeleted(processorId)
   await eventually(async () => {
     // The clock does not move, so the next attempt must be made due.
     const waiting = await payments.sql`
@@ -85,7 +85,7 @@ test('deletes the customer only after open payments are withdrawn', async () => 
   const paymentId = await intentOf(customerRef)
   const processorId = await processorIdOf(paymentId)
   await remove(customerRef)
-  await isForgotten(processorId)
+  await expectDeleted(processorId)
   expect(await payments.simulator.processor.retrieve('payment_intent', paymentId)).toMatchObject({
     status: 'canceled',
   })
@@ -101,5 +101,5 @@ test('deletes the customer only after a payment that the bank was processing has
   await payments.simulate(`payment_intents/${paymentId}/settle`, { isPaid: false })
   const { clock } = payments.stack
   clock.set(new Date(clock.now() + 120_000).toISOString())
-  await isForgotten(processorId)
+  await expectDeleted(processorId)
 })

@@ -20,7 +20,7 @@ beforeEach(async () => {
 const renewalAt = '2026-03-01T10:00:00Z'
 
 /** Makes the runner issue the invoice without charging it. */
-const unasked = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
+const withoutCharge = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
 
 const cancel = () =>
   stack.payments.call('POST', `/v1/sdk/purchases/${purchase.reference}/cancel`, {})
@@ -46,14 +46,14 @@ test('withdraws the payment and voids the invoice when the purchase ends', async
 })
 
 test('voids the invoice at once if no payment was begun', async () => {
-  await stack.runJob('renewals', renewalAt, {}, unasked)
+  await stack.runJob('renewals', renewalAt, {}, withoutCharge)
   await cancel()
   expect(await states()).toMatchObject({ invoices: [{ status: 'void', nextChargeAt: null }] })
   expect(await stack.paymentsOf(purchase.reference)).toEqual([])
 })
 
 test('carries nothing over to the next invoice if the amount was too small to charge', async () => {
-  await stack.runJob('renewals', renewalAt, {}, unasked)
+  await stack.runJob('renewals', renewalAt, {}, withoutCharge)
   await stack.credit(purchase.reference, 1_880n)
   const call = { kind: 'reset_before', method: 'POST', path: '/v1/payment_intents' }
   await stack.payments.simulate('faults', { ...call, times: 2 })

@@ -17,11 +17,11 @@ beforeEach(async () => {
   customerRef = await payments.createCustomer()
 })
 
-function asked() {
+function topUpRequest() {
   return { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
 }
 
-async function madeFor(reference: string): Promise<number> {
+async function countPayments(reference: string): Promise<number> {
   const { body } = await payments.stripe('GET', 'payment_intents', { limit: '100' })
   return body.data!.filter(({ metadata }) => metadata['tollgate_payment'] === reference).length
 }
@@ -49,12 +49,12 @@ describe('a fault while a payment is created', () => {
     // After a reset, the SDK repeats the request once, so both attempts must fail.
     const times = kind.startsWith('reset') ? 2 : 1
     await payments.simulate('faults', { kind, method: 'POST', path: '/v1/payment_intents', times })
-    const first = await payments.createIntent(key, asked())
+    const first = await payments.createIntent(key, topUpRequest())
     expect([201, 502]).toContain(first.status)
     await eventually(async () => {
-      const again = await payments.createIntent(key, asked())
+      const again = await payments.createIntent(key, topUpRequest())
       expect(again.status).toBe(201)
-      expect(await madeFor(again.body.transactionId!)).toBe(1)
+      expect(await countPayments(again.body.transactionId!)).toBe(1)
       await pay(again.body)
     })
   })
@@ -63,15 +63,15 @@ describe('a fault while a payment is created', () => {
     const key = `fault-${sequence}`
     const fault = { kind: 'error_after', method: 'POST', path: '/v1/payment_intents' }
     await payments.simulate('faults', fault)
-    expect((await payments.createIntent(key, asked())).status).toBe(502)
+    expect((await payments.createIntent(key, topUpRequest())).status).toBe(502)
     const due = () => payments.sql`
       update payment_intents set next_look_at = now() - interval '1 second'
       where idempotency_key = ${key} and status = 'creating'`
     await eventually(async () => {
       await due()
-      const again = await payments.createIntent(key, asked())
+      const again = await payments.createIntent(key, topUpRequest())
       expect(again.status).toBe(201)
-      expect(await madeFor(again.body.transactionId!)).toBe(1)
+      expect(await countPayments(again.body.transactionId!)).toBe(1)
     })
   })
 })
@@ -79,12 +79,12 @@ describe('a fault while a payment is created', () => {
 /* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
 describe('a process that is killed', () => {
   async function created(): Promise<PaymentIntentBody> {
-    const { body } = await payments.createIntent(`killed-${sequence}`, asked())
+    const { body } = await payments.createIntent(`killed-${sequence}`, topUpRequest())
     return body
   }
 
   /** Restores the rows to their state before the processor's answer was stored. */
-  async function forgetAnswer(reference: string): Promise<void> {
+  async function restoreSentAttempt(reference: string): Promise<void> {
     const { sql } = payments
     await sql`
       update payment_intents set status = 'creating', processor_payment_id = null,
@@ -96,12 +96,12 @@ describe('a process that is killed', () => {
 
   test('after the call, before it stores the answer: another process stores it', async () => {
     const intent = await created()
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentAttempt(intent.transactionId!)
     await eventually(async () => {
       const path = `/v1/sdk/payment-intents/${intent.processorPaymentId}`
       expect((await payments.call('GET', path)).status).toBe(200)
     })
-    expect(await madeFor(intent.transactionId!)).toBe(1)
+    expect(await countPayments(intent.transactionId!)).toBe(1)
     await pay(intent)
   })
 
@@ -111,12 +111,12 @@ describe('a process that is killed', () => {
     await payments.sql`
       update payment_attempts set sent_at = sent_at - interval '24 hours'
       where intent_ref = ${reference}`
-    await forgetAnswer(reference)
+    await restoreSentAttempt(reference)
     await eventually(async () => {
       const path = `/v1/sdk/payment-intents/${intent.processorPaymentId}`
       expect((await payments.call('GET', path)).status).toBe(200)
     })
-    expect(await madeFor(reference)).toBe(1)
+    expect(await countPayments(reference)).toBe(1)
     await pay(intent)
   })
 
@@ -144,7 +144,7 @@ describe('a process that is killed', () => {
       await sql`
         update payment_intents set next_look_at = now() - interval '1 second'
         where reference = ${reference} and processor_payment_id is null`
-      expect(await madeFor(reference)).toBe(1)
+      expect(await countPayments(reference)).toBe(1)
     })
     const attempts = await sql`
       select outcome from payment_attempts where intent_ref = ${reference} order by number`

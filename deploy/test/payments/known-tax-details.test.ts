@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { adoptedMoney, german, startSwedishProvider, swede } from './taxed-payments.ts'
+import { reconcileAmount, german, startSwedishProvider, swede } from './taxed-payments.ts'
 
 /* Customers who already stated their country: tax is added to their payments automatically. */
 
@@ -7,7 +7,7 @@ const { payments, provider, topUp, setDetails, pay, amountAtProcessor } =
   await startSwedishProvider()
 
 /** Sets business details through a payment that is never made. */
-async function say(details: object): Promise<void> {
+async function stateDetails(details: object): Promise<void> {
   expect((await setDetails((await topUp()).processorPaymentId, details)).status).toBe(200)
   provider.sequence += 1
 }
@@ -18,7 +18,7 @@ function purchasesMade() {
 }
 
 test('includes the tax in a payment for credits from the start', async () => {
-  await say(swede)
+  await stateDetails(swede)
   const intent = await topUp()
   expect(intent).toMatchObject({ amount: 1250, originalAmount: 1250 })
   expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1250)
@@ -31,7 +31,7 @@ test('includes the tax in a payment for credits from the start', async () => {
 })
 
 test('includes the tax in a payment for a plan, whose purchase records the price', async () => {
-  await say(swede)
+  await stateDetails(swede)
   const planRef = await payments.createPlan({ price: 2000, taxBehavior: 'exclusive' })
   const plan = { productRef: payments.productRef, planRef }
   const { body: intent } = await provider.createIntent(plan)
@@ -41,7 +41,7 @@ test('includes the tax in a payment for a plan, whose purchase records the price
 })
 
 test('refuses an amount that cannot be charged with its tax', async () => {
-  await say(swede)
+  await stateDetails(swede)
   const planRef = await payments.createPlan({ price: 99_999_999, taxBehavior: 'exclusive' })
   const plan = { productRef: payments.productRef, planRef }
   const { status, body } = await provider.createIntent(plan)
@@ -52,9 +52,9 @@ test('refuses an amount that cannot be charged with its tax', async () => {
 })
 
 test('ignores a read that found the amount before a change', async () => {
-  await say(swede)
+  await stateDetails(swede)
   const { transactionId: reference = '' } = await topUp()
   await setDetails(reference, german)
-  expect(await adoptedMoney(payments, reference, 1250n, 'open')).toBeUndefined()
-  expect(await adoptedMoney(payments, reference, 1250n, 'succeeded')).toEqual([1250n, 1250n, 250n])
+  expect(await reconcileAmount(payments, reference, 1250n, 'open')).toBeUndefined()
+  expect(await reconcileAmount(payments, reference, 1250n, 'succeeded')).toEqual([1250n, 1250n, 250n])
 })

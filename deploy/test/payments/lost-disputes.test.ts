@@ -31,16 +31,16 @@ async function dispute({ reference }: Purchase, earlier = 0): Promise<string> {
   const asked = { payment_intent: rows[earlier]!.id }
   const { body } = await payments.stripe('GET', 'charges', asked)
   const happened = await payments.simulate(`charges/${body.data![0]!.id}/dispute`, {})
-  await toldOf(String(happened['id']), 'payment.disputed')
+  await disputeEventsOf(String(happened['id']), 'payment.disputed')
   return String(happened['id'])
 }
 
 async function close(id: string, ending: 'won' | 'lost'): Promise<void> {
   await stack.payments.simulate(`disputes/${id}/close`, { ending })
-  await toldOf(id, 'payment.dispute_closed')
+  await disputeEventsOf(id, 'payment.dispute_closed')
 }
 
-function toldOf(id: string, type: string): Promise<void> {
+function disputeEventsOf(id: string, type: string): Promise<void> {
   return eventually(async () => expect(await stack.payments.eventsOf(id)).toContain(type))
 }
 
@@ -108,7 +108,7 @@ describe('a dispute that is lost', () => {
     await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending: 'lost' })
     await payments.simulate('webhooks/flush')
     await payments.simulate('webhooks', { isHeld: false, order: 'created', copies: 1 })
-    await toldOf(String(happened['id']), 'payment.dispute_closed')
+    await disputeEventsOf(String(happened['id']), 'payment.dispute_closed')
     expect((await eventsOf(purchase)).filter((type) => type === 'purchase.suspended')).toHaveLength(
       1,
     )

@@ -8,7 +8,7 @@ import { eventually, PaymentStack, topUpTerms } from './payment-stack.ts'
 const payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
 afterAll(() => payments.stop())
 
-async function paid(customerRef: string): Promise<string> {
+async function payTopUp(customerRef: string): Promise<string> {
   const asked = { customerRef, purpose: 'credit_topup', amount: 5000, currency: 'USD' }
   const { body } = await payments.createIntent(`lost-${customerRef}`, asked)
   await payments.confirm(body.processorPaymentId, 'pm_card_bypassPending')
@@ -20,36 +20,36 @@ async function paid(customerRef: string): Promise<string> {
   return body.processorPaymentId
 }
 
-function told(named: string, types: readonly string[]): Promise<void> {
+function expectEvents(named: string, types: readonly string[]): Promise<void> {
   return eventually(async () => expect(await payments.eventsOf(named)).toEqual(types))
 }
 
 test('finds a refund, and that it failed days later', async () => {
-  const paymentId = await paid(await payments.createCustomer())
+  const paymentId = await payTopUp(await payments.createCustomer())
   const refund = await payments.stripe('POST', 'refunds', { payment_intent: paymentId })
-  await told(refund.body.id, ['payment.refunded'])
+  await expectEvents(refund.body.id, ['payment.refunded'])
   await payments.simulate(`refunds/${refund.body.id}/end`, { status: 'failed' })
-  await told(refund.body.id, ['payment.refunded', 'payment.refund_failed'])
+  await expectEvents(refund.body.id, ['payment.refunded', 'payment.refund_failed'])
 })
 
 test('finds a dispute, and how it ended', async () => {
-  const paymentId = await paid(await payments.createCustomer())
+  const paymentId = await payTopUp(await payments.createCustomer())
   const charges = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
   const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
   const id = String(happened['id'])
-  await told(id, ['payment.disputed'])
+  await expectEvents(id, ['payment.disputed'])
   await payments.simulate(`disputes/${id}/close`, { ending: 'won' })
-  await told(id, ['payment.disputed', 'payment.dispute_closed'])
+  await expectEvents(id, ['payment.disputed', 'payment.dispute_closed'])
 })
 
 test('finds a payout, and that the bank returned it', async () => {
-  await paid(await payments.createCustomer())
+  await payTopUp(await payments.createCustomer())
   const asked = { amount: '1000', currency: 'usd' }
   const { body: payout } = await payments.stripe('POST', 'payouts', asked)
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
-  await told(payout.id, ['payout.paid'])
+  await expectEvents(payout.id, ['payout.paid'])
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'failed' })
-  await told(payout.id, ['payout.paid', 'payout.failed'])
+  await expectEvents(payout.id, ['payout.paid', 'payout.failed'])
 })
 
 test('finds a card that was set up', async () => {
@@ -63,7 +63,7 @@ test('finds a card that was set up', async () => {
   const confirmed = await payments.stripe('POST', `setup_intents/${setupId}/confirm`, {
     payment_method: 'pm_card_visa',
   })
-  expect(confirmed.isDone).toBe(true)
+  expect(confirmed.isOk).toBe(true)
   await eventually(async () => {
     const path = `/v1/sdk/payment-method?customerRef=${customerRef}`
     const { body: method } = await payments.call<PaymentMethodBody>('GET', path)

@@ -24,7 +24,7 @@ async function pay(asked: object, card?: string): Promise<Paid> {
     customerRef,
   )
   expect(processed.body.status).toBe('succeeded')
-  const { fees } = await settled()
+  const { fees } = await balancesWithFee()
   return { id: body.processorPaymentId, fee: fees }
 }
 
@@ -40,12 +40,12 @@ async function accounts(): Promise<Record<string, number>> {
 }
 
 /** Waits for the expected balances, because credits are taken back some time after a refund. */
-function holds(expected: Record<string, number>): Promise<void> {
+function expectBalances(expected: Record<string, number>): Promise<void> {
   return eventually(async () => expect(await accounts()).toEqual(expected))
 }
 
 /** Waits until the processor's fee is posted, and returns the balances. */
-async function settled(): Promise<Record<string, number> & { fees: number }> {
+async function balancesWithFee(): Promise<Record<string, number> & { fees: number }> {
   let found: Record<string, number> = {}
   await eventually(async () => {
     found = await accounts()
@@ -76,17 +76,17 @@ describe('a top-up', () => {
   test("is a liability until its credits are used, with the processor's fee posted", async () => {
     const { fee } = await topUp(2_000)
     expect(fee).toBeGreaterThan(0)
-    await holds({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
+    await expectBalances({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
   })
 
   test('loses its credits with each partial refund', async () => {
     const { id, fee } = await topUp(1_999)
     await refund(id, 1_000)
     await eventually(async () => expect(await credits()).toBe(199_900 - 100_000))
-    await holds({ clearing: 999 - fee, fees: fee, prepaid: -999 })
+    await expectBalances({ clearing: 999 - fee, fees: fee, prepaid: -999 })
     await refund(id)
     await eventually(async () => expect(await credits()).toBe(0))
-    await holds({ clearing: -fee, fees: fee })
+    await expectBalances({ clearing: -fee, fees: fee })
   })
 
   test('receives its credits again if the refund fails', async () => {
@@ -97,7 +97,7 @@ describe('a top-up', () => {
     expect(await credits()).toBe(0)
     await payments.simulate(`refunds/${refundId}/end`, { status: 'failed' })
     await eventually(async () => expect(await credits()).toBe(200_000))
-    await holds({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
+    await expectBalances({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
     expect(await adjustments()).toHaveLength(2)
   })
 
@@ -116,7 +116,7 @@ describe('a top-up', () => {
     const fees = fee + 1_500
     const expected = { clearing: 0, ...money }
     await eventually(
-      async () => await holds({ ...money, clearing: expected.clearing - fees, fees }),
+      async () => await expectBalances({ ...money, clearing: expected.clearing - fees, fees }),
     )
   })
 })
@@ -125,9 +125,9 @@ describe('a plan', () => {
   test('is revenue once it is paid, and no longer once it is refunded', async () => {
     const planRef = await payments.createPlan({ price: 1_900 })
     const { id, fee } = await pay({ productRef: payments.productRef, planRef })
-    await holds({ clearing: 1_900 - fee, fees: fee, revenue: -1_900 })
+    await expectBalances({ clearing: 1_900 - fee, fees: fee, revenue: -1_900 })
     await refund(id, 400)
-    await holds({ clearing: 1_500 - fee, fees: fee, revenue: -1_500 })
+    await expectBalances({ clearing: 1_500 - fee, fees: fee, revenue: -1_500 })
   })
 
   test('stays active as long as one of several payments for its credits is not refunded', async () => {

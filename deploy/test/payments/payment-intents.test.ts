@@ -313,7 +313,7 @@ describe('a payment that does not succeed', () => {
     const { processorPaymentId } = await planIntent(planRef)
     const declined = 'pm_card_visa_chargeDeclinedInsufficientFunds'
     for (let tries = 0; tries < 2; tries++) {
-      expect((await payments.confirm(processorPaymentId, declined)).isDone).toBe(false)
+      expect((await payments.confirm(processorPaymentId, declined)).isOk).toBe(false)
       for (let looks = 0; looks < 2; looks++) {
         const { body } = await payments.process(processorPaymentId, customerRef)
         expect(body).toEqual({ status: 'failed' })

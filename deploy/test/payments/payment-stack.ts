@@ -38,8 +38,8 @@ export type PaymentStackOptions = {
   readonly usageStore?: UsageStore
 }
 
-type ProcessorAnswer = {
-  readonly isDone: boolean
+type ProcessorResponse = {
+  readonly isOk: boolean
   readonly body: ProcessorObject & { readonly data?: readonly ProcessorObject[] }
 }
 
@@ -171,7 +171,7 @@ export class PaymentStack {
     method: 'GET' | 'POST',
     path: string,
     fields: Readonly<Record<string, string>> = {},
-  ): Promise<ProcessorAnswer> {
+  ): Promise<ProcessorResponse> {
     const form = new URLSearchParams(fields)
     const query = method === 'GET' ? `?${form.toString()}` : ''
     const answer = await fetch(`${this.simulator.simulator.url}/v1/${path}${query}`, {
@@ -179,10 +179,10 @@ export class PaymentStack {
       headers: { authorization: `Bearer ${secretKey}` },
       ...(method === 'POST' ? { body: form } : {}),
     })
-    return { isDone: answer.ok, body: (await answer.json()) as ProcessorAnswer['body'] }
+    return { isOk: answer.ok, body: (await answer.json()) as ProcessorResponse['body'] }
   }
 
-  confirm(processorPaymentId: string, card = 'pm_card_visa'): Promise<ProcessorAnswer> {
+  confirm(processorPaymentId: string, card = 'pm_card_visa'): Promise<ProcessorResponse> {
     return this.stripe('POST', `payment_intents/${processorPaymentId}/confirm`, {
       payment_method: card,
       return_url: 'https://shop.example/back',

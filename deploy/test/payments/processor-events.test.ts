@@ -46,7 +46,7 @@ async function statusOfPurchase(): Promise<string | undefined> {
 }
 
 /** Returns the events of the payment with this processor id, after all received webhooks are processed. */
-async function told(type: RegExp, named: string): Promise<string[]> {
+async function eventsOf(type: RegExp, named: string): Promise<string[]> {
   const types = await payments.eventsOf(named)
   return types.filter((each) => type.test(each))
 }
@@ -75,7 +75,7 @@ test.each([
     'purchase.activated',
     'purchase.refunded',
   ])
-  expect(await told(/refund/, refund.id)).toEqual(['payment.refunded'])
+  expect(await eventsOf(/refund/, refund.id)).toEqual(['payment.refunded'])
 })
 
 describe('refunds', () => {
@@ -83,7 +83,7 @@ describe('refunds', () => {
     const paymentId = await paid()
     const part = await refundOf(paymentId, { amount: '900' })
     await eventually(async () =>
-      expect(await told(/payment/, part.id)).toEqual(['payment.refunded']),
+      expect(await eventsOf(/payment/, part.id)).toEqual(['payment.refunded']),
     )
     expect(await statusOfPurchase()).toBe('active')
     await refundOf(paymentId)
@@ -94,22 +94,22 @@ describe('refunds', () => {
     const paymentId = await paid('pm_card_pendingRefund')
     const refund = await refundOf(paymentId)
     await eventually(async () =>
-      expect(await told(/payment/, refund.id)).toContain('payment.refund_pending'),
+      expect(await eventsOf(/payment/, refund.id)).toContain('payment.refund_pending'),
     )
     await payments.simulate(`refunds/${refund.id}/end`, { status: 'succeeded' })
     await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
-    expect(await told(/payment/, refund.id)).toEqual(['payment.refund_pending', 'payment.refunded'])
+    expect(await eventsOf(/payment/, refund.id)).toEqual(['payment.refund_pending', 'payment.refunded'])
   })
 
   test('can fail after they have succeeded', async () => {
     const paymentId = await paid()
     const refund = await refundOf(paymentId)
     await eventually(async () =>
-      expect(await told(/payment/, refund.id)).toEqual(['payment.refunded']),
+      expect(await eventsOf(/payment/, refund.id)).toEqual(['payment.refunded']),
     )
     await payments.simulate(`refunds/${refund.id}/end`, { status: 'failed' })
     await eventually(async () =>
-      expect(await told(/payment/, refund.id)).toEqual([
+      expect(await eventsOf(/payment/, refund.id)).toEqual([
         'payment.refunded',
         'payment.refund_failed',
       ]),
@@ -122,10 +122,10 @@ test.each(['won', 'lost'])('reports a dispute that is opened and %s', async (end
   const charges = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
   const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
   const id = String(happened['id'])
-  await eventually(async () => expect(await told(/dispute/, id)).toEqual(['payment.disputed']))
+  await eventually(async () => expect(await eventsOf(/dispute/, id)).toEqual(['payment.disputed']))
   await payments.simulate(`disputes/${id}/close`, { ending })
   await eventually(async () =>
-    expect(await told(/dispute/, id)).toEqual(['payment.disputed', 'payment.dispute_closed']),
+    expect(await eventsOf(/dispute/, id)).toEqual(['payment.disputed', 'payment.dispute_closed']),
   )
 })
 
@@ -143,10 +143,10 @@ test('reports a payout that arrives and fails days later', async () => {
     currency: 'usd',
   })
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
-  await eventually(async () => expect(await told(/payout/, payout.id)).toEqual(['payout.paid']))
+  await eventually(async () => expect(await eventsOf(/payout/, payout.id)).toEqual(['payout.paid']))
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'failed' })
   await eventually(async () =>
-    expect(await told(/payout/, payout.id)).toEqual(['payout.paid', 'payout.failed']),
+    expect(await eventsOf(/payout/, payout.id)).toEqual(['payout.paid', 'payout.failed']),
   )
 })
 
@@ -162,7 +162,7 @@ test('finds objects without a webhook by reading the event list', async () => {
 
 describe('a webhook', () => {
   /** Sends an event that is signed like Stripe's at the given second. */
-  function tell(event: object, second = Math.floor(Date.now() / 1000), sign = signatureOf) {
+  function sendWebhook(event: object, second = Math.floor(Date.now() / 1000), sign = signatureOf) {
     const body = JSON.stringify(event)
     return payments.stack.callRaw(undefined, 'POST', '/webhooks/stripe/sandbox', {
       headers: { 'stripe-signature': sign(body, second) },
@@ -178,15 +178,15 @@ describe('a webhook', () => {
   test('is refused unless Stripe signed it', async () => {
     const event = { id: 'evt_1', object: 'event', type: 'payout.paid' }
     for (const signature of ['', 't=1,v1=00', 'nonsense']) {
-      expect((await tell(event, 0, () => signature)).status).toBe(400)
+      expect((await sendWebhook(event, 0, () => signature)).status).toBe(400)
     }
-    expect((await tell(event, Math.floor(Date.now() / 1000) - 3_600)).status).toBe(400)
+    expect((await sendWebhook(event, Math.floor(Date.now() / 1000) - 3_600)).status).toBe(400)
   })
 
   test('is accepted for an object without an id, because Stripe would otherwise stop sending', async () => {
     const created = Math.floor(Date.now() / 1000)
     const data = { object: { object: 'balance', livemode: false } }
     const event = { id: 'evt_2', object: 'event', type: 'balance.available', created, data }
-    expect((await tell({ ...event, livemode: false })).status).toBe(200)
+    expect((await sendWebhook({ ...event, livemode: false })).status).toBe(200)
   })
 })

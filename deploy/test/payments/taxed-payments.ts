@@ -68,7 +68,7 @@ export async function startSwedishProvider() {
 }
 
 /** Returns the result of reconciling a payment with the given amount at the processor. */
-export async function adoptedMoney(
+export async function reconcileAmount(
   payments: PaymentStack,
   reference: string,
   amountMinor: bigint,
@@ -77,7 +77,7 @@ export async function adoptedMoney(
   const sql = payments.sql
   const { providerId } = payments.tenant
   const intent = await findIntent(sql, providerId, reference)
-  const look: ProcessorIntent = {
+  const read: ProcessorIntent = {
     kind: 'payment_intent',
     id: intent!.processorPaymentId!,
     status,
@@ -94,6 +94,6 @@ export async function adoptedMoney(
     metadata: {},
     createdAt: new Date(),
   }
-  const found = await adoptMoney(sql, providerId, intent!, look)
+  const found = await adoptMoney(sql, providerId, intent!, read)
   return found && [found.originalAmountMinor, found.amountMinor, found.tax?.taxMinor]
 }

@@ -22,9 +22,9 @@ const stack = await startStack({
   },
 })
 const client = (await stack.createProvider()).sandbox
-const productRef = await made('/v1/sdk/products', { name: 'API' })
+const productRef = await create('/v1/sdk/products', { name: 'API' })
 const plan = { name: 'Credits', type: 'usage-based', billingModel: 'pre-paid' }
-const planRef = await made(`/v1/sdk/products/${productRef}/plans`, {
+const planRef = await create(`/v1/sdk/products/${productRef}/plans`, {
   ...plan,
   creditsPerUnit: 1000,
 })
@@ -39,7 +39,7 @@ async function call<Body>(method: string, path: string, body?: unknown): Promise
   return answer.body as Body
 }
 
-async function made(path: string, body: object): Promise<string> {
+async function create(path: string, body: object): Promise<string> {
   return (await call<{ reference: string }>('POST', path, body)).reference
 }
 
@@ -63,9 +63,9 @@ async function confirm(processorPaymentId: string): Promise<void> {
 let sequence = 0
 
 /** Creates a customer with 100,000 credits and a saved card, and a top-up of 20 dollars below 5 dollars (50,000 credits). */
-async function armedCustomer(): Promise<string> {
+async function createCustomerWithTopUps(): Promise<string> {
   sequence += 1
-  const customerRef = await made('/v1/sdk/customers', { email: `c${sequence}@example.com` })
+  const customerRef = await create('/v1/sdk/customers', { email: `c${sequence}@example.com` })
   await call('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
   const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
   const intents = '/v1/sdk/payment-intents'
@@ -110,7 +110,7 @@ async function topUps(customerRef: string): Promise<number> {
 }
 
 /** Enables automatic top-ups again, and waits until the payment job has begun to check the wallet. */
-async function armAndLook(customerRef: string): Promise<void> {
+async function enableTopUps(customerRef: string): Promise<void> {
   await call('PUT', '/v1/sdk/auto-recharge', { customerRef, ...terms })
   await eventually(async () => {
     const rows = await stack.database.in('sandbox')`
@@ -124,11 +124,11 @@ async function armAndLook(customerRef: string): Promise<void> {
  * the test repeats.
  */
 test('reports in the response that a debit below the threshold began a top-up', async () => {
-  await eventually(async () => expect(await use(await armedCustomer(), 60)).toBe(true))
+  await eventually(async () => expect(await use(await createCustomerWithTopUps(), 60)).toBe(true))
 })
 
 test('begins one top-up for concurrent debits below the threshold, reported at most once', async () => {
-  const customerRef = await armedCustomer()
+  const customerRef = await createCustomerWithTopUps()
   expect(await use(customerRef, 40)).toBe(false)
   const told = await Promise.all(Array.from({ length: 20 }, () => use(customerRef, 1)))
   expect(told.filter((triggered) => triggered === true).length).toBeLessThanOrEqual(1)
@@ -145,14 +145,14 @@ test('begins one top-up for concurrent debits below the threshold, reported at m
 })
 
 test('reports no top-up if automatic top-up is off', async () => {
-  const customerRef = await armedCustomer()
+  const customerRef = await createCustomerWithTopUps()
   await call('DELETE', `/v1/sdk/auto-recharge?customerRef=${customerRef}`)
   expect(await use(customerRef, 60)).toBeUndefined()
   expect(await topUps(customerRef)).toBe(0)
 })
 
 test('reports why no top-up is begun', async () => {
-  const customerRef = await armedCustomer()
+  const customerRef = await createCustomerWithTopUps()
   const begin = () => call('POST', rechargeBeginningsPath, { customerRef })
   expect(await begin()).toEqual({ triggered: false, reason: 'enough' })
   await call('PUT', '/v1/sdk/auto-recharge', { customerRef, ...terms, maxMonthlySpendMajor: 20 })
@@ -167,15 +167,15 @@ test('reports why no top-up is begun', async () => {
 })
 
 test('charges once if automatic top-up is enabled below the threshold, even by concurrent requests', async () => {
-  const customerRef = await armedCustomer()
+  const customerRef = await createCustomerWithTopUps()
   await call('DELETE', `/v1/sdk/auto-recharge?customerRef=${customerRef}`)
   await use(customerRef, 60)
   const path = '/v1/sdk/auto-recharge'
   await Promise.all([1, 2, 3].map(() => call('PUT', path, { customerRef, ...terms })))
   await eventually(async () => expect(await balance(customerRef)).toBe(240_000))
   // The job checks one wallet after the other, so the first check has ended when the second begins.
-  await armAndLook(customerRef)
-  await armAndLook(customerRef)
+  await enableTopUps(customerRef)
+  await enableTopUps(customerRef)
   expect(await topUps(customerRef)).toBe(1)
   expect(await balance(customerRef)).toBe(240_000)
 })

@@ -19,7 +19,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { createCappedProduct, createCustomer } from '../offers.ts'
-import { databaseOf, hotStateOf, Life } from '../money/life.ts'
+import { databaseOf, hotStateOf, CrashingProcess } from '../money/crashing-process.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { WalletCaller } from '../wallet-caller.ts'
 
@@ -276,15 +276,15 @@ test('rebuilds counters and wallets on request', { timeout: 2 * patienceMs }, as
 })
 
 /** Repairs until the process dies at the given step. */
-async function repairUntil(atStep: number, repairs: readonly Repair[]): Promise<Life> {
-  const life = new Life({ atStep, sendsLast: false })
+async function repairUntil(atStep: number, repairs: readonly Repair[]): Promise<CrashingProcess> {
+  const life = new CrashingProcess({ atStep, sendsPendingCall: false })
   const parts = {
     ...partsOf(),
     database: databaseOf(life, stack.database),
     hotState: hotStateOf(life, hotState),
   }
   await repair(parts, environment, repairs).catch((error: unknown) => {
-    if (!life.isOver) throw error
+    if (!life.hasCrashed) throw error
   })
   return life
 }
@@ -310,7 +310,7 @@ test(
       await stack.startProjections()
       expect(await remaining()).toBe(left - 4)
       const life = await repairUntil(atStep, repairs)
-      isOver = life.isOver
+      isOver = life.hasCrashed
       if (isOver) await repairUntil(Infinity, repairs)
       else expect(life.steps.length).toBeGreaterThan(1)
       await expect.poll(remaining, { timeout: patienceMs }).toBe(left)

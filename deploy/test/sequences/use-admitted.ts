@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { takeCredits } from '@tollgate/domain/wallet/take-credits'
 import { environment } from '../money/environment.ts'
-import { walletLimits } from '../money/mortal-service.ts'
+import { walletLimits } from '../money/crashing-service.ts'
 import { checkLimit } from './check-limit.ts'
 import { expectCovered } from './expect-covered.ts'
 import { nameOf, plans } from './market.ts'

@@ -52,7 +52,7 @@ describe('a base price and the usage before it', () => {
   test('are one invoice that is retried after a decline, like a renewal', async () => {
     const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
-    await of.bill(at, of.declining)
+    await of.bill(at, of.withDecliningCard)
     expect(await of.now(purchase)).toMatchObject({ status: 'past_due' })
     await of.runner.runJob('payment-retries', '2026-03-01T05:00:00Z', of.paying)
     expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([5_650n, 5_650n])
@@ -79,7 +79,7 @@ describe('a price and usage on one invoice, of a purchase that ends before it is
     await of.runner.within(of.shop, ({ sql, providerId, now }) =>
       addCarried(sql, providerId, { ...purchase, currency: 'USD' }, carriedMinor, now),
     )
-    await of.bill(at, of.declining)
+    await of.bill(at, of.withDecliningCard)
   }
 
   test('charge the usage, but not the price of a period that does not begin', async () => {
@@ -112,7 +112,7 @@ test('bills a purchase that was suspended after its trial from the period in whi
   const plan = await of.runner.addPlan(of.shop, { ...hybrid, trialDays: 14 })
   const purchase = await of.runner.startTrial(of.shop, plan)
   await of.runner.saveCard(of.shop, purchase.customerRef)
-  await of.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z', of.declining)
+  await of.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z', of.withDecliningCard)
   expect(await of.now(purchase)).toMatchObject({ status: 'suspended', nextUsageBillAt: null })
   await of.paying(of.asked[0]!)
   await of.runner.within(of.shop, (work) =>

@@ -179,7 +179,7 @@ describe('the usage of a period', () => {
   test('is charged again after a decline, and paid in the end', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    await of.bill('2026-03-01T00:00:00Z', of.declining)
+    await of.bill('2026-03-01T00:00:00Z', of.withDecliningCard)
     expect(await of.now(purchase)).toMatchObject({ status: 'past_due', retryCount: 1 })
     expect(await of.runner.events(of.shop, /^purchase\.past_due$/)).toHaveLength(1)
     await of.runner.runJob('payment-retries', '2026-03-01T05:00:00Z', of.paying)

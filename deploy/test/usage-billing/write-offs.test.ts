@@ -19,7 +19,7 @@ const declining = async ({ invoiceRef }: { readonly invoiceRef: string }) => {
   return { kind: 'declined', isFinal: false, failure: `${invoiceRef}:${failures}` } as const
 }
 
-async function fall(job: 'renewals' | 'usage-billing'): Promise<void> {
+async function declineAllCharges(job: 'renewals' | 'usage-billing'): Promise<void> {
   await of.runner.runJob(job, '2026-03-01T00:00:00Z', declining)
   for (const at of retries) await of.runner.runJob('payment-retries', at, declining)
 }
@@ -42,7 +42,7 @@ afterEach(async () => {
 describe('an unpaid price of a period', () => {
   test('is void after 60 days, and the suspended purchase expires', async () => {
     const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
-    await fall('renewals')
+    await declineAllCharges('renewals')
     expect(await writeOffs(quiet)).toEqual(new Map())
     expect(await of.now(purchase)).toMatchObject({ status: 'suspended' })
     expect(await writeOffs(givenUp)).toEqual(new Map([['done', 1]]))
@@ -60,7 +60,7 @@ describe('an unpaid price of a period', () => {
 
   test('is kept as long as its invoice changes', async () => {
     const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
-    await fall('renewals')
+    await declineAllCharges('renewals')
     await of.runner.database.in('sandbox')`
       update invoices set next_charge_at = ${'2026-05-01T00:00:00Z'}
       where purchase_ref = ${purchase.reference}`
@@ -97,7 +97,7 @@ describe('unpaid usage', () => {
   test('is written off, and a later payment is booked against the write-off', async () => {
     const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
-    await fall('usage-billing')
+    await declineAllCharges('usage-billing')
     await writeOffs(givenUp)
     expect(await of.now(purchase)).toMatchObject({ status: 'expired' })
     const [invoice] = await of.invoicesOf(purchase)
@@ -116,7 +116,7 @@ describe('unpaid usage', () => {
   test('is written off without the price of the next period on the same invoice', async () => {
     const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
-    await fall('usage-billing')
+    await declineAllCharges('usage-billing')
     await writeOffs(givenUp)
     expect(await of.invoicesOf(purchase)).toMatchObject([
       { status: 'uncollectible', totalMinor: 5_650n, creditedMinor: 4_900n },
@@ -134,7 +134,7 @@ describe('unpaid usage', () => {
     )
     await of.use(purchase, 750, '2026-02-10T00:00:00Z')
     await of.runner.runJob('ended-purchases', '2026-02-20T00:00:00Z')
-    await fall('usage-billing')
+    await declineAllCharges('usage-billing')
     await writeOffs(givenUp)
     expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'uncollectible' }])
     expect(await of.now(purchase)).toMatchObject({ endedAt: new Date('2026-02-20T00:00:00Z') })

@@ -97,7 +97,7 @@ async function stopReceiver(): Promise<void> {
   receiver = undefined
 }
 
-const prints = (text: string) => expect.poll(() => printed, { timeout: 15_000 }).toContain(text)
+const expectOutput = (text: string) => expect.poll(() => printed, { timeout: 15_000 }).toContain(text)
 
 type Endpoint = { readonly id: string; readonly secret: string; readonly status: string }
 type Delivery = { readonly id: string; readonly attempts: readonly object[] }
@@ -109,9 +109,9 @@ test('delivers the first webhook', async () => {
   Object.assign(seen, { we_: id, whsec_: [secret] })
   await startReceiver('WEBHOOK_SECRETS=whsec_… node')
   expect(type('/test -X POST')).toMatchObject({ success: true, status: 200 })
-  await prints('payment.succeeded')
+  await expectOutput('payment.succeeded')
   type('/v1/sdk/customers -d')
-  await prints('customer.created')
+  await expectOutput('customer.created')
 })
 
 test('delivers failed webhooks once the receiver is up again', async () => {
@@ -127,7 +127,7 @@ test('delivers failed webhooks once the receiver is up again', async () => {
   expect(type('{"status":"disabled"}')).toMatchObject({ status: 'disabled' })
   await expect.poll(waiting, { timeout: 15_000 }).toBe(undefined)
   expect(type('{"status":"enabled"}')).toMatchObject({ status: 'enabled' })
-  await prints('customer.created')
+  await expectOutput('customer.created')
 })
 
 test('resends a delivered webhook on request', async () => {
@@ -135,7 +135,7 @@ test('resends a delivered webhook on request', async () => {
   await expect
     .poll(() => type<{ id?: string }>('/replay -X POST').id, { timeout: 15_000 })
     .toMatch(/^dlv_/)
-  await prints('customer.created')
+  await expectOutput('customer.created')
   await expect
     .poll(() => type<{ id?: string }>('"onlyFailed":true').id, { timeout: 15_000 })
     .toMatch(/^wr_/)
@@ -146,7 +146,7 @@ test('rotates a secret without a refused webhook', async () => {
   seen.whsec_.push(secret)
   await startReceiver('WEBHOOK_SECRETS=whsec_…,whsec_…')
   type('/v1/sdk/customers -d')
-  await prints('customer.created')
+  await expectOutput('customer.created')
   type('/promote -X POST')
   type('/v1/sdk/customers -d')
   await expect.poll(() => printed.split('customer.created').length, { timeout: 15_000 }).toBe(3)

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  world.answer = () => 200
+  world.respondWith = () => 200
   const path = '/v1/webhook_endpoints'
   const { webhookEndpoints } = await world.call<{ webhookEndpoints: WebhookEndpointBody[] }>(
     'GET',
@@ -109,7 +109,7 @@ test('resends all events of a period by one request', async () => {
 test('promotes a new secret that the receiver already uses', async () => {
   const rotated = await world.call<WebhookEndpointWithSecretBody>('POST', at('/rotate'))
   const [old, young] = rotated.signingSecrets
-  world.answer = (received) => (isFirstSignedWith(rotated.secret, received) ? 200 : 401)
+  world.respondWith = (received) => (isFirstSignedWith(rotated.secret, received) ? 200 : 401)
   const eventId = await world.makeEvent()
   const [refused, taken] = await world.arrived(eventId, 2)
   expect(isFirstSignedWith(endpoint.secret, refused!)).toBe(true)

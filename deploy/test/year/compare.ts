@@ -63,11 +63,11 @@ export class Comparison {
       found.delete(purchase.reference)
       const told = this.#events.get(purchase.reference) ?? []
       const differs =
-        row === undefined ? ['is not there'] : differencesOf(purchase, currency, row, told)
+        row === undefined ? ['is missing'] : differencesOf(purchase, currency, row, told)
       const name = `${environment} ${purchase.plan.name} ${purchase.reference}`
       differences.push(...differs.map((difference) => `${name}: ${difference}`))
     }
-    differences.push(...[...found.keys()].map((key) => `${environment} ${key}: nobody has it`))
+    differences.push(...[...found.keys()].map((key) => `${environment} ${key}: belongs to no customer of the model`))
     return differences
   }
 

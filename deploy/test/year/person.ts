@@ -12,9 +12,9 @@ import type { Installation, Seller } from './installation.ts'
 import { ModelCustomer, type CardHabit, type CreditSale } from './model/customer.ts'
 import type { ModelInvoice } from './model/invoices.ts'
 import { withTax } from './model/money.ts'
-import { canBeHad, charged, isWanted, recharge, type RechargeTerms } from './model/recharge.ts'
+import { fitsMonthlyCap, recordRecharge, isRechargeDue, setRechargeTerms, type RechargeTerms } from './model/recharge.ts'
 import type { ModelPurchase } from './model/records.ts'
-import { Life } from './mortal.ts'
+import { KillSwitch } from './kill-after-effects.ts'
 import type { RechargeAttempt } from './read-recharges.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -44,10 +44,10 @@ export class Person {
   readonly receipts: Receipt[] = []
   readonly home: Home
   /** Whether the customer never states its country. */
-  readonly isSilent: boolean
+  readonly withholdsCountry: boolean
   readonly #installation: Installation
   readonly #scheduler: Scheduler
-  hasLeft = false
+  hasStoppedPaying = false
   isDeleted = false
   #acts = 0
   #recharges = 0
@@ -60,7 +60,7 @@ export class Person {
     this.offers = given.offers
     this.reference = reference
     this.home = homes[number % homes.length]!
-    this.isSilent = number % 3 === 0
+    this.withholdsCountry = number % 3 === 0
     this.model = new ModelCustomer(given.seller)
   }
 
@@ -81,7 +81,7 @@ export class Person {
       '/v1/sdk/activate',
       body,
     )
-    requireSame('activate', answer.status, expected)
+    requireEqual('activate', answer.status, expected)
     if (expected !== 'activated') return
     this.#name(productRef, answer.purchaseRef!)
     const sql = this.#installation.stack.database.in(this.environment)
@@ -96,7 +96,7 @@ export class Person {
       cards[habit],
       this.model.priceOf(productRef, plan, this.now),
     )
-    requireSame('paid', intent !== undefined, habit === 'pays')
+    requireEqual('paid', intent !== undefined, habit === 'pays')
     if (intent === undefined) return
     const purchase = this.model.buy(productRef, plan, this.now)
     this.model.keepCard(habit, this.now)
@@ -128,20 +128,20 @@ export class Person {
         ...(terms.cap === undefined ? {} : { maxMonthlySpendMajor: major(terms.cap) }),
       },
     )
-    const isKept = canBeHad(terms, this.model.tax)
-    requireSame('auto-recharge', status, isKept ? 200 : 400)
+    const isKept = fitsMonthlyCap(terms, this.model.tax)
+    requireEqual('auto-recharge', status, isKept ? 200 : 400)
     if (!isKept) return
-    this.model.recharge = recharge(terms, this.model.recharge)
+    this.model.recharge = setRechargeTerms(terms, this.model.recharge)
   }
 
   /**
    * Checks the automatic top-ups: one attempt for each round with a low balance. After a kill, it may be made in the next round, or
    * twice.
    */
-  seeRecharges(attempts: readonly RechargeAttempt[], isKilled: boolean): void {
+  applyRecharges(attempts: readonly RechargeAttempt[], isKilled: boolean): void {
     const seen = attempts.slice(this.#recharges)
     this.#recharges = attempts.length
-    if (!isKilled) requireSame('recharges', seen.length, this.#wantsRecharge() ? 1 : 0)
+    if (!isKilled) requireEqual('recharges', seen.length, this.#wantsRecharge() ? 1 : 0)
     for (const attempt of seen) this.#seeRecharge(attempt)
   }
 
@@ -149,8 +149,8 @@ export class Person {
     const { model } = this
     if (!this.#wantsRecharge()) throw new Error(`${this.reference} is charged for nothing`)
     const isPaid = model.charge() === 'paid'
-    requireSame('recharge', status === 'succeeded', isPaid)
-    charged(model.recharge!, isPaid, model.tax, at)
+    requireEqual('recharge', status === 'succeeded', isPaid)
+    recordRecharge(model.recharge!, isPaid, model.tax, at)
     if (!isPaid) return
     const sale = model.topUp(purchaseRef!, model.recharge!.topUp, at, model.card)
     this.#receive({ processorPaymentId }, { purchase: undefined, sale, invoice: sale.invoice })
@@ -158,20 +158,20 @@ export class Person {
 
   #wantsRecharge(): boolean {
     const { recharge: terms, wallet, currency, tax } = this.model
-    return terms !== undefined && isWanted(terms, wallet.credits, currency, tax, this.now)
+    return terms !== undefined && isRechargeDue(terms, wallet.credits, currency, tax, this.now)
   }
 
-  async try({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
-    const held = this.model.held(productRef, this.now)
-    const mayTry = held?.plan !== plan && !this.model.hasHad(plan) && !this.model.owes(productRef)
+  async startTrial({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
+    const held = this.model.activePurchase(productRef, this.now)
+    const mayTry = held?.plan !== plan && !this.model.hasHadPlan(plan) && !this.model.owes(productRef)
     const operation = this.#installation.operation(this.seller, this.environment)
     const customer = await this.#customer()
     const outcome = await this.#installation
-      .payments(new Life())
+      .payments(new KillSwitch())
       .commit(operation, (work) =>
         startTrial(work, { customer, productRef, planRef, cycleMode: this.seller.mode }),
       )
-    requireSame('trial', outcome.kind, mayTry ? 'started' : 'no-trial')
+    requireEqual('trial', outcome.kind, mayTry ? 'started' : 'no-trial')
     if (outcome.kind !== 'started') return
     this.model.try(productRef, plan, this.now)
     this.#name(productRef, outcome.purchase.reference)
@@ -190,13 +190,13 @@ export class Person {
     const name = `card-${this.#acts++}`
     const customer = await this.#customer()
     const operation = this.#installation.operation(this.seller, this.environment)
-    const { setupIntentId } = await this.#scheduler.living(this.environment, (life) =>
-      setUpCard(this.#installation.payments(life), operation, customer, name),
+    const { setupIntentId } = await this.#scheduler.withProcess(this.environment, (killSwitch) =>
+      setUpCard(this.#installation.payments(killSwitch), operation, customer, name),
     )
     const fields = { payment_method: cards[habit], return_url: 'https://shop.example/back' }
     const path = `setup_intents/${setupIntentId}/confirm`
     const { status } = await this.#installation.stripe(this.environment, path, fields)
-    requireSame('card', status, 'succeeded')
+    requireEqual('card', status, 'succeeded')
     await this.#scheduler.runPayments()
     this.model.keepCard(habit, this.now)
   }
@@ -215,9 +215,9 @@ export class Person {
   async delete(): Promise<void> {
     const path = `/v1/ui/customers/${this.reference}`
     const { status } = await this.seller.clients[this.environment].send('DELETE', path)
-    requireSame('delete', status, 200)
+    requireEqual('delete', status, 200)
     this.model.delete(this.now)
-    this.hasLeft = true
+    this.hasStoppedPaying = true
     this.isDeleted = true
     await this.#scheduler.runPayments()
   }
@@ -225,12 +225,12 @@ export class Person {
   async checkLimit(productRef: string): Promise<void> {
     const client = this.seller.clients[this.environment]
     const answer = await client.checkLimit(this.reference, productRef)
-    const held = this.model.held(productRef, this.now)
-    requireSame('has a plan', answer.plan !== '', held !== undefined)
+    const held = this.model.activePurchase(productRef, this.now)
+    requireEqual('has a plan', answer.plan !== '', held !== undefined)
     const remaining = held === undefined ? 0 : this.model.remaining(held, this.now)
     if (remaining === undefined) return
-    requireSame('remaining', answer.remaining, remaining)
-    requireSame('withinLimits', answer.withinLimits, remaining > 0)
+    requireEqual('remaining', answer.remaining, remaining)
+    requireEqual('withinLimits', answer.withinLimits, remaining > 0)
   }
 
   /** Records usage at these times in one request, as a backend does afterwards. */
@@ -242,13 +242,13 @@ export class Person {
       timestamp: new Date(at).toISOString(),
     }))
     const { results } = await this.seller.clients[this.environment].recordUsages(events)
-    const perUnit = this.model.held(productRef, this.now)?.plan.creditsPerUnit
+    const perUnit = this.model.activePurchase(productRef, this.now)?.plan.creditsPerUnit
     for (const [index, { at, units }] of uses.entries()) {
       this.model.usage.push({ productRef, at, units, sentAt: this.now })
       if (perUnit === undefined) continue
       const taken = this.model.wallet.spend(units * perUnit)
       const debit = results[index]!.creditDebit as { amount?: number } | undefined
-      requireSame('debit', debit?.amount, taken)
+      requireEqual('debit', debit?.amount, taken)
     }
   }
 
@@ -260,7 +260,7 @@ export class Person {
     const { clients } = this.seller
     const path = `/v1/sdk/purchases/${purchase.reference}/${change}`
     const { status } = await clients[this.environment].send('POST', path)
-    requireSame(change, status, expected === 'done' ? 200 : 400)
+    requireEqual(change, status, expected === 'done' ? 200 : 400)
   }
 
   /** States the country, which a payment asks for. All later payments are taxed there. */
@@ -294,23 +294,23 @@ export class Person {
       ...asked,
     }
     const operation = this.#installation.operation(this.seller, this.environment)
-    const created = await this.#scheduler.living(this.environment, (life) =>
-      createPayment(this.#installation.payments(life), operation, request),
+    const created = await this.#scheduler.withProcess(this.environment, (killSwitch) =>
+      createPayment(this.#installation.payments(killSwitch), operation, request),
     )
     if (created.kind !== 'created') throw new Error(`no payment: ${JSON.stringify(created)}`)
     const { processorPaymentId, reference } = created.intent
-    if (this.seller.isTaxed && !this.isSilent && this.model.tax === undefined) {
+    if (this.seller.isTaxed && !this.withholdsCountry && this.model.tax === undefined) {
       await this.#sayWhere(reference)
     }
     const fields = { payment_method: card, return_url: 'https://shop.example/back' }
     const path = `payment_intents/${processorPaymentId}/confirm`
     await this.#installation.stripe(this.environment, path, fields)
-    const settled = await this.#scheduler.living(this.environment, (life) =>
-      settlePayment(this.#installation.payments(life), operation, reference, 10_000),
+    const settled = await this.#scheduler.withProcess(this.environment, (killSwitch) =>
+      settlePayment(this.#installation.payments(killSwitch), operation, reference, 10_000),
     )
     if (settled.kind !== 'succeeded') return undefined
     const { originalAmountMinor: paid } = settled.intent
-    requireSame('amount', paid, withTax(price, this.model.tax))
+    requireEqual('amount', paid, withTax(price, this.model.tax))
     return settled.intent
   }
 
@@ -335,7 +335,7 @@ export class Person {
 
   async #send<Body>(path: string, body: object): Promise<Body> {
     const answer = await this.seller.clients[this.environment].send('POST', path, body)
-    requireSame(`${path} ${JSON.stringify(answer.body)}`, answer.status, 200)
+    requireEqual(`${path} ${JSON.stringify(answer.body)}`, answer.status, 200)
     return answer.body as Body
   }
 }
@@ -363,7 +363,7 @@ type PersonParts = {
   readonly offers: Offers
 }
 
-function requireSame(what: string, found: unknown, expected: unknown): void {
+function requireEqual(what: string, found: unknown, expected: unknown): void {
   if (!Object.is(found, expected)) {
     throw new Error(`${what}: found ${String(found)}, expected ${String(expected)}`)
   }

@@ -12,7 +12,7 @@ import { takeBackCredits } from '../../../control-plane/src/jobs/take-back-credi
 import { createJobs, type JobParts } from '../../../billing-runner/src/jobs/job-catalogue.ts'
 import { workSlot } from '../../../billing-runner/src/jobs/work-slot.ts'
 import type { Installation } from './installation.ts'
-import { KilledError, Life } from './mortal.ts'
+import { KilledError, KillSwitch } from './kill-after-effects.ts'
 import { Random } from './random.ts'
 
 /** Called when a job has run in an environment, with whether a process was killed during it. */
@@ -79,11 +79,11 @@ export class Scheduler {
     await simulator.admin('clock', { advanceSeconds: 0 })
     while (Number((await simulator.admin('webhooks/flush'))['sent']) > 0);
     const killsBefore = this.kills
-    await this.living('control', async (life) => {
+    await this.withProcess('control', async (killSwitch) => {
       // Claims of a killed process expire after some time.
       if (this.kills > killsBefore) clock.set(clock.now() + claimedMs)
-      const parts = this.#installation.payments(life)
-      const credits = this.#installation.credits(life)
+      const parts = this.#installation.payments(killSwitch)
+      const credits = this.#installation.credits(killSwitch)
       for (const environment of environments) {
         while (await workOffInbox(parts, environment));
         while (await reconcilePayments(parts, environment));
@@ -97,10 +97,10 @@ export class Scheduler {
   async runRecharges(): Promise<void> {
     const { clock } = this.#installation
     const killsBefore = this.kills
-    await this.living('control', async (life) => {
+    await this.withProcess('control', async (killSwitch) => {
       // Wallets that a killed process had checked are checked again after some time.
       if (this.kills > killsBefore) clock.set(clock.now() + lookedAtMs)
-      const parts = this.#installation.payments(life)
+      const parts = this.#installation.payments(killSwitch)
       for (const environment of environments) {
         while (await reconcilePayments(parts, environment));
         while (await rechargeWallets(parts, environment));
@@ -111,18 +111,18 @@ export class Scheduler {
   /** Repeats the act in new processes until one survives it. */
   async living<Result>(
     space: PublicationSpace,
-    act: (life: Life) => Promise<Result>,
+    act: (killSwitch: KillSwitch) => Promise<Result>,
   ): Promise<Result> {
     const random = this.#randoms[space]
     for (;;) {
       const dies = random.happens(this.#killsPercent)
-      const life = new Life(dies ? random.between(0, effectsMax) : undefined)
+      const killSwitch = new KillSwitch(dies ? random.between(0, effectsMax) : undefined)
       try {
-        const result = await act(life)
-        if (!life.isOver) return result
+        const result = await act(killSwitch)
+        if (!killSwitch.isKilled) return result
       } catch (error) {
         // Errors of a dead process are ignored.
-        if (!life.isOver && !(error instanceof KilledError)) throw error
+        if (!killSwitch.isKilled && !(error instanceof KilledError)) throw error
       }
       this.kills += 1
     }
@@ -131,14 +131,14 @@ export class Scheduler {
   async #workOff(name: string, space: PublicationSpace, at: Date): Promise<void> {
     const { runnerConfig: limits } = this.#installation
     const never = new AbortController().signal
-    await this.living(space, async (life) => {
-      const jobs = createJobs(limits, this.#jobParts(this.#chargeFor(life)))
+    await this.withProcess(space, async (killSwitch) => {
+      const jobs = createJobs(limits, this.#jobParts(this.#chargeFor(killSwitch)))
       const { job } = jobs.find((scheduled) => scheduled.job.name === name)!
-      const parts = { publisher: this.#installation.publisher(life), logger, limits }
+      const parts = { publisher: this.#installation.publisher(killSwitch), logger, limits }
       for (;;) {
         const when = { at, isByHand: false }
         const outcome = await workSlot(parts, job, space, when, never, () => undefined)
-        if (outcome === 'ended' || life.isOver) return
+        if (outcome === 'ended' || killSwitch.isKilled) return
         await sleep(stillMs)
       }
     })
@@ -149,7 +149,7 @@ export class Scheduler {
     return { charge, clock, eventLog: stack.eventLog, usageStore: stack.usageStore }
   }
 
-  #chargeFor(life: Life): ChargeInvoice {
-    return createSavedCardCharger(this.#installation.payments(life))
+  #chargeFor(killSwitch: KillSwitch): ChargeInvoice {
+    return createSavedCardCharger(this.#installation.payments(killSwitch))
   }
 }

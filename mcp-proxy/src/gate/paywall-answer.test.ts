@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientAbilities, GatedCall } from './gate.ts'
+import type { ClientCapabilities, GatedCall } from './gate.ts'
 import { adviseFor, decidePaywall, gateOf, paywallMessage } from './paywall.ts'
 import { paywallAnswer } from './paywall-answer.ts'
 
@@ -9,7 +9,7 @@ const answer = { withinLimits: false, remaining: 0, plan: '' }
 const gate = gateOf(paywall, url, 'prd_1', answer)
 const message = `Pay first. Use the tool \`upgrade\` to choose a plan, or open ${url}`
 
-function callOf(client: Partial<ClientAbilities>, changes: Partial<GatedCall> = {}): GatedCall {
+function callOf(client: Partial<ClientCapabilities>, changes: Partial<GatedCall> = {}): GatedCall {
   return {
     server: undefined as never,
     ...{ customerRef: 'cus_1', toolName: 'search', callId: 'call_1' },

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
 import { userInfoResponseSchema, type UserInfoResponse } from '@tollgate/schemas/http/user-info'
-import { accountViewUri } from '../apps/own-resources.ts'
+import { accountViewUri } from '../apps/apps-extension.ts'
 import type { ServedServer, ServedTool } from '../servers/served-server.ts'
 import { accountViewData } from './account-view-data.ts'
-import type { ClientAbilities, VirtualCall } from './gate.ts'
+import type { ClientCapabilities, VirtualCall } from './gate.ts'
 import type { Links, LinkPurpose } from './links.ts'
 import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
@@ -59,7 +59,7 @@ const listedWithViews: readonly JsonObject[] = listedVirtualTools.map((tool) =>
 
 export function listedVirtualToolsFor({
   showsApps,
-}: Pick<ClientAbilities, 'showsApps'>): readonly JsonObject[] {
+}: Pick<ClientCapabilities, 'showsApps'>): readonly JsonObject[] {
   return showsApps ? listedWithViews : listedVirtualTools
 }
 

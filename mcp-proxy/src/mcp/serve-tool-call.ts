@@ -68,7 +68,7 @@ export async function serveToolCall(
   // Callers without a token reach only public tools, which need no admission.
   const admission: Admission =
     customerRef === undefined ? { kind: 'open' } : await admit(served, gated)
-  await carryOut(call, admission)
+  await completeCall(call, admission)
 }
 
 function callVirtual(
@@ -92,7 +92,7 @@ function admit({ parts }: ServedRequest, gated: GatedCall): Promise<Admission> {
   })
 }
 
-async function carryOut(call: Call, admission: Admission): Promise<void> {
+async function completeCall(call: Call, admission: Admission): Promise<void> {
   const { served, id, reply, round } = call
   switch (admission.kind) {
     case 'unavailable':
@@ -148,7 +148,7 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
     : { outcome: 'success', durationMs }
   // A stateless client that disconnected before the result was written has cancelled the call. A result that was written always
   // counts.
-  const isUnseen = !failed && reply.isGone && served.client.era === 'stateless'
+  const isUnseen = !failed && reply.isDisconnected && served.client.era === 'stateless'
   const unseen: CallEnd = { outcome: 'fail', durationMs, isCancelled: true, isAnswered: true }
   reply.finish(text, 200, () => settle?.(isUnseen ? unseen : ended))
 }

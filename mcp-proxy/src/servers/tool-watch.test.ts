@@ -47,13 +47,13 @@ test.each([
   ['a page with a new tool', named('c'), false, 1],
   ["a tool with the name of one of the proxy's", named('a', 'b', 'upgrade'), true, 0],
 ])('%s', (_name, tools, isWhole, expected) => {
-  watch.listed(server, tools, isWhole)
+  watch.onListed(server, tools, isWhole)
   expect(asked).toBe(expected)
 })
 
 test('discovers tools once per interval, and less often while nothing changes', async () => {
   const list = async (): Promise<number> => {
-    watch.listed(server, named('a'), true)
+    watch.onListed(server, named('a'), true)
     await new Promise(setImmediate)
     return asked
   }
@@ -74,7 +74,7 @@ test('discovers tools once per interval, and less often while nothing changes', 
 test('retries a failed discovery after the same interval', async () => {
   status = 502
   for (let pauses = 1; pauses <= 3; pauses++) {
-    watch.listed(server, named('a'), true)
+    watch.onListed(server, named('a'), true)
     await new Promise(setImmediate)
     expect(asked).toBe(pauses)
     now += 1_000

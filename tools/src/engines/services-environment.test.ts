@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { EngineName } from './engine-names.ts'
-import { asShellFile, readShellFile } from '@tollgate/deploy/standalone/shell-file'
+import { formatShellFile, parseShellFile } from '@tollgate/deploy/standalone/shell-file'
 import { servicesEnvironment } from './services-environment.ts'
 
 const shellFile = (...addresses: [EngineName, string][]): string =>
-  asShellFile(servicesEnvironment(new Map(addresses), 'secret'))
+  formatShellFile(servicesEnvironment(new Map(addresses), 'secret'))
 
 test('names the engines that run, and nothing else', () => {
   expect(shellFile(['kafka', 'h:1'], ['schema-registry', 'http://h:3'])).toBe(
@@ -20,7 +20,7 @@ test('keeps a record on two of three brokers before it is acknowledged', () => {
 
 test('is read back as it was written', () => {
   const environment = { TOLLGATE_KAFKA_BROKERS: 'h:1,h:2', TOLLGATE_CLICKHOUSE_PASSWORD: 'a=b' }
-  expect(readShellFile(asShellFile(environment))).toEqual(environment)
+  expect(parseShellFile(formatShellFile(environment))).toEqual(environment)
 })
 
 test.each([

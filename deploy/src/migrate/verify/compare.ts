@@ -116,7 +116,7 @@ async function isSameTail(
   for await (const record of readTail(source, environment)) {
     const moved = movedRecord(record, target, environment)
     const cursor = cursors[moved.partition]!
-    if (cursor.isAtEnd || !(await cursor.isNext(moved))) return false
+    if (cursor.isAtEnd || !(await cursor.takeIfEqual(moved))) return false
   }
   return cursors.every((cursor) => cursor.isAtEnd)
 }

@@ -220,7 +220,7 @@ describe('credits', () => {
     const payer = await world.createCustomer()
     const topUp = { purpose: 'credit_topup', amount: 1_000, currency: 'USD' }
     await world.pay(payer, { ...topUp, autoRecharge: topUpTerms })
-    await world.spoilCard(payer)
+    await world.makeCardDecline(payer)
     const path = `/v1/ui/customers/${payer}/credits/adjustments`
     await world.call('POST', path, { amount: -60_000, reason: 'used' })
     await deliveries.expect('customer.credit.auto_topup_failed', { customerRef: payer })
@@ -285,7 +285,7 @@ describe('as time goes by', () => {
     const { productRef } = world
     await world.client.recordUsage({ customerRef, productRef, units: 250 })
     await world.call('POST', `/v1/sdk/purchases/${leaving.purchase.reference}/cancel`, {})
-    await world.spoilCard(failing.customerRef)
+    await world.makeCardDecline(failing.customerRef)
 
     await world.runJob('reminders', '2026-03-12T13:00:00Z')
     const [periodStart, periodEnd] = [at, '2026-03-14T13:00:00Z'].map(

@@ -202,7 +202,7 @@ export class ScenarioWorld {
   }
 
   /** Makes the bank decline the saved card from now on. */
-  async spoilCard(customerRef: string): Promise<void> {
+  async makeCardDecline(customerRef: string): Promise<void> {
     const sql = this.stack.database.in('sandbox')
     const [row] = await sql<{ processor_customer_id: string }[]>`
       select processor_customer_id from processor_customers where customer_ref = ${customerRef}`

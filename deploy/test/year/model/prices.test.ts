@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { dollars, priceOfCredits } from './money.ts'
-import { creditsOf, leftOver, type UsagePrices } from './prices.ts'
+import { creditsOf, unusedUnits, type UsagePrices } from './prices.ts'
 
 /* Verifies the model with the worked examples of the wire contract (4.4, 4.5). */
 
@@ -27,7 +27,7 @@ test.each([
 
 test('computes unused units', () => {
   const prices: UsagePrices = { limit: 1_000, rate: 1, rollsOver: true }
-  expect(leftOver(prices, 600)).toBe(400)
+  expect(unusedUnits(prices, 600)).toBe(400)
   expect(creditsOf(prices, 2_000, 400)).toBe(1_400n)
 })
 

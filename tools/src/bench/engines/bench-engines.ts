@@ -3,7 +3,7 @@ import type { InstanceOptions } from '../../instance/instance.ts'
 import type { EngineName } from '../../engines/engine-names.ts'
 import type { Engine, EngineOptions } from '../../engines/engine.ts'
 import { planFreePorts, type PortPlan } from '../../engines/port-plan.ts'
-import { passwordIn } from '@tollgate/deploy/standalone/secret'
+import { readOrCreatePassword } from '@tollgate/deploy/standalone/password-file'
 import { servicesEnvironment } from '../../engines/services-environment.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 
@@ -41,7 +41,7 @@ export async function startBenchEngines(
   const addresses = new Map([...running].map(([name, { address }]) => [name, address]))
   const pidOf = (name: EngineName): number => running.get(name)!.servers[0]!.pid
   return {
-    environment: servicesEnvironment(addresses, await passwordIn(join(root, 'clickhouse'))),
+    environment: servicesEnvironment(addresses, await readOrCreatePassword(join(root, 'clickhouse'))),
     ports,
     brokers: running.get('kafka')!.servers.map(({ pid }) => pid),
     processes: { 'chdb-gateway': pidOf('clickhouse'), redis: pidOf('redis') },

@@ -8,7 +8,7 @@ import { planFreePorts, type PortPlan } from '../../engines/port-plan.ts'
 import { startPostgres } from '../../engines/postgres.ts'
 import { isRunning } from '../../engines/process-record.ts'
 import { startRedis } from '../../engines/redis.ts'
-import { passwordIn } from '@tollgate/deploy/standalone/secret'
+import { readOrCreatePassword } from '@tollgate/deploy/standalone/password-file'
 import { servicesEnvironment } from '../../engines/services-environment.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 import { stopRecorded } from '../../engines/stop-recorded.ts'
@@ -49,7 +49,7 @@ export async function startChaosEngines(
     return { root, say: tell, endsWithParent: true, isShortLived: true }
   }
   return {
-    environment: servicesEnvironment(addresses, await passwordIn(join(root, 'clickhouse'))),
+    environment: servicesEnvironment(addresses, await readOrCreatePassword(join(root, 'clickhouse'))),
     ports,
     clickHouseFolder: join(root, 'clickhouse', 'data'),
     pidOf(server) {

@@ -1,6 +1,6 @@
-import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
+import { requestWithRetries, defaultRetries } from '@tollgate/deploy/client/request-with-retries'
 import type { SeededRandom } from '../../client/seeded-random.ts'
-import type { TollgateClient, UnexpectedAnswerError } from '@tollgate/deploy/client/tollgate-client'
+import type { TollgateClient, UnexpectedResponseError } from '@tollgate/deploy/client/tollgate-client'
 import { runArrivals } from '../../load/arrivals.ts'
 import { enter, type CustomerLedger } from '../../load/ledger.ts'
 import { insist } from '../../load/usage-load.ts'
@@ -58,9 +58,9 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     const record = () => client.recordUsages(usages)
     const entries = some.map((ledger) => ({ ledger, units: 1 }))
     await enter(entries, () =>
-      askWithRetries(
+      requestWithRetries(
         () => insist(record, (refusal) => counts.refuse(refusal)),
-        patientRetries,
+        defaultRetries,
         () => (counts.sentAgain += eventsPerRequest),
       ),
     )
@@ -93,7 +93,7 @@ class Counts {
   acked = 0
   sentAgain = 0
 
-  refuse(refusal: UnexpectedAnswerError): void {
+  refuse(refusal: UnexpectedResponseError): void {
     if (this.#refusals.size < refusalsMax) {
       this.#refusals.add(`usage was refused: ${refusal.message}`)
     }
