@@ -32,23 +32,31 @@ const badStarts: readonly BadStart[] = [
     name: 'a data folder that is a file',
     dataDir: 'file',
     prepare: (dataDir) => writeFile(dataDir, '').then(() => () => undefined),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (EEXIST). ${chooseAnotherFolder}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (EEXIST). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a data folder below a file',
     dataDir: 'plain/data',
     prepare: () => writeFile(join(folder.path, 'plain'), '').then(() => () => undefined),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOTDIR). ${chooseAnotherFolder}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (ENOTDIR). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a data folder where none can be made',
     dataDir: '/proc/tollgate',
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOENT). ${chooseAnotherFolder}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (ENOENT). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a data folder whose name is too long',
     dataDir: 'n'.repeat(300),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENAMETOOLONG). ${chooseAnotherFolder}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (ENAMETOOLONG). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a misspelled setting',

@@ -74,7 +74,11 @@ describe.skipIf(!hasRedisServer)('while hot state is lost or unavailable', () =>
     return issueApiKey(stack.database, hotState, jobActor('test'), key, new Date())
   }
 
-  async function recordUsage(reference: string, units: number, idempotencyKey?: string): Promise<void> {
+  async function recordUsage(
+    reference: string,
+    units: number,
+    idempotencyKey?: string,
+  ): Promise<void> {
     const key = idempotencyKey === undefined ? {} : { idempotencyKey }
     await client.recordUsage({ customerRef: reference, productRef, units, ...key })
   }

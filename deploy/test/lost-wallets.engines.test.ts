@@ -65,9 +65,14 @@ describe.skipIf(!hasRedisServer)('wallets after a loss of hot state', () => {
   const balanceOf = (customerRef: string) => wallets.balanceOf(customerRef)
   const ledgerOf = (customerRef: string) => wallets.ledgerOf(customerRef)
 
-  async function use(customerRef: string, units: number, idempotencyKey: string): Promise<CreditDebit> {
+  async function use(
+    customerRef: string,
+    units: number,
+    idempotencyKey: string,
+  ): Promise<CreditDebit> {
     const usage = { customerRef, productRef, units, idempotencyKey }
-    return (await useWithRetries<{ creditDebit: CreditDebit }>('POST', '/v1/sdk/usages', usage)).creditDebit
+    return (await useWithRetries<{ creditDebit: CreditDebit }>('POST', '/v1/sdk/usages', usage))
+      .creditDebit
   }
 
   test(

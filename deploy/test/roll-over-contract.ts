@@ -23,7 +23,11 @@ class CheckedCustomer {
     this.customerRef = customerRef
   }
 
-  static async open(client: TollgateClient, limit: number, more: object = {}): Promise<CheckedCustomer> {
+  static async open(
+    client: TollgateClient,
+    limit: number,
+    more: object = {},
+  ): Promise<CheckedCustomer> {
     const { reference } = await client.createProduct({ name: 'Rolling' })
     const asker = new CheckedCustomer(client, reference, await createCustomer(client))
     await asker.activate(limit, more)

@@ -110,7 +110,7 @@ class TollgatePaywall implements Paywall {
         return reply
       case 'unavailable':
         // A wrong key or product never admits calls, even with `onUnavailable: 'allow'`.
-        return reply.isSetup || this.#settings.onUnavailable === 'refuse'
+        return reply.isMisconfigured || this.#settings.onUnavailable === 'refuse'
           ? { kind: 'unavailable' }
           : { kind: 'admitted', call: this.#admitted(call, startedAt, key, undefined) }
       case 'answer': {

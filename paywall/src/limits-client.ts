@@ -13,8 +13,8 @@ export type LimitsRequest = {
 export type LimitsReply =
   | { readonly kind: 'answer'; readonly answer: LimitsAnswer }
   | { readonly kind: 'unknown_customer' }
-  /** `isSetup`: Tollgate refused the request, because this program is configured wrongly. */
-  | { readonly kind: 'unavailable'; readonly isSetup: boolean }
+  /** `isMisconfigured`: Tollgate refused the request, because this program is configured wrongly. */
+  | { readonly kind: 'unavailable'; readonly isMisconfigured: boolean }
 
 /** After a request without any answer, calls do not wait for Tollgate for this long. */
 const unavailablePauseMs = 1_000
@@ -23,7 +23,7 @@ const unavailablePauseMs = 1_000
 export class LimitsClient {
   readonly #api: TollgateApi
   readonly #settings: Settings
-  #restsUntil = 0
+  #unavailableUntil = 0
 
   constructor(api: TollgateApi, settings: Settings) {
     this.#api = api
@@ -32,50 +32,54 @@ export class LimitsClient {
 
   /** Checks the limits, and holds the units unless the settings ask for a check only. Never rejects. */
   async checkLimits({ customerRef, key }: LimitsRequest): Promise<LimitsReply> {
-    if (performance.now() < this.#restsUntil) return { kind: 'unavailable', isSetup: false }
+    if (performance.now() < this.#unavailableUntil)
+      return { kind: 'unavailable', isMisconfigured: false }
     try {
-      return { kind: 'answer', answer: await this.#insist(this.#wordsOf({ customerRef, key })) }
+      return {
+        kind: 'answer',
+        answer: await this.#postWithRetry(this.#bodyOf({ customerRef, key })),
+      }
     } catch (error) {
-      return this.#explain(error)
+      return this.#replyToError(error)
     }
   }
 
   /**
-   * Repeats the question after a refusal, to get a link to a checkout page. The question includes the same hold, because units held
+   * Repeats the request after a refusal, to get a link to a checkout page. The request includes the same hold, because units held
    * by other calls count as used. It may therefore admit the call, if units were released in between. Returns the original refusal
    * if Tollgate cannot answer now.
    */
-  async requestCheckoutPage(question: LimitsRequest, refusal: LimitsAnswer): Promise<LimitsAnswer> {
+  async requestCheckoutPage(request: LimitsRequest, refusal: LimitsAnswer): Promise<LimitsAnswer> {
     const { timeoutMs, onError } = this.#settings
-    const words = { ...this.#wordsOf(question), includeCheckoutSession: true }
+    const body = { ...this.#bodyOf(request), includeCheckoutSession: true }
     try {
-      return (await this.#api.post(path, words, timeoutMs)) as LimitsAnswer
+      return (await this.#api.post(path, body, timeoutMs)) as LimitsAnswer
     } catch (error) {
       onError(error as Error)
       return refusal
     }
   }
 
-  #wordsOf({ customerRef, key }: LimitsRequest): object {
+  #bodyOf({ customerRef, key }: LimitsRequest): object {
     const { productRef, admission, units, holdSeconds } = this.#settings
     const reserve = admission === 'hold' && units > 0 && { units, ttlSeconds: holdSeconds }
     return { customerRef, productRef, ...(reserve && { reserve, idempotencyKey: key }) }
   }
 
   /** Repeats the request while Tollgate answers that it cannot decide yet, within the timeout of the call. */
-  async #insist(question: object): Promise<LimitsAnswer> {
+  async #postWithRetry(request: object): Promise<LimitsAnswer> {
     const deadline = performance.now() + this.#settings.timeoutMs
     for (let attempt = 0; ; attempt += 1) {
       try {
         const leftMs = deadline - performance.now()
-        return (await this.#api.post(path, question, leftMs)) as LimitsAnswer
+        return (await this.#api.post(path, request, leftMs)) as LimitsAnswer
       } catch (error) {
         if (!(error instanceof AwayError)) throw error
         const pauseMs = 25 * 2 ** attempt
         // One retry without an answer, for a keep-alive connection that the server has closed.
         const mayRepeat = error.isAnswered || attempt === 0
         if (!mayRepeat || performance.now() + pauseMs >= deadline) {
-          if (!error.isAnswered) this.#restsUntil = performance.now() + unavailablePauseMs
+          if (!error.isAnswered) this.#unavailableUntil = performance.now() + unavailablePauseMs
           throw error
         }
         await sleep(pauseMs)
@@ -83,11 +87,11 @@ export class LimitsClient {
     }
   }
 
-  #explain(error: unknown): LimitsReply {
+  #replyToError(error: unknown): LimitsReply {
     this.#settings.onError(error as Error)
-    const isSetup = error instanceof RefusedError
-    if (isSetup && error.code === 'customer_not_found') return { kind: 'unknown_customer' }
-    return { kind: 'unavailable', isSetup }
+    const isMisconfigured = error instanceof RefusedError
+    if (isMisconfigured && error.code === 'customer_not_found') return { kind: 'unknown_customer' }
+    return { kind: 'unavailable', isMisconfigured }
   }
 }
 

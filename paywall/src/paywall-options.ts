@@ -72,8 +72,8 @@ function catchHandlerErrors(onError: (error: Error) => void): (error: Error) => 
   }
 }
 
-function withoutUndefined(options: PaywallOptions): Partial<PaywallOptions> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+export function withoutUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function requireWhole(name: string, value: unknown, min: number, max: number): void {

@@ -68,7 +68,9 @@ async function moveAll(
   folder: DataFolder,
   { environment, signal, print }: MigrateOptions,
 ): Promise<boolean> {
-  await runWithProgress('PostgreSQL', 'tables', signal, (work) => moveDatabase(source, target, work))
+  await runWithProgress('PostgreSQL', 'tables', signal, (work) =>
+    moveDatabase(source, target, work),
+  )
   await runWithProgress('ClickHouse', 'records', signal, (work) => moveRows(source, target, work))
   await runWithProgress('ClickHouse, unreadable', 'records', signal, (work) =>
     moveUnreadable(source, target, work),

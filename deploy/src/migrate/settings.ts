@@ -36,9 +36,7 @@ const requiredSettings: Readonly<Record<keyof OwnStores, string>> = {
 }
 
 /** Throws an error that names every engine which the environment does not specify. */
-export function requireEngines(
-  environment: Readonly<Record<string, string | undefined>>,
-): void {
+export function requireEngines(environment: Readonly<Record<string, string | undefined>>): void {
   const own = ownStores(environment)
   const missing = (Object.keys(own) as (keyof OwnStores)[]).filter((name) => own[name])
   if (missing.length === 0) return

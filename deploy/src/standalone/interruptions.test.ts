@@ -12,9 +12,9 @@ test.each([
   'the database system is not yet accepting connections',
 ])('repeats a start while PostgreSQL reports: %s', (words) => {
   const interruptions = new Interruptions()
-  expect([1, 4, 25].map((launches) => interruptions.isWorthRetry(refusal(words), launches))).toEqual([
-    ...[true, true, true],
-  ])
+  expect(
+    [1, 4, 25].map((launches) => interruptions.isWorthRetry(refusal(words), launches)),
+  ).toEqual([...[true, true, true]])
 })
 
 test('retries an unavailable store 3 times, and no other error', () => {

@@ -48,7 +48,9 @@ export function nodePart(options: NodePartOptions): Part {
       const wasKilled = child.signalCode !== null && !giveUp.aborted
       await end(child, ended, 0)
       const { name, logPath } = options
-      const reason = wasKilled ? `it was killed (${problem}).` : (lastErrorIn(log.tail()) ?? problem)
+      const reason = wasKilled
+        ? `it was killed (${problem}).`
+        : (lastErrorIn(log.tail()) ?? problem)
       throw new StartRefusedError(`${name} could not start: ${reason} Log: ${logPath}`, {
         wasKilled,
       })

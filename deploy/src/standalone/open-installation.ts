@@ -61,7 +61,10 @@ export async function openInstallation(options: SupervisorOptions): Promise<Inst
  * Returns the credentials, seeding the demo provider if needed. The file is written last: without it, the next start runs the seed
  * again and completes it.
  */
-async function loadOrSeedCredentials(folder: DataFolder, supervisor: Supervisor): Promise<Credentials> {
+async function loadOrSeedCredentials(
+  folder: DataFolder,
+  supervisor: Supervisor,
+): Promise<Credentials> {
   const { baseUrl } = supervisor
   const known = await readCredentials(folder.credentialsFile)
   if (known?.baseUrl === baseUrl) return known

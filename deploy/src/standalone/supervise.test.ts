@@ -94,7 +94,11 @@ test('rejects with the reason of a failed first launch', async () => {
 
 test('relaunches a part that is killed before it is ready', async () => {
   let launches = 0
-  const running = { pid: 1, ended: new Promise<string>(() => undefined), end: async () => undefined }
+  const running = {
+    pid: 1,
+    ended: new Promise<string>(() => undefined),
+    end: async () => undefined,
+  }
   const launch = async (): Promise<RunningPart> => {
     launches += 1
     if (launches < 3) throw new StartRefusedError('it was killed', { wasKilled: true })

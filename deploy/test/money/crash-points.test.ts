@@ -89,7 +89,16 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   ],
   'a card has expired, and another one is entered': [
     ...[...bought('gold'), enter('pm_card_simulator_expired'), ...told, month, job('bill')],
-    ...[[{ do: 'inject a fault', kind: 'error_before', path: '/v1/customers/:id', times: 1 } as const]],
+    ...[
+      [
+        {
+          do: 'inject a fault',
+          kind: 'error_before',
+          path: '/v1/customers/:id',
+          times: 1,
+        } as const,
+      ],
+    ],
     ...[enter(visa), enter(visa), ...told, job('bill'), job('bill')],
   ],
   'the customer pays a renewal that could not be charged': [
@@ -138,11 +147,11 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[[{ do: 'state the country', slot: 0, country: 'SE' } as const], pay(0), waitFor(0)],
     waitFor(0),
   ],
-  'a plan is paid back': [
+  'a plan is refunded': [
     ...[buy(0, 'gold'), buy(0, 'gold'), pay(0), waitFor(0), waitFor(0)],
     ...[refund(), ...told],
   ],
-  'a bank takes back what could not be given, and nobody refunds it besides': [
+  'a dispute withdraws a payment that is to be refunded, which is not refunded again': [
     ...[buy(0, 'credits'), buy(0, 'credits'), [{ do: 'leave' } as const], pay(0)],
     ...[[{ do: 'dispute', slot: 0 } as const], mail, job('workOffInbox')],
     ...[job('reconcilePayments'), [{ do: 'end the dispute', ending: 'lost' } as const], mail],
@@ -180,10 +189,10 @@ const shown: Readonly<Record<string, readonly Happening[]>> = {
   'a plan is renewed': ['renewal that was paid'],
   'a renewal is refunded': ['invoice that was refunded'],
   'a card has expired, and another one is entered': ['invoice that was paid after that'],
-  'the customer pays a renewal that could not be charged': [
-    'invoice that was paid after that',
+  'the customer pays a renewal that could not be charged': ['invoice that was paid after that'],
+  'usage is billed without a card, and the customer pays the invoice': [
+    'bill of usage that was paid',
   ],
-  'usage is billed without a card, and the customer pays the invoice': ['bill of usage that was paid'],
   'usage is billed, and late usage with the next invoice': [
     ...(['bill of usage that was paid', 'line of late usage'] as const),
   ],
@@ -206,9 +215,7 @@ const shown: Readonly<Record<string, readonly Happening[]>> = {
   'a cheaper plan replaces a plan, and reduces the next invoice': [
     ...(['change of plan that was credited', 'renewal that was paid'] as const),
   ],
-  'credits of a refund are debited, and returned when the refund fails': [
-    'credits given back',
-  ],
+  'credits of a refund are debited, and returned when the refund fails': ['credits given back'],
 }
 
 test.concurrent.each(Object.keys(stories))('%s', { timeout: 3_600_000 }, (name) =>

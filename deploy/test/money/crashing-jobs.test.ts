@@ -22,7 +22,9 @@ import { openStores, type Stores } from './stores.ts'
 /* The process of a job dies once at each of its effects. Another process then does the job again. */
 
 /** Returns the steps of the process that survived all of them. */
-async function crashAtEachStep(round: (process: CrashingProcess) => Promise<void>): Promise<readonly string[]> {
+async function crashAtEachStep(
+  round: (process: CrashingProcess) => Promise<void>,
+): Promise<readonly string[]> {
   for (let atStep = 1; ; atStep += 1) {
     const process = new CrashingProcess({ atStep, sendsPendingCall: false })
     await round(process)
@@ -61,9 +63,15 @@ describe('changes at the processor without a webhook', () => {
       TOLLGATE_USAGE_STORED_WAIT_MS: '0',
     })
 
-  async function runJob(process: CrashingProcess, job: (parts: Parts) => Promise<unknown>): Promise<void> {
+  async function runJob(
+    process: CrashingProcess,
+    job: (parts: Parts) => Promise<unknown>,
+  ): Promise<void> {
     const { clock, database, hotState, eventLog } = payments.stack
-    const crashing = { database: databaseOf(process, database), hotState: hotStateOf(process, hotState) }
+    const crashing = {
+      database: databaseOf(process, database),
+      hotState: hotStateOf(process, hotState),
+    }
     const logger = createLogger('billing-runner', 'silent')
     const parts = await openParts(config(), { clock, eventLog, logger, ...crashing })
     try {
@@ -166,7 +174,9 @@ describe('posted entries', () => {
       }
     }
     const seal = (process: CrashingProcess) =>
-      ignoreCrash(process, () => sealLedger(databaseOf(process, database).in(environment), 0n, new Date()))
+      ignoreCrash(process, () =>
+        sealLedger(databaseOf(process, database).in(environment), 0n, new Date()),
+      )
     const steps = await crashAtEachStep(async (process) => {
       await post()
       await seal(process)

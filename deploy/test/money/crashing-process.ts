@@ -65,7 +65,8 @@ export class CrashingProcess {
     try {
       this.step(`before ${name}`)
     } catch (error) {
-      if (this.steps.at(-1) === `before ${name}` && this.#crash.sendsPendingCall) this.#sendPendingCall(send)
+      if (this.steps.at(-1) === `before ${name}` && this.#crash.sendsPendingCall)
+        this.#sendPendingCall(send)
       throw error
     }
     const result = await send()
@@ -160,7 +161,10 @@ const processorReads = new Set<PropertyKey>([
 ])
 
 /** Returns the processor as the process uses it. Reads are not effects. */
-export function processorOf(process: CrashingProcess, processor: PaymentProcessor): PaymentProcessor {
+export function processorOf(
+  process: CrashingProcess,
+  processor: PaymentProcessor,
+): PaymentProcessor {
   return new Proxy(processor, {
     get: (target, name) => {
       const method: unknown = Reflect.get(target, name, target)
@@ -173,13 +177,18 @@ export function processorOf(process: CrashingProcess, processor: PaymentProcesso
           String(name),
         )
         if (isWrite) return process.call(String(name), send as () => Promise<unknown>)
-        return processorReads.has(name) ? whileRunning(process, send as () => Promise<unknown>) : send()
+        return processorReads.has(name)
+          ? whileRunning(process, send as () => Promise<unknown>)
+          : send()
       }
     },
   })
 }
 
-async function whileRunning<Result>(process: CrashingProcess, read: () => Promise<Result>): Promise<Result> {
+async function whileRunning<Result>(
+  process: CrashingProcess,
+  read: () => Promise<Result>,
+): Promise<Result> {
   const result = await read()
   process.requireRunning()
   return result

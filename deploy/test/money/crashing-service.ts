@@ -33,7 +33,13 @@ import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet
 import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import { readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import { ProcessCrashedError, databaseOf, hotStateOf, processorOf, type CrashingProcess } from './crashing-process.ts'
+import {
+  ProcessCrashedError,
+  databaseOf,
+  hotStateOf,
+  processorOf,
+  type CrashingProcess,
+} from './crashing-process.ts'
 import { environment } from './environment.ts'
 import type { Stores } from './stores.ts'
 

@@ -97,7 +97,9 @@ export class MoneyWorld {
   /** Returns the living process. After a crash it starts a new one, which first publishes what the last one left unpublished. */
   async service(): Promise<CrashingService> {
     while (this.#service === undefined) {
-      const process = new CrashingProcess(this.#crashes.shift(), (send) => this.pendingCalls.push(send))
+      const process = new CrashingProcess(this.#crashes.shift(), (send) =>
+        this.pendingCalls.push(send),
+      )
       this.processes.push(process)
       const service = new CrashingService(process, this.stores, this.simulator.processor, (error) =>
         this.errors.push(error),

@@ -227,7 +227,8 @@ async function buy(context: StoryContext, slot: Slot, item: Item): Promise<void>
     payment.reference = outcome.intent.reference
     payment.processorPaymentId = outcome.intent.processorPaymentId ?? undefined
   } catch (error) {
-    if (!isUnanswered(error)) throw new Error(`${customer.reference} buys ${item}`, { cause: error })
+    if (!isUnanswered(error))
+      throw new Error(`${customer.reference} buys ${item}`, { cause: error })
   }
 }
 
@@ -350,7 +351,11 @@ async function useCredits({ world, shop, customer }: StoryContext): Promise<void
   }
 }
 
-async function recordUsage({ world, shop, customer }: StoryContext, units: number, lateDays: number) {
+async function recordUsage(
+  { world, shop, customer }: StoryContext,
+  units: number,
+  lateDays: number,
+) {
   const at = new Date(world.now.getTime() - lateDays * 86_400_000)
   const { providerId, productRef } = shop
   const of = { providerId, productRef, customerRef: customer.reference }

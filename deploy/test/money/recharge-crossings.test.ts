@@ -96,7 +96,12 @@ async function charges(status: string): Promise<number> {
 
 test('charges once for 100 concurrent debits below the threshold', async () => {
   await open('pm_card_visa')
-  await Promise.all([useConcurrently(90_000), rechargeConcurrently(), rechargeConcurrently(), rechargeConcurrently()])
+  await Promise.all([
+    useConcurrently(90_000),
+    rechargeConcurrently(),
+    rechargeConcurrently(),
+    rechargeConcurrently(),
+  ])
   await rechargeConcurrently()
   expect(await charges('succeeded')).toBe(1)
   await runRemainingJobs(context)

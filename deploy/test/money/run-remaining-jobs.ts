@@ -34,7 +34,9 @@ export async function runRemainingJobs(context: StoryContext): Promise<void> {
     if (round >= roundsMin && (await hasNoWorkLeft(context))) return
     await world.advanceClock(ms)
   }
-  throw new Error(`it does not settle: ${JSON.stringify(await findRemainingWork(context), null, 1)}`)
+  throw new Error(
+    `it does not settle: ${JSON.stringify(await findRemainingWork(context), null, 1)}`,
+  )
 }
 
 async function hasNoWorkLeft(context: StoryContext): Promise<boolean> {
@@ -42,7 +44,10 @@ async function hasNoWorkLeft(context: StoryContext): Promise<boolean> {
   return Object.values(left).every((rows) => rows.length === 0)
 }
 
-async function findRemainingWork({ world, shop }: StoryContext): Promise<Record<string, readonly object[]>> {
+async function findRemainingWork({
+  world,
+  shop,
+}: StoryContext): Promise<Record<string, readonly object[]>> {
   const { providerId } = shop
   const sql = world.stores.postgres.database.in(environment)
   const billableAt = new Date(world.now.getTime() - usageGraceMs)

@@ -328,7 +328,10 @@ async function verifyTakeBacks(
 }
 
 /** Checks that the wallets in hot state have the same balances as the ledger. */
-async function verifyHotWallets({ sql, providerId }: Books, { world }: StoryContext): Promise<void> {
+async function verifyHotWallets(
+  { sql, providerId }: Books,
+  { world }: StoryContext,
+): Promise<void> {
   const { usageLog: log, hotState } = world.stores
   const wallets = await sql<{ customer_ref: string; balance: string }[]>`
     select customer_ref, balance_micros as balance from wallets

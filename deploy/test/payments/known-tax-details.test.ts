@@ -56,5 +56,9 @@ test('ignores a read that found the amount before a change', async () => {
   const { transactionId: reference = '' } = await topUp()
   await setDetails(reference, german)
   expect(await reconcileAmount(payments, reference, 1250n, 'open')).toBeUndefined()
-  expect(await reconcileAmount(payments, reference, 1250n, 'succeeded')).toEqual([1250n, 1250n, 250n])
+  expect(await reconcileAmount(payments, reference, 1250n, 'succeeded')).toEqual([
+    1250n,
+    1250n,
+    250n,
+  ])
 })

@@ -98,7 +98,10 @@ describe('refunds', () => {
     )
     await payments.simulate(`refunds/${refund.id}/end`, { status: 'succeeded' })
     await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
-    expect(await eventsOf(/payment/, refund.id)).toEqual(['payment.refund_pending', 'payment.refunded'])
+    expect(await eventsOf(/payment/, refund.id)).toEqual([
+      'payment.refund_pending',
+      'payment.refunded',
+    ])
   })
 
   test('can fail after they have succeeded', async () => {

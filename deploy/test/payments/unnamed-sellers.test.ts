@@ -4,7 +4,9 @@ import { eventually, PaymentStack } from './payment-stack.ts'
 
 /* Payments from before payments stored the seller. Their invoices must still name the seller. */
 
-const withoutWebhooks = await PaymentStack.start({ settings: { TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000' } })
+const withoutWebhooks = await PaymentStack.start({
+  settings: { TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000' },
+})
 const withWebhooks = await PaymentStack.start({ hasWebhooks: true })
 afterAll(async () => {
   await withoutWebhooks.stop()

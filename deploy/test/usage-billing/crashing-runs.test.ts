@@ -27,7 +27,9 @@ async function runIn(life: CrashingProcess, name: string, at: string): Promise<v
 }
 
 /** Plays the story once for each effect of the job with a death there, and once without a death. Returns the effects. */
-async function crashAtEachStep(story: (atStep: number) => Promise<CrashingProcess>): Promise<readonly string[]> {
+async function crashAtEachStep(
+  story: (atStep: number) => Promise<CrashingProcess>,
+): Promise<readonly string[]> {
   for (let atStep = 1; ; atStep += 1) {
     const life = await story(atStep)
     if (!life.hasCrashed) return life.steps

@@ -78,7 +78,9 @@ test('deletes old events without deliveries, however often the process dies', as
   let deaths = 0
   for (let isDead = true; isDead; deaths += Number(isDead)) {
     const life = new CrashingProcess({ atStep: 1 + random.below(8), sendsPendingCall: false })
-    await deleteOld(life).catch((error: unknown) => expect(error).toBeInstanceOf(ProcessCrashedError))
+    await deleteOld(life).catch((error: unknown) =>
+      expect(error).toBeInstanceOf(ProcessCrashedError),
+    )
     isDead = life.hasCrashed
     const kept = await remainingIds()
     expect(expected.filter((id) => !kept.has(id))).toEqual([])
@@ -160,7 +162,9 @@ test('deletes stored responses about an erased customer, even those in flight, a
   let deaths = 0
   for (let isDead = true; isDead; deaths += Number(isDead)) {
     const life = new CrashingProcess({ atStep: 1 + (deaths % 5), sendsPendingCall: false })
-    await erase(today, life).catch((error: unknown) => expect(error).toBeInstanceOf(ProcessCrashedError))
+    await erase(today, life).catch((error: unknown) =>
+      expect(error).toBeInstanceOf(ProcessCrashedError),
+    )
     isDead = life.hasCrashed
   }
   expect(deaths).toBeGreaterThan(5)

@@ -97,7 +97,8 @@ async function stopReceiver(): Promise<void> {
   receiver = undefined
 }
 
-const expectOutput = (text: string) => expect.poll(() => printed, { timeout: 15_000 }).toContain(text)
+const expectOutput = (text: string) =>
+  expect.poll(() => printed, { timeout: 15_000 }).toContain(text)
 
 type Endpoint = { readonly id: string; readonly secret: string; readonly status: string }
 type Delivery = { readonly id: string; readonly attempts: readonly object[] }

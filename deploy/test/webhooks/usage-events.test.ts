@@ -61,7 +61,10 @@ async function untilStored(): Promise<void> {
 }
 
 /** Runs one round in a process that may die. */
-async function emitUsageEvents(life = new CrashingProcess(), lag = new UsageLag(() => 0)): Promise<void> {
+async function emitUsageEvents(
+  life = new CrashingProcess(),
+  lag = new UsageLag(() => 0),
+): Promise<void> {
   const { parts, database, hotState } = stack.runner
   const mortal = databaseOf(life, database)
   const publisher = {

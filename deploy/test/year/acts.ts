@@ -18,7 +18,9 @@ const acts: Readonly<Record<string, readonly [percent: number, act: Act]>> = {
   ],
   reactivates: [
     11,
-    onRandomPurchase((person, purchase) => person.reactivate(purchase, reactivate(purchase, person.now))),
+    onRandomPurchase((person, purchase) =>
+      person.reactivate(purchase, reactivate(purchase, person.now)),
+    ),
   ],
   'changes the card': [7, changeCard],
   'is granted credits': [4, grantCredits],

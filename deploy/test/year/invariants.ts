@@ -178,9 +178,17 @@ export async function findWrongCharges(
           charge(processorPaymentId, paid, refunded, model.currency.code),
         ),
       )
-    wrong.push(...elementsMissingIn(found, invoiced).map((each) => `${environment} charged too much: ${each}`))
-    wrong.push(...elementsMissingIn(invoiced, found).map((each) => `${environment} not charged: ${each}`))
-    wrong.push(...elementsMissingIn(bought, found).map((each) => `${environment} not paid: ${each}`))
+    wrong.push(
+      ...elementsMissingIn(found, invoiced).map(
+        (each) => `${environment} charged too much: ${each}`,
+      ),
+    )
+    wrong.push(
+      ...elementsMissingIn(invoiced, found).map((each) => `${environment} not charged: ${each}`),
+    )
+    wrong.push(
+      ...elementsMissingIn(bought, found).map((each) => `${environment} not paid: ${each}`),
+    )
   }
   return wrong
 }

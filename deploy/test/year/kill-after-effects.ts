@@ -43,7 +43,9 @@ export function killable<Target extends object>(target: Target, killSwitch: Kill
       if (typeof found !== 'function') return found
       return (...args: unknown[]): unknown => {
         const result: unknown = requireAlive(killSwitch) ?? found.apply(object, args)
-        return result instanceof Promise ? killSwitch.perform(() => result as Promise<unknown>) : result
+        return result instanceof Promise
+          ? killSwitch.perform(() => result as Promise<unknown>)
+          : result
       }
     },
   })
@@ -57,7 +59,10 @@ export function killableDatabase(database: Database, killSwitch: KillSwitch): Da
   })
   const poolOf = (pool: Database['control']): Database['control'] =>
     new Proxy(pool, {
-      apply: (target, _this, args: Parameters<typeof pool>) => (requireAlive(killSwitch), target(...args)),
+      apply: (target, _this, args: Parameters<typeof pool>) => (
+        requireAlive(killSwitch),
+        target(...args)
+      ),
       get: (target, name) =>
         name === 'begin'
           ? (...args: Parameters<typeof pool.begin>) =>

@@ -12,7 +12,13 @@ import type { Installation, Seller } from './installation.ts'
 import { ModelCustomer, type CardHabit, type CreditSale } from './model/customer.ts'
 import type { ModelInvoice } from './model/invoices.ts'
 import { withTax } from './model/money.ts'
-import { fitsMonthlyCap, recordRecharge, isRechargeDue, setRechargeTerms, type RechargeTerms } from './model/recharge.ts'
+import {
+  fitsMonthlyCap,
+  recordRecharge,
+  isRechargeDue,
+  setRechargeTerms,
+  type RechargeTerms,
+} from './model/recharge.ts'
 import type { ModelPurchase } from './model/records.ts'
 import { KillSwitch } from './kill-after-effects.ts'
 import type { RechargeAttempt } from './read-recharges.ts'
@@ -163,7 +169,8 @@ export class Person {
 
   async startTrial({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     const held = this.model.activePurchase(productRef, this.now)
-    const mayTry = held?.plan !== plan && !this.model.hasHadPlan(plan) && !this.model.owes(productRef)
+    const mayTry =
+      held?.plan !== plan && !this.model.hasHadPlan(plan) && !this.model.owes(productRef)
     const operation = this.#installation.operation(this.seller, this.environment)
     const customer = await this.#customer()
     const outcome = await this.#installation

@@ -141,7 +141,9 @@ export class Year {
       (hour) => [startsAt + hour * hourMs, () => this.#round()] as const,
     )
     const acts = this.#people
-      .filter(({ hasStoppedPaying }) => random.happens(this.#options.actsPercent) && !hasStoppedPaying)
+      .filter(
+        ({ hasStoppedPaying }) => random.happens(this.#options.actsPercent) && !hasStoppedPaying,
+      )
       .map((person) => {
         const act = async (): Promise<void> => {
           const name = await performRandomAct(random, person, this.#desk)
@@ -157,7 +159,10 @@ export class Year {
       const job = modelJobs[name]
       const sql = this.#installation.stack.database.in(environment)
       const carriedIn = await readCarriedIn(sql)
-      const left = isKilled && name === 'usage-billing' ? await readUnfinishedCharges(sql) : noUnfinishedCharges
+      const left =
+        isKilled && name === 'usage-billing'
+          ? await readUnfinishedCharges(sql)
+          : noUnfinishedCharges
       const now = this.#installation.clock.now()
       for (const { model } of this.#people.filter((each) => each.environment === environment)) {
         Object.assign(model, { carriedIn, left })

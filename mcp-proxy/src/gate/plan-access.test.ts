@@ -1,7 +1,7 @@
 import type { Tool } from '@tollgate/domain/catalog/tool'
 import { expect, test } from 'vitest'
 import type { ServedServer, ServedTool } from '../servers/served-server.ts'
-import { servedToolsOf } from '../servers/served-tools.ts'
+import { servedToolsOf } from '../servers/load-server.ts'
 import { isOpenToPlan } from './plan-access.ts'
 
 const plans: ServedTool = { access: 'plans', planRefs: ['pro'] }

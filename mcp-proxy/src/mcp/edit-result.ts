@@ -1,7 +1,7 @@
+import { hasOnlyPublicTools } from '../gate/plan-access.ts'
 import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { appsExtension } from '../apps/apps-extension.ts'
 import { sessionVersions, statelessVersions } from '../protocol/versions.ts'
-import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import { cachingOf } from './caching.ts'
 import { withProxyResources, withoutProxyTemplates } from './proxy-resources.ts'
 import type { ServedRequest } from './served-request.ts'
@@ -74,6 +74,6 @@ function editCapabilities({ client }: Served, given: unknown): JsonObject {
 
 /** Makes a result private if the server requires a token, so that caches do not share it between tokens. */
 function keepPrivate({ server }: Served, result: JsonObject): JsonObject {
-  if (result['cacheScope'] !== 'public' || isOpenToAll(server)) return result
+  if (result['cacheScope'] !== 'public' || hasOnlyPublicTools(server)) return result
   return { ...result, cacheScope: 'private' }
 }

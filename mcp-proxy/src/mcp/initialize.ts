@@ -12,7 +12,11 @@ import { failureOf } from '../origin/origin-client.ts'
 import type { HttpExchange } from './http-exchange.ts'
 
 /** Begins a session of the origin, and wraps it in a session of the proxy that every replica can continue. */
-export async function serveInitialize(exchange: HttpExchange, message: Message, text: string): Promise<void> {
+export async function serveInitialize(
+  exchange: HttpExchange,
+  message: Message,
+  text: string,
+): Promise<void> {
   const { parts, server, response, trace } = exchange
   const id = idOf(message)!
   const request = { server, headers: trace, signal: AbortSignal.timeout(parts.config.callMs) }

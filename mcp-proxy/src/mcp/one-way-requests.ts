@@ -5,7 +5,10 @@ import type { HttpExchange } from './http-exchange.ts'
  * Processes a notification, a response or a DELETE, or refuses it if too many are open. These requests have their own limits: they
  * end open requests, so they must not wait for them.
  */
-export async function withOneWayPlace(exchange: HttpExchange, work: () => Promise<void>): Promise<void> {
+export async function withOneWayPlace(
+  exchange: HttpExchange,
+  work: () => Promise<void>,
+): Promise<void> {
   const { parts, server, caller } = exchange
   const place = parts.openOneWay.enter(server, caller)
   if (typeof place === 'string') return sendOverLimit(exchange, place)

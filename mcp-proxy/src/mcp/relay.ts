@@ -60,7 +60,8 @@ async function relayWithoutMetrics(
   const { originId = id } = served
   const call: OpenCall = { controller, originId, hasBegun: false, cancelled: undefined }
   const close = served.parts.openCalls.open(served.callKey, call)
-  if (close === undefined) return originFailure('A request with this id is not answered yet. Use another.')
+  if (close === undefined)
+    return originFailure('A request with this id is not answered yet. Use another.')
   let isAnswered = false
   let hangUp: NodeJS.Timeout | undefined
   // Without a session, a client cancels by disconnecting. Within a session the client may reconnect, so its call continues.
@@ -71,7 +72,9 @@ async function relayWithoutMetrics(
   if (served.stopped?.aborted === true) controller.abort()
   served.stopped?.addEventListener('abort', () => controller.abort(), { once: true })
   const timer =
-    limitMs === undefined ? undefined : setTimeout(() => controller.abort(timeLimitExceeded), limitMs)
+    limitMs === undefined
+      ? undefined
+      : setTimeout(() => controller.abort(timeLimitExceeded), limitMs)
   // A DELETE does not cancel a call that is still being admitted, so the end of the session is checked here.
   if (served.hasEnded?.() === true) {
     call.cancelled = { hasBegun: false }
@@ -149,7 +152,8 @@ async function readStream(
   reply.openStream()
   for (;;) {
     const next = await messages.next()
-    if (next.done === true) return originFailure('The MCP server ended its answer without a response.')
+    if (next.done === true)
+      return originFailure('The MCP server ended its answer without a response.')
     const received = next.value
     if (isAnswerTo(received, id)) {
       void drain(messages, controller)

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddressOf } from '@tollgate/platform/service/trusted-proxies'
+import { hasOnlyPublicTools } from '../gate/plan-access.ts'
 import { sendAccepted, sendMessage } from '../http/send-response.ts'
 import { addCorsHeaders, isOriginAllowed, sendPreflight } from '../http/cors.ts'
 import { readBody, refusedBodyBytesMax } from '../http/read-body.ts'
@@ -19,7 +20,6 @@ import {
 } from '../protocol/messages.ts'
 import { parseJson } from '../protocol/parse-json.ts'
 import type { ServedServer } from '../servers/served-server.ts'
-import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import type { TokenVerifier } from '../tokens/token-verifier.ts'
 import { refuseOverLimit } from './refuse-over-limit.ts'
 import { callerOf, type Place } from './open-requests.ts'
@@ -97,7 +97,7 @@ async function authenticate(
   const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
   if (token === undefined) {
     const hasToken = request.headers.authorization !== undefined
-    return !hasToken && isOpenToAll(server)
+    return !hasToken && hasOnlyPublicTools(server)
       ? { kind: 'accepted', customerRef: undefined }
       : { kind: 'refused', hasToken }
   }

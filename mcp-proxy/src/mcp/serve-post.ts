@@ -29,7 +29,13 @@ import { overLimitMessage } from './refuse-over-limit.ts'
 import { serveRequest } from './serve-request.ts'
 import { sendTooManyStreams } from './serve-stream.ts'
 import type { ServedRequest } from './served-request.ts'
-import { acceptsStream, sendUnknownSession, sentHeaders, sessionOf, type HttpExchange } from './http-exchange.ts'
+import {
+  acceptsStream,
+  sendUnknownSession,
+  sentHeaders,
+  sessionOf,
+  type HttpExchange,
+} from './http-exchange.ts'
 
 /** Serves a request of the stateless versions. `text` is its body. */
 export async function serveStateless(
@@ -153,7 +159,11 @@ async function serveInBatch(
 
 const failedMessage = 'The MCP proxy cannot serve this now. Try again later.'
 
-function servedRequestOf(exchange: HttpExchange, session: Session | 'none', message: Message): ServedRequest {
+function servedRequestOf(
+  exchange: HttpExchange,
+  session: Session | 'none',
+  message: Message,
+): ServedRequest {
   const { parts, server, customerRef } = exchange
   const clientId = idOf(message)!
   const both = { parts, server, customerRef, clientHeaders: {} }

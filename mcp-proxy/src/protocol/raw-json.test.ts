@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canonicalOf, itemsOf, membersOf, objectOf, rewritten } from './raw-json.ts'
+import { canonicalOf, itemsOf, membersOf, objectOf, rewritten, withId } from './raw-json.ts'
 
 const big = '9007199254740993'
 
@@ -76,4 +76,20 @@ test('rewrites lists with removed, changed and added items', () => {
   expect(rewritten(text, before, [first, { ...second, n: 5 }])).toBe(
     `[{"n":1,"x":${big}},{"n":5,"x":${big}}]`,
   )
+})
+
+test.each([
+  ['{"id":7}', '{"id":"new"}'],
+  ['{"jsonrpc":"2.0","id" : -7.5e3 ,"method":"a"}', '{"jsonrpc":"2.0","id":"new","method":"a"}'],
+  ['{"a":"id","id":\n"x\\"}","b":1}', '{"a":"id","id":"new","b":1}'],
+  ['{"\\u0069d":7}', '{"id":"new"}'],
+  [
+    '{"params":{"id":1,"n":12345678901234567890},"id":1}',
+    '{"params":{"id":1,"n":12345678901234567890},"id":"new"}',
+  ],
+  ['{"params":[{"id":1}],"id":"1"}', '{"params":[{"id":1}],"id":"new"}'],
+  // The last of equal names counts, as it does in JSON.parse.
+  ['{"id":1,"x":"\\"id\\":2","id":2}', '{"id":"new","x":"\\"id\\":2"}'],
+])('replaces only the message id of %s', (text, expected) => {
+  expect(withId(text, 'new')).toBe(expected)
 })

@@ -1,4 +1,5 @@
 import { isPlainObject } from '@tollgate/schemas/json-object'
+import type { MessageId } from './messages.ts'
 
 /*
  * JSON.parse rounds integers beyond 2^53, and JSON.stringify writes the rounded value. These functions cut and join JSON text
@@ -37,6 +38,11 @@ export function membersOf(text: string): Map<string, string> {
 export function objectOf(members: Iterable<readonly [name: string, text: string]>): string {
   const written = Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`)
   return `{${written.join(',')}}`
+}
+
+/** Returns the text of a message with another id. The texts of all other values are not changed. */
+export function withId(text: string, id: MessageId): string {
+  return objectOf(membersOf(text).set('id', JSON.stringify(id)))
 }
 
 /**

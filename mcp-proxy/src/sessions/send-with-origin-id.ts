@@ -2,7 +2,7 @@ import type { OriginAnswer, Received } from '../origin/origin-answer.ts'
 import { otherAnswer } from '../origin/origin-answer.ts'
 import { isAnswerTo } from '../origin/origin-stream.ts'
 import { isResponse, type MessageId } from '../protocol/messages.ts'
-import { withId } from '../protocol/with-id.ts'
+import { withId } from '../protocol/raw-json.ts'
 
 /** Sends a request with another id than the client's. Returns the answer with the client's id. */
 export async function sendWithOriginId(

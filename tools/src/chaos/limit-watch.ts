@@ -1,6 +1,9 @@
 import { measuredCap } from '../client/measured-product.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
-import { UnexpectedResponseError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import {
+  UnexpectedResponseError,
+  type TollgateClient,
+} from '@tollgate/deploy/client/tollgate-client'
 import { startLanes } from '../load/lanes.ts'
 import { isTrue, type CustomerLedger } from '../load/ledger.ts'
 

@@ -3,7 +3,10 @@ import { requestWithRetries, defaultRetries } from '@tollgate/deploy/client/requ
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { startLanes, type Lanes } from './lanes.ts'
 import { enter, newLedger, type CustomerLedger } from './ledger.ts'
-import { UnexpectedResponseError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import {
+  UnexpectedResponseError,
+  type TollgateClient,
+} from '@tollgate/deploy/client/tollgate-client'
 
 /** A load of usage records. A pause waits until every request in progress is answered, including its retries. */
 export type Load = Lanes & {

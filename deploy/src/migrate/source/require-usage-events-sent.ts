@@ -18,7 +18,8 @@ export async function requireUsageEventsSent({
       select log_partition as partition, next_offset as next from usage_event_positions`
     const reportedTo = new Map(positions.map(({ partition, next }) => [partition, Number(next)]))
     for (const { environment: of, partition, storedTo } of partitions) {
-      if (of === environment && (reportedTo.get(partition) ?? 0) < storedTo) throw usageEventsPending()
+      if (of === environment && (reportedTo.get(partition) ?? 0) < storedTo)
+        throw usageEventsPending()
     }
   }
 }

@@ -56,7 +56,11 @@ async function listUnreadableTail(
 }
 
 /** Returns the name of a row. The bytes of an undecodable record are its id. */
-function unreadableKey({ log_partition: partition, log_offset: offset, raw }: UnreadableRow): string {
+function unreadableKey({
+  log_partition: partition,
+  log_offset: offset,
+  raw,
+}: UnreadableRow): string {
   return recordKey(partition, Number(offset), raw)
 }
 

@@ -61,7 +61,9 @@ export function openTarget(
     await explainEngineErrors('PostgreSQL', 'TOLLGATE_DATABASE_URL', () =>
       migratePostgres({ url: ownerAddress(config), folder: migrationsFolder }),
     )
-    await explainEngineErrors('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () => migrateUsageTables(connection))
+    await explainEngineErrors('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () =>
+      migrateUsageTables(connection),
+    )
 
     const { log, schemaId } = await explainEngineErrors('Kafka', 'TOLLGATE_KAFKA_BROKERS', () =>
       own(

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { callTool, outcomeOfReply, outcomeOfMessage, sendCall, type CallOutcome, type ToolCall } from './call-tool.ts'
+import {
+  callTool,
+  outcomeOfReply,
+  outcomeOfMessage,
+  sendCall,
+  type CallOutcome,
+  type ToolCall,
+} from './call-tool.ts'
 import { send } from './http-call.ts'
 import type { CallFact } from './ledger.ts'
 import { expectedOutcome, remainingUnits, type Expected, type Party } from './party.ts'
@@ -23,7 +30,10 @@ export async function playRepeat(party: Party, step: Played<'repeat'>): Promise<
   }
 }
 
-type CallStep = Pick<Played<'call'>, 'who' | 'tool' | 'era' | 'ending' | 'key' | 'proxy' | 'opensUrls'>
+type CallStep = Pick<
+  Played<'call'>,
+  'who' | 'tool' | 'era' | 'ending' | 'key' | 'proxy' | 'opensUrls'
+>
 
 async function callOnce(party: Party, step: CallStep): Promise<void> {
   const player = party.players[step.who]!
@@ -257,7 +267,13 @@ export async function playBatch(party: Party, step: Played<'batch'>): Promise<vo
     if (expected[place] === 'paywalled') expect(ended?.kind ?? 'paywall').toBe('paywall')
     if (ended === undefined) unanswered += 1
     else
-      addFact(player, { player, tool: step.tools[place]! } as ToolCall, ended, life, expected[place]!)
+      addFact(
+        player,
+        { player, tool: step.tools[place]! } as ToolCall,
+        ended,
+        life,
+        expected[place]!,
+      )
     if (isRun && expected[place] !== 'open') served += 1
   }
   const wanted = expected.filter((each) => each === 'admitted' || each === 'either').length

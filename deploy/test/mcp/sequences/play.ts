@@ -13,7 +13,13 @@ import {
 } from './play-call.ts'
 import { playChange, playConfigure } from './play-change.ts'
 import { expectExpired, playSmuggle, playStranger, playVirtual } from './play-refused.ts'
-import { compareMeter, expectRecorded, readAllLimits, waitUntilCounted, successesOf } from './wait-until-counted.ts'
+import {
+  compareMeter,
+  expectRecorded,
+  readAllLimits,
+  waitUntilCounted,
+  successesOf,
+} from './wait-until-counted.ts'
 import type { Sequence, Step } from './step.ts'
 import type { World } from './world.ts'
 

@@ -13,7 +13,8 @@ export async function waitUntilCounted(party: Party): Promise<void> {
   await waitForDelivery(party)
   for (const player of party.players) {
     player.releasedBy = undefined
-    if (!party.isDeleted && player.limits.planRef !== undefined) await expectRemaining(party, player)
+    if (!party.isDeleted && player.limits.planRef !== undefined)
+      await expectRemaining(party, player)
   }
 }
 

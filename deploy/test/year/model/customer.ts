@@ -111,7 +111,10 @@ export class ModelCustomer {
   }
 
   /** Returns the time of the charge if no process has attempted it yet. */
-  unfinishedChargeAt({ reference }: ModelPurchase, lines: readonly ModelLine[]): number | undefined {
+  unfinishedChargeAt(
+    { reference }: ModelPurchase,
+    lines: readonly ModelLine[],
+  ): number | undefined {
     return this.unfinished.charges.get(keyOf(reference, lines))
   }
 
@@ -229,7 +232,8 @@ export class ModelCustomer {
   /** Applies a full refund. Purchases that continued its period for the difference end too. */
   refund(purchase: ModelPurchase, at: number): void {
     if (purchase.status === 'refunded') return
-    for (const carried of undoPlanChange(this.purchases, purchase, at)) this.#takeBackChange(carried, at)
+    for (const carried of undoPlanChange(this.purchases, purchase, at))
+      this.#takeBackChange(carried, at)
   }
 
   /** Issues an opposite invoice for the amount that a change carried, while all of it is still carried. */

@@ -22,7 +22,10 @@ export type ModelRecharge = RechargeTerms & {
 const failuresMax = 3
 
 /** Sets the terms of automatic top-ups. This resets declines, but keeps the monthly total. */
-export function setRechargeTerms(terms: RechargeTerms, before: ModelRecharge | undefined): ModelRecharge {
+export function setRechargeTerms(
+  terms: RechargeTerms,
+  before: ModelRecharge | undefined,
+): ModelRecharge {
   const { spent = 0n, month = null } = before ?? {}
   return { ...terms, status: 'active', failures: 0, spent, month }
 }

@@ -41,7 +41,10 @@ export async function startBenchEngines(
   const addresses = new Map([...running].map(([name, { address }]) => [name, address]))
   const pidOf = (name: EngineName): number => running.get(name)!.servers[0]!.pid
   return {
-    environment: servicesEnvironment(addresses, await readOrCreatePassword(join(root, 'clickhouse'))),
+    environment: servicesEnvironment(
+      addresses,
+      await readOrCreatePassword(join(root, 'clickhouse')),
+    ),
     ports,
     brokers: running.get('kafka')!.servers.map(({ pid }) => pid),
     processes: { 'chdb-gateway': pidOf('clickhouse'), redis: pidOf('redis') },

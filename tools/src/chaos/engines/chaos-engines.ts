@@ -49,7 +49,10 @@ export async function startChaosEngines(
     return { root, say: tell, endsWithParent: true, isShortLived: true }
   }
   return {
-    environment: servicesEnvironment(addresses, await readOrCreatePassword(join(root, 'clickhouse'))),
+    environment: servicesEnvironment(
+      addresses,
+      await readOrCreatePassword(join(root, 'clickhouse')),
+    ),
     ports,
     clickHouseFolder: join(root, 'clickhouse', 'data'),
     pidOf(server) {

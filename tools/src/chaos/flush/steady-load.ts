@@ -1,6 +1,9 @@
 import { requestWithRetries, defaultRetries } from '@tollgate/deploy/client/request-with-retries'
 import type { SeededRandom } from '../../client/seeded-random.ts'
-import type { TollgateClient, UnexpectedResponseError } from '@tollgate/deploy/client/tollgate-client'
+import type {
+  TollgateClient,
+  UnexpectedResponseError,
+} from '@tollgate/deploy/client/tollgate-client'
 import { runArrivals } from '../../load/arrivals.ts'
 import { enter, type CustomerLedger } from '../../load/ledger.ts'
 import { insist } from '../../load/usage-load.ts'
