@@ -38,9 +38,9 @@ import { findMissingEngines } from './engines/find-missing-engines.ts'
  * own broker, which is also killed.
  */
 
-const asked = process.env['TOLLGATE_TEST_BUS_MESSAGES']
-const isWhole = asked !== undefined
-const messagesTotal = Number(asked ?? 3_000)
+const configured = process.env['TOLLGATE_TEST_BUS_MESSAGES']
+const isWhole = configured !== undefined
+const messagesTotal = Number(configured ?? 3_000)
 const rounds = isWhole ? 4 : 1
 const bulkEvery = 10
 const bulkItems = 3

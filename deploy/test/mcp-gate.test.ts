@@ -306,8 +306,8 @@ describe('links and the tools of the proxy', () => {
   const url = 'https://hosted.test/customer/connect/con_1'
   const callTool = async (name: string, given: JsonObject = {}, customerRef = 'cus_1') => {
     const { client: plain } = callOf(server, customerRef)
-    const asked = { server, customerRef, toolName: name, arguments: given, client: plain }
-    const result = await linked.gate.callVirtual(asked)
+    const request = { server, customerRef, toolName: name, arguments: given, client: plain }
+    const result = await linked.gate.callVirtual(request)
     const [content] = result['content'] as [{ type: string; text: string }]
     expect(content.type).toBe('text')
     return { isError: result['isError'], said: JSON.parse(content.text) as JsonObject }

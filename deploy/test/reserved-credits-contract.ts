@@ -40,8 +40,8 @@ export function describeReservedCredits(opened: () => StackOfProvider): void {
     }
   }
   const reserve = (customerRef: string, units = 1, ttlSeconds = 600, product = productRef) => {
-    const asked = { customerRef, productRef: product, reserve: { units, ttlSeconds } }
-    const body = { ...asked, idempotencyKey: randomUUID() }
+    const request = { customerRef, productRef: product, reserve: { units, ttlSeconds } }
+    const body = { ...request, idempotencyKey: randomUUID() }
     return send<ReserveAnswer>('POST', '/v1/sdk/limits', body)
   }
   const release = (reservationId: string) =>

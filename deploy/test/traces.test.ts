@@ -97,9 +97,9 @@ test.each(['sandbox', 'live'] as const)(
     )
     const counted = batches.get('aggregator-counters')!
     const stored = batches.get('aggregator-sink')!
-    const of = { kind: 'consumer', attributes: { 'tollgate.environment': environment } }
-    expect(counted).toMatchObject({ name: `count ${topic}`, ...of })
-    expect(stored).toMatchObject({ name: `store ${topic}`, ...of })
+    const fields = { kind: 'consumer', attributes: { 'tollgate.environment': environment } }
+    expect(counted).toMatchObject({ name: `count ${topic}`, ...fields })
+    expect(stored).toMatchObject({ name: `store ${topic}`, ...fields })
     expect(childrenOf(spans, counted).map(({ name }) => name)).toContain(`apply ${environment}`)
     expect(childrenOf(store, stored).map(({ name }) => name)).toContain(
       `INSERT ${environment}.usage_records`,

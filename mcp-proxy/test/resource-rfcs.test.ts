@@ -116,8 +116,8 @@ describe.each(servers)('the metadata of a server %s', (_name, server) => {
     const headers = { origin: 'https://client.example' }
     const read = await send(url, { headers })
     expect(read.headers['access-control-allow-origin']).toBe('*')
-    const asked = { ...headers, 'access-control-request-method': 'GET' }
-    const preflight = await send(url, { method: 'OPTIONS', headers: asked })
+    const fields = { ...headers, 'access-control-request-method': 'GET' }
+    const preflight = await send(url, { method: 'OPTIONS', headers: fields })
     expect(preflight.status).toBe(204)
     expect(preflight.headers['access-control-allow-methods']).toContain('GET')
     expect(await send(url, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })

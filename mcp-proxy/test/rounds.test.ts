@@ -20,8 +20,8 @@ function requireInputTwice(): void {
   origin.respond = (seen, response) => {
     const { requestState } = seen.message['params'] as JsonObject
     const next = { undefined: 'one', one: 'two' }[String(requestState)]
-    const asked = { resultType: 'input_required', inputRequests: { q: {} }, requestState: next }
-    return sendResult(response, seen, next === undefined ? { resultType: 'complete' } : asked)
+    const request = { resultType: 'input_required', inputRequests: { q: {} }, requestState: next }
+    return sendResult(response, seen, next === undefined ? { resultType: 'complete' } : request)
   }
 }
 
@@ -170,8 +170,8 @@ function requireInputWithState(chars: number): string {
   const state = '\u0001'.repeat(chars)
   origin.respond = (seen, response) => {
     const { requestState } = seen.message['params'] as JsonObject
-    const asked = { resultType: 'input_required', inputRequests: { q: {} }, requestState: state }
-    return sendResult(response, seen, requestState === state ? { resultType: 'complete' } : asked)
+    const request = { resultType: 'input_required', inputRequests: { q: {} }, requestState: state }
+    return sendResult(response, seen, requestState === state ? { resultType: 'complete' } : request)
   }
   return state
 }
@@ -195,8 +195,8 @@ test('fails a call at once if its state leaves no room for the request in a body
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_BODY_BYTES_MAX: '20000' })
   origin.respond = (seen, response) => {
     const requestState = Array.from({ length: 1_000 }, () => Math.random().toString(36)).join('')
-    const asked = { resultType: 'input_required', inputRequests: { q: {} }, requestState }
-    return sendResult(response, seen, asked)
+    const request = { resultType: 'input_required', inputRequests: { q: {} }, requestState }
+    return sendResult(response, seen, request)
   }
   const { body } = await call({ name: 'search', arguments: { a: 'x'.repeat(12_000) } })
   expect(body).toMatchObject({ error: { code: -32_603 } })
@@ -205,14 +205,14 @@ test('fails a call at once if its state leaves no room for the request in a body
 })
 
 test('lets the paywall ask for input without a request to the origin', async () => {
-  const asked = { resultType: 'input_required', inputRequests: { 'tollgate-paywall': {} } }
+  const request = { resultType: 'input_required', inputRequests: { 'tollgate-paywall': {} } }
   stack.gate.decide = () => ({
     kind: 'paywalled',
-    answer: { kind: 'input_required', result: asked },
+    answer: { kind: 'input_required', result: request },
   })
   const params = { name: 'search', arguments: {} }
   const first = resultOf(await call(params, token, { elicitation: { url: {} } }))
-  expect(first).toMatchObject(asked)
+  expect(first).toMatchObject(request)
   stack.gate.decide = undefined
   await call({
     ...params,

@@ -203,9 +203,9 @@ describe('sessions', () => {
 
   test('of a checkout expire after 15 minutes, with one event', async () => {
     const { productRef, planRef } = await shop.sell({ price: 4900, setupFee: 100 })
-    const asked = { customerRef: await shop.newCustomer(), productRef, planRef }
+    const request = { customerRef: await shop.newCustomer(), productRef, planRef }
     const path = '/v1/sdk/checkout-sessions'
-    const { sessionId, checkoutUrl } = await shop.post<Opened>(path, asked, 201)
+    const { sessionId, checkoutUrl } = await shop.post<Opened>(path, request, 201)
     expect(checkoutUrl).toMatch(new RegExp(`/customer/checkout\\?id=${sessionId}$`))
     const created = Date.parse(opened) / 1000
     const told = { session_id: sessionId, url: checkoutUrl, created, expires_at: created + 900 }

@@ -123,21 +123,21 @@ describe('a limit check without a purchase', () => {
   ]
   test.each(rows)('%s', async (_what, plan, answer) => {
     const { productRef } = await shop.sell(plan)
-    const asked = { customerRef: await shop.newCustomer(), productRef }
-    const plain = await answerTo('POST /v1/sdk/limits', asked)
+    const request = { customerRef: await shop.newCustomer(), productRef }
+    const plain = await answerTo('POST /v1/sdk/limits', request)
     // Polling must not create checkout sessions.
     for (const field of ['checkoutUrl', 'checkoutSessionId', 'confirmationUrl']) {
       expect(plain).not.toHaveProperty(field)
     }
-    const withSession = { ...asked, includeCheckoutSession: true }
+    const withSession = { ...request, includeCheckoutSession: true }
     expect(await answerTo('POST /v1/sdk/limits', withSession)).toMatchObject(answer)
   })
 
   test('creates one purchase for concurrent first checks', async () => {
     const { productRef } = await shop.sell({ price: 0, default: true })
     const customerRef = await shop.newCustomer()
-    const asked = { customerRef, productRef }
-    await Promise.all(Array.from({ length: 5 }, () => answerTo('POST /v1/sdk/limits', asked)))
+    const request = { customerRef, productRef }
+    await Promise.all(Array.from({ length: 5 }, () => answerTo('POST /v1/sdk/limits', request)))
     const { body } = await world.call(`GET /v1/sdk/purchases/customer/${customerRef}`)
     expect(body).toMatchObject({ purchases: [{ productRef, isRecurring: true }] })
   })

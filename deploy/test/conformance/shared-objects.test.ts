@@ -58,12 +58,12 @@ describe('a product', () => {
 
 test('shows the address of a product that is an MCP server', async () => {
   const originUrl = 'https://mcp.acme.example/mcp'
-  const asked = { originUrl, name: 'Tools', mcpDomain: 'tools', tools: [{ name: 'search' }] }
+  const request = { originUrl, name: 'Tools', mcpDomain: 'tools', tools: [{ name: 'search' }] }
   const path = '/v1/sdk/products/mcp/bootstrap'
   const { product, mcpServer } = await shop.post<{
     product: { reference: string; plans: { reference: string }[] }
     mcpServer: { reference: string }
-  }>(path, asked, 201)
+  }>(path, request, 201)
   const mcp = {
     mcpServerRef: mcpServer.reference,
     mcpSubdomain: 'tools',

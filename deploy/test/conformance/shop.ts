@@ -117,7 +117,7 @@ function purchasesOf({
       const { events } = await get<{ events: { id: string; type: string }[] }>(
         '/v1/ui/events?limit=100',
       )
-      const told = await Promise.all(
+      const emitted = await Promise.all(
         events.map(async ({ id, type }) => {
           const { data } = await get<{ data: EventData }>(`/v1/ui/events/${id}`)
           return { type, ...data }
@@ -125,7 +125,7 @@ function purchasesOf({
       )
       const isAsked = ({ object }: EmittedEvent) =>
         Object.values(object).some((value) => references.includes(value as string))
-      return told.filter(isAsked).reverse()
+      return emitted.filter(isAsked).reverse()
     },
   }
 }

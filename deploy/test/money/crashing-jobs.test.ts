@@ -84,12 +84,12 @@ describe('changes at the processor without a webhook', () => {
   /** Creates a refunded payment whose refund the service does not know yet. */
   async function createUnknownRefund(): Promise<string> {
     const customerRef = await payments.createCustomer()
-    const asked = { customerRef, purpose: 'credit_topup', amount: 2_000, currency: 'USD' }
-    const { body } = await payments.createIntent(`dying-${customerRef}`, asked)
+    const request = { customerRef, purpose: 'credit_topup', amount: 2_000, currency: 'USD' }
+    const { body } = await payments.createIntent(`dying-${customerRef}`, request)
     const id = body.processorPaymentId
     await payments.confirm(id, 'pm_card_bypassPending')
-    const done = await payments.process<ProcessedPaymentBody>(id, customerRef)
-    expect(done.body.status).toBe('succeeded')
+    const processed = await payments.process<ProcessedPaymentBody>(id, customerRef)
+    expect(processed.body.status).toBe('succeeded')
     const refund = await payments.stripe('POST', 'refunds', { payment_intent: id, amount: '500' })
     payments.stack.clock.set(new Date(payments.stack.clock.now() + 360_000).toISOString())
     await payments.simulate('clock', { advanceSeconds: 360 })
@@ -167,9 +167,14 @@ describe('posted entries', () => {
       for (const [index, { providerId }] of shops.entries()) {
         charges += 1
         const customerRef = customers[index]!.reference
-        const of = { chargeRef: `ch_${charges}`, customerRef, currency: 'USD', amountMinor: 100n }
+        const fields = {
+          chargeRef: `ch_${charges}`,
+          customerRef,
+          currency: 'USD',
+          amountMinor: 100n,
+        }
         await runUnitOfWork(database, operationIn(providerId, new Date()), (work) =>
-          postMoney(work, paymentSucceeded({ ...of, pays: 'refunds' })),
+          postMoney(work, paymentSucceeded({ ...fields, pays: 'refunds' })),
         )
       }
     }

@@ -16,11 +16,11 @@ import { openStores } from './stores.ts'
  * emitted twice.
  */
 
-const asked = process.env['TOLLGATE_TEST_MONEY_HISTORIES']
-const historiesMax = Number(asked ?? 6)
+const configured = process.env['TOLLGATE_TEST_MONEY_HISTORIES']
+const historiesMax = Number(configured ?? 6)
 
 /** The histories are the same in each run, unless a number of histories is set. */
-const drawn = asked === undefined ? { seed: 34 } : {}
+const drawn = configured === undefined ? { seed: 34 } : {}
 
 const stores = await openStores()
 afterAll(() => stores.stop())

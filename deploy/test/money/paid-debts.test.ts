@@ -57,8 +57,8 @@ test('keeps the invoice payable once if the process dies while it opens or books
     expect(crashes.length).toBeGreaterThan(6)
     for (const crash of crashes) {
       const where = `${steps[Number(crash.atStep) - 1]} ${JSON.stringify(crash)}`
-      const told = await runStory(stores, { crashes: [crash], acts })
-      expect([where, told.crashes, told.happened['bill of usage that was paid']]).toEqual([
+      const result = await runStory(stores, { crashes: [crash], acts })
+      expect([where, result.crashes, result.happened['bill of usage that was paid']]).toEqual([
         where,
         1,
         1,

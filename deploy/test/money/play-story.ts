@@ -172,8 +172,8 @@ function activate(context: StoryContext, plan: PlanName): Promise<void> {
   const { customer, shop } = context
   const { productRef, planRefs } = shop
   const seller = { name: 'Acme' }
-  const asked = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar', seller }
-  return actAsCustomer(context, (work) => activatePlan(work, asked as SoldRequest))
+  const request = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar', seller }
+  return actAsCustomer(context, (work) => activatePlan(work, request as SoldRequest))
 }
 
 /** Runs an operation on the newest purchase of the product. */
@@ -184,8 +184,8 @@ function onPurchase(
   const { customer, shop } = context
   return actAsCustomer(context, async (work) => {
     const { sql, providerId } = work
-    const of = { customerRef: customer.reference, productRef: shop.productRef }
-    const held = await findDecidingPurchase(sql, providerId, of.customerRef, of.productRef)
+    const fields = { customerRef: customer.reference, productRef: shop.productRef }
+    const held = await findDecidingPurchase(sql, providerId, fields.customerRef, fields.productRef)
     if (held !== undefined) await body(work, held.reference)
   })
 }
@@ -235,12 +235,12 @@ async function buy(context: StoryContext, slot: Slot, item: Item): Promise<void>
 /** Opens the payment of an unpaid invoice, as on the checkout's page. A repeated request returns the same payment. */
 async function openDebt({ world, shop, customer, known }: StoryContext, slot: Slot): Promise<void> {
   const { providerId, productRef } = shop
-  const of = { customerRef: customer.reference, productRef }
+  const fields = { customerRef: customer.reference, productRef }
   try {
     const opened = await world.act(async (service) => {
       const operation = service.operation(providerId)
       const rows = service.parts.database.of(providerId).in(environment)
-      const [invoiceRef] = await rows.read((sql) => listDebts(sql, providerId, of))
+      const [invoiceRef] = await rows.read((sql) => listDebts(sql, providerId, fields))
       const isHere = await rows.read((sql) => findCustomer(sql, providerId, customer.reference))
       if (invoiceRef === undefined || isHere === undefined) return undefined
       return openInvoicePayment(service.parts, operation, isHere, invoiceRef)
@@ -313,8 +313,8 @@ async function stateCountry(context: StoryContext, slot: Slot, country: string):
   const told = { isBusiness: false, customerCountry: country }
   return withPayment(context, slot, (service, reference) => {
     const operation = service.operation(shop.providerId)
-    const of = { reference, customerRef: customer.reference }
-    return taxPayment(service.parts, operation, of, told, 0)
+    const fields = { reference, customerRef: customer.reference }
+    return taxPayment(service.parts, operation, fields, told, 0)
   })
 }
 
@@ -337,14 +337,14 @@ const usedMicros = 60_000_000_000n
 /** Records usage of a prepaid plan. It debits at most the balance. */
 async function useCredits({ world, shop, customer }: StoryContext): Promise<void> {
   const { usageLog: log, hotState } = world.stores
-  const of = { providerId: shop.providerId, customerRef: customer.reference }
+  const fields = { providerId: shop.providerId, customerRef: customer.reference }
   const usageRef = `usage_${randomUUID()}`
-  const due = { ...of, environment, usageRef, dueMicros: usedMicros, isKeyed: false } as const
+  const due = { ...fields, environment, usageRef, dueMicros: usedMicros, isKeyed: false } as const
   try {
     const { takenMicros } = await takeCredits({ log, hotState }, due, walletLimits)
     if (takenMicros === 0n) return
     const debit = { usageRef, micros: takenMicros }
-    await log.record({ ...of, productRef: shop.productRef, micros: 0n, at: world.now, debit })
+    await log.record({ ...fields, productRef: shop.productRef, micros: 0n, at: world.now, debit })
   } catch (error) {
     // The process that had to publish the wallet died.
     if (!(error instanceof UsageBehindError)) throw error
@@ -358,8 +358,8 @@ async function recordUsage(
 ) {
   const at = new Date(world.now.getTime() - lateDays * 86_400_000)
   const { providerId, productRef } = shop
-  const of = { providerId, productRef, customerRef: customer.reference }
-  await world.stores.usageLog.record({ ...of, micros: BigInt(units) * 1_000_000n, at })
+  const fields = { providerId, productRef, customerRef: customer.reference }
+  await world.stores.usageLog.record({ ...fields, micros: BigInt(units) * 1_000_000n, at })
 }
 
 /** Delivers the pending events in the given order, then the rest, each the given number of times. */

@@ -105,8 +105,8 @@ function verifyPayment(payment: PaymentRow, processor: AtProcessor, events: Even
   const failed = processor.charges.filter(
     (charge) => charge.payment_intent === id && charge.status === 'failed',
   )
-  const told = declines.filter((decline) => decline.startsWith('ch_'))
-  expect(failed.map((charge) => charge.id)).toEqual(expect.arrayContaining(told))
+  const declinedCharges = declines.filter((decline) => decline.startsWith('ch_'))
+  expect(failed.map((charge) => charge.id)).toEqual(expect.arrayContaining(declinedCharges))
   verifyRefundWanted(payment, processor)
 }
 

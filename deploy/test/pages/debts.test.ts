@@ -125,11 +125,11 @@ test("does not pay it on another customer's checkout, and refuses a free plan un
   await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
   await page.goto(own)
   const token = await page.locator('input[name="formToken"]').first().inputValue()
-  const asked = await page.request.post(`${own}/debts/${invoiceRef}`, {
+  const request = await page.request.post(`${own}/debts/${invoiceRef}`, {
     form: { formToken: token },
     maxRedirects: 0,
   })
-  expect([asked.status(), asked.headers()['location']]).toEqual([303, new URL(own).pathname])
+  expect([request.status(), request.headers()['location']]).toEqual([303, new URL(own).pathname])
   expect(await statusOf(paying, customerRef)).toBe('suspended')
   await visitor.close()
 }, 120_000)

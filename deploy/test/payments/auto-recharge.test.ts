@@ -97,10 +97,10 @@ test('stops charging after three declines until another card is saved', async ()
   }
   await eventually(async () => expect((await config()).status).toBe('failed'))
   expect(await balance()).toBe(40_000)
-  const told = await payments.eventsOf(customerRef)
-  expect(told.filter((type) => type === 'customer.credit.auto_topup_failed')).toHaveLength(3)
-  expect(told.filter((type) => type === 'payment.failed')).toHaveLength(3)
-  expect(told).not.toContain('payment.canceled')
+  const events = await payments.eventsOf(customerRef)
+  expect(events.filter((type) => type === 'customer.credit.auto_topup_failed')).toHaveLength(3)
+  expect(events.filter((type) => type === 'payment.failed')).toHaveLength(3)
+  expect(events).not.toContain('payment.canceled')
 })
 
 /** Returns the failures reported to the customer. */
@@ -124,9 +124,9 @@ async function recheck(): Promise<void> {
 }
 
 async function ask(fields: object): Promise<{ status: number; body: { message?: string } }> {
-  const asked = { customerRef, enabled: true, triggerType: 'balance', currency: 'USD' }
+  const request = { customerRef, enabled: true, triggerType: 'balance', currency: 'USD' }
   const amounts = { thresholdAmountMajor: 5, topupAmountMajor: 20 }
-  return payments.call('PUT', '/v1/sdk/auto-recharge', { ...asked, ...amounts, ...fields })
+  return payments.call('PUT', '/v1/sdk/auto-recharge', { ...request, ...amounts, ...fields })
 }
 
 test('counts tax towards the cap of a month', async () => {

@@ -129,9 +129,9 @@ test('refunds a cheaper plan that was paid after a plan with a notice began', as
   const cheap = await shop.payments.createPlan(other)
   const { customerRef } = purchase
   const { productRef } = shop.payments
-  const asked = { customerRef, productRef, planRef: cheap }
+  const request = { customerRef, productRef, planRef: cheap }
   await shop.sql`update purchases set status = 'expired'`
-  const { body } = await shop.payments.createIntent(`early-${customerRef}`, asked)
+  const { body } = await shop.payments.createIntent(`early-${customerRef}`, request)
   const { processorPaymentId } = body
   // A payment that the bank is processing is not cancelled when the other plan is paid.
   await shop.payments.confirm(processorPaymentId, 'pm_card_simulator_processing')
@@ -143,7 +143,7 @@ test('refunds a cheaper plan that was paid after a plan with a notice began', as
     expect(await shop.refundedMinorOf(processorPaymentId)).toBe(500n)
   })
   expect(await held()).toMatchObject({ planRef })
-  expect(await shop.payments.createIntent(`refused-${customerRef}`, asked)).toMatchObject({
+  expect(await shop.payments.createIntent(`refused-${customerRef}`, request)).toMatchObject({
     status: 400,
     body: { message: expect.stringContaining('has a notice of 7 days') as string },
   })
@@ -157,9 +157,9 @@ async function openLink(url: string) {
   const { pathname, search, searchParams } = new URL(url)
   const fetch = (at: string, init: RequestInit = {}) =>
     shop.payments.stack.fetch(at, { ...init, redirect: 'manual' })
-  const asked = await fetch(pathname + search)
+  const first = await fetch(pathname + search)
   const form = new URLSearchParams({ id: searchParams.get('id') ?? '' })
-  const opened = asked.ok ? await fetch(pathname, { method: 'POST', body: form }) : asked
+  const opened = first.ok ? await fetch(pathname, { method: 'POST', body: form }) : first
   const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
   const path = opened.headers.get('location') ?? ''
   const get = async (at: string) => (await fetch(at, { headers: { cookie } })).text()
@@ -179,11 +179,11 @@ test('shows on the pages when the purchase ends and what is charged until then',
   expect(await get(`${own}/cancel`)).toContain('The plan still renews on')
   await change('cancel', '2026-01-28T12:00:00Z')
   expect(await get(own)).toContain('because the notice period had passed')
-  const asked = { customerRef: await shop.payments.createCustomer(), productRef, planRef }
+  const request = { customerRef: await shop.payments.createCustomer(), productRef, planRef }
   const checkout = await shop.payments.call<{ checkoutUrl: string }>(
     'POST',
     '/v1/sdk/checkout-sessions',
-    asked,
+    request,
   )
   const review = await openLink(checkout.body.checkoutUrl)
   expect(await review.get(review.path)).toContain('Cancel at least 7 days before a period ends')

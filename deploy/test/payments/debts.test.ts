@@ -38,13 +38,13 @@ async function statusOf(): Promise<string> {
 
 async function activate(planRef: string): Promise<ActivateResponse> {
   const { customerRef } = purchase
-  const asked = { customerRef, productRef: stack.payments.productRef, planRef }
-  return (await stack.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)).body
+  const request = { customerRef, productRef: stack.payments.productRef, planRef }
+  return (await stack.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)).body
 }
 
 async function check(): Promise<LimitsResponse> {
-  const asked = { customerRef: purchase.customerRef, productRef: stack.payments.productRef }
-  return (await stack.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)).body
+  const request = { customerRef: purchase.customerRef, productRef: stack.payments.productRef }
+  return (await stack.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)).body
 }
 
 /** Opens the checkout's pages like a browser. */
@@ -104,8 +104,8 @@ describe('while the invoice is unpaid', () => {
 
   test('creates no payment intent for a plan', async () => {
     const { customerRef } = purchase
-    const asked = { customerRef, productRef: stack.payments.productRef, planRef: paidRef }
-    const { status, body } = await stack.payments.createIntent(`debt-${customerRef}`, asked)
+    const request = { customerRef, productRef: stack.payments.productRef, planRef: paidRef }
+    const { status, body } = await stack.payments.createIntent(`debt-${customerRef}`, request)
     expect({ status, body }).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining('unpaid') as string },

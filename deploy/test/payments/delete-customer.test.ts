@@ -9,8 +9,8 @@ const planRef = await payments.createPlan({ price: 1900, billingCycle: 'monthly'
 afterAll(() => payments.stop())
 
 async function intentOf(customerRef: string): Promise<string> {
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  const { body } = await payments.createIntent(`deleted-${customerRef}`, asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`deleted-${customerRef}`, request)
   return body.processorPaymentId
 }
 

@@ -136,8 +136,8 @@ describe('a plan that is bought after an unpaid period', () => {
 
   async function buy(plan: string, key: string): Promise<Purchase> {
     const { payments } = stack
-    const asked = { ...of(), planRef: plan }
-    const { body } = await payments.createIntent(`${key}-${purchase.reference}`, asked)
+    const request = { ...of(), planRef: plan }
+    const { body } = await payments.createIntent(`${key}-${purchase.reference}`, request)
     await payments.confirm(body.processorPaymentId)
     await payments.process(body.processorPaymentId, purchase.customerRef)
     return (await held())!
@@ -171,8 +171,8 @@ describe('a plan that is bought after an unpaid period', () => {
     await cancel()
     const window = `${purchase.reference}@${march.getTime() / 1000}`
     if (terms.price === 0) {
-      const asked = { ...of(), planRef: between }
-      expect((await stack.payments.call('POST', '/v1/sdk/activate', asked)).status).toBe(200)
+      const request = { ...of(), planRef: between }
+      expect((await stack.payments.call('POST', '/v1/sdk/activate', request)).status).toBe(200)
     } else {
       expect((await buy(between, 'between')).allowance).toMatchObject({ window, since: march })
     }

@@ -28,8 +28,8 @@ async function dispute({ reference }: Purchase, earlier = 0): Promise<string> {
     where purchase_ref = ${reference} and status = 'succeeded'
     order by succeeded_at desc, created_at desc`
   const { payments } = stack
-  const asked = { payment_intent: rows[earlier]!.id }
-  const { body } = await payments.stripe('GET', 'charges', asked)
+  const request = { payment_intent: rows[earlier]!.id }
+  const { body } = await payments.stripe('GET', 'charges', request)
   const happened = await payments.simulate(`charges/${body.data![0]!.id}/dispute`, {})
   await disputeEventsOf(String(happened['id']), 'payment.disputed')
   return String(happened['id'])
@@ -160,8 +160,8 @@ describe('a dispute that is lost', () => {
       ...monthly,
     })
     const { customerRef } = purchase
-    const asked = { customerRef, productRef: made.body.reference, planRef: other.body.reference }
-    const { body } = await stack.payments.createIntent(`other-${customerRef}`, asked)
+    const request = { customerRef, productRef: made.body.reference, planRef: other.body.reference }
+    const { body } = await stack.payments.createIntent(`other-${customerRef}`, request)
     await stack.payments.confirm(body.processorPaymentId, 'pm_card_visa')
     await stack.payments.process(body.processorPaymentId, customerRef)
     // The saved card is that of the second payment, which is now disputed.
@@ -192,8 +192,8 @@ test('starts a plan that is paid after a lost dispute only with another card', a
   await close(await dispute(purchase), 'lost')
   const { customerRef } = purchase
   const { payments } = stack
-  const asked = { customerRef, productRef: payments.productRef, planRef: postPaid }
-  const activate = () => payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)
+  const request = { customerRef, productRef: payments.productRef, planRef: postPaid }
+  const activate = () => payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)
   expect(await activate()).toMatchObject({
     body: { status: 'invalid', message: expect.stringContaining('Save another card') as string },
   })

@@ -9,8 +9,8 @@ const payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_
 afterAll(() => payments.stop())
 
 async function payTopUp(customerRef: string): Promise<string> {
-  const asked = { customerRef, purpose: 'credit_topup', amount: 5000, currency: 'USD' }
-  const { body } = await payments.createIntent(`lost-${customerRef}`, asked)
+  const request = { customerRef, purpose: 'credit_topup', amount: 5000, currency: 'USD' }
+  const { body } = await payments.createIntent(`lost-${customerRef}`, request)
   await payments.confirm(body.processorPaymentId, 'pm_card_bypassPending')
   const { body: processed } = await payments.process<ProcessedPaymentBody>(
     body.processorPaymentId,
@@ -44,8 +44,8 @@ test('finds a dispute, and how it ended', async () => {
 
 test('finds a payout, and that the bank returned it', async () => {
   await payTopUp(await payments.createCustomer())
-  const asked = { amount: '1000', currency: 'usd' }
-  const { body: payout } = await payments.stripe('POST', 'payouts', asked)
+  const request = { amount: '1000', currency: 'usd' }
+  const { body: payout } = await payments.stripe('POST', 'payouts', request)
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
   await expectEvents(payout.id, ['payout.paid'])
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'failed' })

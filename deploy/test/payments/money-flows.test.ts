@@ -15,9 +15,9 @@ beforeEach(async () => {
 
 type Paid = { readonly id: string; readonly fee: number }
 
-async function pay(asked: object, card?: string): Promise<Paid> {
+async function pay(request: object, card?: string): Promise<Paid> {
   sequence += 1
-  const { body } = await payments.createIntent(`flow-${sequence}`, { customerRef, ...asked })
+  const { body } = await payments.createIntent(`flow-${sequence}`, { customerRef, ...request })
   await payments.confirm(body.processorPaymentId, card)
   const processed = await payments.process<ProcessedPaymentBody>(
     body.processorPaymentId,
@@ -68,8 +68,8 @@ async function chargeOf(paymentId: string): Promise<string> {
 }
 
 async function adjustments(): Promise<string[]> {
-  const told = await payments.eventsOf(customerRef)
-  return told.filter((type) => type === 'customer.credit.adjusted')
+  const events = await payments.eventsOf(customerRef)
+  return events.filter((type) => type === 'customer.credit.adjusted')
 }
 
 describe('a top-up', () => {
@@ -132,9 +132,9 @@ describe('a plan', () => {
 
   test('stays active as long as one of several payments for its credits is not refunded', async () => {
     const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
-    const asked = { productRef: payments.productRef, planRef }
-    const first = await pay(asked)
-    const later = await pay(asked)
+    const request = { productRef: payments.productRef, planRef }
+    const first = await pay(request)
+    const later = await pay(request)
     const statusOf = async (): Promise<string | undefined> => {
       return (await payments.purchasesOf(customerRef))[0]?.status
     }

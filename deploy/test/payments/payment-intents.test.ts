@@ -25,8 +25,8 @@ function key(): string {
 }
 
 async function planIntent(planRef: string, more: object = {}): Promise<PaymentIntentBody> {
-  const asked = { customerRef, productRef: payments.productRef, planRef, ...more }
-  const { status, body } = await payments.createIntent(key(), asked)
+  const request = { customerRef, productRef: payments.productRef, planRef, ...more }
+  const { status, body } = await payments.createIntent(key(), request)
   expect([status, body]).toEqual([201, body])
   return body
 }
@@ -145,8 +145,8 @@ describe('a plan', () => {
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId)
     await payments.process(processorPaymentId, customerRef)
-    const asked = { customerRef, productRef: payments.productRef, planRef }
-    const again = await payments.createIntent(key(), asked)
+    const request = { customerRef, productRef: payments.productRef, planRef }
+    const again = await payments.createIntent(key(), request)
     expect(again.status).toBe(400)
     expect(again.body.message).toContain('already')
   })
@@ -203,8 +203,8 @@ describe('a plan', () => {
       currency: 'eur',
       exchangeRate: 1.0869565217,
     })
-    const asked = { customerRef, productRef: payments.productRef, planRef, currency: 'SEK' }
-    const refused = await payments.createIntent(key(), asked)
+    const request = { customerRef, productRef: payments.productRef, planRef, currency: 'SEK' }
+    const refused = await payments.createIntent(key(), request)
     expect([refused.status, refused.body.message]).toEqual([
       400,
       'Currency SEK is not supported. Available: USD, EUR',
@@ -289,15 +289,15 @@ describe('an idempotency key', () => {
   })
 
   test('returns the same payment for the same request, even concurrently', async () => {
-    const asked = { customerRef, purpose: 'credit_topup', amount: 500, currency: 'USD' }
+    const request = { customerRef, purpose: 'credit_topup', amount: 500, currency: 'USD' }
     const same = key()
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => payments.createIntent(same, asked)),
+      Array.from({ length: 10 }, () => payments.createIntent(same, request)),
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
-    const again = await payments.createIntent(same, asked)
+    const again = await payments.createIntent(same, request)
     expect(new Set([...answers, again].map(({ body }) => JSON.stringify(body))).size).toBe(1)
-    const other = await payments.createIntent(same, { ...asked, amount: 501 })
+    const other = await payments.createIntent(same, { ...request, amount: 501 })
     expect(other.status).toBe(409)
     const list = await payments.stripe('GET', 'payment_intents', { limit: '100' })
     const named = list.body.data!.filter(

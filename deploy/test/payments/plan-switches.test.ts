@@ -35,8 +35,8 @@ async function ask(planRef: string) {
   const { payments } = stack
   const { customerRef } = purchase
   sequence += 1
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  return payments.createIntent(`switch-${sequence}`, asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  return payments.createIntent(`switch-${sequence}`, request)
 }
 
 async function pay({ processorPaymentId }: PaymentIntentBody): Promise<ProcessedPaymentBody> {
@@ -48,8 +48,8 @@ async function pay({ processorPaymentId }: PaymentIntentBody): Promise<Processed
 
 async function activate(planRef: string): Promise<ActivateResponse> {
   const { payments } = stack
-  const asked = { customerRef: purchase.customerRef, productRef: payments.productRef, planRef }
-  return (await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)).body
+  const request = { customerRef: purchase.customerRef, productRef: payments.productRef, planRef }
+  return (await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)).body
 }
 
 async function held(): Promise<Purchase> {
@@ -109,8 +109,8 @@ test('charges the difference for the remaining days for a more expensive plan, a
       },
     ],
   })
-  const told = await stack.payments.eventsOf(purchase.customerRef)
-  expect(told.slice(told.indexOf('purchase.expired'))).toEqual([
+  const events = await stack.payments.eventsOf(purchase.customerRef)
+  expect(events.slice(events.indexOf('purchase.expired'))).toEqual([
     'purchase.expired',
     'purchase.created',
     'purchase.activated',
@@ -172,8 +172,8 @@ describe('between plans that include a number of units', () => {
     await pay((await ask(other)).body)
     const { payments } = stack
     const { customerRef } = purchase
-    const asked = { customerRef, productRef: payments.productRef }
-    const { body } = await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)
+    const request = { customerRef, productRef: payments.productRef }
+    const { body } = await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)
     // The change adds 200 units for 20 of 30 days.
     expect(body).toMatchObject({ withinLimits: true, remaining: 233, plan: other })
   })
@@ -219,8 +219,8 @@ test('changes the plan with the next renewal under the policy `none`', async () 
   expect(await stack.invoicesOf(after.reference)).toMatchObject([
     { status: 'paid', totalMinor: 5_000n },
   ])
-  const told = await stack.payments.eventsOf(purchase.customerRef)
-  expect(told).toContain('purchase.plan_changed')
+  const events = await stack.payments.eventsOf(purchase.customerRef)
+  expect(events).toContain('purchase.plan_changed')
 })
 
 test('charges the set-up fee of a plan without a price with the renewal that starts it', async () => {
@@ -332,9 +332,9 @@ describe('the set-up fee', () => {
   })
 
   async function dueNow(): Promise<number | undefined> {
-    const asked = { customerRef, productRef: stack.payments.productRef, planRef: feeRef }
+    const request = { customerRef, productRef: stack.payments.productRef, planRef: feeRef }
     sequence += 1
-    return (await stack.payments.createIntent(`fee-${sequence}`, asked)).body.amount
+    return (await stack.payments.createIntent(`fee-${sequence}`, request)).body.amount
   }
 
   test('is due at checkout after a trial that was never paid', async () => {

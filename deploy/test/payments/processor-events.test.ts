@@ -21,8 +21,8 @@ beforeEach(async () => {
 
 async function intentOf(): Promise<PaymentIntentBody> {
   sequence += 1
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  return (await payments.createIntent(`events-${sequence}`, asked)).body
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  return (await payments.createIntent(`events-${sequence}`, request)).body
 }
 
 async function paid(card?: string): Promise<string> {
@@ -37,8 +37,8 @@ async function refundOf(
   paymentId: string,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly id: string }> {
-  const asked = { payment_intent: paymentId, ...fields }
-  return (await payments.stripe('POST', 'refunds', asked)).body
+  const request = { payment_intent: paymentId, ...fields }
+  return (await payments.stripe('POST', 'refunds', request)).body
 }
 
 async function statusOfPurchase(): Promise<string | undefined> {

@@ -54,7 +54,7 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
   }
   addBillingCommands(program, {
     run: () => Promise.reject(new Error('not asked for')),
-    reconcile: (asked) => reconcileNow(config, asked, surroundings),
+    reconcile: (request) => reconcileNow(config, request, surroundings),
     restoreUsage: () => Promise.reject(new Error('not asked for')),
   })
   const words = ['node', 'tollgate', 'reconcile', '--environment', 'sandbox', ...parameters]
@@ -67,17 +67,20 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
 
 async function paid(card = 'pm_card_bypassPending'): Promise<string> {
   const customerRef = await payments.createCustomer()
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  const { body } = await payments.createIntent(`reconcile-${customerRef}`, asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`reconcile-${customerRef}`, request)
   await payments.confirm(body.processorPaymentId, card)
-  const done = await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
-  expect(done.body.status).toBe('succeeded')
+  const processed = await payments.process<ProcessedPaymentBody>(
+    body.processorPaymentId,
+    customerRef,
+  )
+  expect(processed.body.status).toBe('succeeded')
   return body.processorPaymentId
 }
 
 async function refunded(paymentId: string, amount: string): Promise<string> {
-  const asked = { payment_intent: paymentId, amount }
-  return (await payments.stripe('POST', 'refunds', asked)).body.id
+  const request = { payment_intent: paymentId, amount }
+  return (await payments.stripe('POST', 'refunds', request)).body.id
 }
 
 test('finds nothing in a busy installation', async () => {
@@ -85,8 +88,8 @@ test('finds nothing in a busy installation', async () => {
   const begun = await Promise.all(
     Array.from({ length: 3 }, async () => {
       const customerRef = await payments.createCustomer()
-      const asked = { customerRef, productRef: payments.productRef, planRef }
-      return (await payments.createIntent(`open-${customerRef}`, asked)).body.processorPaymentId
+      const request = { customerRef, productRef: payments.productRef, planRef }
+      return (await payments.createIntent(`open-${customerRef}`, request)).body.processorPaymentId
     }),
   )
   await pass(60)
@@ -131,8 +134,8 @@ async function referencesOf(processorIds: readonly string[]): Promise<string[]> 
 /** Creates a payment that the customer has paid, and that the service will not read soon. */
 async function paidUnnoticed(): Promise<string> {
   const customerRef = await payments.createCustomer()
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  const { body } = await payments.createIntent(`unnoticed-${customerRef}`, asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`unnoticed-${customerRef}`, request)
   await sql()`
     update payment_intents set next_look_at = null
     where processor_payment_id = ${body.processorPaymentId}`
@@ -255,8 +258,8 @@ test('finds differences between the ledger, the processor and the wallet', async
   const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
   const dispute = String(happened['id'])
   const customerRef = await payments.createCustomer()
-  const asked = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
-  const { body } = await payments.createIntent('reconcile-top-up', asked)
+  const request = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+  const { body } = await payments.createIntent('reconcile-top-up', request)
   await payments.confirm(body.processorPaymentId, 'pm_card_bypassPending')
   await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
   const [topUp] = await referencesOf([body.processorPaymentId])

@@ -47,8 +47,8 @@ async function changeTo(planRef: string): Promise<Purchase> {
 async function activate(planRef: string): Promise<Purchase> {
   const { payments } = stack
   const { customerRef } = first
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  const { body } = await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)
   expect(body.status).toBe('activated')
   return held()
 }
@@ -89,16 +89,16 @@ async function refundNow(reference: string, amount?: number): Promise<void> {
     where purchase_ref = ${reference} and status = 'succeeded' order by created_at limit 1`
   const part = amount === undefined ? {} : { amount: String(amount) }
   const { payments } = stack
-  const asked = { payment_intent: row!.id, ...part }
-  const { body } = await payments.stripe('POST', 'refunds', asked)
+  const request = { payment_intent: row!.id, ...part }
+  const { body } = await payments.stripe('POST', 'refunds', request)
   await eventually(async () =>
     expect(await payments.eventsOf(body.id)).toContain('payment.refunded'),
   )
 }
 
 async function purchaseEvents(): Promise<string[]> {
-  const told = await stack.payments.eventsOf(first.customerRef)
-  return told.filter((type) => type.startsWith('purchase.'))
+  const events = await stack.payments.eventsOf(first.customerRef)
+  return events.filter((type) => type.startsWith('purchase.'))
 }
 
 describe('a full refund of a change of plan', () => {
@@ -146,9 +146,9 @@ describe('a full refund of a change of plan', () => {
     await eventually(async () =>
       expect(await statuses()).toEqual({ small: 'active', middle: 'refunded' }),
     )
-    const told = await purchaseEvents()
-    expect(told.filter((type) => type === 'purchase.refunded')).toHaveLength(1)
-    expect(told.filter((type) => type === 'purchase.plan_changed')).toHaveLength(2)
+    const events = await purchaseEvents()
+    expect(events.filter((type) => type === 'purchase.refunded')).toHaveLength(1)
+    expect(events.filter((type) => type === 'purchase.plan_changed')).toHaveLength(2)
   })
 
   test('keeps the new plan if it is partial', async () => {

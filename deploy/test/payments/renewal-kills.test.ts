@@ -21,8 +21,8 @@ afterAll(async () => {
 })
 
 function startRun(job: string): ChildProcess {
-  const asked = ['billing', 'run', '--job', job, '--at', renewalAt, '--environment', 'sandbox']
-  const child = spawn(process.execPath, [main, ...asked], {
+  const request = ['billing', 'run', '--job', job, '--at', renewalAt, '--environment', 'sandbox']
+  const child = spawn(process.execPath, [main, ...request], {
     env: {
       PATH: process.env['PATH'],
       ...stack.runnerEnvironment({
@@ -90,10 +90,10 @@ test(
       const invoices = await stack.invoicesOf(reference)
       expect(invoices).toMatchObject([{ status: 'paid', totalMinor: 1_900n, paidMinor: 1_900n }])
       expect(await stack.succeededChargesOf(reference)).toBe(1)
-      const told = await stack.payments.eventsOf(customerRef)
-      expect(told.filter((type) => type === 'purchase.renewed')).toHaveLength(1)
+      const events = await stack.payments.eventsOf(customerRef)
+      expect(events.filter((type) => type === 'purchase.renewed')).toHaveLength(1)
       // One event is for the purchase and one for its renewal.
-      expect(told.filter((type) => type === 'payment.succeeded')).toHaveLength(2)
+      expect(events.filter((type) => type === 'payment.succeeded')).toHaveLength(2)
     }
     const unsettled = await stack.sql`
       select 1 from payment_attempts where outcome in ('sent', 'unknown')`

@@ -71,7 +71,8 @@ export class RenewalStack {
     const logger = createLogger('billing-runner', 'silent')
     const parts = await openParts(config, { clock, database, hotState, eventLog, logger })
     try {
-      const charged: ChargeInvoice = (asked, commit) => around!(() => parts.charge!(asked, commit))
+      const charged: ChargeInvoice = (request, commit) =>
+        around!(() => parts.charge!(request, commit))
       const charge = around === undefined ? parts.charge : charged
       const jobs = createJobs(config, { ...parts, charge })
       const { job } = jobs.find((each) => each.job.name === name)!
@@ -94,11 +95,14 @@ export class RenewalStack {
   async pay(customerRef: string, planRef: string, card: string, currency?: string): Promise<void> {
     const { payments } = this
     this.sequence += 1
-    const asked = { customerRef, productRef: payments.productRef, planRef, currency }
-    const { body } = await payments.createIntent(`buy-${this.sequence}`, asked)
+    const request = { customerRef, productRef: payments.productRef, planRef, currency }
+    const { body } = await payments.createIntent(`buy-${this.sequence}`, request)
     await payments.confirm(body.processorPaymentId, card)
-    const done = await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
-    if (done.body.status !== 'succeeded') throw new Error(JSON.stringify(done.body))
+    const processed = await payments.process<ProcessedPaymentBody>(
+      body.processorPaymentId,
+      customerRef,
+    )
+    if (processed.body.status !== 'succeeded') throw new Error(JSON.stringify(processed.body))
   }
 
   /** Replaces the saved card, as if the bank now treated it differently or the customer had chosen another one. */
@@ -121,8 +125,8 @@ export class RenewalStack {
   async payWith(customerRef: string, card: string): Promise<void> {
     this.sequence += 1
     const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD' }
-    const asked = { customerRef, ...topUp, autoRecharge: topUpTerms }
-    const { body } = await this.payments.createIntent(`pay-${this.sequence}`, asked)
+    const request = { customerRef, ...topUp, autoRecharge: topUpTerms }
+    const { body } = await this.payments.createIntent(`pay-${this.sequence}`, request)
     await this.payments.confirm(body.processorPaymentId, card)
     await this.payments.process(body.processorPaymentId, customerRef)
   }

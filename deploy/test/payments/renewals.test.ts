@@ -17,9 +17,9 @@ beforeEach(() => {
 const renewalAt = '2026-03-01T10:00:00Z'
 
 /** Makes the runner issue the invoice without charging it. */
-const unasked = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
+const withoutCharge = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
 
-async function told(purchase: Purchase): Promise<string[]> {
+async function emittedEvents(purchase: Purchase): Promise<string[]> {
   const types = await stack.payments.eventsOf(purchase.customerRef)
   const from = types.indexOf('purchase.activated')
   return types.slice(from + 1)
@@ -44,7 +44,7 @@ describe('a renewal', () => {
       { status: 'paid', totalMinor: 1_900n, paidMinor: 1_900n, nextChargeAt: null },
     ])
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
   test("includes the tax once the customer's country is known", async () => {
@@ -100,7 +100,7 @@ describe('a renewal', () => {
       await stack.runJob('payment-retries', at)
     }
     expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'suspended' })
-    expect(await told(purchase)).toEqual([
+    expect(await emittedEvents(purchase)).toEqual([
       'payment.failed',
       'purchase.past_due',
       'payment.failed',
@@ -119,7 +119,10 @@ describe('a renewal', () => {
     })
     expect(await stack.invoicesOf(purchase.reference)).toMatchObject([{ status: 'paid' }])
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-    expect((await told(purchase)).slice(-2)).toEqual(['payment.succeeded', 'purchase.activated'])
+    expect((await emittedEvents(purchase)).slice(-2)).toEqual([
+      'payment.succeeded',
+      'purchase.activated',
+    ])
   })
 
   test('is charged to a new card as soon as it is saved if the old card needs the customer', async () => {
@@ -130,7 +133,9 @@ describe('a renewal', () => {
       await stack.runJob('payment-retries', at)
     }
     expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'suspended' })
-    expect((await told(purchase)).filter((type) => type === 'payment.failed')).toHaveLength(1)
+    expect(
+      (await emittedEvents(purchase)).filter((type) => type === 'payment.failed'),
+    ).toHaveLength(1)
     const [before] = await stack.invoicesOf(purchase.reference)
     expect(before).toMatchObject({ status: 'open', failedCharges: 4 })
     await stack.payWith(purchase.customerRef, 'pm_card_mastercard')
@@ -152,7 +157,7 @@ describe('a renewal', () => {
       status: 'past_due',
       retryCount: 1,
     })
-    expect(await told(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
   })
 
   test('reads an unknown outcome from the processor, and is charged once', async () => {
@@ -167,13 +172,13 @@ describe('a renewal', () => {
     expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'active' })
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
   test('is not retried after a permanent decline of the card', async () => {
     await stack.useCard(purchase.customerRef, 'pm_card_visa_chargeDeclinedStolenCard')
     await stack.runJob('renewals', renewalAt)
-    expect(await told(purchase)).toEqual([
+    expect(await emittedEvents(purchase)).toEqual([
       'payment.failed',
       'purchase.past_due',
       'purchase.suspended',
@@ -186,7 +191,7 @@ describe('a renewal', () => {
     for (const at of ['2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z', '2026-03-05T15:00:00Z']) {
       await stack.runJob('payment-retries', at)
     }
-    expect(await told(purchase)).toEqual(['purchase.past_due', 'purchase.suspended'])
+    expect(await emittedEvents(purchase)).toEqual(['purchase.past_due', 'purchase.suspended'])
     expect(await stack.paymentsOf(purchase.reference)).toEqual([])
   })
 
@@ -198,7 +203,7 @@ describe('a renewal', () => {
       status: 'past_due',
       retryCount: 2,
     })
-    expect(await told(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
 
     const [paymentId] = await stack.paymentsOf(purchase.reference)
     await stack.payments.confirm(paymentId!, 'pm_card_authenticationRequired')
@@ -216,11 +221,11 @@ describe('a renewal', () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_simulator_processing')
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
-    expect(await told(purchase)).toEqual([])
+    expect(await emittedEvents(purchase)).toEqual([])
     const [paymentId] = await stack.paymentsOf(purchase.reference)
     await stack.payments.simulate(`payment_intents/${paymentId}/settle`, { isPaid: true })
     await stack.runJob('payment-retries', '2026-03-01T10:20:00Z')
-    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
   test('keeps the card that the customer saved while the payment was processing', async () => {
@@ -240,13 +245,13 @@ describe('a renewal', () => {
   })
 
   test('moves an amount that is too small to charge to the next invoice, and begins the period', async () => {
-    await stack.runJob('renewals', renewalAt, {}, unasked)
+    await stack.runJob('renewals', renewalAt, {}, withoutCharge)
     await stack.credit(purchase.reference, 1_880n)
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
     expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
       { status: 'paid', totalMinor: 1_900n, creditedMinor: 1_880n, carriedMinor: 20n },
     ])
-    expect(await told(purchase)).toEqual(['purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['purchase.renewed'])
   })
 
   test('is charged with a new payment if a credit note reduced the due amount', async () => {
@@ -302,7 +307,9 @@ describe('a renewal that was paid and refunded', () => {
       status: 'refunded',
       nextBillingDate: null,
     })
-    expect((await told(purchase)).filter((type) => type === 'purchase.refunded')).toHaveLength(1)
+    expect(
+      (await emittedEvents(purchase)).filter((type) => type === 'purchase.refunded'),
+    ).toHaveLength(1)
   })
 
   test('keeps access when earlier payments are refunded, and ends with its own', async () => {
@@ -341,5 +348,5 @@ test('charges the saved card when a trial ends, and records the price', async ()
     exchangeRate: '1.0000000000',
   })
   expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-  expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.trial_converted'])
+  expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.trial_converted'])
 })

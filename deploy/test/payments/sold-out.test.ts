@@ -16,8 +16,8 @@ const oneTime = (maxQuantity: number, fields: object = {}) =>
   shop.payments.createPlan({ type: 'one-time', price: 0, availability: { maxQuantity }, ...fields })
 
 async function activate(customerRef: string, planRef: string): Promise<ActivateResponse> {
-  const asked = { customerRef, productRef: shop.payments.productRef, planRef }
-  return (await shop.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)).body
+  const request = { customerRef, productRef: shop.payments.productRef, planRef }
+  return (await shop.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)).body
 }
 
 async function soldOf(planRef: string): Promise<number> {
@@ -47,8 +47,8 @@ test('gives 5 of 50 concurrent payments a place, and refunds the others', async 
   const planRef = await oneTime(5, { price: 1_900 })
   const { productRef } = shop.payments
   const bought = (await customers(50)).map(async (customerRef) => {
-    const asked = { customerRef, productRef, planRef }
-    const { body } = await shop.payments.createIntent(`sold-${customerRef}`, asked)
+    const request = { customerRef, productRef, planRef }
+    const { body } = await shop.payments.createIntent(`sold-${customerRef}`, request)
     return { customerRef, id: body.processorPaymentId }
   })
   const payments = await Promise.all(bought)
@@ -74,8 +74,8 @@ test('gives 5 of 50 customers a place who are enrolled by limit checks', async (
   const limited = { ...plan, availability: { maxQuantity: 5 } }
   await shop.payments.call('POST', `/v1/sdk/products/${productRef}/plans`, limited)
   const checks = (await customers(50)).map(async (customerRef) => {
-    const asked = { customerRef, productRef }
-    return (await shop.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)).body
+    const request = { customerRef, productRef }
+    return (await shop.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)).body
   })
   const answers = await Promise.all(checks)
   expect(answers.filter(({ withinLimits }) => withinLimits)).toHaveLength(5)
@@ -87,13 +87,13 @@ test('frees a place after a refund, but not after a cancellation', async () => {
   await shop.payments.call('POST', `/v1/sdk/purchases/${first.reference}/cancel`, {})
   const second = await shop.buy(planRef)
   const third = await shop.payments.createCustomer()
-  const asked = { customerRef: third, productRef: shop.payments.productRef, planRef }
-  expect(await shop.payments.createIntent(`third-${third}`, asked)).toMatchObject({
+  const request = { customerRef: third, productRef: shop.payments.productRef, planRef }
+  expect(await shop.payments.createIntent(`third-${third}`, request)).toMatchObject({
     status: 400,
     body: { message: 'The plan is sold out' },
   })
   expect(await activate(third, planRef)).toMatchObject({ status: 'invalid' })
-  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', asked)).toMatchObject({
+  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', request)).toMatchObject({
     status: 400,
     body: { message: `Plan ${planRef} is sold out` },
   })
@@ -118,8 +118,8 @@ test('counts one place per customer of a free plan, however often it is activate
   expect(await activate(other!, planRef)).toMatchObject({ status: 'activated' })
   expect(await activate(third!, planRef)).toMatchObject({ message: 'The plan is sold out' })
   // The place still belongs to the customer who had it.
-  const asked = { customerRef: one, productRef: shop.payments.productRef, planRef }
-  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', asked)).toMatchObject({
+  const request = { customerRef: one, productRef: shop.payments.productRef, planRef }
+  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', request)).toMatchObject({
     status: 201,
   })
   expect(await activate(one!, planRef)).toMatchObject({ status: 'activated' })
@@ -130,10 +130,10 @@ test('counts a place for each purchase of a paid plan, even by the same customer
   const { reference, customerRef } = await shop.buy(planRef)
   await shop.payments.call('POST', `/v1/sdk/purchases/${reference}/cancel`, {})
   await shop.pay(customerRef, planRef, 'pm_card_visa')
-  const asked = { customerRef, productRef: shop.payments.productRef, planRef }
+  const request = { customerRef, productRef: shop.payments.productRef, planRef }
   const second = (await shop.purchasesOf(customerRef)).find(({ status }) => status === 'active')
   await shop.payments.call('POST', `/v1/sdk/purchases/${second!.reference}/cancel`, {})
-  expect(await shop.payments.createIntent(`again-${customerRef}`, asked)).toMatchObject({
+  expect(await shop.payments.createIntent(`again-${customerRef}`, request)).toMatchObject({
     status: 400,
     body: { message: 'The plan is sold out' },
   })

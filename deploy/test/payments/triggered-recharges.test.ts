@@ -69,8 +69,8 @@ async function createCustomerWithTopUps(): Promise<string> {
   await call('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
   const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
   const intents = '/v1/sdk/payment-intents'
-  const asked = { ...topUp, autoRecharge: terms }
-  const opened = await client.send('POST', intents, asked, `arm-${sequence}`)
+  const request = { ...topUp, autoRecharge: terms }
+  const opened = await client.send('POST', intents, request, `arm-${sequence}`)
   const { processorPaymentId } = opened.body as { processorPaymentId: string }
   await confirm(processorPaymentId)
   await call('POST', `/v1/sdk/payment-intents/${processorPaymentId}/process`, { customerRef })
@@ -130,8 +130,8 @@ test('reports in the response that a debit below the threshold began a top-up', 
 test('begins one top-up for concurrent debits below the threshold, reported at most once', async () => {
   const customerRef = await createCustomerWithTopUps()
   expect(await use(customerRef, 40)).toBe(false)
-  const told = await Promise.all(Array.from({ length: 20 }, () => use(customerRef, 1)))
-  expect(told.filter((triggered) => triggered === true).length).toBeLessThanOrEqual(1)
+  const triggers = await Promise.all(Array.from({ length: 20 }, () => use(customerRef, 1)))
+  expect(triggers.filter((triggered) => triggered === true).length).toBeLessThanOrEqual(1)
   await eventually(async () => expect(await balance(customerRef)).toBe(240_000))
   expect(await topUps(customerRef)).toBe(1)
   expect(await use(customerRef, 1)).toBe(false)

@@ -14,8 +14,8 @@ afterAll(async () => {
 })
 
 async function begin(payments: PaymentStack, customerRef: string): Promise<PaymentIntentBody> {
-  const asked = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
-  const { body } = await payments.createIntent(`old-${customerRef}`, asked)
+  const request = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+  const { body } = await payments.createIntent(`old-${customerRef}`, request)
   await payments.sql`update payment_intents set seller_name = null`
   return body
 }
@@ -54,9 +54,9 @@ test('names the seller if the outcome of the creating call is unknown', async ()
   await withWebhooks.simulate('faults', fault)
   const { processorPaymentId } = await begin(withWebhooks, customerRef)
   expect(processorPaymentId).toBeUndefined()
-  const asked = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+  const request = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
   await eventually(async () => {
-    const again = await withWebhooks.createIntent(`old-${customerRef}`, asked)
+    const again = await withWebhooks.createIntent(`old-${customerRef}`, request)
     expect(again.status).toBe(201)
     await withWebhooks.confirm(again.body.processorPaymentId)
   })

@@ -100,8 +100,8 @@ function partsOf(): Parts {
 
 async function reconcile(isRepairing = false, providerId?: string): Promise<Told> {
   const parts = partsOf()
-  const asked = { environment, providerId } as const
-  const { reports, repairs, withheld } = await runReconciliation(config(), parts, asked)
+  const request = { environment, providerId } as const
+  const { reports, repairs, withheld } = await runReconciliation(config(), parts, request)
   if (isRepairing) await repair(parts, environment, repairs)
   expect(reports).toHaveLength(1)
   const [report] = reports
@@ -217,8 +217,8 @@ test('finds a wallet that differs in hot state', { timeout: patienceMs }, async 
   await stack.stopProjections()
   await miscount(at, walletSeries, 7_000_000n)
   await stack.startProjections()
-  const told = (await reconcile()).findings.filter(({ reference }) => reference === otherRef)
-  expect(told.map(({ kind, ours, theirs }) => `${kind}: ${ours} | ${theirs}`)).toEqual([
+  const findings = (await reconcile()).findings.filter(({ reference }) => reference === otherRef)
+  expect(findings.map(({ kind, ours, theirs }) => `${kind}: ${ours} | ${theirs}`)).toEqual([
     'wallet: put in 500 | 900',
     'wallet: spent by the hot state 7 | 0',
   ])
@@ -244,9 +244,9 @@ test('ignores wallet changes that are not published yet', { timeout: 2 * patienc
 test(
   'does not rebuild counters when only one provider is compared',
   async () => {
-    const told = await reconcile(true, await providerOf(customerRef))
-    expect(told.repairs.filter(({ kind }) => kind === 'counts')).toEqual([])
-    expect(told.withheld).toContainEqual({
+    const report = await reconcile(true, await providerOf(customerRef))
+    expect(report.repairs.filter(({ kind }) => kind === 'counts')).toEqual([])
+    expect(report.withheld).toContainEqual({
       repair: { kind: 'counts', partition: (await countersOf('user-1', cappedRef)).partition },
       reason: 'one provider alone',
     })
@@ -332,16 +332,16 @@ test('finds a missing record by its count and its debit', { timeout: patienceMs 
   await stack.usageStore.command(`DELETE FROM ${environment}.usage_records WHERE id = '${id}'`)
   const paid = Number(taken!.total) * 100
   const purchaseRef = await purchaseOf(payerRef)
-  const told = await reconcile()
-  expect(wordsOf(told)).toEqual([
+  const report = await reconcile()
+  expect(wordsOf(report)).toEqual([
     `counter ${purchaseRef}: counted ${taken!.total} | recorded ${Number(taken!.total) - 2}`,
     `wallet ${payerRef}: spent and posted ${paid} | ${paid - 200}`,
     `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
   ])
   // Counts rebuilt from the remaining records would return credits that were already spent.
   const { partition } = await walletOf(payerRef)
-  expect(told.repairs).not.toContainEqual({ kind: 'counts', partition })
-  expect(told.withheld).toContainEqual({
+  expect(report.repairs).not.toContainEqual({ kind: 'counts', partition })
+  expect(report.withheld).toContainEqual({
     repair: { kind: 'counts', partition },
     reason: 'records are gone',
   })

@@ -9,8 +9,8 @@ import { anySequence, pauses } from './step.ts'
  * admits. In every sequence, everything admitted is paid or promised, and nothing is charged twice.
  */
 
-const asked = process.env['TOLLGATE_TEST_SEQUENCES']
-const sequencesMax = Number(asked ?? 100)
+const configured = process.env['TOLLGATE_TEST_SEQUENCES']
+const sequencesMax = Number(configured ?? 100)
 
 /** Number of sequences that share one clock. */
 const batchSize = 100
@@ -18,7 +18,8 @@ const batchSize = 100
 const rounds = 3
 
 /** The sequences are the same in each run, unless a number of sequences is set. */
-const firstSeed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const firstSeed =
+  configured === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 /** Number of sequences per test, so that no test takes so long that the run counts as hanging. */
 const sequencesEach = 1_000

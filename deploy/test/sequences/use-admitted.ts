@@ -28,8 +28,8 @@ type Used = {
 
 function record({ world, market, customer }: Player, used: Used): Promise<void> {
   const { providerId, productRef } = market
-  const of = { providerId, productRef, customerRef: customer.reference }
-  return world.stores.usageLog.record({ ...of, ...used, at: world.now })
+  const fields = { providerId, productRef, customerRef: customer.reference }
+  return world.stores.usageLog.record({ ...fields, ...used, at: world.now })
 }
 
 async function debit(player: Player, units: number): Promise<void> {

@@ -8,16 +8,16 @@ import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
 /* Runs of a job whose process dies once at each of its effects. Another process then does the job again. */
 
-const of = new UsageShop()
+const usageShop = new UsageShop()
 
 /** Runs a job in a separate process. The claims of a dead process expire immediately. */
 async function runIn(life: CrashingProcess, name: string, at: string): Promise<void> {
-  const { runner } = of
+  const { runner } = usageShop
   runner.clock.set(at)
   const limits = { ...runner.config({ TOLLGATE_BILLING_TRIES_MAX: '1' }), claimLeaseMs: 0 }
   const database = databaseOf(life, runner.database)
   const hotState = hotStateOf(life, runner.hotState)
-  const parts: Parts = { ...runner.parts, database, hotState, charge: of.paying }
+  const parts: Parts = { ...runner.parts, database, hotState, charge: usageShop.paying }
   const { job } = createJobs(limits, parts).find((each) => each.job.name === name)!
   const slotParts = { publisher: publisherOf(parts), logger: parts.logger, limits }
   const never = new AbortController().signal
@@ -37,9 +37,9 @@ async function crashAtEachStep(
 }
 
 async function buyAndUse(input: Parameters<UsageShop['buy']>[0], units: number): Promise<Purchase> {
-  of.runner.clock.set('2026-01-31T12:00:00Z')
-  const purchase = await of.buy(input)
-  await of.use(purchase, units, '2026-02-10T00:00:00Z')
+  usageShop.runner.clock.set('2026-01-31T12:00:00Z')
+  const purchase = await usageShop.buy(input)
+  await usageShop.use(purchase, units, '2026-02-10T00:00:00Z')
   return purchase
 }
 
@@ -53,11 +53,11 @@ describe('a price that is charged after the usage', () => {
       const life = new CrashingProcess({ atStep, sendsPendingCall: false })
       await runIn(life, 'usage-billing', graceEnd)
       await runIn(new CrashingProcess(), 'usage-billing', graceEnd)
-      const invoices = await of.invoicesOf(purchase)
+      const invoices = await usageShop.invoicesOf(purchase)
       const kinds = invoices.map(({ lines }) => lines.map(({ inputs }) => inputs.kind))
       expect(kinds, `${atStep}: ${life.steps.at(-1)}`).toEqual([['usage'], ['recurring']])
       const nextBillingDate = new Date('2026-03-31T12:00:00Z')
-      expect(await of.now(purchase)).toMatchObject({ nextBillingDate })
+      expect(await usageShop.now(purchase)).toMatchObject({ nextBillingDate })
       return life
     })
     expect(steps.filter((step) => step === 'after commit').length).toBeGreaterThan(3)
@@ -65,10 +65,13 @@ describe('a price that is charged after the usage', () => {
 
   test('waits for a runner that can charge, without repeated checks', async () => {
     const purchase = await buyAndUse(usageFirst, 100)
-    const bill = () => of.runner.runJob('usage-billing', graceEnd)
+    const bill = () => usageShop.runner.runJob('usage-billing', graceEnd)
     expect(await bill()).toEqual(new Map([['postponed', 1]]))
     expect(await bill()).toEqual(new Map([['postponed', 1]]))
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'open' }, { status: 'open' }])
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([
+      { status: 'open' },
+      { status: 'open' },
+    ])
   })
 })
 
@@ -76,8 +79,8 @@ describe('unused units of a period', () => {
   const rolling = { ...postPaid, freeUnits: 0, limit: 1_000, rolloverUnusedUnits: true } as const
   const quarter = { ...rolling, billingCycle: 'quarterly' } as const
 
-  async function told({ reference }: Purchase): Promise<unknown[]> {
-    const events = await of.runner.events(of.shop, /^usage\.reset$/)
+  async function emittedEvents({ reference }: Purchase): Promise<unknown[]> {
+    const events = await usageShop.runner.events(usageShop.shop, /^usage\.reset$/)
     return events
       .filter(({ object }) => JSON.stringify(object).includes(reference))
       .map(({ object }) => object['carriedOverUnits'])
@@ -89,9 +92,9 @@ describe('unused units of a period', () => {
       const life = new CrashingProcess({ atStep, sendsPendingCall: false })
       await runIn(life, 'usage-reset', '2026-04-30T12:00:00Z')
       await runIn(new CrashingProcess(), 'usage-reset', '2026-04-30T12:00:00Z')
-      expect(await told(purchase), `${atStep}: ${life.steps.at(-1)}`).toEqual([400])
+      expect(await emittedEvents(purchase), `${atStep}: ${life.steps.at(-1)}`).toEqual([400])
       const carrySettlesAt = new Date('2026-05-30T13:00:00Z')
-      expect(await of.now(purchase)).toMatchObject({ carrySettlesAt })
+      expect(await usageShop.now(purchase)).toMatchObject({ carrySettlesAt })
       return life
     })
     expect(steps.filter((step) => step === 'after commit').length).toBeGreaterThan(2)
@@ -101,14 +104,16 @@ describe('unused units of a period', () => {
     const steps = await crashAtEachStep(async (atStep) => {
       const purchase = await buyAndUse(quarter, 600)
       await runIn(new CrashingProcess(), 'usage-reset', '2026-04-30T12:00:00Z')
-      of.runner.clock.set('2026-05-20T00:00:00Z')
-      await of.useLate(purchase, 50, '2026-04-25T00:00:00Z')
+      usageShop.runner.clock.set('2026-05-20T00:00:00Z')
+      await usageShop.useLate(purchase, 50, '2026-04-25T00:00:00Z')
       const life = new CrashingProcess({ atStep, sendsPendingCall: false })
       await runIn(life, 'usage-reset', '2026-05-30T13:00:00Z')
       await runIn(new CrashingProcess(), 'usage-reset', '2026-05-30T13:00:00Z')
       const settled = { carriedOverMicros: 350_000_000n, carrySettlesAt: null }
-      expect(await of.now(purchase), `${atStep}: ${life.steps.at(-1)}`).toMatchObject(settled)
-      expect(await told(purchase)).toEqual([400])
+      expect(await usageShop.now(purchase), `${atStep}: ${life.steps.at(-1)}`).toMatchObject(
+        settled,
+      )
+      expect(await emittedEvents(purchase)).toEqual([400])
       return life
     })
     expect(steps.filter((step) => step === 'after commit').length).toBeGreaterThan(2)

@@ -9,9 +9,9 @@ import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
  * sent twice.
  */
 
-const asked = process.env['TOLLGATE_TEST_WEBHOOK_KILLED_DELIVERIES']
-const deliveries = Number(asked ?? 1_500)
-const killEveryMs = asked === undefined ? 1_000 : 2_000
+const configured = process.env['TOLLGATE_TEST_WEBHOOK_KILLED_DELIVERIES']
+const deliveries = Number(configured ?? 1_500)
+const killEveryMs = configured === undefined ? 1_000 : 2_000
 
 /** Maximum requests of one dispatcher to one endpoint at a time. */
 const perEndpointMax = 4
@@ -43,7 +43,7 @@ test(
     const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`
     select count(*)::int as deliveries from webhook_deliveries where state <> 'succeeded'`
     expect(left!.deliveries).toBe(0)
-    if (asked !== undefined) console.log('killed dispatchers', seen)
+    if (configured !== undefined) console.log('killed dispatchers', seen)
   },
 )
 

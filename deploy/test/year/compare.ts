@@ -61,9 +61,9 @@ export class Comparison {
     for (const { purchase, currency } of expected) {
       const row = found.get(purchase.reference)
       found.delete(purchase.reference)
-      const told = this.#events.get(purchase.reference) ?? []
+      const events = this.#events.get(purchase.reference) ?? []
       const differs =
-        row === undefined ? ['is missing'] : differencesOf(purchase, currency, row, told)
+        row === undefined ? ['is missing'] : differencesOf(purchase, currency, row, events)
       const name = `${environment} ${purchase.plan.name} ${purchase.reference}`
       differences.push(...differs.map((difference) => `${name}: ${difference}`))
     }
@@ -85,9 +85,9 @@ export class Comparison {
     for (const { type, reference, livemode } of rows) {
       if (livemode !== (environment === 'live')) throw new Error(`${type} is in ${environment}`)
       if (!/^(purchase|usage)\./.test(type) || reference === null) continue
-      const told = this.#events.get(reference) ?? []
-      told.push(type)
-      this.#events.set(reference, told)
+      const events = this.#events.get(reference) ?? []
+      events.push(type)
+      this.#events.set(reference, events)
     }
     this.eventsTotal += rows.length
     if (rows.length > 0) this.#toldUntil.set(environment, rows.at(-1)!.sequence)

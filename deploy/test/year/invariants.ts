@@ -73,17 +73,17 @@ export async function findUnbalancedBooks({ stack }: Installation): Promise<stri
 
 /** Verifies the ledger, its seals, wallets and invoices with the operator's command. */
 export async function verifyLedger({ stack }: Installation): Promise<string[]> {
-  const said: string[] = []
+  const lines: string[] = []
   const output = createOutput(
     () => 'text',
-    (line) => said.push(line),
+    (line) => lines.push(line),
   )
   try {
     await verifyLedgerCommand({ database: stack.database, output })
     return []
   } catch (error) {
     if (!(error instanceof CliError)) throw error
-    return said
+    return lines
   }
 }
 

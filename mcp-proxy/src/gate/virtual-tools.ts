@@ -130,8 +130,8 @@ async function readUserInfo(
   server: ServedServer,
   customerRef: string,
 ): Promise<UserInfoResponse | undefined> {
-  const asked = { customerRef, productRef: server.productRef }
-  const reply = await controlPlane.post(userInfoPath, server, asked, timeoutMs)
+  const request = { customerRef, productRef: server.productRef }
+  const reply = await controlPlane.post(userInfoPath, server, request, timeoutMs)
   if (reply.kind === 'failed' || reply.status !== 200) return undefined
   return userInfoResponseSchema.safeParse(reply.body).data
 }
@@ -156,8 +156,8 @@ async function userInfo(
   customerRef: string,
 ): Promise<JsonObject> {
   const { productRef } = server
-  const asked = { customerRef, productRef }
-  const reply = await controlPlane.post(userInfoPath, server, asked, timeoutMs)
+  const request = { customerRef, productRef }
+  const reply = await controlPlane.post(userInfoPath, server, request, timeoutMs)
   if (reply.kind === 'failed')
     return failure('The account cannot be read now. Try again in a few seconds.')
   if (reply.status !== 200) return failure(messageOf(reply))

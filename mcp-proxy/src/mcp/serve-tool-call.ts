@@ -139,8 +139,8 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
       const error = textOf(errorMessage(id, errorCodes.internal, reason))
       return reply.finish(error, 200, () => settle?.(ended))
     }
-    const asked = rewritten(text, message, { ...message, result: asking.result })
-    return reply.finish(asked, 200, () => settle?.({ outcome: 'interim', durationMs }))
+    const request = rewritten(text, message, { ...message, result: asking.result })
+    return reply.finish(request, 200, () => settle?.({ outcome: 'interim', durationMs }))
   }
   const failed = result['isError'] === true
   const ended: CallEnd = failed

@@ -40,7 +40,7 @@ test('uses an old value while the source fails, rarely retries, and finally reje
   await cache.get('a')
   isAway = true
   time.now += 10_000
-  for (let asked = 0; asked < 10; asked += 1) expect(await cache.get('a')).toBe(1)
+  for (let request = 0; request < 10; request += 1) expect(await cache.get('a')).toBe(1)
   expect(reads).toBe(2)
   time.now += 60_000
   await expect(cache.get('a')).rejects.toThrow('away')
@@ -60,7 +60,7 @@ test('limits how long a request waits for a source that hangs, and never delays 
   expect(await cache.get('a')).toBe(1)
   const waitedMs = performance.now() - begunAt
   expect(waitedMs).toBeGreaterThan(400)
-  for (let asked = 0; asked < 100; asked += 1) expect(await cache.get('a')).toBe(1)
+  for (let request = 0; request < 100; request += 1) expect(await cache.get('a')).toBe(1)
   expect(performance.now() - begunAt - waitedMs).toBeLessThan(300)
 })
 

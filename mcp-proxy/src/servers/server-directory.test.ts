@@ -49,7 +49,7 @@ test('looks up thousands of unknown subdomains in batches, and evicts no server 
 })
 
 test('looks up an unknown subdomain once per interval, and finds it once it has a server', async () => {
-  for (let asked = 0; asked < 10; asked++) expect(await get('later')).toBeUndefined()
+  for (let request = 0; request < 10; request++) expect(await get('later')).toBeUndefined()
   expect(lookups).toEqual([['later']])
   known.add('later')
   now += 1_999

@@ -93,8 +93,8 @@ export async function openParty(market: Market, name: string): Promise<Party> {
 
 /** Reads the customer's current limits. All earlier calls must be counted. */
 export async function readLimits({ market, productRef }: Party, player: Player): Promise<void> {
-  const asked = { customerRef: player.reference, productRef }
-  const { status, body } = await market.client.send('POST', '/v1/sdk/limits', asked)
+  const request = { customerRef: player.reference, productRef }
+  const { status, body } = await market.client.send('POST', '/v1/sdk/limits', request)
   const used = usedBy(player)
   if (status !== 200) {
     player.limits = { planRef: undefined, remaining: 0, used }

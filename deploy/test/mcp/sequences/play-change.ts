@@ -53,8 +53,8 @@ async function buy(party: Party, player: Player): Promise<void> {
   const { market, productRef, planRefs } = party
   const { client } = market
   const customerRef = player.reference
-  const asked = { customerRef, productRef, planRef: planRefs.pro }
-  const intent = await client.send('POST', '/v1/sdk/payment-intents', asked, nextMark(party))
+  const request = { customerRef, productRef, planRef: planRefs.pro }
+  const intent = await client.send('POST', '/v1/sdk/payment-intents', request, nextMark(party))
   if (intent.status >= 300) return
   const { processorPaymentId } = intent.body as PaymentIntentBody
   await stripe(party, `payment_intents/${processorPaymentId}/confirm`, {
@@ -145,8 +145,8 @@ type Mapping = {
 async function mapTool(party: Party, tool: string, mapping: Mapping): Promise<void> {
   const { market, productRef, planRefs, tools, dropped, archivedRefs } = party
   const path = `/v1/sdk/products/${productRef}/mcp/plans`
-  const asked = { toolMapping: [{ name: tool, ...mapping }] }
-  const { status } = await market.client.send('PUT', path, asked)
+  const request = { toolMapping: [{ name: tool, ...mapping }] }
+  const { status } = await market.client.send('PUT', path, request)
   const isKnown = mapping.planKeys.every((key) => !archivedRefs.has(planRefs[key]))
   expect(status, JSON.stringify(mapping)).toBe(isKnown ? 200 : 400)
   if (!isKnown) return

@@ -10,8 +10,8 @@ import { World } from './world.ts'
  * exceeded.
  */
 
-const asked = process.env['TOLLGATE_TEST_MCP_SEQUENCES']
-const sequencesMax = Number(asked ?? 12)
+const configured = process.env['TOLLGATE_TEST_MCP_SEQUENCES']
+const sequencesMax = Number(configured ?? 12)
 
 /** Number of sequences that share one clock. */
 const batchSize = 40
@@ -19,7 +19,8 @@ const batchSize = 40
 const rounds = 2
 
 /** The sequences are the same in each run, unless a number of sequences is set. */
-const firstSeed = asked === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const firstSeed =
+  configured === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 const world = await World.start()
 afterAll(() => world.stop())

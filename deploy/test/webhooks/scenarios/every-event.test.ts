@@ -107,14 +107,14 @@ describe('a purchase', () => {
 describe('a payment', () => {
   test('fails, and another one is cancelled', async () => {
     const customerRef = await world.createCustomer()
-    const asked = { productRef: world.productRef, planRef }
-    const declined = await world.createIntent(customerRef, asked)
+    const request = { productRef: world.productRef, planRef }
+    const declined = await world.createIntent(customerRef, request)
     await world.confirm(declined.processorPaymentId, 'pm_card_visa_chargeDeclined')
     await deliveries.expect('payment.failed', {
       processor_payment_intent: declined.processorPaymentId,
       failure_reason: 'generic_decline',
     })
-    const { processorPaymentId } = await world.createIntent(await world.createCustomer(), asked)
+    const { processorPaymentId } = await world.createIntent(await world.createCustomer(), request)
     await world.stripe('POST', `payment_intents/${processorPaymentId}/cancel`)
     const canceled = { processor_payment_intent: processorPaymentId, amount: 1900 }
     await deliveries.expect('payment.canceled', canceled)
@@ -148,8 +148,8 @@ describe('a payment', () => {
       return_url: 'https://shop.example/back',
       confirm: 'true',
     })
-    const asked = { amount: '1000', currency: 'usd' }
-    const { id } = await world.stripe('POST', 'payouts', asked)
+    const request = { amount: '1000', currency: 'usd' }
+    const { id } = await world.stripe('POST', 'payouts', request)
     await world.simulate(`payouts/${id}/move`, { status: 'paid' })
     const payout = { processor_payout: id, amount: 1000, currency: 'usd' }
     await deliveries.expect('payout.paid', { ...payout, status: 'paid' })
@@ -235,11 +235,11 @@ describe('as time goes by', () => {
     const session = { customer: customerRef, product: world.productRef }
     await deliveries.expect('checkout_session.completed', { ...session, status: 'used' })
     const visitor = await world.createCustomer()
-    const asked = { customerRef: visitor, productRef: world.productRef, planRef }
+    const request = { customerRef: visitor, productRef: world.productRef, planRef }
     const { checkoutUrl } = await world.call<{ checkoutUrl: string }>(
       'POST',
       '/v1/sdk/checkout-sessions',
-      asked,
+      request,
     )
     const opened = { customer: visitor, url: checkoutUrl, amount: 1900, plan: planRef }
     await deliveries.expect('checkout_session.created', { ...opened, status: 'active' })
@@ -333,8 +333,8 @@ test('marks live events, and sends none of them to sandbox endpoints', async () 
   const { productRef } = world
   await world.call('PUT', `/v1/sdk/products/${productRef}`, { name: 'Search everything' })
   await deliveries.expect('product.updated', { id: productRef })
-  const told = deliveries.events().map(({ data }) => data.object['id'])
-  expect(told).not.toContain(reference)
+  const emittedEvents = deliveries.events().map(({ data }) => data.object['id'])
+  expect(emittedEvents).not.toContain(reference)
 })
 
 test('has delivered every event type, each event once', async () => {

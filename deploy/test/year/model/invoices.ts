@@ -184,8 +184,8 @@ function sum(lines: readonly ModelLine[]): bigint {
 /** Formats an invoice as one line for comparison. */
 export function describe({ lines, status, ...amounts }: DescribedInvoice): string {
   const { total, carried, credited, paid, refunded } = amounts
-  const said = `total ${total} carried ${carried} credited ${credited} paid ${paid} refunded ${refunded}`
-  return `${status} ${said}: ${lines.map(describeLine).toSorted().join(', ')}`
+  const description = `total ${total} carried ${carried} credited ${credited} paid ${paid} refunded ${refunded}`
+  return `${status} ${description}: ${lines.map(describeLine).toSorted().join(', ')}`
 }
 
 type DescribedInvoice = Pick<
