@@ -105,7 +105,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constantFrom('copy', 'restore', 'lose') }), weight: 2 },
 )
 
-test('limit checks add exactly what the counters have not counted yet', async () => {
+test('limit checks add exactly the records that are not counted yet', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const world = await World.open()

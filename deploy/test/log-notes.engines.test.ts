@@ -156,7 +156,7 @@ async function useUpIdsBefore(id: number): Promise<void> {
   }
 }
 
-describe.skipIf(isLeftOut)(`what is noted beside the log in Kafka${title}`, () => {
+describe.skipIf(isLeftOut)(`notes beside the log in Kafka${title}`, () => {
   beforeAll(async () => {
     folder = await makeTemporaryFolder('log-notes')
     port = (await planFreePorts()).schemaRegistry

@@ -94,7 +94,7 @@ test('admits exactly as many concurrent calls as the cap allows, and records eac
 
 const clientKey = { name: 'again', sentSha256: 'of-each-the-same' }
 
-test('counts a call once in the requests and in the meter of its tool, and debits success alone', async () => {
+test('counts a call once in the requests and in the meter of its tool, and debits only success', async () => {
   const wallets = await openWallets()
   const { productRef } = wallets
   const customerRef = await wallets.createPayer()

@@ -24,7 +24,7 @@ async function partOf(script: string, liveness?: LivenessWatch): Promise<Part> {
   return nodePart({ name: 'service', entry, environment, logPath, ...(liveness && { liveness }) })
 }
 
-test('is launched with its environment, logs to its file and ends when asked', async () => {
+test('is launched with its environment, logs to its file and ends when stopped', async () => {
   const part = await partOf(`
     console.log(process.env.WORD)
     process.on('SIGTERM', () => process.exit(0))

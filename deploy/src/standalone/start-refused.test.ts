@@ -4,10 +4,10 @@ import { explainFileError } from './start-refused.ts'
 const full = /^The disk that holds \/data is full\. /
 
 test.for([
-  ['what node says', Object.assign(new Error('write failed'), { code: 'ENOSPC' })],
-  ['what a service said last', new Error('No space left on device')],
+  ['an error of Node.js', Object.assign(new Error('write failed'), { code: 'ENOSPC' })],
+  ['the last log line of a service', new Error('No space left on device')],
   [
-    'what PostgreSQL says of half a write',
+    'a partial write of PostgreSQL',
     new Error(
       'could not extend file "base/1/2691": wrote only 4096 of 8192 bytes\nHINT:  Check free disk space.',
     ),

@@ -135,7 +135,7 @@ test('accepts every example body, even with unknown fields', async () => {
 })
 
 test('accepts an empty body with a JSON content type wherever no body is required', async () => {
-  let request = 0
+  let requests = 0
   for (const described of operations) {
     const { operationId, requestBody } = described.operation
     // Each request to this operation opens another session, so it is left out.
@@ -145,9 +145,9 @@ test('accepts an empty body with a JSON content type wherever no body is require
     const empty = await ask(described.method, address, { headers: json })
     expect([operationId, empty]).toEqual([operationId, plain])
     expect([operationId, plain.status < 500]).toEqual([operationId, true])
-    request += 1
+    requests += 1
   }
-  expect(request).toBeGreaterThan(40)
+  expect(requests).toBeGreaterThan(40)
 })
 
 test('cancels, reactivates, reads and deletes with an empty body with a JSON content type', async () => {

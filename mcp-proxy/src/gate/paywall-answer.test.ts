@@ -26,7 +26,7 @@ describe('a paywall', () => {
     isError: false,
   }
 
-  test('is text with structured content where the client opens no URLs', () => {
+  test('is text with structured content if the client opens no URLs', () => {
     expect(paywallAnswer(callOf({}), gate)).toEqual({ kind: 'result', result: text })
     expect(paywallAnswer(callOf({ era: 'stateless' }), gate)).toEqual({
       kind: 'result',

@@ -227,7 +227,7 @@ describe('credits', () => {
   })
 })
 
-describe('as time goes by', () => {
+describe('scheduled changes', () => {
   test('emits events for a completed and an abandoned checkout', async () => {
     const free = await world.createPlan({ ...monthly, price: 0 })
     const customerRef = await world.createCustomer()
