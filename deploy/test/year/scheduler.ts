@@ -109,7 +109,7 @@ export class Scheduler {
   }
 
   /** Repeats the act in new processes until one survives it. */
-  async living<Result>(
+  async withProcess<Result>(
     space: PublicationSpace,
     act: (killSwitch: KillSwitch) => Promise<Result>,
   ): Promise<Result> {
