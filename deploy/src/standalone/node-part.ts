@@ -102,8 +102,8 @@ async function untilReady(child: ChildProcess, ended: Promise<string>): Promise<
       resolve({ notice })
     })
   })
-  const ended = ended.then((problem) => ({ problem }))
-  const readiness = await Promise.race([ready, ended, late])
+  const endedEarly = ended.then((problem) => ({ problem }))
+  const readiness = await Promise.race([ready, endedEarly, late])
   patience.abort()
   return readiness
 }

@@ -3,7 +3,7 @@ import { Interruptions } from './interruptions.ts'
 import { StartRefusedError } from './start-refused.ts'
 import { supervise, type Part, type RunningPart } from './supervise.ts'
 
-type Controlled = RunningPart & { crash(cause: string): void; readonly ended: () => boolean }
+type Controlled = RunningPart & { crash(cause: string): void; isStopped(): boolean }
 
 function controlledPart(launches: Controlled[], failures: number): Part {
   let left = failures
@@ -12,19 +12,19 @@ function controlledPart(launches: Controlled[], failures: number): Part {
     logPath: '/log',
     launch: async () => {
       if (launches.length > 0 && left-- > 0) throw new Error('not yet')
-      let goneWith: (cause: string) => void = () => undefined
-      let hasEnded = false
-      const ended = new Promise<string>((resolve) => (goneWith = resolve))
+      let endWith: (cause: string) => void = () => undefined
+      let isStopped = false
+      const ended = new Promise<string>((resolve) => (endWith = resolve))
       const launched: Controlled = {
         pid: 1_000 + launches.length,
         notice: 'It is slow here.',
         ended,
         stop: async () => {
-          hasEnded = true
-          goneWith('SIGTERM')
+          isStopped = true
+          endWith('SIGTERM')
         },
-        crash: goneWith,
-        ended: () => hasEnded,
+        crash: endWith,
+        isStopped: () => isStopped,
       }
       launches.push(launched)
       return launched
@@ -53,7 +53,7 @@ test('reports the notice of the first launch, and relaunches and reports a part 
   expect(lines[2]).toContain('not yet')
   expect(lines.at(-1)).toBe('part runs again')
   await part.stop()
-  expect(launches[1]?.ended()).toBe(true)
+  expect(launches[1]?.isStopped()).toBe(true)
 })
 
 test('does not relaunch a part that was stopped', async () => {
@@ -79,7 +79,7 @@ test('leaves nothing running after a stop during a relaunch', async () => {
   await part.start()
   launches[0]?.crash('SIGKILL')
   await part.stop()
-  expect(launches.slice(1).every((launched) => launched.ended())).toBe(true)
+  expect(launches.slice(1).every((launched) => launched.isStopped())).toBe(true)
 })
 
 test('rejects with the reason of a failed first launch', async () => {
@@ -97,7 +97,7 @@ test('relaunches a part that is killed before it is ready', async () => {
   const running = {
     pid: 1,
     ended: new Promise<string>(() => undefined),
-    end: async () => undefined,
+    stop: async () => undefined,
   }
   const launch = async (): Promise<RunningPart> => {
     launches += 1

@@ -51,8 +51,8 @@ const happening: fc.Arbitrary<Act> = fc.oneof(
 const delivery: fc.Arbitrary<Delivery> = fc.record({
   order: fc.array(fc.nat(30), { maxLength: 5 }),
   copies: fc.integer({ min: 1, max: 3 }),
-  isWorkedOff: fc.boolean(),
-  isLookedAt: fc.boolean(),
+  processesInbox: fc.boolean(),
+  reconciles: fc.boolean(),
 })
 
 test('reaches the same state for every order of webhooks', { timeout: 3_600_000 }, async () => {

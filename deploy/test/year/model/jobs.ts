@@ -22,7 +22,7 @@ type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => voi
 type Customer = {
   readonly usage: readonly UsageRecord[]
   readonly currency: ModelCurrency
-  leftCharge(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
+  unfinishedChargeAt(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
   charge(): ModelCharge
   /** Number of the card that is charged. */
   readonly card: number | undefined
@@ -141,7 +141,7 @@ function charge(
   customer: Customer,
 ): boolean {
   if (invoice.status === 'draft') return true
-  const left = customer.leftCharge(purchase, invoice.lines)
+  const left = customer.unfinishedChargeAt(purchase, invoice.lines)
   if (left === undefined) return chargeInvoice(purchase, invoice, at, customer)
   invoice.nextCharge = left
   return false
