@@ -16,7 +16,7 @@ type Received = {
 }
 
 /** All services with a dispatcher, a provider, and a receiver that stores what it gets. */
-export type WebhookWorld = {
+type WebhookWorld = {
   readonly url: string
   readonly received: Received[]
   /** Returns the status with which the receiver answers. Default: 200. */
