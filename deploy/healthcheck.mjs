@@ -1,6 +1,6 @@
 /*
- * Says whether this container's service can do its work: exit code 0 when its admin port answers that it is ready, 1
- * with the reasons on standard output when not. Docker keeps that output with the container's health.
+ * Checks whether this container's service is ready. Exits with 0 if its admin port reports that. Otherwise exits with 1 and prints
+ * the reasons, which Docker stores with the health of the container.
  */
 const url = `http://127.0.0.1:${process.env.TOLLGATE_ADMIN_PORT}/health/ready`
 const answer = await fetch(url, { signal: AbortSignal.timeout(4_000) }).catch((error) => error)

@@ -1,8 +1,8 @@
 /*
- * What every command of this repository needs before it can run, on a machine that has only Node: the packages of
- * the lock file and the built code. Plain JavaScript without imports of packages, because it runs before they exist.
+ * Installs the packages of the lock file and builds the code, which every command of this repository needs. Plain JavaScript
+ * without imports of packages, because it runs before they are installed.
  *
- * As a command: `node deploy/prepare.mjs`, with what the tests and checks need. Quick when there is nothing to do.
+ * `node deploy/prepare.mjs` also installs the packages for tests and checks. It is quick if nothing is missing.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -15,8 +15,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = join(root, 'node_modules')
 
 /**
- * Installs and builds what is missing. With `development: false` the packages of tests and checks are left out: they are
- * more than half of all packages, and a start needs none of them. With `tools: false` that workspace is not built.
+ * Installs missing packages and builds. With `development: false`, packages for tests and checks are left out: they are more
+ * than half of all packages, and a start needs none of them. With `tools: false`, that workspace is not built.
  */
 export async function prepare({ development, tools = true }) {
   requireNode(process.versions.node)
@@ -39,20 +39,20 @@ function requireNode(version) {
 }
 
 /**
- * Compares what npm says it installed with the lock file, package by package. File times are not asked: a checkout
- * changes them without changing a package, and an install by hand writes the two files in either order.
+ * Compares the packages that npm lists as installed with the lock file. File times are not compared: a checkout changes them
+ * without changing a package, and a manual install writes the two files in any order.
  */
 function hasPackages({ development }) {
   const installedFile = join(modules, '.package-lock.json')
   if (!existsSync(installedFile)) return false
   const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages
-  return wantedPackages({ development }).every(
+  return requiredPackages({ development }).every(
     ([path, { version }]) => installed[path] !== undefined && installed[path].version === version,
   )
 }
 
-/** Entries of the lock file that are on every machine: `[path, entry]`. */
-function wantedPackages({ development }) {
+/** Returns the lock file entries that every machine installs, as `[path, entry]`. */
+function requiredPackages({ development }) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   return Object.entries(packages).filter(([path, entry]) => {
     if (path === '' || entry.optional || entry.devOptional || entry.peer) return false
@@ -60,21 +60,21 @@ function wantedPackages({ development }) {
   })
 }
 
-/** An install that has them keeps them. */
+/** Returns whether packages for tests are installed. A later install keeps them. */
 function hasTestPackages() {
   return existsSync(join(modules, 'vitest'))
 }
 
 async function install({ development }) {
-  const wanted = wantedPackages({ development }).length
-  // `npm ci` begins by deleting all packages, also from under an installation that runs: what is missing is added instead.
+  const wanted = requiredPackages({ development }).length
+  // `npm ci` deletes all packages first, even those of a running installation. So only the missing ones are added.
   const isAddition = development && hasPackages({ development: false })
   const command = isAddition ? ['install', '--no-save', '--include=dev'] : ['ci']
   const parameters = [...command, '--no-audit', '--no-fund', '--loglevel=error']
   if (!development) parameters.push('--omit=dev')
   const detail = () => `, ${countPackages()} of about ${wanted}`
   await run(npmCommand(), parameters, { text: 'Installing packages', detail })
-  removeForeignListeners()
+  removeForeignBinaries()
 }
 
 function countPackages() {
@@ -84,7 +84,7 @@ function countPackages() {
   return packages.filter((name) => !name.startsWith('.')).length
 }
 
-/** Names in a folder; none while npm replaces it. */
+/** Returns the names in a folder. Returns none while npm replaces it. */
 function namesIn(folder) {
   try {
     return readdirSync(folder)
@@ -93,11 +93,11 @@ function namesIn(folder) {
   }
 }
 
-/** NODE_MODULE_VERSION of Node 20, 22 and 24. */
+/** NODE_MODULE_VERSION of Node.js 20, 22 and 24. */
 const supportedAbis = ['115', '127', '137']
 
-/** The package of uWebSockets.js holds a binary for each platform and Node version: 250 MB, of which one machine needs 15. */
-function removeForeignListeners() {
+/** Deletes binaries of other platforms. uWebSockets.js has one per platform and Node.js version: 250 MB, of which a machine needs 15 MB. */
+function removeForeignBinaries() {
   const folder = join(modules, 'uWebSockets.js')
   const own = supportedAbis.map((abi) => `uws_${process.platform}_${process.arch}_${abi}.node`)
   const isForeign = (name) => /^uws_.*\.node$/.test(name) && !own.includes(name)
@@ -108,15 +108,15 @@ function hasBuild() {
   return existsSync(join(root, 'deploy/dist'))
 }
 
-/** The npm beside this node, so that a version manager's choice of node is kept. */
+/** Returns the npm command of this Node.js, so that the choice of a version manager is kept. */
 export function npmCommand() {
   return process.platform === 'win32' ? 'npm.cmd' : 'npm'
 }
 
 /**
- * Runs a command whose output is shown only if it fails. `progress` is shown meanwhile, with the seconds that passed:
- * on a terminal in one line, elsewhere once before and once after. All of it goes to standard error, because standard
- * output belongs to the command that is being prepared.
+ * Runs a command and shows its output only if it fails. Meanwhile it shows `progress` with the elapsed seconds: in one line on a
+ * terminal, otherwise once before and once after. Everything goes to standard error, because standard output belongs to the
+ * command that is being prepared.
  */
 async function run(command, parameters, progress) {
   const child = spawn(command, parameters, {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run by the container of ClickHouse when its data folder is made.
+# The ClickHouse container runs this when it creates its data folder.
 set -eu
 clickhouse-client --user "$CLICKHOUSE_USER" --password "$CLICKHOUSE_PASSWORD" \
   --param_password="$DATA_TEAM_PASSWORD" --multiquery < /data-team.sql

@@ -1,8 +1,8 @@
--- A user that reads all usage and changes nothing. Run once by a user with access management:
+-- Creates a user that can read all usage and change nothing. Run it once as a user with access management:
 --   clickhouse-client --multiquery --param_password='…' < deploy/clickhouse/data-team.sql
--- On a cluster each statement also takes ON CLUSTER after the name, unless users are replicated anyway.
+-- On a cluster, add ON CLUSTER after the name in each statement, unless users are replicated.
 
--- readonly = 2 lets a client set what tools like to set (formats, time zones), within the bounds given here.
+-- With readonly = 2, clients may change settings such as formats and time zones, within the limits set here.
 CREATE SETTINGS PROFILE IF NOT EXISTS data_team SETTINGS
     readonly = 2,
     max_execution_time = 300 MAX 900,

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks the chart: lint, and what it renders held to Kubernetes' own schemas: both sets of values in tollgate/ci, and the least
-# of them with each part that can be switched on alone.
+# Checks the chart: runs lint, and validates the rendered manifests against Kubernetes' schemas, for both sets of values in
+# tollgate/ci, and for the smaller one with each option enabled.
 #
 #   deploy/kubernetes/check.sh [--offline] [Kubernetes version, default 1.34.0]
 #
-# Needs helm. Rendered manifests are checked by kubernetes-validate (from PyPI), which carries the schemas, or by
-# kubeconform, which downloads them; without either they are only rendered.
+# Needs helm. The manifests are validated by kubernetes-validate (from PyPI), which contains the schemas, or by kubeconform, which
+# downloads them. Without either, they are only rendered.
 set -euo pipefail
 cd "$(dirname "$0")"
 download=yes
@@ -37,7 +37,7 @@ if helm template tollgate tollgate --kube-version "$version" > /dev/null 2>&1; t
   exit 1
 fi
 
-# Kinds of operators that have to be installed first; Kubernetes has no schemas of them.
+# Kinds of operators that must be installed first. Kubernetes has no schemas for them.
 others=ScaledObject,ServiceMonitor
 if command -v kubernetes-validate > /dev/null; then
   kubernetes-validate --strict --quiet --kubernetes-version "${version%.*}" "$rendered"/*.yaml

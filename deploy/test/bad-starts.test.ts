@@ -3,19 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { runToEnd } from '../../tools/src/instance/instance.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
+import { makeTemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import { lockFolder } from '../src/standalone/folder-lock.ts'
 import { findFreePort, host } from '../src/standalone/ports.ts'
 
 /* Starts that must fail. Each ends with an exit code other than 0 and prints what to do. */
 
-let folder: TemporaryFolder
-
-beforeAll(async () => {
-  folder = await makeTemporaryFolder('bad-starts')
-})
+const folder = await makeTemporaryFolder('bad-starts')
 
 afterAll(() => folder.remove())
 
@@ -29,30 +25,38 @@ type BadStart = {
   readonly lines: (dataDir: string) => readonly string[]
 }
 
-const elsewhere = 'Choose another with TOLLGATE_DATA_DIR.'
+const chooseAnotherFolder = 'Choose another with TOLLGATE_DATA_DIR.'
 
 const badStarts: readonly BadStart[] = [
   {
     name: 'a data folder that is a file',
     dataDir: 'file',
     prepare: (dataDir) => writeFile(dataDir, '').then(() => () => undefined),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (EEXIST). ${elsewhere}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (EEXIST). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a data folder below a file',
     dataDir: 'plain/data',
     prepare: () => writeFile(join(folder.path, 'plain'), '').then(() => () => undefined),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOTDIR). ${elsewhere}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (ENOTDIR). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a data folder where none can be made',
     dataDir: '/proc/tollgate',
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENOENT). ${elsewhere}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (ENOENT). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a data folder whose name is too long',
     dataDir: 'n'.repeat(300),
-    lines: (dataDir) => [`Cannot write to the data folder ${dataDir} (ENAMETOOLONG). ${elsewhere}`],
+    lines: (dataDir) => [
+      `Cannot write to the data folder ${dataDir} (ENAMETOOLONG). ${chooseAnotherFolder}`,
+    ],
   },
   {
     name: 'a misspelled setting',
@@ -130,7 +134,7 @@ describe('npm start refuses', () => {
     expect(outcome.code).toBe(1)
   })
 
-  test('a port on which something else listens', async () => {
+  test('a port that another program uses', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, host, resolve))
     const { port } = server.address() as AddressInfo
@@ -139,7 +143,7 @@ describe('npm start refuses', () => {
     server.close()
     expect(code).toBe(1)
     expect(output.trim().split('\n').slice(1)).toEqual([
-      `Port ${port} on ${host} is in use. Stop what listens there, or choose another port with TOLLGATE_PORT.`,
+      `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with TOLLGATE_PORT.`,
     ])
   })
 
@@ -168,18 +172,18 @@ describe('npm start refuses', () => {
     execFileSync('/bin/umount', [disk])
     expect(code).toBe(1)
     expect(output.trim().split('\n').slice(1)).toEqual([
-      `Cannot write to the data folder ${dataDir} (EROFS). ${elsewhere}`,
+      `Cannot write to the data folder ${dataDir} (EROFS). ${chooseAnotherFolder}`,
     ])
   })
 
-  test('a data folder without a name', () => {
+  test('an empty data folder setting', () => {
     const program = fileURLToPath(new URL('../dist/standalone/main.js', import.meta.url))
     const env = { ...process.env, TOLLGATE_DATA_DIR: '' }
     const { status, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8', env })
     expect([status, stderr]).toEqual([1, 'TOLLGATE_DATA_DIR=: must name a path\n'])
   })
 
-  test('an option that it does not have, and names the nearest', () => {
+  test('an unknown option, and suggests the nearest one', () => {
     const start = fileURLToPath(new URL('../start.mjs', import.meta.url))
     const { status, stderr } = spawnSync('node', [start, '--engine'], { encoding: 'utf8' })
     expect([status, stderr]).toEqual([1, expect.stringContaining('Did you mean --engines?')])

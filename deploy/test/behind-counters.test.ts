@@ -105,7 +105,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.record({ kind: fc.constantFrom('copy', 'restore', 'lose') }), weight: 2 },
 )
 
-test('limit checks add exactly what the counters have not counted yet', async () => {
+test('limit checks add exactly the records that are not counted yet', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const world = await World.open()
@@ -338,11 +338,11 @@ function idOf({ customerRef, key }: Shape): string {
   return `usage_${customerRef}_${key}`
 }
 
-let unkeyed = 0
+let withoutKey = 0
 
 function encoded(each: Shape): Buffer {
   const event: MeterEvent = {
-    id: each.key === null ? `usage_unkeyed_${unkeyed++}` : idOf(each),
+    id: each.key === null ? `usage_unkeyed_${withoutKey++}` : idOf(each),
     providerId,
     customerRef: each.customerRef,
     meterName: each.meterName,

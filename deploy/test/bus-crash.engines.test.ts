@@ -31,22 +31,22 @@ import { startNats } from '../../tools/src/engines/nats.ts'
 import { planFreePorts, type PortPlan } from '../../tools/src/engines/port-plan.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import { missingParts, prepareParts, type EngineParts } from './engines/engine-parts.ts'
-import { whatIsMissing } from './engines/startable.ts'
+import { findMissingEngines } from './engines/find-missing-engines.ts'
 
 /*
  * Records usage on JetStream while consumers, the NATS server and the log are killed. `npm run test:bus` runs all of it, with its
  * own broker, which is also killed.
  */
 
-const asked = process.env['TOLLGATE_TEST_BUS_MESSAGES']
-const isWhole = asked !== undefined
-const messagesTotal = Number(asked ?? 3_000)
+const configured = process.env['TOLLGATE_TEST_BUS_MESSAGES']
+const isWhole = configured !== undefined
+const messagesTotal = Number(configured ?? 3_000)
 const rounds = isWhole ? 4 : 1
 const bulkEvery = 10
 const bulkItems = 3
 const inFlight = 256
 const partitionCount = 4
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 const isLeftOut = missing.isLeftOut || missingParts('TOLLGATE_TEST_REDIS_URL').length > 0
 
 const customers = Array.from({ length: 20 }, (_, number) => {

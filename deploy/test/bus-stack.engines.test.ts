@@ -64,20 +64,17 @@ it.skipIf(server === undefined)('counts for limits of each provider and environm
   }
 })
 
-it.skipIf(server === undefined)(
-  'has the wallet of the customer pay, once for each key',
-  async () => {
-    const { sandbox } = await underTest.stack.createProvider()
-    const send = async <Body>(method: string, path: string, body?: unknown): Promise<Body> =>
-      (await sandbox.require(method, path, body)) as Body
-    const wallets = await WalletCaller.open(underTest.stack, sandbox, send)
-    const { productRef } = wallets
-    const userId = await wallets.createPayer()
-    await wallets.grant(userId, 500)
-    const keyed = { userId, productRef, properties: { idempotencyKey: 'order-1' } }
-    await publish(keyed)
-    await publish(keyed)
-    await publish({ userId, productRef, value: 2 })
-    await expect.poll(() => wallets.balanceOf(userId)).toBe(200)
-  },
-)
+it.skipIf(server === undefined)("debits the customer's wallet once per key", async () => {
+  const { sandbox } = await underTest.stack.createProvider()
+  const send = async <Body>(method: string, path: string, body?: unknown): Promise<Body> =>
+    (await sandbox.require(method, path, body)) as Body
+  const wallets = await WalletCaller.open(underTest.stack, sandbox, send)
+  const { productRef } = wallets
+  const userId = await wallets.createPayer()
+  await wallets.grant(userId, 500)
+  const keyed = { userId, productRef, properties: { idempotencyKey: 'order-1' } }
+  await publish(keyed)
+  await publish(keyed)
+  await publish({ userId, productRef, value: 2 })
+  await expect.poll(() => wallets.balanceOf(userId)).toBe(200)
+})

@@ -49,7 +49,7 @@ function todaysSchema(): object {
 }
 
 describe('deploy/compose.yaml', () => {
-  it('is what the Compose specification describes', () => {
+  it('conforms to the Compose specification', () => {
     // The published schema is older than the top-level name of the project, and uses `id` instead of `$id`.
     const { name, ...known } = compose
     const validate = new Ajv({ strict: false, validateFormats: false }).compile(todaysSchema())
@@ -59,7 +59,7 @@ describe('deploy/compose.yaml', () => {
     expect(name).toBe('tollgate')
   })
 
-  it('asks for the secrets of the example file, and for no other', () => {
+  it('requires exactly the secrets of the example file', () => {
     const needed = [
       ...withoutComments.matchAll(
         /\$\{(\w*(?:PASSWORD|SECRET_KEYS|_SECRET|SMTP_URL|CLIENT_ID|STRIPE_\w+))\b/g,
@@ -70,7 +70,7 @@ describe('deploy/compose.yaml', () => {
     expect(example).not.toMatch(/^\w+=.+/m)
   })
 
-  it('gives the control plane what customers sign in with, each from a variable of its own', () => {
+  it('passes each setting of customer sign-in to the control plane by its own variable', () => {
     const source = parse(text, { merge: true }) as typeof compose
     const given = source.services['control-plane']?.environment ?? {}
     const named = ['SMTP_URL', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'].concat(
@@ -93,23 +93,23 @@ describe('deploy/compose.yaml', () => {
     ])
   })
 
-  it.each(ours)('%s is told everything it needs, and nothing it does not know', (_, service) => {
+  it.each(ours)('passes %s all required settings and no unknown ones', (_, service) => {
     const [program = 'ingest/dist/main.js'] = service.command ?? []
     const given = Object.entries(service.environment ?? {}).map(([key, value]) => [key, `${value}`])
     readAsProgram(program, Object.fromEntries(given) as Record<string, string>)
   })
 
-  it.each(services)('%s has an image of one version', (_, { image }) => {
+  it.each(services)('pins the image of %s to one version', (_, { image }) => {
     expect(image).toMatch(/^[\w./-]+:(local|v?\d+\.\d+(\.\d+)?)$/)
   })
 
-  it('can be reached from this machine alone', () => {
+  it('listens on this machine only', () => {
     const published = services.flatMap(([, { ports = [] }]) => ports)
     expect(published.length).toBeGreaterThan(0)
     for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/)
   })
 
-  it('waits for what can say that it is ready', () => {
+  it('waits for services that have a health check', () => {
     for (const [, { depends_on: dependencies = {} }] of services) {
       if (Array.isArray(dependencies)) continue
       for (const [name, { condition }] of Object.entries(
@@ -123,7 +123,7 @@ describe('deploy/compose.yaml', () => {
     }
   })
 
-  it('mounts files that are here', () => {
+  it('mounts only files of the repository', () => {
     const mounted = services
       .flatMap(([, { volumes = [] }]) => volumes)
       .filter((volume) => volume.startsWith('./'))

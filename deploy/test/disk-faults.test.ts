@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { damageOldSegment, keepClickHouseCopy } from '../../tools/src/instance/disk-faults.ts'
 import { dataFolderAt } from '../src/standalone/data-folder.ts'
 
-test('an older copy of the ClickHouse folder can be put back as often as it is needed', async () => {
+test('restores an older copy of the ClickHouse folder repeatedly', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tollgate-disk-faults-'))
   const { clickhouse, log } = dataFolderAt(root)
   const file = join(clickhouse, 'rows')

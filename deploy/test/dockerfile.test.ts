@@ -32,11 +32,11 @@ const copiedFromContext = instructions
   .flatMap((line) => line.split(' ').slice(1, -1))
 
 describe('the Dockerfile', () => {
-  it('has nothing that its linter minds', () => {
+  it('passes its linter', () => {
     expect(validate(dockerfile)).toEqual([])
   })
 
-  it.each(copiedFromContext)('copies %s, which is there and is sent to the builder', (path) => {
+  it.each(copiedFromContext)('copies %s, which exists and is not ignored', (path) => {
     expect(existsSync(join(root, path))).toBe(true)
     const sent = ignored.split('\n').filter((line) => line.startsWith('!'))
     expect(
@@ -44,19 +44,19 @@ describe('the Dockerfile', () => {
     ).toBe(true)
   })
 
-  it('installs from the manifests of all workspaces, as npm ci wants them all', () => {
+  it('copies the manifests of all workspaces, which npm ci needs', () => {
     for (const workspace of workspaces) {
       expect(copiedFromContext).toContain(`${workspace}/package.json`)
     }
   })
 
-  it('runs on the Node the packages ask for, on a system that upstream binaries load on', () => {
+  it('uses a supported Node.js on a system with the required C library', () => {
     const [, major, system] = /^ARG NODE_IMAGE=node:(\d+)\.\d+\.\d+-(\w+)-slim$/m.exec(dockerfile)!
     expect(engines.node.split(' || ').at(-1)).toBe(`^${major}.0.0`)
     expect(system).toBe('trixie')
   })
 
-  it('runs as a user by number who is not root, with a first process that passes signals on', () => {
+  it('runs as a numeric user that is not root, with an init process that forwards signals', () => {
     const runtime = instructions.slice(
       instructions.findIndex((line) => line.endsWith('AS runtime')),
     )

@@ -2,20 +2,16 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createTollgateClient } from '../src/client/tollgate-client.ts'
 import { runToEnd, startInstance } from '../../tools/src/instance/instance.ts'
 
 const sizeMegabytes = 160
-let disk: string
-let hasDisk = false
 
-/** Mounts a small disk. Mounting requires a privilege that not every environment has. */
-beforeAll(() => {
-  disk = mkdtempSync(join(tmpdir(), 'tollgate-disk-'))
-  const options = ['-t', 'tmpfs', '-o', `size=${sizeMegabytes}M`, 'tmpfs', disk]
-  hasDisk = spawnSync('/bin/mount', options).status === 0
-})
+const disk = mkdtempSync(join(tmpdir(), 'tollgate-disk-'))
+const options = ['-t', 'tmpfs', '-o', `size=${sizeMegabytes}M`, 'tmpfs', disk]
+// Mounting requires a privilege that not every environment has.
+const hasDisk = spawnSync('/bin/mount', options).status === 0
 
 afterAll(() => {
   if (hasDisk) execFileSync('/bin/umount', [disk])
@@ -63,7 +59,7 @@ describe('a full disk', () => {
     ])
   })
 
-  test('answers usage with 503, keeps what was taken, and goes on once there is room', async (context) => {
+  test('answers usage with 503, keeps accepted records, and continues once there is space', async (context) => {
     if (!hasDisk) return context.skip('mounting a small disk is not allowed here')
     const dataDir = join(disk, 'data')
     const instance = await startInstance({ dataDir, port: 0, environment: process.env })

@@ -17,13 +17,13 @@ describe('the chart', () => {
   )
   const defaults = parse(read('values.yaml')) as Record<string, unknown>
 
-  it.each(readdirSync(join(chart, 'ci')))('has a schema that takes ci/%s', (file) => {
+  it.each(readdirSync(join(chart, 'ci')))('has a schema that accepts ci/%s', (file) => {
     const values = parse(read(`ci/${file}`)) as object
     validate(values)
     expect(validate.errors).toBeNull()
   })
 
-  it('describes every value that it has a default for, and misses what has none', () => {
+  it('describes every value with a default, and requires those without', () => {
     validate(defaults)
     expect(validate.errors?.map(({ instancePath }) => instancePath)).toEqual(['/existingSecret'])
     expect(validate({ ...defaults, misspelt: 1 })).toBe(false)
@@ -37,7 +37,7 @@ describe('the chart', () => {
     expect([...set].filter((variable) => !knownVariables.has(variable))).toEqual([])
   })
 
-  it('gives secrets by reference alone', () => {
+  it('passes secrets only by reference', () => {
     const helpers = read('templates/_helpers.tpl')
     const secrets = [...set].filter((variable) =>
       /_(SECRET|SECRETS|SECRET_KEY|SECRET_KEYS|PASSWORD|TOKEN|SMTP_URL|CLIENT_ID)$/.test(variable),
@@ -52,7 +52,7 @@ describe('the chart', () => {
     }
   })
 
-  it('can tell the services whatever compose tells them', () => {
+  it('can pass every setting that Compose passes', () => {
     const compose = readFileSync(join(folder, '../compose.yaml'), 'utf8')
     const told = compose.match(/^ +(TOLLGATE|OTEL)_\w+(?=:)/gm)?.map((line) => line.trim()) ?? []
     expect(told.length).toBeGreaterThan(10)
@@ -81,37 +81,40 @@ type Deployment = {
 describe.skipIf(spawnSync('helm', ['version']).status !== 0)(
   'the rendered chart (helm on the PATH)',
   () => {
-    it('passes its own check', () => {
+    it('passes helm lint', () => {
       expect(execFileSync(join(folder, 'check.sh'), ['--offline'], { encoding: 'utf8' })).toContain(
         'in order',
       )
     })
 
-    it.each(['least', 'everything'])('tells each service what it needs: ci/%s.yaml', (values) => {
-      const rendered = execFileSync(
-        'helm',
-        [
-          'template',
-          't',
-          chart,
-          '--kube-version',
-          '1.34.0',
-          '--values',
-          join(chart, `ci/${values}.yaml`),
-        ],
-        { encoding: 'utf8' },
-      )
-      const deployments = parseAllDocuments(rendered)
-        .map((document) => document.toJS() as Deployment | null)
-        .filter((each) => each?.kind === 'Deployment')
-      expect(deployments).toHaveLength(7)
-      for (const deployment of deployments) {
-        const [container] = deployment!.spec.template.spec.containers
-        const given = container!.env
-          .filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional !== true)
-          .map(({ name, value = 'secret'.repeat(6) }) => [name, value])
-        readAsProgram(container!.args[0], Object.fromEntries(given) as Record<string, string>)
-      }
-    })
+    it.each(['least', 'everything'])(
+      'passes each service its required settings: ci/%s.yaml',
+      (values) => {
+        const rendered = execFileSync(
+          'helm',
+          [
+            'template',
+            't',
+            chart,
+            '--kube-version',
+            '1.34.0',
+            '--values',
+            join(chart, `ci/${values}.yaml`),
+          ],
+          { encoding: 'utf8' },
+        )
+        const deployments = parseAllDocuments(rendered)
+          .map((document) => document.toJS() as Deployment | null)
+          .filter((each) => each?.kind === 'Deployment')
+        expect(deployments).toHaveLength(7)
+        for (const deployment of deployments) {
+          const [container] = deployment!.spec.template.spec.containers
+          const given = container!.env
+            .filter(({ valueFrom }) => valueFrom?.secretKeyRef.optional !== true)
+            .map(({ name, value = 'secret'.repeat(6) }) => [name, value])
+          readAsProgram(container!.args[0], Object.fromEntries(given) as Record<string, string>)
+        }
+      },
+    )
   },
 )

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { afterAll, expect, test } from 'vitest'
 import { createCappedProduct, createCustomer } from './offers.ts'
-import { startStack, type Stack } from './stack.ts'
+import { startStack } from './stack.ts'
 
-let stack: Stack
-let client: TollgateClient
-
-beforeAll(async () => {
-  stack = await startStack()
-  client = (await stack.createProvider()).sandbox
-})
+const stack = await startStack()
+const client = (await stack.createProvider()).sandbox
 
 afterAll(() => stack.stop())
 
@@ -17,7 +11,7 @@ function times(count: number): number[] {
   return Array.from({ length: count }, (_, at) => at)
 }
 
-test('N parallel usages, then one check shows exactly N fewer', async () => {
+test('shows exactly N fewer units in a check after N concurrent records', async () => {
   const productRef = await createCappedProduct(client, 1_000)
   const customerRef = await createCustomer(client)
   let expected = (await client.checkLimit(customerRef, productRef)).remaining
@@ -29,7 +23,7 @@ test('N parallel usages, then one check shows exactly N fewer', async () => {
   }
 })
 
-test('ten of ten calls are allowed, the eleventh is denied and shown the plans', async () => {
+test('allows 10 of 10 calls, and denies the 11th with the offered plans', async () => {
   const productRef = await createCappedProduct(client, 10)
   const customerRef = await createCustomer(client)
   for (const used of times(10)) {
@@ -49,7 +43,7 @@ test('ten of ten calls are allowed, the eleventh is denied and shown the plans',
   expect(await client.checkLimit(customerRef, productRef)).toEqual(denied)
 })
 
-test('usage under an external id counts once the customer is made, and after a later link', async () => {
+test('counts usage under an external id once the customer exists, and after a later link', async () => {
   const productRef = await createCappedProduct(client, 100)
   for (const at of times(5)) {
     await client.recordUsage({ customerRef: 'early_bird', productRef, units: 1 + at })
@@ -70,7 +64,7 @@ test('usage under an external id counts once the customer is made, and after a l
   expect((await client.checkLimit('late_link', productRef)).remaining).toBe(93)
 })
 
-test('a customer of two products is counted by product; usage without one counts for both', async () => {
+test('counts usage per product, and usage without a product for both', async () => {
   const first = await createCappedProduct(client, 50)
   const second = await createCappedProduct(client, 80)
   const customerRef = await createCustomer(client)
@@ -84,7 +78,7 @@ test('a customer of two products is counted by product; usage without one counts
   expect((await client.checkLimit(customerRef, second)).remaining).toBe(70)
 })
 
-test('only successful calls count', async () => {
+test('counts only successful calls', async () => {
   const productRef = await createCappedProduct(client, 10)
   const customerRef = await createCustomer(client)
   for (const outcome of ['success', 'fail', 'paywall']) {
@@ -93,7 +87,7 @@ test('only successful calls count', async () => {
   expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(9)
 })
 
-test('a hundred parallel calls with one idempotency key are one record with one reference', async () => {
+test('records 100 concurrent calls with one idempotency key once, under one reference', async () => {
   const productRef = await createCappedProduct(client, 100)
   const customerRef = await createCustomer(client)
   const usage = { customerRef, productRef, units: 3, idempotencyKey: 'same' }
@@ -112,7 +106,7 @@ test('a hundred parallel calls with one idempotency key are one record with one 
   expect(stored).toMatchObject({ total: 3, count: 1 })
 })
 
-test('five first checks at once make one purchase', async () => {
+test('creates one purchase for 5 concurrent first checks', async () => {
   const productRef = await createCappedProduct(client, 10)
   const customerRef = await createCustomer(client)
   const checks = await Promise.all(times(5).map(() => client.checkLimit(customerRef, productRef)))
@@ -121,7 +115,7 @@ test('five first checks at once make one purchase', async () => {
   expect((body as { purchases: unknown[] }).purchases).toHaveLength(1)
 })
 
-test('a sandbox key sees nothing of live, and a provider nothing of another', async () => {
+test('separates sandbox from live, and providers from each other', async () => {
   const provider = await stack.createProvider()
   const stranger = await stack.createProvider()
   const productRef = await createCappedProduct(provider.live, 10)

@@ -51,7 +51,7 @@ async function createLog(stored: number, counted: number): Promise<void> {
   await hotState.close()
 }
 
-async function said(act: (output: Output) => Promise<boolean>): Promise<{
+async function outputOf(act: (output: Output) => Promise<boolean>): Promise<{
   isWhole: boolean
   text: string
 }> {
@@ -64,20 +64,20 @@ async function said(act: (output: Output) => Promise<boolean>): Promise<{
   return { isWhole, text: lines.join('\n') }
 }
 
-test('says which segment is damaged, cuts the log behind it and keeps a copy', async () => {
+test('names the damaged segment, truncates the log after it and keeps a copy', async () => {
   await createLog(records, records)
-  expect(await said((output) => verifyLog(folder, output))).toMatchObject({ isWhole: true })
+  expect(await outputOf((output) => verifyLog(folder, output))).toMatchObject({ isWhole: true })
   const damaged = sealedSegments(folder.log)[2]!
   const path = damageOldSegment(root, { index: 2 })!
 
-  const verified = await said((output) => verifyLog(folder, output))
+  const verified = await outputOf((output) => verifyLog(folder, output))
   expect(verified.isWhole).toBe(false)
   expect(verified.text).toContain(`segment ${damaged}: damaged`)
   expect(verified.text).toContain(path)
-  expect(await said((output) => repairLog(folder, {}, output))).toMatchObject({ isWhole: true })
+  expect(await outputOf((output) => repairLog(folder, {}, output))).toMatchObject({ isWhole: true })
   expect(existsSync(path)).toBe(false)
   expect(await readdir(join(root, 'damaged-log'))).toHaveLength(1)
-  expect(await said((output) => verifyLog(folder, output))).toMatchObject({ isWhole: true })
+  expect(await outputOf((output) => verifyLog(folder, output))).toMatchObject({ isWhole: true })
 
   const log = await openLog()
   const oldest = await log.oldest(topic, 0)
@@ -89,11 +89,16 @@ test('says which segment is damaged, cuts the log behind it and keeps a copy', a
 test.each([
   ['stored', 3, records],
   ['counted', records, 3],
-] as const)('changes nothing while records of it are not %s', async (_, stored, counted) => {
-  await createLog(stored, counted)
-  const path = damageOldSegment(root)!
-  const { isWhole, text } = await said((output) => repairLog(folder, {}, output))
-  expect(isWhole).toBe(false)
-  expect(text).toMatch(/tollgate\.usage\.live\/0: records 3 to \d+ are not both counted and stored/)
-  expect(existsSync(path)).toBe(true)
-})
+] as const)(
+  'changes nothing while records of the segment are not %s',
+  async (_, stored, counted) => {
+    await createLog(stored, counted)
+    const path = damageOldSegment(root)!
+    const { isWhole, text } = await outputOf((output) => repairLog(folder, {}, output))
+    expect(isWhole).toBe(false)
+    expect(text).toMatch(
+      /tollgate\.usage\.live\/0: records 3 to \d+ are not both counted and stored/,
+    )
+    expect(existsSync(path)).toBe(true)
+  },
+)

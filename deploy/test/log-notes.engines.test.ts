@@ -21,11 +21,11 @@ import type { Engine } from '../../tools/src/engines/engine.ts'
 import { planFreePorts } from '../../tools/src/engines/port-plan.ts'
 import { startSchemaRegistry } from '../../tools/src/engines/schema-registry.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
-import { whatIsMissing } from './engines/startable.ts'
+import { findMissingEngines } from './engines/find-missing-engines.ts'
 import { recordedEvent } from './recorded-event.ts'
 
 const brokers = process.env['TOLLGATE_TEST_KAFKA_BROKERS'] ?? ''
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 const isLeftOut = missing.isLeftOut || brokers === ''
 const title = brokers === '' ? ' (left out without TOLLGATE_TEST_KAFKA_BROKERS)' : missing.title
 const timeout = 300_000
@@ -156,7 +156,7 @@ async function useUpIdsBefore(id: number): Promise<void> {
   }
 }
 
-describe.skipIf(isLeftOut)(`what is noted beside the log in Kafka${title}`, () => {
+describe.skipIf(isLeftOut)(`notes beside the log in Kafka${title}`, () => {
   beforeAll(async () => {
     folder = await makeTemporaryFolder('log-notes')
     port = (await planFreePorts()).schemaRegistry
@@ -171,30 +171,26 @@ describe.skipIf(isLeftOut)(`what is noted beside the log in Kafka${title}`, () =
   })
   afterEach(() => deleteTopics(brokers.split(','), namePrefix))
 
-  it(
-    'reads records of before and after when the registry has lost all schemas',
-    { timeout },
-    async () => {
-      await useUpIdsBefore(5)
-      const before = await write(currentRecord)
-      expect(before).toBeGreaterThanOrEqual(5)
-      await loseRegistry()
+  it('reads old and new records after the registry has lost all schemas', { timeout }, async () => {
+    await useUpIdsBefore(5)
+    const before = await write(currentRecord)
+    expect(before).toBeGreaterThanOrEqual(5)
+    await loseRegistry()
 
-      // The registry is not needed for schemas that are noted in the log.
-      expect(await readAll()).toEqual([event])
-      expect(await write(currentRecord)).toBe(before)
+    // The registry is not needed for schemas that are noted in the log.
+    expect(await readAll()).toEqual([event])
+    expect(await write(currentRecord)).toBe(before)
 
-      await startEmptyRegistry()
-      await useUpIdsBefore(before + 1)
-      expect(await readAll()).toEqual([event, event])
-      const after = await write(newerRecord, newerSchema)
-      expect(after).not.toBe(before)
-      expect(await write(currentRecord)).toBe(before)
-      expect(await readAll()).toEqual([event, event, event, event])
-    },
-  )
+    await startEmptyRegistry()
+    await useUpIdsBefore(before + 1)
+    expect(await readAll()).toEqual([event, event])
+    const after = await write(newerRecord, newerSchema)
+    expect(after).not.toBe(before)
+    expect(await write(currentRecord)).toBe(before)
+    expect(await readAll()).toEqual([event, event, event, event])
+  })
 
-  it('refuses to write with an id that stands for another schema', { timeout }, async () => {
+  it('refuses to write with an id that belongs to another schema', { timeout }, async () => {
     await loseRegistry()
     await startEmptyRegistry()
     const before = await write(currentRecord)
@@ -208,7 +204,7 @@ describe.skipIf(isLeftOut)(`what is noted beside the log in Kafka${title}`, () =
   })
 
   it(
-    'refuses to start where partitions were added, unless they are ignored',
+    'refuses to start if partitions were added, unless they are ignored',
     { timeout },
     async () => {
       const running = await openWriter()

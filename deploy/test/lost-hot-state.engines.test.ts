@@ -12,7 +12,7 @@ import { freePort } from '@tollgate/platform/testing/free-ports'
 import { hasRedisServer, RedisServerProcess } from '@tollgate/platform/testing/redis-server'
 import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { UnexpectedAnswerError, type TollgateClient } from '../src/client/tollgate-client.ts'
+import { UnexpectedResponseError, type TollgateClient } from '../src/client/tollgate-client.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
 import { startStack, type Stack } from './stack.ts'
 
@@ -29,7 +29,7 @@ async function startRedis(port: number): Promise<RedisServerProcess> {
   return await RedisServerProcess.start({ folder, port })
 }
 
-describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
+describe.skipIf(!hasRedisServer)('while hot state is lost or unavailable', () => {
   let providerId: string
   let client: TollgateClient
   let productRef: string
@@ -74,15 +74,19 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     return issueApiKey(stack.database, hotState, jobActor('test'), key, new Date())
   }
 
-  async function use(reference: string, units: number, idempotencyKey?: string): Promise<void> {
+  async function recordUsage(
+    reference: string,
+    units: number,
+    idempotencyKey?: string,
+  ): Promise<void> {
     const key = idempotencyKey === undefined ? {} : { idempotencyKey }
     await client.recordUsage({ customerRef: reference, productRef, units, ...key })
   }
 
   /** Records usage, some of which is stored in ClickHouse and some only in the log. Afterwards no projection runs. */
   async function useStoredAndUnstored(): Promise<void> {
-    for (let each = 0; each < tailRecordsMax + 10; each += 1) await use('user-1', 1)
-    await use(customerRef, 7, 'stored')
+    for (let each = 0; each < tailRecordsMax + 10; each += 1) await recordUsage('user-1', 1)
+    await recordUsage(customerRef, 7, 'stored')
     used += tailRecordsMax + 10 + 7
     const day = 86_400_000
     const stored = await client.meterUsage(await client.requestsMeter(), {
@@ -91,17 +95,17 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     })
     expect(stored.total).toBe(used)
     await stack.stopProjections()
-    await use(customerRef, 7, 'stored')
-    await use(customerRef, 5, 'new')
-    await use(customerRef, 5, 'new')
-    await use('user-1', 2)
+    await recordUsage(customerRef, 7, 'stored')
+    await recordUsage(customerRef, 5, 'new')
+    await recordUsage(customerRef, 5, 'new')
+    await recordUsage('user-1', 2)
     used += 5 + 2
   }
 
   /** Checks the limit under both references, with usage in between. */
   async function expectExact(): Promise<void> {
     expect((await client.checkLimit('user-1', productRef)).remaining).toBe(cap - used)
-    await use('user-1', 3)
+    await recordUsage('user-1', 3)
     used += 3
     expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(cap - used)
   }
@@ -113,7 +117,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     return await stranger.recordUsage(usage).then(
       () => 200,
       (error: unknown) => {
-        if (error instanceof UnexpectedAnswerError) return error.status
+        if (error instanceof UnexpectedResponseError) return error.status
         throw error
       },
     )
@@ -134,7 +138,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     return Number(line?.[1] ?? 0)
   }
 
-  test('a wipe lets usage in, answers limit checks exactly, refuses no valid key, and takes no revoked one', async () => {
+  test('after a wipe, records usage, answers limit checks exactly, and still checks keys correctly', async () => {
     const valid = await issueKey()
     const revoked = await issueKey()
     await revokeApiKey(stack.database, hotState, jobActor('test'), revoked.key, new Date())
@@ -153,7 +157,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     await expectExact()
   })
 
-  test('a Redis that is gone lets usage in and answers limit checks exactly; a new one gets everything again', async () => {
+  test('without Redis, records usage and answers limit checks exactly, and fills a new Redis again', async () => {
     const { port } = redis
     const neverSeen = await issueKey()
     await redis.kill()

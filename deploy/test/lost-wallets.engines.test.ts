@@ -12,13 +12,13 @@ import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { startStack, type Stack } from './stack.ts'
-import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
+import { creditsPerUnit, WalletCaller, type CreditDebit } from './wallet-caller.ts'
 
 const patienceMs = 60_000
 /** The tests wait for the recovery of all lost data, and the machine may be busy. */
 const testTimeoutMs = 180_000
 
-describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
+describe.skipIf(!hasRedisServer)('wallets after a loss of hot state', () => {
   let folder: string
   let redis: RedisServerProcess
   let hotState: HotState
@@ -38,7 +38,7 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
       settings: { TOLLGATE_PUBLISH_INTERVAL_MS: '100', TOLLGATE_CACHE_FRESH_MS: '50' },
     })
     client = (await stack.createProvider()).sandbox
-    wallets = await WalletCaller.open(stack, client, insist)
+    wallets = await WalletCaller.open(stack, client, useWithRetries)
     productRef = wallets.productRef
   })
   afterEach(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
   })
 
   /** Sends a request as a client does: repeats it after a 503, with the same key. */
-  async function insist<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+  async function useWithRetries<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const deadline = Date.now() + patienceMs
     for (;;) {
       const answer = await client.send(method, path, body)
@@ -65,13 +65,18 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
   const balanceOf = (customerRef: string) => wallets.balanceOf(customerRef)
   const ledgerOf = (customerRef: string) => wallets.ledgerOf(customerRef)
 
-  async function use(customerRef: string, units: number, idempotencyKey: string): Promise<Debit> {
+  async function use(
+    customerRef: string,
+    units: number,
+    idempotencyKey: string,
+  ): Promise<CreditDebit> {
     const usage = { customerRef, productRef, units, idempotencyKey }
-    return (await insist<{ creditDebit: Debit }>('POST', '/v1/sdk/usages', usage)).creditDebit
+    return (await useWithRetries<{ creditDebit: CreditDebit }>('POST', '/v1/sdk/usages', usage))
+      .creditDebit
   }
 
   test(
-    'are told exactly from the ledger, ClickHouse and the log, and pay again once they are counted',
+    'have exact balances from the ledger, ClickHouse and the log, and pay again once rebuilt',
     async () => {
       const customerRef = await createPayer('user-1')
       await grant(customerRef, 1_000)
@@ -97,7 +102,7 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
   )
 
   test(
-    'are what a model says, whatever is lost when',
+    'match a model, whatever is lost at any time',
     async () => {
       const random = new SeededRandom(4_711)
       const payers = await Promise.all(

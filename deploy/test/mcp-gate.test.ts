@@ -15,12 +15,11 @@ import { toolMeterName } from '@tollgate/schemas/http/mcp'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { ownKeySchema } from '@tollgate/schemas/http/own-key'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { startAnsweringServer, type AnsweringServer } from './mcp/answering-server.ts'
 import { startCuttingRelay } from './mcp/cutting-relay.ts'
 import { aroundNow, callOf, isHeld, paywallIn, serverOf as servedBy } from './mcp/gated-calls.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
-import { startStack, type Stack } from './stack.ts'
+import { startStack } from './stack.ts'
 import { creditsPerUnit, WalletCaller } from './wallet-caller.ts'
 
 /* The gate of the MCP proxy with real services: which calls it admits, and what its records count. */
@@ -28,19 +27,11 @@ import { creditsPerUnit, WalletCaller } from './wallet-caller.ts'
 const serviceSecret = randomUUID() + randomUUID()
 const cap = 20
 
-let stack: Stack
-let client: TollgateClient
-let providerId: string
-let dataDir: string
-let opened: OpenedGate
-
-beforeAll(async () => {
-  stack = await startStack({ settings: { TOLLGATE_SERVICE_SECRET: serviceSecret } })
-  client = (await stack.createProvider()).sandbox
-  providerId = ownKeySchema.parse((await client.send('GET', '/v1/sdk/key')).body).providerId
-  dataDir = await mkdtemp(join(tmpdir(), 'tollgate-gate-'))
-  opened = await open()
-})
+const stack = await startStack({ settings: { TOLLGATE_SERVICE_SECRET: serviceSecret } })
+const client = (await stack.createProvider()).sandbox
+const providerId = ownKeySchema.parse((await client.send('GET', '/v1/sdk/key')).body).providerId
+const dataDir = await mkdtemp(join(tmpdir(), 'tollgate-gate-'))
+const opened = await open()
 
 afterAll(async () => {
   await opened.stop()
@@ -90,7 +81,7 @@ const openWallets = () =>
 const remainingOf = async (customerRef: string, productRef: string) =>
   (await client.checkLimit(customerRef, productRef)).remaining
 
-test('admits exactly as many calls in parallel as the cap says, and records each', async () => {
+test('admits exactly as many concurrent calls as the cap allows, and records each', async () => {
   const productRef = await createCappedProduct(client, cap)
   const customerRef = await createCustomer(client)
   const server = serverOf(productRef)
@@ -103,7 +94,7 @@ test('admits exactly as many calls in parallel as the cap says, and records each
 
 const clientKey = { name: 'again', sentSha256: 'of-each-the-same' }
 
-test('counts a call once in the requests and in the meter of its tool, and debits success alone', async () => {
+test('counts a call once in the requests and in the meter of its tool, and debits only success', async () => {
   const wallets = await openWallets()
   const { productRef } = wallets
   const customerRef = await wallets.createPayer()
@@ -136,7 +127,7 @@ test('counts a call once in the requests and in the meter of its tool, and debit
   }
 })
 
-test('makes as many repeats free at several processes, and after a restart, as at one', async () => {
+test('gives the same number of free repeats at several processes, and after a restart', async () => {
   const productRef = await createCappedProduct(client, 1_000)
   const customerRef = await createCustomer(client)
   const repeated = () => callOf(serverOf(productRef), customerRef, { clientKey })
@@ -164,7 +155,7 @@ test('makes as many repeats free at several processes, and after a restart, as a
 
 const paywallOf = (given: GatedCall) => paywallIn(opened.gate, given)
 
-test('lets every customer call a public tool, and records nothing', async () => {
+test('lets every customer call a public tool, without a record', async () => {
   const server = serverOf('prd_UNKNOWN', {
     tools: new Map([['open', { access: 'public', planRefs: [] }]]),
   })
@@ -199,7 +190,7 @@ test('asks for a plan that includes the tool', async () => {
   expect((await paywallOf(callOf(without, customerRef))).kind).toBe('payment_required')
 })
 
-test('says what must be paid or activated, and records it as paywall', async () => {
+test('says what must be paid or activated, and records the outcome paywall', async () => {
   const productRef = await createCappedProduct(client, 1)
   const customerRef = await createCustomer(client)
   const server = serverOf(productRef)
@@ -230,7 +221,7 @@ test('says what must be paid or activated, and records it as paywall', async () 
   await expect.poll(paywalls).toBe(1)
 })
 
-test('says that a call is unavailable while ingest is away, or lets it go ahead where that is configured', async () => {
+test('refuses a call while ingest is unavailable, or allows it if so configured', async () => {
   const productRef = await createCappedProduct(client, cap)
   const customerRef = await createCustomer(client)
   const given = callOf(serverOf(productRef), customerRef)
@@ -255,7 +246,7 @@ test('says that a call is unavailable while ingest is away, or lets it go ahead 
   await next.stop()
 })
 
-test('goes on with what ingest said last while ingest is away for a while', async () => {
+test('uses the last answer of ingest while ingest is unavailable for a short time', async () => {
   const productRef = await createCappedProduct(client, 1_000)
   const customerRef = await createCustomer(client)
   const given = callOf(serverOf(productRef), customerRef)
@@ -281,7 +272,7 @@ test('goes on with what ingest said last while ingest is away for a while', asyn
   await strict.stop()
 })
 
-test('records nothing of a round that asks for input, and gives back what it held', async () => {
+test('records nothing for a round that asks for input, and releases its hold', async () => {
   const productRef = await createCappedProduct(client, 1)
   const customerRef = await createCustomer(client)
   const given = callOf(serverOf(productRef), customerRef)
@@ -310,13 +301,13 @@ describe('links and the tools of the proxy', () => {
     await linked.stop()
     controlPlane.stop()
   })
-  beforeEach(() => controlPlane.asked.splice(0))
+  beforeEach(() => controlPlane.requests.splice(0))
 
   const url = 'https://hosted.test/customer/connect/con_1'
   const callTool = async (name: string, given: JsonObject = {}, customerRef = 'cus_1') => {
     const { client: plain } = callOf(server, customerRef)
-    const asked = { server, customerRef, toolName: name, arguments: given, client: plain }
-    const result = await linked.gate.callVirtual(asked)
+    const request = { server, customerRef, toolName: name, arguments: given, client: plain }
+    const result = await linked.gate.callVirtual(request)
     const [content] = result['content'] as [{ type: string; text: string }]
     expect(content.type).toBe('text')
     return { isError: result['isError'], said: JSON.parse(content.text) as JsonObject }
@@ -329,7 +320,7 @@ describe('links and the tools of the proxy', () => {
     ['topup', {}, { purpose: 'topup' }],
     ['manage_account', { planRef: 'pln_1' }, { purpose: 'portal' }],
     ['manage_purchase', {}, { purpose: 'portal' }],
-  ])('%s answers with a link that is made once', async (name, given, body) => {
+  ])('answers %s with a link that is created once', async (name, given, body) => {
     controlPlane.answer = () => [201, { url }]
     const customerRef = `cus_${name}`
     for (let again = 0; again < 2; again++) {
@@ -339,12 +330,12 @@ describe('links and the tools of the proxy', () => {
     const { productRef } = server
     const authorization = `Bearer ${serviceKeyOf(serviceSecret, server)}`
     const path = '/v1/customer/auth/links'
-    expect(controlPlane.asked).toEqual([
+    expect(controlPlane.requests).toEqual([
       { path, authorization, body: { customerRef, productRef, ...body } },
     ])
   })
 
-  test('get_user_info tells of the customer, with a link that signs nobody in', async () => {
+  test('describes the customer in get_user_info, with a link that does not sign in', async () => {
     const session = 'https://hosted.test/customer/manage?id=ses_SECRET'
     controlPlane.answer = (path) =>
       path === '/v1/sdk/user-info' ? [200, { status: 'ok', verifyUrl: session }] : [200, { url }]
@@ -354,7 +345,7 @@ describe('links and the tools of the proxy', () => {
     })
   })
 
-  test('what cannot be done now is an error in the result', async () => {
+  test('returns an error in the result if a tool is unavailable', async () => {
     controlPlane.answer = () => [503, { message: 'away' }]
     for (const [name, given] of [
       ['upgrade', {}],
@@ -366,10 +357,10 @@ describe('links and the tools of the proxy', () => {
       const { isError, said } = await callTool(name, given, 'cus_away')
       expect([isError, said]).toEqual([true, { error: expect.any(String) as string }])
     }
-    expect(JSON.stringify(controlPlane.asked)).not.toContain('xxx')
+    expect(JSON.stringify(controlPlane.requests)).not.toContain('xxx')
   })
 
-  test('a paywall carries the link, and none while the control plane is away', async () => {
+  test('includes a link in a paywall, but none while the control plane is unavailable', async () => {
     const customerRef = await createCustomer(client)
     expect(await call(callOf(server, customerRef))).toBe(true)
     const opensUrls = { era: 'sessions', opensUrls: true, showsApps: false } as const
@@ -387,7 +378,7 @@ describe('links and the tools of the proxy', () => {
     })
   })
 
-  test('names of recovery tools are answered for only where the MCP server has none of that name', () => {
+  test('answers recovery tools only if the MCP server has no tool of that name', () => {
     const own = serverOf('prd_1', {
       tools: new Map([['topup', { access: 'public', planRefs: [] }]]),
     })

@@ -85,7 +85,7 @@ class Settler {
   }
 }
 
-test('what was settled is recorded once, when the proxy is killed, ingest restarts and answers are cut', async () => {
+test('records each settled call once while the proxy is killed, ingest restarts and responses are lost', async () => {
   const settlers: Settler[] = []
   for (let round = 0; round < 4; round++) {
     const settler = new Settler()
@@ -107,7 +107,7 @@ test('what was settled is recorded once, when the proxy is killed, ingest restar
   expect(recorded.length - settled.length).toBeLessThanOrEqual(4 * 8)
 })
 
-test('what was settled is recorded once, when another proxy takes over the journal of one that is paused', async () => {
+test("records each settled call once when another proxy takes over a paused proxy's journal", async () => {
   const settlers: Settler[] = []
   let changes = 0
   for (const end of ['killed', 'stopped'] as const) {
@@ -118,7 +118,7 @@ test('what was settled is recorded once, when another proxy takes over the journ
       settler.pause()
       await sleep(20)
       const paused = journalFolders()
-      paused.forEach(beOfAnotherHost)
+      paused.forEach(moveToAnotherHost)
       const other = await open()
       await expect.poll(journalFolders).not.toEqual(expect.arrayContaining(paused))
       settler.resume()
@@ -144,7 +144,7 @@ function journalFolders(): string[] {
 }
 
 /** Makes the owner of a folder look like a process on another host that has not touched it for 2 minutes. */
-function beOfAnotherHost(name: string): void {
+function moveToAnotherHost(name: string): void {
   const path = join(dataDir, 'mcp-proxy', name, 'owner')
   const owner = JSON.parse(readFileSync(path, 'utf8')) as object
   writeFileSync(path, JSON.stringify({ ...owner, host: 'another-host' }))
@@ -199,7 +199,7 @@ async function open(limits: { bytesMax?: number } = {}) {
   return { records, metrics, ingest }
 }
 
-test('a record that ingest refuses is set aside, and those around it are recorded', async () => {
+test('sets a record aside that ingest refuses, and records the others', async () => {
   const { records, ingest } = await open()
   const bad = [7, 40, 41, 299]
   const tooOldMs = nowMs - 31 * 86_400_000
@@ -218,7 +218,7 @@ test('a record that ingest refuses is set aside, and those around it are recorde
   expect(aside[0]!.message).toBe('400: Validation failed')
 })
 
-test('records of a provider that ingest does not hear wait, and those of others do not', async () => {
+test('delays only the records of a provider that ingest refuses to hear', async () => {
   const { records, metrics, ingest } = await open()
   installation.controlPlane = (_, response) => response.writeHead(401).end('{}')
   records.append(recordOf('refused', { environment: 'live' }))
@@ -239,7 +239,7 @@ test('records of a provider that ingest does not hear wait, and those of others 
   ])
 })
 
-test('calls are refused while the journal has no room, and go on once ingest has taken records', async () => {
+test('refuses calls while the journal is full, and continues once ingest has accepted records', async () => {
   const { records, ingest } = await open({ bytesMax: 20_000 })
   // Ingest accepts nothing, because it asks the control plane about live providers and gets no valid answer.
   installation.controlPlane = (_, response) => response.writeHead(503).end('{}')

@@ -31,23 +31,23 @@ afterEach(() => temporary.remove())
 
 function migrateTo(environment: Readonly<Record<string, string>>): Promise<boolean> {
   const { signal } = new AbortController()
-  return migrate({ from: folder.root, environment, signal, say: () => undefined })
+  return migrate({ from: folder.root, environment, signal, print: () => undefined })
 }
 
-test('says which engines are not named', async () => {
+test('names the engines that are not configured', async () => {
   await expect(migrateTo({})).rejects.toThrow(
-    /^Say where to move to.* TOLLGATE_EVENT_LOG=kafka.* TOLLGATE_HOT_STATE=redis.* TOLLGATE_DATABASE_URL; TOLLGATE_CLICKHOUSE_URL\.$/,
+    /^Name the engines to move to.* TOLLGATE_EVENT_LOG=kafka.* TOLLGATE_HOT_STATE=redis.* TOLLGATE_DATABASE_URL; TOLLGATE_CLICKHOUSE_URL\.$/,
   )
   const { TOLLGATE_HOT_STATE: _, ...others } = engines
   await expect(migrateTo(others)).rejects.toThrow(/Missing: TOLLGATE_HOT_STATE=redis[^;]*\.$/)
 })
 
-test('takes only a folder that has all parts of an installation', async () => {
+test('accepts only a folder with all parts of an installation', async () => {
   folder = dataFolderAt(`${folder.root}/empty`)
   await expect(migrateTo(engines)).rejects.toThrow(/empty holds no embedded installation .*--from/)
 })
 
-test('leaves an installation alone that runs', async () => {
+test('refuses a running installation', async () => {
   const lock = await lockFolder(folder.root)
   await expect(migrateTo(engines)).rejects.toThrow(
     `Tollgate runs on ${folder.root} (process ${process.pid}). Stop it with Ctrl-C, then migrate.`,
@@ -55,12 +55,12 @@ test('leaves an installation alone that runs', async () => {
   await lock.release()
 })
 
-test('wants one that was killed to be started and stopped first', async () => {
+test('requires a killed installation to be started and stopped first', async () => {
   await writeFile(folder.runFile, '{}')
   await expect(migrateTo(engines)).rejects.toThrow(/was killed on .* Start it once with npm start/)
 })
 
-test('leaves a folder to the newer release that wrote it', async () => {
+test('refuses a folder that a newer release wrote', async () => {
   await writeFile(folder.formatFile, '{"format": 2}')
   await expect(migrateTo(engines)).rejects.toThrow(/written by a newer Tollgate/)
 })

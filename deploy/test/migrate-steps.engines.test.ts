@@ -30,8 +30,8 @@ import {
 import type { Target } from '../src/migrate/target/target.ts'
 import { compareSides } from '../src/migrate/verify/compare.ts'
 import type { Work } from '../src/migrate/work.ts'
-import { DiedError, dyingTarget } from './migrate/failing-target.ts'
-import { openSourceAtHand, openUsageStore } from './migrate/source-at-hand.ts'
+import { ProcessKilledError, failingTarget } from './migrate/failing-target.ts'
+import { openTestSource, openUsageStore } from './migrate/test-source.ts'
 
 const brokers = process.env['TOLLGATE_TEST_KAFKA_BROKERS'] ?? ''
 const registry = process.env['TOLLGATE_TEST_SCHEMA_REGISTRY_URL'] ?? ''
@@ -54,8 +54,8 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
 
   beforeAll(async () => {
     folder = await makeTemporaryFolder('migrate-steps')
-    source = await openSourceAtHand(folder.path, random)
-    target = await openOwned(openTargetAtHand)
+    source = await openTestSource(folder.path, random)
+    target = await openOwned(openTestTarget)
   }, timeout)
 
   afterAll(async () => {
@@ -64,7 +64,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     await folder.remove()
   })
 
-  async function openTargetAtHand(own: Own): Promise<Target> {
+  async function openTestTarget(own: Own): Promise<Target> {
     const started = await startTestDatabase(migrationsFolder)
     await own({ close: () => started.stop() })
     // Like the command, it uses the owner role, because it copies into the owner's tables.
@@ -97,12 +97,12 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
       log,
       schemaId,
       partitionCount: () => 2,
-      journal: await journalAsKept(database.control),
+      journal: await persistentJournal(database.control),
     }
   }
 
   /** Returns the journal as the next process reads it. */
-  async function journalAsKept(sql: Target['database']['control']): Promise<Target['journal']> {
+  async function persistentJournal(sql: Target['database']['control']): Promise<Target['journal']> {
     const found = await findMove(sql, source)
     if (found.kind !== 'ours') throw new Error(`the move is ${found.kind}`)
     return found.journal
@@ -116,16 +116,16 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     await moveTail(source, to, work)
   }
 
-  it('come to the same wherever the process dies', { timeout }, async () => {
+  it('give the same result wherever the process dies', { timeout }, async () => {
     let deaths = 0
     for (;;) {
-      const journal = await journalAsKept(target.database.control)
+      const journal = await persistentJournal(target.database.control)
       const effectsMax = 5 + deaths * 4
       try {
-        await moveAll(dyingTarget({ ...target, journal }, random, effectsMax))
+        await moveAll(failingTarget({ ...target, journal }, random, effectsMax))
         break
       } catch (error) {
-        if (!(error instanceof DiedError)) throw error
+        if (!(error instanceof ProcessKilledError)) throw error
         deaths += 1
       }
     }
@@ -134,7 +134,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     expect(isSame, report).toBe(true)
   })
 
-  it('leave out what is moved another way, and bring the rest', { timeout }, async () => {
+  it('move everything except data that is moved another way', { timeout }, async () => {
     for (const environment of environments) {
       const ids = async ({ usageStore }: Source | Target): Promise<string[]> => {
         const rows = await usageStore.query<{ id: string }>(
@@ -157,7 +157,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     }
   })
 
-  it('begin on nothing that holds an installation', async () => {
+  it('refuse a target that contains an installation', async () => {
     await expect(requireEmptyDatabase(target.database)).rejects.toThrow(/control\.providers/)
     await expect(requireEmptyUsageStore(target.usageStore)).rejects.toThrow(
       /ClickHouse has rows in/,
@@ -171,10 +171,10 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     expect(await kindOf({ state: 'used since' })).toEqual(used)
     await target.journal.finish(sql)
     expect(await kindOf({ state: 'used since' })).toEqual({ ...used, isFinished: true })
-    expect((await journalAsKept(sql)).isFinished).toBe(true)
+    expect((await persistentJournal(sql)).isFinished).toBe(true)
   })
 
-  it('are found out when a side is not the same', { timeout }, async () => {
+  it('report a difference between the two sides', { timeout }, async () => {
     const { database, usageStore, log } = target
     // Without this, the audit log would record the change and differ permanently.
     await database.control`alter table providers disable trigger user`
@@ -187,7 +187,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     await log.appendAll(usageTopic('live'), [{ partition: 1, value: Buffer.from('more') }], 1)
     const one = await compareSides(source, target)
     expect(one.isSame).toBe(false)
-    expect(one.report).toContain('not in order')
+    expect(one.report).toContain('in another order')
 
     await usageStore.command(
       `DELETE FROM live.usage_records WHERE id = (SELECT min(id) FROM live.usage_records)`,

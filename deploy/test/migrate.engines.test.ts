@@ -189,7 +189,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
       }
 
       it(
-        'goes on after kills, and then the engines answer what the embedded parts answered',
+        'continues after kills, and then answers as the embedded stores did',
         { timeout },
         async () => {
           const kept = ['log', 'groups', 'hot']
@@ -246,7 +246,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
         }
       })
 
-      it('moves no second time', { timeout }, async () => {
+      it('does not move a second time', { timeout }, async () => {
         const again = await runMigrate(from, engines.environment)
         expect(again).toMatchObject({ code: 0 })
         expect(again.output).toContain('there is nothing to do')

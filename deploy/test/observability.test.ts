@@ -102,7 +102,7 @@ function problemsOf(expression: string): string[] {
 }
 
 describe('expressions', () => {
-  it('are found wrong where they are', () => {
+  it('are detected if they are wrong', () => {
     expect(problemsOf('sum by (topic) (rate(tollgate_projection_records_total[5m]))')).toEqual([])
     expect(problemsOf('tollgate_projection_lag')).toEqual([
       'nobody exports tollgate_projection_lag',
@@ -115,15 +115,20 @@ describe('expressions', () => {
   })
 
   const panels = dashboards.flatMap(({ uid, panels }) => panels.map((panel) => ({ uid, ...panel })))
-  it.each(panels.filter(({ type }) => type !== 'row'))('of $uid: $title', ({ targets = [] }) => {
-    expect(targets.length).toBeGreaterThan(0)
-    for (const { expr } of targets) expect(problemsOf(expr)).toEqual([])
-  })
+  it.each(panels.filter(({ type }) => type !== 'row'))(
+    'are valid in $uid: $title',
+    ({ targets = [] }) => {
+      expect(targets.length).toBeGreaterThan(0)
+      for (const { expr } of targets) expect(problemsOf(expr)).toEqual([])
+    },
+  )
 
-  it.each(rules)('of the alert $alert', ({ expr }) => expect(problemsOf(expr)).toEqual([]))
+  it.each(rules)('are valid in the alert $alert', ({ expr }) =>
+    expect(problemsOf(expr)).toEqual([]),
+  )
 })
 
-it('every metric of ours is on a dashboard', () => {
+it('shows every metric on a dashboard', () => {
   const shown = dashboards
     .flatMap(({ panels }) => panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)))
     .join('\n')
@@ -135,13 +140,13 @@ it('every metric of ours is on a dashboard', () => {
   expect([...ours].filter((name) => !shown.includes(name))).toEqual([])
 })
 
-it('panels of a dashboard have numbers of their own', () => {
+it('gives each panel of a dashboard its own number', () => {
   for (const { panels } of dashboards) {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
   }
 })
 
-it('every alert says how urgent it is, and has its place in docs/operations.md', () => {
+it('has a severity for every alert, and a section in docs/operations.md', () => {
   const page = readFileSync(join(deploy, '../docs/operations.md'), 'utf8')
   for (const { alert, labels, annotations } of rules) {
     expect(['page', 'ticket']).toContain(labels.severity)
@@ -151,9 +156,12 @@ it('every alert says how urgent it is, and has its place in docs/operations.md',
 })
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
-it.skipIf(!hasPromtool)('promtool takes the rules and their tests (promtool on the PATH)', () => {
-  const run = (...parameters: string[]): string =>
-    execFileSync('promtool', parameters, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
-  expect(run('check', 'config', 'prometheus.yaml')).toContain('SUCCESS')
-  expect(run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS')
-})
+it.skipIf(!hasPromtool)(
+  'passes promtool with the rules and their tests (promtool on the PATH)',
+  () => {
+    const run = (...parameters: string[]): string =>
+      execFileSync('promtool', parameters, { cwd: join(deploy, 'prometheus'), encoding: 'utf8' })
+    expect(run('check', 'config', 'prometheus.yaml')).toContain('SUCCESS')
+    expect(run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS')
+  },
+)

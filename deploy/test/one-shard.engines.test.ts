@@ -115,7 +115,7 @@ describe.skipIf(!hasRedisServer)('a failover of one master of a Redis Cluster', 
     return { space: 'sandbox', partition, subject, scope: '' }
   }
 
-  test('publishes again what that master kept, and nothing else', { timeout }, async () => {
+  test('publishes only the documents of that master again', { timeout }, async () => {
     await makeSome(25)
     await untilPublished()
     const nameOf = (key: string): string => `tollgate:document:${key}`

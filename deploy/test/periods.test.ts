@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { afterAll, expect, test } from 'vitest'
 import { createManualClock } from './manual-clock.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
-import { startStack, type Stack } from './stack.ts'
+import { startStack } from './stack.ts'
 
 const clock = createManualClock('2027-01-31T10:00:00.000Z')
-let stack: Stack
-let client: TollgateClient
 
-beforeAll(async () => {
-  stack = await startStack({ clock })
-  client = (await stack.createProvider()).sandbox
-})
+const stack = await startStack({ clock })
+const client = (await stack.createProvider()).sandbox
 
 afterAll(() => stack.stop())
 
-test('a month that began on the 31st ends on 28 February, to the millisecond', async () => {
+test('ends a month that began on the 31st on 28 February, to the millisecond', async () => {
   clock.set('2027-01-31T10:00:00.000Z')
   const productRef = await createCappedProduct(client, 100)
   const customerRef = await createCustomer(client)
@@ -44,7 +39,7 @@ test('a month that began on the 31st ends on 28 February, to the millisecond', a
   expect(await remaining()).toBe(100)
 })
 
-test('a record stamped up to five minutes before the first period counts, an older one does not', async () => {
+test('counts a record stamped up to 5 minutes before the first period, but not an older one', async () => {
   clock.set('2027-05-10T12:00:00.000Z')
   const productRef = await createCappedProduct(client, 100)
   const customerRef = await createCustomer(client)
@@ -56,7 +51,7 @@ test('a record stamped up to five minutes before the first period counts, an old
   expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(99)
 })
 
-test('usage queries cut at the same instants', async () => {
+test('divides usage queries at the same instants', async () => {
   clock.set('2027-06-15T00:00:00.000Z')
   const productRef = await createCappedProduct(client, 100)
   const customerRef = await createCustomer(client)

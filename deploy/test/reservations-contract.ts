@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import type { LimitResponse, TollgateClient } from '../src/client/tollgate-client.ts'
 import { describeReservedCredits } from './reserved-credits-contract.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
 
-type ReserveAnswer = LimitAnswer & {
+type ReserveAnswer = LimitResponse & {
   readonly reservation?: { readonly id: string; readonly expiresAt: string }
 }
 
@@ -29,7 +29,7 @@ export function describeReservations(
 
     afterAll(() => underTest.remove())
 
-    describe('on a plan that a wallet pays for', () => {
+    describe('on a plan that is paid from a wallet', () => {
       describeReservedCredits(() => ({ stack: underTest.stack, client }))
     })
 
@@ -74,7 +74,7 @@ export function describeReservations(
       return admitted.map((answer) => answer.reservation!)
     }
 
-    test('of 1,000 who ask at once a cap of 100 admits 100, whose usage takes the place of what they hold', async () => {
+    test('admits 100 of 1,000 concurrent reservations under a cap of 100, whose usage replaces the holds', async () => {
       const productRef = await createCappedProduct(client, cap)
       const customerRef = await createCustomer(client)
       const held = await reserveAtOnce(customerRef, productRef)
@@ -96,7 +96,7 @@ export function describeReservations(
       expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(2)
     }, 120_000)
 
-    test('reservations whose usage never comes are open to others once they have expired', async () => {
+    test('frees reservations without usage once they have expired', async () => {
       const productRef = await createCappedProduct(client, cap)
       const customerRef = await createCustomer(client)
       // There are only as many callers as there is room: on a busy machine, the first reservation may expire before the last
@@ -108,7 +108,7 @@ export function describeReservations(
       expect(await reserveAtOnce(customerRef, productRef, { callers: 2 * cap })).toHaveLength(cap)
     }, 120_000)
 
-    test('a customer of several references is admitted as often as the cap says, whichever are used', async () => {
+    test('applies one cap to all references of a customer', async () => {
       const random = new SeededRandom(7)
       const productRef = await createCappedProduct(client, cap)
       const customerRef = await createCustomer(client, 'first')

@@ -173,7 +173,7 @@ function withCall<Name extends keyof HotState>(name: Name, call: HotState[Name])
   })
 }
 
-test('a reservation that is used up elsewhere, after that was read, opens no place for its own units', async () => {
+test('admits nothing extra if a reservation is used elsewhere after the read', async () => {
   const first = await reserve(cap, 60_000)
   let calls = 0
   const delayed = withCall('reserve', async (request) => {
@@ -190,7 +190,7 @@ test('a reservation that is used up elsewhere, after that was read, opens no pla
   expect(second).toMatchObject({ reservation: undefined, takenMicros: BigInt(cap) * 1_000_000n })
 })
 
-test('usage under a reference that is not linked ends its reservation, and is seen as soon as the reference is linked', async () => {
+test('ends a reservation by usage under an unlinked reference, and counts it once linked', async () => {
   await publish({ ...entitlement, customerRefs: [own] }, 2)
   const first = await reserve(cap, 60_000)
   await use(other, cap, first.reservation!.id)
@@ -203,7 +203,7 @@ test('usage under a reference that is not linked ends its reservation, and is se
   })
 })
 
-test('usage under a reference that is linked while somebody reserves is seen by that one', async () => {
+test('counts usage under a reference that is linked during a reservation', async () => {
   await publish({ ...entitlement, customerRefs: [own] }, 2)
   const first = await reserve(cap, 60_000)
   let calls = 0
@@ -222,7 +222,7 @@ test('usage under a reference that is linked while somebody reserves is seen by 
   expect(second).toMatchObject({ reservation: undefined, takenMicros: BigInt(cap) * 1_000_000n })
 })
 
-test('a projection that dies before it has settled elsewhere leaves too little room, until the reservation expires', async () => {
+test('leaves too little room until expiry if the projection dies before it settles another shard', async () => {
   const first = await reserve(40, 1_500)
   await use(other, 40, first.reservation!.id)
   const dying = withCall('settleReservations', () => Promise.reject(new Error('It died here')))
@@ -265,7 +265,7 @@ async function reopenHotState(): Promise<void> {
   hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'publisher' })
 }
 
-test('credits that a killed process had reserved come back once, and late usage pays from what is there', async () => {
+test('returns credits reserved by a killed process once, and debits late usage from the rest', async () => {
   await publishCredits(60)
   const { reservation } = await reserve(40, 1_500)
   await reopenHotState()
@@ -280,7 +280,7 @@ test('credits that a killed process had reserved come back once, and late usage 
   expect(await creditsLeft()).toBe(0n)
 })
 
-test('usage that dies after it took over reserved credits gives them back once', async () => {
+test('returns reserved credits once if the process dies after it took them over', async () => {
   await publishCredits(60)
   const { reservation } = await reserve(40, 60_000)
   expect(await takeFor('usage_dead', 50, reservation!.id, 1_000)).toBe(50n * credit)
@@ -292,7 +292,7 @@ test('usage that dies after it took over reserved credits gives them back once',
   expect(await creditsLeft()).toBe(60n)
 })
 
-test('usage that costs nothing gives back the credits that were reserved for it, in the step that counts it', async () => {
+test('returns reserved credits for free usage in the step that counts it', async () => {
   await publishCredits(60)
   const { reservation } = await reserve(40, 60_000)
   await use(own, 40, reservation!.id, { outcome: 'fail' })
@@ -302,7 +302,7 @@ test('usage that costs nothing gives back the credits that were reserved for it,
   expect(await creditsLeft()).toBe(60n)
 })
 
-test('a lost hot state has lost the credits that were reserved, and usage still pays for itself', async () => {
+test('loses reserved credits with hot state, and still debits usage', async () => {
   await publishCredits(60)
   const { reservation } = await reserve(40, 60_000)
   await use(own, 5, '', { id: 'usage_first', debit: `${5n * credit}` })
@@ -318,7 +318,7 @@ test('a lost hot state has lost the credits that were reserved, and usage still 
   expect(await creditsLeft()).toBe(15n)
 })
 
-test('never more than the cap is admitted while the projection is killed again and again', async () => {
+test('never admits more than the cap while the projection is killed repeatedly', async () => {
   const random = new SeededRandom(20_260_115)
   let used = 0
   let isOver = false

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { beforeAll, expect, test } from 'vitest'
-import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import type { LimitResponse, TollgateClient } from '../src/client/tollgate-client.ts'
 import type { Stack } from './stack.ts'
-import { creditsPerUnit, WalletCaller, type Debit, type Send } from './wallet-caller.ts'
+import { creditsPerUnit, WalletCaller, type CreditDebit, type Send } from './wallet-caller.ts'
 
-type ReserveAnswer = LimitAnswer & {
+type ReserveAnswer = LimitResponse & {
   readonly creditBalance?: number
   readonly reservation?: { readonly id: string; readonly units: number; readonly expiresAt: string }
 }
@@ -40,15 +40,15 @@ export function describeReservedCredits(opened: () => StackOfProvider): void {
     }
   }
   const reserve = (customerRef: string, units = 1, ttlSeconds = 600, product = productRef) => {
-    const asked = { customerRef, productRef: product, reserve: { units, ttlSeconds } }
-    const body = { ...asked, idempotencyKey: randomUUID() }
+    const request = { customerRef, productRef: product, reserve: { units, ttlSeconds } }
+    const body = { ...request, idempotencyKey: randomUUID() }
     return send<ReserveAnswer>('POST', '/v1/sdk/limits', body)
   }
   const release = (reservationId: string) =>
     send<object>('POST', '/v1/sdk/limits/release', { reservationId })
-  const use = async (customerRef: string, more: object = {}): Promise<Debit | undefined> => {
+  const use = async (customerRef: string, more: object = {}): Promise<CreditDebit | undefined> => {
     const body = { customerRef, productRef, idempotencyKey: randomUUID(), ...more }
-    return (await send<{ creditDebit?: Debit }>('POST', '/v1/sdk/usages', body)).creditDebit
+    return (await send<{ creditDebit?: CreditDebit }>('POST', '/v1/sdk/usages', body)).creditDebit
   }
   const check = (customerRef: string, product = productRef) =>
     send<ReserveAnswer>('POST', '/v1/sdk/limits', { customerRef, productRef: product })
@@ -94,7 +94,7 @@ export function describeReservedCredits(opened: () => StackOfProvider): void {
     await expectBalance(customerRef, 40 * creditsPerUnit + 99)
   }, 180_000)
 
-  test('takes the debit from what is reserved, whether the call costs less or more', async () => {
+  test('debits the reserved credits, whether the call costs less or more', async () => {
     const customerRef = await createPayer(1_000)
     const ids: string[] = []
     for (const units of [2, 3, 4]) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import type { LimitResponse, TollgateClient } from '../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
@@ -9,10 +9,10 @@ const dayMs = 86_400_000
 const weekMs = 7 * dayMs
 const begin = Date.parse('2027-01-04T10:00:00Z')
 
-type Shown = { readonly used: number; readonly carriedOverUnits: number }
+type ShownUsage = { readonly used: number; readonly carriedOverUnits: number }
 
 /** One customer of one product, with requests at the time of the clock. */
-class Asker {
+class CheckedCustomer {
   readonly client: TollgateClient
   readonly productRef: string
   readonly customerRef: string
@@ -23,9 +23,13 @@ class Asker {
     this.customerRef = customerRef
   }
 
-  static async open(client: TollgateClient, limit: number, more: object = {}): Promise<Asker> {
+  static async open(
+    client: TollgateClient,
+    limit: number,
+    more: object = {},
+  ): Promise<CheckedCustomer> {
     const { reference } = await client.createProduct({ name: 'Rolling' })
-    const asker = new Asker(client, reference, await createCustomer(client))
+    const asker = new CheckedCustomer(client, reference, await createCustomer(client))
     await asker.activate(limit, more)
     return asker
   }
@@ -57,18 +61,18 @@ class Asker {
     return (await this.client.checkLimit(this.customerRef, this.productRef)).remaining
   }
 
-  async reserve(units: number): Promise<LimitAnswer> {
+  async reserve(units: number): Promise<LimitResponse> {
     const { customerRef, productRef } = this
     const body = { customerRef, productRef, reserve: { units, ttlSeconds: 600 } }
     const answer = await this.client.send('POST', '/v1/sdk/limits', body)
     expect([answer.status, answer.body]).toEqual([200, answer.body])
-    return answer.body as LimitAnswer
+    return answer.body as LimitResponse
   }
 
-  async shown(wanted = 'active'): Promise<Shown> {
+  async shown(wanted = 'active'): Promise<ShownUsage> {
     const path = `/v1/sdk/purchases/customer/${this.customerRef}`
     const { body } = await this.client.send('GET', path)
-    const { purchases } = body as { purchases: { status: string; usage: Shown }[] }
+    const { purchases } = body as { purchases: { status: string; usage: ShownUsage }[] }
     return purchases.find(({ status }) => status === wanted)!.usage
   }
 
@@ -174,9 +178,9 @@ export function describeRollOver(
 
     afterAll(() => underTest.remove())
 
-    test('what a week does not use widens the cap of the next one, and of no other', async () => {
+    test('adds unused units of a week to the next week only', async () => {
       clock.set(begin)
-      const asker = await Asker.open(client, 100)
+      const asker = await CheckedCustomer.open(client, 100)
       await asker.use(60, begin)
       expect(await asker.remaining()).toBe(40)
       expect(await asker.shown()).toMatchObject({ used: 60, carriedOverUnits: 0 })
@@ -209,9 +213,9 @@ export function describeRollOver(
       expect(await asker.remaining()).toBe(200)
     })
 
-    test('reservations have the room that was carried over, and see what comes late', async () => {
+    test('includes carried-over units and late usage in reservations', async () => {
       clock.set(begin)
-      const asker = await Asker.open(client, 100)
+      const asker = await CheckedCustomer.open(client, 100)
       await asker.use(60, begin)
       clock.set(begin + weekMs)
       expect(await asker.reserve(141)).toMatchObject({ withinLimits: false, remaining: 140 })
@@ -221,9 +225,9 @@ export function describeRollOver(
       expect(await asker.reserve(10)).toMatchObject({ withinLimits: true, remaining: 0 })
     })
 
-    test('another plan begins with nothing, and a plan that says nothing of it carries nothing over', async () => {
+    test('carries nothing over to another plan, or under a plan without roll-over', async () => {
       clock.set(begin)
-      const asker = await Asker.open(client, 100)
+      const asker = await CheckedCustomer.open(client, 100)
       clock.set(begin + weekMs)
       expect(await asker.remaining()).toBe(200)
       await asker.activate(50, { rolloverUnusedUnits: false })
@@ -233,9 +237,9 @@ export function describeRollOver(
       expect(await asker.shown()).toMatchObject({ used: 0, carriedOverUnits: 0 })
     })
 
-    test('another plan that costs nothing has what the allowance of the week has left', async () => {
+    test('keeps the remaining allowance of the week under another free plan', async () => {
       clock.set(begin)
-      const asker = await Asker.open(client, 100)
+      const asker = await CheckedCustomer.open(client, 100)
       await asker.use(60, begin)
       clock.set(begin + dayMs)
       await asker.activate(100)
@@ -256,14 +260,14 @@ export function describeRollOver(
       expect(await asker.remaining()).toBe(95)
     })
 
-    test('every check is what a model says, over weeks of use, late use and other plans', async () => {
+    test('matches a model over weeks of usage, late usage and plan changes', async () => {
       const property = fc.asyncProperty(
         fc.integer({ min: 1, max: 90 }),
         steps,
         async (limit, told) => {
           let nowMs = begin
           clock.set(nowMs)
-          const asker = await Asker.open(client, limit)
+          const asker = await CheckedCustomer.open(client, limit)
           const model = new Model()
           model.begin(nowMs, limit)
           for (const step of told) {
@@ -291,15 +295,15 @@ export function describeRollOver(
     }, 180_000)
 
     test.skipIf(lose === undefined)(
-      'survives a hot state that is lost',
+      'survives a loss of hot state',
       async () => {
         clock.set(begin)
-        const asker = await Asker.open(client, 100)
+        const asker = await CheckedCustomer.open(client, 100)
         await asker.use(60, begin)
         clock.set(begin + weekMs)
         await asker.use(15, begin + weekMs)
         expect(await asker.remaining()).toBe(125)
-        const changed = await Asker.open(client, 100)
+        const changed = await CheckedCustomer.open(client, 100)
         await changed.use(30, begin + weekMs)
         clock.set(begin + weekMs + dayMs)
         await changed.activate(100)
@@ -314,7 +318,7 @@ export function describeRollOver(
         const answers = async (): Promise<number | undefined> => {
           const { customerRef, productRef } = asker
           const answer = await client.send('POST', '/v1/sdk/limits', { customerRef, productRef })
-          if (answer.status === 200) return (answer.body as LimitAnswer).remaining
+          if (answer.status === 200) return (answer.body as LimitResponse).remaining
           expect([503, answer.body]).toEqual([answer.status, answer.body])
           return undefined
         }

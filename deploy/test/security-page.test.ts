@@ -18,7 +18,7 @@ test.each(named)('SECURITY.md names a test that exists: %s: %s', async (file, ti
   expect(titles.some((each) => source.includes(each))).toBe(true)
 })
 
-test('every row of the table of SECURITY.md names a test', () => {
+test('SECURITY.md names a test in every row of its table', () => {
   const rows = page
     .slice(page.indexOf('## Who may do what'))
     .split('\n')

@@ -14,7 +14,7 @@ import { runToEnd, startInstance, type Instance } from '../../tools/src/instance
 import { killProcess, processTree } from '../../tools/src/instance/process-tree.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import type { Credentials } from '../src/standalone/credentials.ts'
-import { livingProcesses } from '../src/standalone/living-processes.ts'
+import { runningProcesses } from '../src/standalone/running-processes.ts'
 import { findFreePort, host } from '../src/standalone/ports.ts'
 import { launchChromium } from './pages/chromium.ts'
 import { enterCard } from './pages/paying.ts'
@@ -65,8 +65,8 @@ async function runPrinted(at: number): Promise<Record<string, unknown>> {
   return JSON.parse((await shell(commands[at]!)).stdout) as Record<string, unknown>
 }
 
-describe('the printed commands work as they are:', () => {
-  test('a call is recorded and counted down, until the limit check offers the checkout', async () => {
+describe('the printed commands', () => {
+  test('record and count calls until the limit check offers the checkout', async () => {
     expect(instance.output()).toContain(`in a browser   http://${host}:${port}/\n`)
     const debit = (unitsRemaining: number): object => ({
       success: true,
@@ -78,7 +78,7 @@ describe('the printed commands work as they are:', () => {
     expect(await runPrinted(3)).toMatchObject({ total: 5, count: 2 })
   })
 
-  test('once the checkout is paid, the limit check allows calls again', async () => {
+  test('allow calls again once the checkout is paid', async () => {
     const denied = await runPrinted(1)
     expect(denied).toMatchObject({ withinLimits: false, remaining: 0 })
     const visitor = await createVisitor(browser)
@@ -111,7 +111,7 @@ describe('in a browser', () => {
   })
   afterAll(() => visitor.close())
 
-  test('the start page shows the commands and opens the pages of the demo customer', async () => {
+  test('shows the commands on the start page, and opens the pages of the demo customer', async () => {
     const { page } = visitor
     const { baseUrl, sandboxKey, liveKey } = instance.credentials
     await page.goto(baseUrl)
@@ -129,7 +129,7 @@ describe('in a browser', () => {
     await page.waitForURL(/\/customer\/checkout\/cs_\w+$/)
   })
 
-  test('the start page shows no key to browsers of other machines, nor under another name', async () => {
+  test('shows no key on the start page to other machines or under another host name', async () => {
     const { baseUrl, sandboxKey } = instance.credentials
     const readAs = async (headers: Record<string, string>): Promise<string> =>
       (await fetch(baseUrl, { headers: { accept: 'text/html', ...headers } })).text()
@@ -153,13 +153,13 @@ describe('in a browser', () => {
     expect(forged.status).toBe(403)
   })
 
-  test('an unknown path is a page', async () => {
+  test('shows a page for an unknown path', async () => {
     await visitor.page.goto(`${instance.credentials.baseUrl}/no/such/page`)
     await visitor.page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
     await visitor.inspect('not-found')
   })
 
-  test('the link of a new console user sets a password, signs in, and approves a command line', async () => {
+  test('lets a new console user set a password, sign in and approve a command line', async () => {
     const { page } = visitor
     const { baseUrl } = instance.credentials
     const providerId = /provider (\S+)/.exec(await run('provider create --name Acme'))?.[1]
@@ -202,7 +202,7 @@ describe('in a browser', () => {
   })
 })
 
-test('writes credentials for its owner only', async () => {
+test('writes credentials that only their owner can read', async () => {
   const path = join(folder.path, 'credentials.json')
   const { baseUrl, sandboxKey, liveKey, productRef } = JSON.parse(
     await readFile(path, 'utf8'),
@@ -216,7 +216,7 @@ test('writes credentials for its owner only', async () => {
   }
 })
 
-test('pays at a simulator of Stripe, which is ready and known to browsers', async () => {
+test('pays at the simulator of Stripe, which browsers can reach', async () => {
   const { adminUrls, environment } = await instance.runFile()
   const ready = await fetch(`${adminUrls['stripe-simulator']}/health/ready`)
   expect(await ready.json()).toEqual({ status: 'ok', checks: { state: 'ok' } })
@@ -230,7 +230,7 @@ test('pays at a simulator of Stripe, which is ready and known to browsers', asyn
   expect(await config.json()).toEqual({ stripePublishableKey: publishable })
 })
 
-test('sends webhooks of sandbox to this machine, and those of live nowhere near it', async () => {
+test('sends webhooks to this machine in sandbox, but not in live', async () => {
   const received: string[] = []
   const receiver = createServer((request, response) => {
     received.push(request.url ?? '')
@@ -259,7 +259,7 @@ test('sends webhooks of sandbox to this machine, and those of live nowhere near 
   await new Promise((resolve) => receiver.close(resolve))
 })
 
-test('a second start on the same folder says so in one line and stops', async () => {
+test('refuses a second start on the same folder in one line', async () => {
   const { code, output } = await runToEnd({
     dataDir: folder.path,
     port: 0,
@@ -273,14 +273,14 @@ test('a second start on the same folder says so in one line and stops', async ()
   )
 })
 
-test('the demo ends with numbers that agree', async () => {
+test('ends the demo with matching numbers', async () => {
   const lines: string[] = []
   const options = { seconds: 2, agents: 8, seed: 3 }
   expect(await runDemo(instance.credentials, options, (line) => lines.push(line))).toBe(true)
   expect(lines.at(-1)).toMatch(/^All \d+ customers agree to the unit\.$/)
 })
 
-test('the command line makes a provider and a key that works at once, and revokes it', async () => {
+test('creates a provider and a working key by the command line, and revokes it', async () => {
   const providerId = (await run('provider create --name Acme --quiet')).trim()
   const created = await run(`key create --provider ${providerId} --environment sandbox --json`)
   const { keyId, secretKey: key } = JSON.parse(created) as { keyId: string; secretKey: string }
@@ -301,7 +301,7 @@ test('the command line makes a provider and a key that works at once, and revoke
   client.close()
 })
 
-test('the data team reads ClickHouse with a user that changes nothing', async () => {
+test('lets the data team read ClickHouse with a read-only user', async () => {
   const { curl, address } = JSON.parse(await run('clickhouse --json')) as Record<string, string>
   expect((await run('clickhouse --quiet')).trim()).toBe(address)
   expect((await stat(join(folder.path, 'data-team', 'password'))).mode & 0o077).toBe(0)
@@ -316,7 +316,7 @@ test('the data team reads ClickHouse with a user that changes nothing', async ()
   )
 })
 
-test('a clean stop ends everything with code 0, and a restart has kept all', async () => {
+test('stops everything with code 0, and keeps all data over a restart', async () => {
   const client = clientOf(instance.credentials)
   const { productRef } = instance.credentials
   const usage = { customerRef: 'user_grace', productRef, units: 7, idempotencyKey: 'kept' }
@@ -327,7 +327,7 @@ test('a clean stop ends everything with code 0, and a restart has kept all', asy
   expect(tree.length).toBeGreaterThanOrEqual(7)
 
   expect(await instance.stop()).toBe(0)
-  expect(await livingProcesses(tree)).toEqual([])
+  expect(await runningProcesses(tree)).toEqual([])
   const { credentials } = instance
   instance = await start()
   expect(instance.credentials).toEqual(credentials)
@@ -339,22 +339,22 @@ test('a clean stop ends everything with code 0, and a restart has kept all', asy
   client.close()
 })
 
-test('after a kill -9 of the supervisor alone its services end themselves and a start works', async () => {
+test('ends all services after a kill -9 of the supervisor, and starts again', async () => {
   const { supervisorPid } = await instance.runFile()
   const tree = await processTree(supervisorPid)
   killProcess(supervisorPid)
   instance = await start()
-  expect(await livingProcesses(tree)).toEqual([])
+  expect(await runningProcesses(tree)).toEqual([])
   const client = clientOf(instance.credentials)
   const check = await client.checkLimit('user_grace', instance.credentials.productRef)
   expect(check.remaining).toBe(993)
   client.close()
 })
 
-test('a second Ctrl-C ends everything at once, and the next start has the data', async () => {
+test('stops at once on a second Ctrl-C, and keeps the data', async () => {
   const { supervisorPid, processes } = await instance.runFile()
   const pids = Object.values(processes)
-  expect(await livingProcesses(pids)).toHaveLength(pids.length)
+  expect(await runningProcesses(pids)).toHaveLength(pids.length)
   // The stop waits for a suspended part.
   process.kill(processes['ingest']!, 'SIGSTOP')
   const stopped = instance.stop()
@@ -365,7 +365,7 @@ test('a second Ctrl-C ends everything at once, and the next start has the data',
   expect(instance.output()).not.toContain('Ended at once.')
   process.kill(supervisorPid, 'SIGINT')
   expect(await stopped).toBe(130)
-  await expect.poll(() => livingProcesses(pids)).toEqual([])
+  await expect.poll(() => runningProcesses(pids)).toEqual([])
   instance = await start()
   const client = clientOf(instance.credentials)
   const check = await client.checkLimit('user_grace', instance.credentials.productRef)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const start = fileURLToPath(new URL('../start.mjs', import.meta.url))
 
-it('npm start passes options on to the installation, and knows commands by their names', () => {
+it('npm start passes options to the installation, and runs commands by name', () => {
   expect(execFileSync('node', [start, '--help'], { encoding: 'utf8' })).toContain('--engines')
   expect(execFileSync('node', [start, 'chaos', '--help'], { encoding: 'utf8' })).toContain('chaos')
   const unknown = spawnSync('node', [start, 'dance'], { encoding: 'utf8' })

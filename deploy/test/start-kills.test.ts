@@ -15,7 +15,7 @@ const killsMin = Number(asked ?? 8)
 const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? (asked === undefined ? 1 : Date.now()))
 const killsPerStart = 4
 
-test('comes up whatever is killed during the start', { timeout: 3_600_000 }, async () => {
+test('starts although any process is killed during the start', { timeout: 3_600_000 }, async () => {
   const random = createSeededRandom(seed)
   const killed = new Map<string, number>()
   let kills = 0

@@ -6,12 +6,8 @@ import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
 import { readStoredUsage } from '@tollgate/control-plane/usage/stored-usage'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
-import {
-  startTestUsageStore,
-  type TestUsageStore,
-} from '@tollgate/platform/testing/embedded-servers'
+import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
@@ -20,7 +16,7 @@ import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 
 const topic = usageTopic('sandbox')
 const partitionCount = 2
@@ -28,25 +24,19 @@ const second = 1_767_225_600
 const window = { id: 'w', fromSecond: second, toSecond: second + 10 }
 const references = ['cus_a', 'user-1']
 
-let folder: string
-let eventLog: EventLog
-let clickhouse: TestUsageStore
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tollgate-stored-usage-'))
-  eventLog = await openFileEventLog({
-    logFolder: join(folder, 'log'),
-    groupsFolder: join(folder, 'groups'),
-    role: 'writer',
-    topics: { [topic]: partitionCount },
-    // There is one segment per append, so that a trim leaves only the last one.
-    segmentBytesMax: 1,
-  })
-  clickhouse = await startTestUsageStore()
-  await migrateUsageTables(clickhouse.connection)
-  // Merges are stopped, so that duplicate rows of a key are kept.
-  await clickhouse.store.command('SYSTEM STOP MERGES sandbox.usage_records')
+const folder = await mkdtemp(join(tmpdir(), 'tollgate-stored-usage-'))
+const eventLog = await openFileEventLog({
+  logFolder: join(folder, 'log'),
+  groupsFolder: join(folder, 'groups'),
+  role: 'writer',
+  topics: { [topic]: partitionCount },
+  // There is one segment per append, so that a trim leaves only the last one.
+  segmentBytesMax: 1,
 })
+const clickhouse = await startTestUsageStore()
+await migrateUsageTables(clickhouse.connection)
+// Merges are stopped, so that duplicate rows of a key are kept.
+await clickhouse.store.command('SYSTEM STOP MERGES sandbox.usage_records')
 afterAll(async () => {
   await eventLog.close()
   await clickhouse.stop()
@@ -211,7 +201,7 @@ async function read(providerId: string, tailRecordsMax = 1_000_000): Promise<big
   return amounts.get(window.id)!
 }
 
-test('ClickHouse and the rest of the log hold every acknowledged unit once, wherever the sink is', async () => {
+test('counts every acknowledged unit once from ClickHouse and the rest of the log, at any sink position', async () => {
   const property = fc.asyncProperty(cases, async ({ moved, recorded, sinks }) => {
     const providerId = `prv_${randomUUID()}`
     const movedEvents = moved.map((shape) => eventOf(providerId, shape))
@@ -233,7 +223,7 @@ test('ClickHouse and the rest of the log hold every acknowledged unit once, wher
   await fc.assert(property, { numRuns: 40 })
 }, 120_000)
 
-test('usage that is neither stored nor in the log any more, or too much of it, is not guessed', async () => {
+test('refuses to estimate usage that is missing from ClickHouse and the log, or too large to read', async () => {
   const providerId = `prv_${randomUUID()}`
   const shape = {
     customerRef: 'cus_a',

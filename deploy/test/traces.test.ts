@@ -64,7 +64,7 @@ function linkedTo(spans: readonly CollectedSpan[], target: CollectedSpan): Colle
 }
 
 test.each(['sandbox', 'live'] as const)(
-  'a usage call in %s leads to its append and to the batches that count and store it',
+  'links a usage record in %s to its append and to the batches that count and store it',
   async (environment) => {
     const client = environment === 'sandbox' ? sandbox : live
     const { productRef } = instance.credentials
@@ -97,9 +97,9 @@ test.each(['sandbox', 'live'] as const)(
     )
     const counted = batches.get('aggregator-counters')!
     const stored = batches.get('aggregator-sink')!
-    const of = { kind: 'consumer', attributes: { 'tollgate.environment': environment } }
-    expect(counted).toMatchObject({ name: `count ${topic}`, ...of })
-    expect(stored).toMatchObject({ name: `store ${topic}`, ...of })
+    const fields = { kind: 'consumer', attributes: { 'tollgate.environment': environment } }
+    expect(counted).toMatchObject({ name: `count ${topic}`, ...fields })
+    expect(stored).toMatchObject({ name: `store ${topic}`, ...fields })
     expect(childrenOf(spans, counted).map(({ name }) => name)).toContain(`apply ${environment}`)
     expect(childrenOf(store, stored).map(({ name }) => name)).toContain(
       `INSERT ${environment}.usage_records`,
@@ -107,7 +107,7 @@ test.each(['sandbox', 'live'] as const)(
   },
 )
 
-test('a limit check leads to the read of hot state', async () => {
+test('links a limit check to the read of hot state', async () => {
   const { productRef } = instance.credentials
   await sandbox.checkLimit('user_grace', productRef)
   const isServed = isIngest('POST /v1/sdk/limits', 'sandbox')
@@ -118,7 +118,7 @@ test('a limit check leads to the read of hot state', async () => {
   expect(names).toContainEqual(expect.objectContaining({ name: 'readEntry sandbox' }))
 })
 
-test('a call of the management API goes on from the front door to its queries', async () => {
+test('continues the trace of a management request from ingest to its queries', async () => {
   const customer = { name: 'Secret', email: 'secret@example.com', externalRef: 'user_secret' }
   const trace = 'c0ffee00c0ffee00c0ffee00c0ffee00'
   const { baseUrl, sandboxKey } = instance.credentials
@@ -162,7 +162,7 @@ test('a call of the management API goes on from the front door to its queries', 
   expect(queries.every(({ attributes }) => attributes['db.query.text'] !== '')).toBe(true)
 })
 
-test('tells nobody keys, bodies, or what clients call their customers', () => {
+test('contains no keys, bodies or customer references', () => {
   const { sandboxKey, liveKey } = instance.credentials
   const told = JSON.stringify(collector.spans())
   for (const secret of [sandboxKey, liveKey, 'secret@example.com', 'user_secret', 'user_grace']) {
@@ -170,7 +170,7 @@ test('tells nobody keys, bodies, or what clients call their customers', () => {
   }
 })
 
-test('lines of the log carry the trace of the request that they are about', async () => {
+test('adds the trace of the request to its log lines', async () => {
   const trace = 'decade00decade00decade00decade00'
   const { baseUrl, sandboxKey } = instance.credentials
   const meterRef = await sandbox.requestsMeter()
@@ -195,7 +195,7 @@ test('lines of the log carry the trace of the request that they are about', asyn
   expect(JSON.parse(line)).toMatchObject({ trace_id: trace })
 })
 
-test('goes on when the collector is gone, and says so', async () => {
+test('continues without the collector, and logs that', async () => {
   await collector.stop()
   const { productRef } = instance.credentials
   const answers = await Promise.all(

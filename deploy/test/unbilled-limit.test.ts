@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'
+import type { LimitResponse, TollgateClient } from '../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import { createCustomer } from './offers.ts'
 import { createEmbeddedStack, type StackUnderTest } from './stack-under-test.ts'
@@ -54,15 +54,15 @@ for (const by of ['ingest', 'the control plane'] as const) {
           units,
           timestamp: new Date(clock.now()).toISOString(),
         })
-      const reserve = async (units: number): Promise<LimitAnswer> => {
+      const reserve = async (units: number): Promise<LimitResponse> => {
         const body = { customerRef, productRef, reserve: { units, ttlSeconds: 600 } }
-        return (await send('POST', '/v1/sdk/limits', body)) as LimitAnswer
+        return (await send('POST', '/v1/sdk/limits', body)) as LimitResponse
       }
       const check = () => client.checkLimit(customerRef, productRef)
       return { customerRef, productRef, planRef, use, reserve, check }
     }
 
-    test('is denied with a paywall answer when it reaches the amount, is recorded on, and starts again with the next period', async () => {
+    test('is denied with a paywall at the amount, is still recorded, and starts again with the next period', async () => {
       const { customerRef, productRef, planRef, use, check } = await open()
       expect(await check()).toMatchObject({ withinLimits: true, remaining: 500 })
       await use(499)
@@ -92,7 +92,7 @@ for (const by of ['ingest', 'the control plane'] as const) {
       expect(await check()).toMatchObject({ withinLimits: true, remaining: 500 })
     })
 
-    test('includes what is reserved', async () => {
+    test('includes reserved usage', async () => {
       const { use, reserve } = await open()
       await use(200)
       expect(await reserve(301)).toMatchObject({ withinLimits: false, remaining: 300 })
@@ -101,7 +101,7 @@ for (const by of ['ingest', 'the control plane'] as const) {
       expect(await reserve(100)).toMatchObject({ withinLimits: true, remaining: 0 })
     })
 
-    test('is counted on when the plan changes, and a plan that allows more raises it', async () => {
+    test('continues over a change of plan, and rises with a higher limit', async () => {
       const { customerRef, productRef, use, check, reserve } = await open()
       await use(500)
       await activate(customerRef, productRef)
@@ -113,14 +113,14 @@ for (const by of ['ingest', 'the control plane'] as const) {
       expect(await check()).toMatchObject({ withinLimits: false, remaining: 0 })
     })
 
-    test('comes on top of free units, and stays below the limit of the plan', async () => {
+    test('starts after the free units, and stays below the limit of the plan', async () => {
       const capped = await open({ limit: 300 })
       expect(await capped.check()).toMatchObject({ remaining: 300 })
       const free = await open({ freeUnits: 100, limit: 5_000 })
       expect(await free.check()).toMatchObject({ remaining: 600 })
     })
 
-    test('is no field of plans that bill nothing afterwards', async () => {
+    test('is refused for plans that are not post-paid', async () => {
       const { reference } = await client.createProduct({ name: 'Refused' })
       for (const refused of [
         { name: 'Free', type: 'recurring', price: 0 },

@@ -4,7 +4,7 @@ import type { Stack } from './stack.ts'
 
 export const creditsPerUnit = 100
 
-export type Debit = {
+export type CreditDebit = {
   readonly debited: boolean
   readonly reason?: string
   readonly amount?: number

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
-import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
+import { creditsPerUnit, WalletCaller, type CreditDebit } from './wallet-caller.ts'
 
-type Used = { readonly reference: string; readonly creditDebit?: Debit }
+type Used = { readonly reference: string; readonly creditDebit?: CreditDebit }
 
 const ledgerTimeoutMs = 60_000
 /** The longest tests send hundreds of requests one after the other, on a machine that may be busy. */
@@ -63,7 +63,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       expect(await listUnbalancedWallets(rows(), 10)).toEqual([])
     }
 
-    test('a call pays for itself and says so, once', async () => {
+    test('debits a call once, and reports it', async () => {
       const customerRef = await createPayer()
       expect(await use(customerRef)).toMatchObject({
         creditDebit: { debited: true, amount: 0, unitsRemaining: 0 },
@@ -105,7 +105,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       await expectPosted(customerRef, 0)
     })
 
-    test('a bulk pays for each of its calls', async () => {
+    test('debits each call of a bulk request', async () => {
       const customerRef = await createPayer()
       await grant(customerRef, 300)
       const call = { customerRef, productRef }
@@ -126,7 +126,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       await expectPosted(customerRef, 50)
     })
 
-    test('credits that expire are gone for balances and limit checks at once, and what they paid for is paid', async () => {
+    test('removes expired credits from balances and limit checks at once, but not from paid calls', async () => {
       const customerRef = await createPayer()
       const expiresAt = new Date(Date.now() + 3_000).toISOString()
       await grant(customerRef, 500, { expiresAt })
@@ -142,7 +142,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       expect(Number(expired?.amount)).toBe(300_000_000)
     })
 
-    test('pays from one wallet under every reference of the customer, and a key stays used', async () => {
+    test('debits one wallet under every reference of the customer, and keeps keys used', async () => {
       const externalRef = `user-${randomUUID()}`
       const customerRef = await createPayer(externalRef)
       await grant(customerRef, 1_000)
@@ -155,7 +155,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       await expectPosted(customerRef, 600)
     })
 
-    test('a key that was used before a wallet paid is not charged for', async () => {
+    test('does not debit a key that was used before the wallet paid', async () => {
       const externalRef = `user-${randomUUID()}`
       const customerRef = await createCustomer(client, externalRef)
       const idempotencyKey = randomUUID()
@@ -173,7 +173,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
     })
 
     test(
-      'of 1,000 calls at once none takes a credit that another has, and none is lost',
+      'debits each credit once for 1,000 concurrent calls, and loses none',
       async () => {
         const customerRef = await createPayer()
         await grant(customerRef, 40_000)
@@ -207,7 +207,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
     )
 
     test(
-      'is what a model says, whatever comes when, with projections that stop and go',
+      'matches a model while projections stop and start',
       async () => {
         const random = new SeededRandom(20_261_121)
         const refs = [`user-${randomUUID()}`, `user-${randomUUID()}`]

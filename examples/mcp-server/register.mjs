@@ -1,6 +1,6 @@
 /*
- * Puts the example behind the MCP proxy of the Tollgate that `npm start` runs on this machine, as a provider's own script would
- * do. Running it again changes the plans of the same product and keeps its address.
+ * Puts the example behind the MCP proxy of the installation that `npm start` runs on this machine, as a provider's own script would
+ * do. Another run changes the plans of the same product and keeps its address.
  *
  *   npm run example:mcp:register              for the example on port 3100
  *   npm run example:mcp:register -- --port N  on another port
@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { port: { type: 'string', default: '3100
 const originUrl = `http://localhost:${values.port}/mcp`
 const name = 'Weather example'
 
-/** The free plan is the default one: customers get it when they sign in, and may try every tool with it. */
+/** The free plan is the default plan: customers get it at sign-in. */
 const plans = [
   { key: 'free', name: 'Free', price: 0, currency: 'USD', billingCycle: 'monthly', limit: 3 },
   { key: 'pro', name: 'Pro', price: 900, currency: 'USD', billingCycle: 'monthly', limit: 1000 },

@@ -48,13 +48,13 @@ export function openParts(
     streamOutbound:
       overrides.streamOutbound ??
       (await own(openOutbound(settings, config.resultBytesMax, logger))),
-    database: overrides.database ?? traced(tracing, await own(openDatabase(config))),
+    database: overrides.database ?? withTracing(tracing, await own(openDatabase(config))),
     serviceSecret: overrides.serviceSecret ?? (await secretOf(config)),
     gate: overrides.gate,
   }))
 }
 
-function traced(tracing: Tracing | undefined, database: Database): Database {
+function withTracing(tracing: Tracing | undefined, database: Database): Database {
   return tracing === undefined ? database : traceDatabase(tracing, database)
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Span, TraceHeaders, Tracing } from '@tollgate/platform/observability/tracing'
 import { serveMcp, type McpEndpoint } from './mcp/serve-mcp.ts'
 import type { ServerDirectory } from './servers/server-directory.ts'
-import { sendError } from './http/answers.ts'
+import { sendError } from './http/send-response.ts'
 import type { ControlPlaneForwarder } from './http/control-plane-forwarder.ts'
 import { sendResourceMetadata } from './http/resource-metadata.ts'
 import type { Route } from './http/route.ts'
@@ -76,7 +76,7 @@ export class ProxyServer {
       )
     })
     try {
-      await within(span, () => this.#dispatch(request, response, traceOf(headers, span)))
+      await runInSpan(span, () => this.#dispatch(request, response, traceOf(headers, span)))
     } catch (error) {
       logger.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()
@@ -148,6 +148,6 @@ function traceOf(
   return { ...received, ...span?.headers }
 }
 
-function within<Result>(span: Span | undefined, work: () => Result): Result {
+function runInSpan<Result>(span: Span | undefined, work: () => Result): Result {
   return span === undefined ? work() : span.run(work)
 }

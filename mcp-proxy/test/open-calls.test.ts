@@ -1,51 +1,23 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { beginSession, request, send, sendTo, toolCall } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import {
-  openEvents,
-  respondAsServer,
-  sendResult,
-  startScriptedOrigin,
-  type ScriptedOrigin,
-  type Seen,
-} from './scripted-origin.ts'
+import { openEvents, sendResult, type Seen } from './scripted-origin.ts'
+import { startScriptedServer } from './scripted-server.ts'
 
 /* Requests of sessions that are in progress: their ids, and ends other than an answer. */
-
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let token: string
-/** Port of a second proxy process, which begins no sessions. */
-let replica: number
 
 const settings = {
   TOLLGATE_MCP_CANCEL_GRACE_MS: '50',
   TOLLGATE_MCP_ORIGIN_SILENCE_MS: '2000',
 }
 
-beforeAll(async () => {
-  stack = await ProxyStack.start(settings)
-  replica = (await stack.startProxy({ ...settings, TOLLGATE_MCP_PORT: '0' })).port
-  origin = await startScriptedOrigin()
-  server = await stack.addServer({ originUrl: origin.url })
-  token = await stack.token(server)
-})
+const { stack, origin, server, token } = await startScriptedServer(settings)
 
-beforeEach(() => {
-  stack.gate.reset()
-  origin.seen.length = 0
-  origin.respond = respondAsServer()
-})
+/** Port of a second proxy process, which begins no sessions. */
+const { port: replica } = await stack.startProxy({ ...settings, TOLLGATE_MCP_PORT: '0' })
 
-afterAll(async () => {
-  await stack.stop()
-  await origin.stop()
-})
-
-const url = () => server.proxyUrl
+const url = server.proxyUrl
 
 /** Ways in which servers end an unfinished answer without a response when a session or a call ends. */
 const endings: [
@@ -71,18 +43,18 @@ test.each(
     ['DELETE of its session', name, end] as const,
     ['notification', name, end] as const,
   ]),
-)('a call is cancelled by a %s, also where the origin %s', async (how, _name, end) => {
-  const session = await beginSession(url(), token)
+)('cancels a call by a %s, even if the origin %s', async (how, _name, end) => {
+  const session = await beginSession(url, token)
   let call: [ReturnType<typeof openEvents>, ServerResponse] | undefined
   origin.respond = ({ message }, response) => {
     if (message['method'] === 'tools/call') return (call = [openEvents(response), response])
     end(...call!)
     return response.writeHead(202).end()
   }
-  const calling = send(url(), token, toolCall('slow'), session)
+  const calling = send(url, token, toolCall('slow'), session)
   await vi.waitFor(() => expect(call).toBeDefined())
   const isEnd = how === 'DELETE of its session'
-  await send(url(), token, isEnd ? undefined : cancelled, session, isEnd ? 'DELETE' : 'POST')
+  await send(url, token, isEnd ? undefined : cancelled, session, isEnd ? 'DELETE' : 'POST')
   expect((await calling).body).toMatchObject({ id: 'slow', error: {} })
   expect(stack.gate.settled).toMatchObject([
     { outcome: 'fail', isCancelled: true, isAccepted: true },
@@ -109,8 +81,8 @@ test.each(['notification', 'DELETE of its session'])(
   },
 )
 
-test('a call that its server answers though its session was ended counts', async () => {
-  const session = await beginSession(url(), token)
+test('bills a call that the origin answers although its session was ended', async () => {
+  const session = await beginSession(url, token)
   let answer = (): void => undefined
   origin.respond = (seen, response) => {
     if (seen.method !== 'DELETE')
@@ -118,45 +90,45 @@ test('a call that its server answers though its session was ended counts', async
     answer()
     return response.writeHead(200).end()
   }
-  const calling = send(url(), token, toolCall(1), session)
+  const calling = send(url, token, toolCall(1), session)
   await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
-  await send(url(), token, undefined, session, 'DELETE')
+  await send(url, token, undefined, session, 'DELETE')
   expect((await calling).body).toHaveProperty('result')
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
 })
 
-test('a session that its client has ended is not initialised again for its open calls', async () => {
-  const session = await beginSession(url(), token)
+test('does not initialize a session again for open calls after the client has ended it', async () => {
+  const session = await beginSession(url, token)
   origin.seen.length = 0
   let refuse = (): void => undefined
   origin.respond = ({ method }, response) => {
     if (method !== 'DELETE') return (refuse = () => void response.writeHead(404).end())
     return response.writeHead(200).end()
   }
-  const calling = send(url(), token, toolCall(1), session)
+  const calling = send(url, token, toolCall(1), session)
   await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
-  await send(url(), token, undefined, session, 'DELETE')
+  await send(url, token, undefined, session, 'DELETE')
   refuse()
   expect((await calling).body).toHaveProperty('error')
   expect(origin.seen.map(({ message }) => message['method'])).not.toContain('initialize')
   expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
 })
 
-test('an id that is used at two replicas at once stands for two requests at the origin', async () => {
-  const session = await beginSession(url(), token)
+test('sends different ids to the origin if two replicas use the same id at once', async () => {
+  const session = await beginSession(url, token)
   const calls: { seen: Seen; response: ServerResponse }[] = []
   origin.respond = (seen, response) => {
     if (seen.message['id'] === undefined) return response.writeHead(202).end()
     return calls.push({ seen, response })
   }
-  const paid = send(url(), token, toolCall(7), session)
+  const paid = send(url, token, toolCall(7), session)
   await vi.waitFor(() => expect(calls.length).toBe(1))
   // A number of JavaScript cannot represent 20 digits exactly.
   const text = JSON.stringify(toolCall(7, 'fetch', { id: 1, big: 0 })).replace(
     '"big":0',
     '"big":12345678901234567890',
   )
-  const free = sendTo(replica, url(), token, text, session)
+  const free = sendTo(replica, url, token, text, session)
   await vi.waitFor(() => expect(calls.length).toBe(2))
   const [first, second] = calls
   expect(first!.seen.message['id']).toBe(7)
@@ -174,43 +146,40 @@ test('an id that is used at two replicas at once stands for two requests at the 
   expect((await paid).body).toMatchObject({ id: 7, result: { content: ['paid'] } })
 })
 
-test('a replica that did not begin a session cancels a call under the id that its origin knows', async () => {
-  const session = await beginSession(url(), token)
+test("cancels a call by the origin's id from a replica that did not begin the session", async () => {
+  const session = await beginSession(url, token)
   origin.respond = ({ message }, response) =>
     message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
-  const calling = sendTo(replica, url(), token, toolCall('slow'), session)
+  const calling = sendTo(replica, url, token, toolCall('slow'), session)
   await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
   const { id } = origin.seen.at(-1)!.message
   // The process that began the session does not know the call, and the server does not know the client's id of it.
-  await send(url(), token, cancelled, session)
+  await send(url, token, cancelled, session)
   expect(origin.seen.at(-1)!.message).toEqual(cancelled)
-  await sendTo(replica, url(), token, cancelled, session)
+  await sendTo(replica, url, token, cancelled, session)
   expect(origin.seen.at(-1)!.message).toMatchObject({ params: { requestId: id } })
   expect((await calling).body).toMatchObject({ id: 'slow', error: { code: -32_603 } })
   expect(stack.gate.settled).toMatchObject([{ isCancelled: true, isAccepted: true }])
 })
 
-test.each(['under way', 'cancelled'])(
-  'the id of a call that is %s is not used again',
-  async (how) => {
-    const session = await beginSession(url(), token)
-    origin.respond = ({ message }, response) =>
-      message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
-    const calling = send(url(), token, toolCall(7), session)
-    await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe(7))
-    const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
-    const end = () => send(url(), token, { jsonrpc: '2.0', ...cancel }, session)
-    if (how === 'cancelled') await end().then(() => calling)
-    const before = origin.seen.length
-    const { body } = await send(url(), token, request(7, 'resources/list'), session)
-    expect(body).toMatchObject({ id: 7, error: { code: -32_603 } })
-    expect(origin.seen.length).toBe(before)
-    if (how === 'under way') await end().then(() => calling)
-  },
-)
+test.each(['under way', 'cancelled'])('does not reuse the id of a call that is %s', async (how) => {
+  const session = await beginSession(url, token)
+  origin.respond = ({ message }, response) =>
+    message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
+  const calling = send(url, token, toolCall(7), session)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe(7))
+  const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
+  const end = () => send(url, token, { jsonrpc: '2.0', ...cancel }, session)
+  if (how === 'cancelled') await end().then(() => calling)
+  const before = origin.seen.length
+  const { body } = await send(url, token, request(7, 'resources/list'), session)
+  expect(body).toMatchObject({ id: 7, error: { code: -32_603 } })
+  expect(origin.seen.length).toBe(before)
+  if (how === 'under way') await end().then(() => calling)
+})
 
-test('a client that goes away has not cancelled, and its call counts', async () => {
-  const session = await beginSession(url(), token)
+test('bills a call whose client disconnects without cancelling it', async () => {
+  const session = await beginSession(url, token)
   let answer = (): void => undefined
   const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
   origin.respond = async (seen, response) => {
@@ -218,7 +187,7 @@ test('a client that goes away has not cancelled, and its call counts', async () 
     sendResult(response, seen, { content: [] })
   }
   const going = new AbortController()
-  const calling = fetch(url(), {
+  const calling = fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, ...session },
     body: JSON.stringify(toolCall(1)),
@@ -243,19 +212,19 @@ function sendWithoutEnd(response: ServerResponse): void {
 test.each([
   ['answers nothing', () => undefined],
   ['never ends its answer', sendWithoutEnd],
-])('a server that %s to the end of a session is not waited for without end', async (_how, end) => {
-  const session = await beginSession(url(), token)
+])('limits the wait for a server that %s to the end of a session', async (_how, end) => {
+  const session = await beginSession(url, token)
   origin.respond = (_seen, response) => end(response)
-  expect((await send(url(), token, undefined, session, 'DELETE')).status).toBe(202)
+  expect((await send(url, token, undefined, session, 'DELETE')).status).toBe(202)
 })
 
-test('a call whose session is ended before it is admitted does not reach its server', async () => {
-  const session = await beginSession(url(), token)
+test('does not send a call to its server if its session ends before it is admitted', async () => {
+  const session = await beginSession(url, token)
   let admit = (): void => undefined
   stack.gate.decide = () => new Promise((resolve) => (admit = () => resolve(undefined)))
-  const calling = send(url(), token, toolCall(1), session)
+  const calling = send(url, token, toolCall(1), session)
   await vi.waitFor(() => expect(stack.gate.admitted).toHaveLength(1))
-  await send(url(), token, undefined, session, 'DELETE')
+  await send(url, token, undefined, session, 'DELETE')
   origin.seen.length = 0
   admit()
   expect((await calling).body).toMatchObject({ id: 1, error: {} })
@@ -265,8 +234,8 @@ test('a call whose session is ended before it is admitted does not reach its ser
   ])
 })
 
-test('a call ends that waits for its session to be initialised again', async () => {
-  const session = await beginSession(url(), token)
+test('ends a call that waits for its session to be initialized again', async () => {
+  const session = await beginSession(url, token)
   let initializing: ServerResponse | undefined
   origin.respond = ({ message }, response) => {
     if (message['id'] === undefined) return response.writeHead(202).end()
@@ -275,9 +244,9 @@ test('a call ends that waits for its session to be initialised again', async () 
     sendWithoutEnd(response)
     return (initializing = response)
   }
-  const calling = send(url(), token, toolCall('slow'), session)
+  const calling = send(url, token, toolCall('slow'), session)
   await vi.waitFor(() => expect(initializing).toBeDefined())
-  await send(url(), token, cancelled, session)
+  await send(url, token, cancelled, session)
   expect((await calling).body).toMatchObject({ id: 'slow', error: {} })
   expect(stack.gate.settled).toMatchObject([{ outcome: 'fail', isCancelled: true }])
   initializing!.end()

@@ -1,44 +1,16 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { beginSession, request, send, stateless, toolCall } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import {
-  openEvents,
-  plainTools,
-  respondAsServer,
-  sendResult,
-  startScriptedOrigin,
-  type ScriptedOrigin,
-} from './scripted-origin.ts'
+import { openEvents, plainTools, respondAsServer, sendResult } from './scripted-origin.ts'
+import { startScriptedServer } from './scripted-server.ts'
 
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let token: string
+const { stack, origin, server, token } = await startScriptedServer({}, { originKey: 'origin-key' })
 
-beforeAll(async () => {
-  stack = await ProxyStack.start()
-  origin = await startScriptedOrigin()
-  server = await stack.addServer({ originUrl: origin.url, originKey: 'origin-key' })
-  token = await stack.token(server)
-})
+const url = server.proxyUrl
 
-beforeEach(() => {
-  stack.gate.reset()
-  origin.seen.length = 0
-  origin.respond = respondAsServer()
-})
-
-afterAll(async () => {
-  await stack.stop()
-  await origin.stop()
-})
-
-const url = () => server.proxyUrl
-
-test('begins a session of its own around that of the origin', async () => {
+test("begins its own session around the origin's session", async () => {
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} }
-  const { status, headers, body } = await send(url(), token, request(1, 'initialize', params))
+  const { status, headers, body } = await send(url, token, request(1, 'initialize', params))
   expect(status).toBe(200)
   expect(body['result']).toEqual({
     protocolVersion: '2025-06-18',
@@ -49,7 +21,7 @@ test('begins a session of its own around that of the origin', async () => {
   const id = headers.get('mcp-session-id')!
   expect(id).toMatch(/^[\w-]{50,4096}$/)
   expect(id).not.toContain('origin-session')
-  await send(url(), token, request(2, 'ping'), { 'mcp-session-id': id })
+  await send(url, token, request(2, 'ping'), { 'mcp-session-id': id })
   expect(origin.seen[1]!.headers).toMatchObject({
     'mcp-session-id': 'origin-session-1',
     'mcp-protocol-version': '2025-06-18',
@@ -57,11 +29,11 @@ test('begins a session of its own around that of the origin', async () => {
 })
 
 test('lists and calls tools within a session, and settles a call by its result', async () => {
-  const session = await beginSession(url(), token)
-  const listed = await send(url(), token, request(1, 'tools/list'), session)
+  const session = await beginSession(url, token)
+  const listed = await send(url, token, request(1, 'tools/list'), session)
   const { tools } = listed.body['result'] as { tools: object[] }
   expect(tools).toEqual([...plainTools, { name: 'upgrade', inputSchema: { type: 'object' } }])
-  const called = await send(url(), token, toolCall(2, 'search', { q: 'x' }), session)
+  const called = await send(url, token, toolCall(2, 'search', { q: 'x' }), session)
   expect(called.body).toMatchObject({ id: 2, result: { _meta: { kept: true } } })
   const [admitted] = stack.gate.admitted
   expect(admitted).toMatchObject({
@@ -73,9 +45,9 @@ test('lists and calls tools within a session, and settles a call by its result',
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success', callId: admitted!.callId }])
 })
 
-test('sends the origin its credentials and nothing of the client', async () => {
+test('sends the origin its credentials and no headers of the client', async () => {
   const trace = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, baggage: 'k=v' }
-  await send(url(), token, request(1, 'ping'), { ...trace, cookie: 'a=b', 'x-other': '1' })
+  await send(url, token, request(1, 'ping'), { ...trace, cookie: 'a=b', 'x-other': '1' })
   const { headers } = origin.seen[0]!
   expect(headers).toMatchObject({ 'x-api-key': 'origin-key', ...trace })
   expect(headers).not.toHaveProperty('authorization')
@@ -83,12 +55,12 @@ test('sends the origin its credentials and nothing of the client', async () => {
   expect(headers).not.toHaveProperty('x-other')
 })
 
-test('lists and calls tools without a session, with lists that are private', async () => {
+test('lists and calls tools without a session, and marks lists as private', async () => {
   const list = stateless(1, 'tools/list')
-  const listed = await send(url(), token, list.body, list.headers)
+  const listed = await send(url, token, list.body, list.headers)
   expect(listed.body['result']).toMatchObject({ cacheScope: 'private', ttlMs: 60_000 })
   const call = stateless(2, 'tools/call', { name: 'search', extra: null }, { elicitation: {} })
-  const called = await send(url(), token, call.body, { ...call.headers, 'mcp-param-q': 'x' })
+  const called = await send(url, token, call.body, { ...call.headers, 'mcp-param-q': 'x' })
   expect(called.body).toMatchObject({ id: 2, result: { resultType: 'complete' } })
   expect(origin.seen[1]!.message).toEqual(call.body)
   expect(origin.seen[1]!.headers).toMatchObject({ 'mcp-name': 'search', 'mcp-param-q': 'x' })
@@ -108,7 +80,7 @@ test.each([
     response
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ jsonrpc: '2.0', id: message['id'], ...answer }))
-  const { body } = await send(url(), token, toolCall('a'))
+  const { body } = await send(url, token, toolCall('a'))
   expect(body).toEqual({ jsonrpc: '2.0', id: 'a', ...answer })
   expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
 })
@@ -119,11 +91,11 @@ test.each([
   ['text', 200, 'text/html', '<p>', 'The MCP server answered with something that is not MCP.'],
   ['202', 202, 'text/plain', '', 'The MCP server did not answer the request.'],
 ])(
-  'answers 200 with an error where the origin answers a call with %s',
+  'answers 200 with an error if the origin answers a call with %s',
   async (_name, status, type, text, reason) => {
     origin.respond = (_seen, response) =>
       response.writeHead(status, { 'content-type': type }).end(text)
-    const answer = await send(url(), token, toolCall(7))
+    const answer = await send(url, token, toolCall(7))
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual({
       jsonrpc: '2.0',
@@ -134,7 +106,7 @@ test.each([
   },
 )
 
-test('streams what comes before a response, without the ids of events', async () => {
+test('streams the messages before a response, without event ids', async () => {
   origin.respond = ({ message }, response) => {
     const emit = openEvents(response)
     const progress = { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } }
@@ -143,19 +115,19 @@ test('streams what comes before a response, without the ids of events', async ()
     emit({ id: message['id'], result: { content: [] } }, 'event: message\nid: 3\n')
     response.end()
   }
-  const { headers, events, text } = await send(url(), token, toolCall(3))
+  const { headers, events, text } = await send(url, token, toolCall(3))
   expect(headers.get('x-accel-buffering')).toBe('no')
   expect(events).toMatchObject([{ method: 'notifications/progress' }, { id: 3, result: {} }])
   expect(text).not.toMatch(/^(id|retry):/m)
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
 })
 
-test('a stream that ends without a response ends with an error for the open request', async () => {
+test('answers an open request with an error if its stream ends without a response', async () => {
   origin.respond = (_seen, response) => {
     openEvents(response)({ method: 'notifications/message', params: {} })
     response.end()
   }
-  const { events } = await send(url(), token, toolCall(4))
+  const { events } = await send(url, token, toolCall(4))
   expect(events).toMatchObject([
     { method: 'notifications/message' },
     { id: 4, error: { message: 'The MCP server ended its answer without a response.' } },
@@ -163,7 +135,7 @@ test('a stream that ends without a response ends with an error for the open requ
   expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
 })
 
-test('a stream that the origin closes after an event with an id is resumed', async () => {
+test('resumes a stream that the origin closes after an event with an id', async () => {
   origin.respond = ({ method, headers, message }, response) => {
     const emit = openEvents(response)
     if (method === 'POST') {
@@ -171,33 +143,33 @@ test('a stream that the origin closes after an event with an id is resumed', asy
     } else emit({ id: 5, result: { resumedAfter: headers['last-event-id'] } })
     response.end()
   }
-  const { events } = await send(url(), token, toolCall(5))
+  const { events } = await send(url, token, toolCall(5))
   expect(events.at(-1)).toMatchObject({ id: 5, result: { resumedAfter: 'e1' } })
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
 })
 
-test('an origin that answers another request than initialize has not answered', async () => {
+test('ignores a response of the origin to another request than initialize', async () => {
   origin.respond = (_seen, response) => {
     const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} }
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ jsonrpc: '2.0', id: 99, result }))
   }
-  const { body, headers } = await send(url(), token, request(1, 'initialize'))
+  const { body, headers } = await send(url, token, request(1, 'initialize'))
   expect(body).toMatchObject({ id: 1, error: { code: -32_603 } })
   expect(headers.get('mcp-session-id')).toBeNull()
 })
 
-test('a paywall answers without the origin', async () => {
+test('answers with a paywall without a request to the origin', async () => {
   const result = { content: [{ type: 'text', text: 'Upgrade' }], isError: false }
   stack.gate.decide = () => ({ kind: 'paywalled', answer: { kind: 'result', result } })
   const call = stateless(1, 'tools/call', { name: 'search' })
-  const { body } = await send(url(), token, call.body, call.headers)
+  const { body } = await send(url, token, call.body, call.headers)
   expect(body['result']).toEqual({ resultType: 'complete', ...result })
   expect(origin.seen).toEqual([])
 })
 
 test('answers virtual tools itself', async () => {
-  const { body } = await send(url(), token, toolCall(1, 'upgrade'))
+  const { body } = await send(url, token, toolCall(1, 'upgrade'))
   expect(body['result']).toEqual({ content: [{ type: 'text', text: 'upgrade of cus_ada' }] })
   expect(origin.seen).toEqual([])
 })
@@ -226,8 +198,8 @@ test.each([
     JSON.stringify(toolCall(1)).replace('{}', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`),
     {},
   ],
-])('a call %s reaches neither the gate nor the origin', async (_title, body, headers) => {
-  const { status } = await send(url(), token, body, headers)
+])('refuses a call %s before the gate and the origin', async (_title, body, headers) => {
+  const { status } = await send(url, token, body, headers)
   expect(status).toBe(400)
   expect(stack.gate.admitted).toEqual([])
   expect(origin.seen).toEqual([])
@@ -241,13 +213,13 @@ const views = {
 type Ask = (method: string, params?: JsonObject) => Promise<JsonObject>
 
 async function askIn(era: string, capabilities: JsonObject): Promise<Ask> {
-  const session = era === 'sessions' ? await beginSession(url(), token, capabilities) : {}
+  const session = era === 'sessions' ? await beginSession(url, token, capabilities) : {}
   return async (method, params = {}) => {
     const { body, headers } =
       era === 'sessions'
         ? { body: request(1, method, params), headers: session }
         : stateless(1, method, params, capabilities)
-    return (await send(url(), token, body, headers)).body
+    return (await send(url, token, body, headers)).body
   }
 }
 
@@ -275,7 +247,7 @@ function respondWithResources(): void {
 describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
   const account = { uri: 'ui://tollgate/account' }
 
-  test('are there for clients that show them, beside the resources of the origin', async () => {
+  test("are listed with the origin's resources for clients that show views", async () => {
     respondWithResources()
     const ask = await askIn(era, views)
     const { result: listed } = await ask('resources/list')
@@ -297,7 +269,7 @@ describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
     }
   })
 
-  test('are not there for other clients, and are never those of the origin', async () => {
+  test('are not listed for other clients, and never come from the origin', async () => {
     respondWithResources()
     const ask = await askIn(era, {})
     expect((await ask('resources/list'))['result']).toMatchObject({
@@ -311,7 +283,7 @@ describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
     expect(origin.seen.length).toBe(seen)
   })
 
-  test('are there where the origin has no resources', async () => {
+  test('are listed even if the origin has no resources', async () => {
     const respond = respondAsServer()
     origin.respond = (seen, response) => {
       if (!String(seen.message['method']).startsWith('resources/')) return respond(seen, response)
@@ -330,14 +302,14 @@ describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
     expect(await other('resources/list')).toMatchObject({ error: { code: -32_601 } })
   })
 
-  test('are announced to clients that show them', async () => {
+  test('are announced to clients that show views', async () => {
     const capabilitiesFor = async (capabilities: JsonObject) => {
       const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: {} }
       const { body, headers } =
         era === 'sessions'
           ? { body: request(1, 'initialize', params), headers: {} }
           : stateless(1, 'server/discover', {}, capabilities)
-      const { body: answer } = await send(url(), token, body, headers)
+      const { body: answer } = await send(url, token, body, headers)
       return (answer['result'] as JsonObject)['capabilities']
     }
     const extensions = { 'io.modelcontextprotocol/ui': {} }

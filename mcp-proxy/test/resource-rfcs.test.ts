@@ -1,29 +1,22 @@
 import { request as sendRequest, type IncomingHttpHeaders } from 'node:http'
 import { proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { request } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import { startScriptedOrigin, type ScriptedOrigin } from './scripted-origin.ts'
+import { startScriptedOrigin } from './scripted-origin.ts'
 
 /* One case for each rule of a protected resource: RFC 9728 for its metadata, RFC 6750 for its challenges. */
 
 const hostTemplate = 'https://{subdomain}.mcp.example.com/mcp'
 
-let stack: ProxyStack
-let origin: ScriptedOrigin
+const stack = await ProxyStack.start({ TOLLGATE_MCP_LIVE_URL: hostTemplate })
+const origin = await startScriptedOrigin()
 /** A server that shares its host with other servers. */
-let byPath: AddedServer
+const byPath = await stack.addServer({ originUrl: origin.url })
+const added = await stack.addServer({ originUrl: origin.url, environment: 'live' })
 /** A server with its own host, behind a TLS terminator. */
-let byHost: AddedServer
-
-beforeAll(async () => {
-  stack = await ProxyStack.start({ TOLLGATE_MCP_LIVE_URL: hostTemplate })
-  origin = await startScriptedOrigin()
-  byPath = await stack.addServer({ originUrl: origin.url })
-  const added = await stack.addServer({ originUrl: origin.url, environment: 'live' })
-  byHost = { ...added, ...proxyAddressOf(hostTemplate, added.subdomain) }
-})
+const byHost = { ...added, ...proxyAddressOf(hostTemplate, added.subdomain) }
 
 afterAll(async () => {
   await stack.stop()
@@ -76,7 +69,7 @@ const post = (server: AddedServer, headers: Record<string, string> = {}, query =
   })
 
 describe.each(servers)('the metadata of a server %s', (_name, server) => {
-  test('RFC 9728 2: has the resource and its authorization server, and no claim that is empty', async () => {
+  test('RFC 9728 2: has the resource and its authorization server, and no empty claim', async () => {
     const { body } = await send(metadataUrlOf(server()))
     expect(body['resource']).toBe(server().proxyUrl)
     expect(body['authorization_servers']).toEqual([server().issuer])
@@ -91,19 +84,19 @@ describe.each(servers)('the metadata of a server %s', (_name, server) => {
     expect(resource).not.toContain('#')
   })
 
-  test('RFC 9728 3.1: lies between the host and the path of the resource', async () => {
+  test('RFC 9728 3.1: is found between the host and the path of the resource', async () => {
     const { origin: root, pathname } = new URL(server().proxyUrl)
     const { status, body } = await send(root + place + pathname)
     expect([status, body['resource']]).toEqual([200, server().proxyUrl])
   })
 
-  test('RFC 9728 3.2: is JSON in 200, which may be kept', async () => {
+  test('RFC 9728 3.2: is JSON with status 200 and may be cached', async () => {
     const { status, headers } = await send(metadataUrlOf(server()))
     expect([status, headers['content-type']]).toEqual([200, 'application/json'])
     expect(headers['cache-control']).toBe('public, max-age=60')
   })
 
-  test('RFC 9728 3.3: the resource is that which the URL of the metadata was made of', async () => {
+  test('RFC 9728 3.3: names the resource from which the metadata URL is derived', async () => {
     for (const url of [metadataUrlOf(server()), metadataUrlOf(server()) + '/', server().proxyUrl]) {
       const { headers } = url.includes(place) ? { headers: undefined } : await post(server())
       const named = /resource_metadata="([^"]+)"/.exec(String(headers?.['www-authenticate']))?.[1]
@@ -112,19 +105,19 @@ describe.each(servers)('the metadata of a server %s', (_name, server) => {
     }
   })
 
-  test('RFC 9728 5.1: a request without a token is told where the metadata lies', async () => {
+  test('RFC 9728 5.1: sends the metadata URL to a request without a token', async () => {
     const { status, headers } = await post(server())
     const expected = `Bearer resource_metadata="${metadataUrlOf(server())}"`
     expect([status, headers['www-authenticate']]).toEqual([401, expected])
   })
 
-  test('pages of every origin may read it, with GET alone', async () => {
+  test('lets pages of every origin read it, only with GET', async () => {
     const url = metadataUrlOf(server())
     const headers = { origin: 'https://client.example' }
     const read = await send(url, { headers })
     expect(read.headers['access-control-allow-origin']).toBe('*')
-    const asked = { ...headers, 'access-control-request-method': 'GET' }
-    const preflight = await send(url, { method: 'OPTIONS', headers: asked })
+    const fields = { ...headers, 'access-control-request-method': 'GET' }
+    const preflight = await send(url, { method: 'OPTIONS', headers: fields })
     expect(preflight.status).toBe(204)
     expect(preflight.headers['access-control-allow-methods']).toContain('GET')
     expect(await send(url, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' })
@@ -136,7 +129,7 @@ describe.each(servers)('the metadata of a server %s', (_name, server) => {
     }
   })
 
-  test('RFC 9728 7.3: nothing that a client sends changes what the metadata says', async () => {
+  test('RFC 9728 7.3: is the same whatever a client sends', async () => {
     const headers = {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'http',
@@ -151,7 +144,7 @@ describe.each(servers)('the metadata of a server %s', (_name, server) => {
   })
 })
 
-test('RFC 9728 2: resource and authorization server use https where the template does', () => {
+test('RFC 9728 2: resource and authorization server use https if the template does', () => {
   expect(byHost.proxyUrl).toMatch(/^https:/)
   expect(byHost.issuer).toMatch(/^https:/)
 })
@@ -178,7 +171,7 @@ describe.each(servers)('challenges of a server %s', (_name, server) => {
   const challengeWith = (error: string) =>
     `Bearer error="${error}", resource_metadata="${metadataUrlOf(server())}"`
 
-  test('RFC 6750 2.1: the scheme is Bearer, in whatever case', async () => {
+  test('RFC 6750 2.1: accept the scheme Bearer in upper and lower case', async () => {
     const token = await stack.token(server())
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect((await post(server(), { authorization: `${scheme} ${token}` })).status).toBe(200)
@@ -186,19 +179,19 @@ describe.each(servers)('challenges of a server %s', (_name, server) => {
   })
 
   test.each(['Basic YTpi', 'Bearer', 'Bearer a b', 'Bearer nonsense', 'DPoP nonsense'])(
-    'RFC 6750 3.1: %s is 401 with invalid_token',
+    'RFC 6750 3.1: answer %s with 401 and invalid_token',
     async (authorization) => {
       const { status, headers } = await post(server(), { authorization })
       expect([status, headers['www-authenticate']]).toEqual([401, challengeWith('invalid_token')])
     },
   )
 
-  test('RFC 6750 3.1: a request without a token gets no error code', async () => {
+  test('RFC 6750 3.1: have no error code for a request without a token', async () => {
     const { headers } = await post(server())
     expect(headers['www-authenticate']).not.toContain('error')
   })
 
-  test('RFC 6750 2.3 and 5.3: a token in the query is refused with 400, also beside one in the headers', async () => {
+  test('RFC 6750 2.3 and 5.3: refuse a token in the query with 400, even beside one in the headers', async () => {
     origin.seen.length = 0
     const token = await stack.token(server())
     const headers = { authorization: `Bearer ${token}` }
@@ -211,7 +204,7 @@ describe.each(servers)('challenges of a server %s', (_name, server) => {
     expect(origin.seen).toEqual([])
   })
 
-  test('RFC 6750 2.2: a token in a form is none', async () => {
+  test('RFC 6750 2.2: ignore a token in a form', async () => {
     const token = await stack.token(server())
     const answer = await send(server().proxyUrl, {
       method: 'POST',
@@ -221,13 +214,13 @@ describe.each(servers)('challenges of a server %s', (_name, server) => {
     expect(answer.status).toBe(401)
   })
 
-  test('RFC 6750 3: pages can read the challenge', async () => {
+  test('RFC 6750 3: can be read by pages', async () => {
     const { headers } = await post(server(), { origin: 'https://claude.ai' })
     expect(headers['access-control-expose-headers']).toContain('WWW-Authenticate')
   })
 })
 
-test('another host in X-Forwarded-Host leads nowhere else', async () => {
+test('ignores the host in X-Forwarded-Host', async () => {
   const { host } = new URL(byHost.proxyUrl)
   const headers = { 'x-forwarded-host': host, forwarded: `host=${host}` }
   expect((await send(`http://evil.example/mcp`, { headers })).status).toBe(404)

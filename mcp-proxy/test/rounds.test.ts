@@ -1,37 +1,12 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { send, stateless } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import {
-  respondAsServer,
-  sendResult,
-  startScriptedOrigin,
-  type ScriptedOrigin,
-} from './scripted-origin.ts'
+import { sendResult } from './scripted-origin.ts'
+import { startScriptedServer } from './scripted-server.ts'
 
 const settings = { TOLLGATE_MCP_FRESH_MS: '100' }
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let token: string
 
-beforeAll(async () => {
-  stack = await ProxyStack.start(settings)
-  origin = await startScriptedOrigin()
-  server = await stack.addServer({ originUrl: origin.url })
-  token = await stack.token(server)
-})
-
-beforeEach(() => {
-  stack.gate.reset()
-  origin.seen.length = 0
-  origin.respond = respondAsServer()
-})
-
-afterAll(async () => {
-  await stack.stop()
-  await origin.stop()
-})
+const { stack, origin, server, token } = await startScriptedServer(settings)
 
 async function call(params: JsonObject, bearer = token, capabilities: JsonObject = {}) {
   const { body, headers } = stateless(1, 'tools/call', params, capabilities)
@@ -41,17 +16,17 @@ async function call(params: JsonObject, bearer = token, capabilities: JsonObject
 const resultOf = ({ body }: { body: JsonObject }) => body['result'] as JsonObject
 
 /** Makes the origin ask twice for input, each time with another state, and then answer. */
-function askTwice(): void {
+function requireInputTwice(): void {
   origin.respond = (seen, response) => {
     const { requestState } = seen.message['params'] as JsonObject
     const next = { undefined: 'one', one: 'two' }[String(requestState)]
-    const asked = { resultType: 'input_required', inputRequests: { q: {} }, requestState: next }
-    return sendResult(response, seen, next === undefined ? { resultType: 'complete' } : asked)
+    const request = { resultType: 'input_required', inputRequests: { q: {} }, requestState: next }
+    return sendResult(response, seen, next === undefined ? { resultType: 'complete' } : request)
   }
 }
 
-test('a call that asks for input is settled once, at its final result', async () => {
-  askTwice()
+test('settles a call that asks for input once, at its final result', async () => {
+  requireInputTwice()
   const params = { name: 'search', arguments: { a: 1, b: { c: [] } } }
   const first = resultOf(await call(params))
   expect(first).toMatchObject({ resultType: 'input_required', inputRequests: { q: {} } })
@@ -68,8 +43,8 @@ test('a call that asks for input is settled once, at its final result', async ()
   expect(outcomes).toEqual(['interim', 'interim', 'success'])
 })
 
-test('a state that is sent again, also to another process, is a call of its own', async () => {
-  askTwice()
+test('counts a repeated state as another call, also at another process', async () => {
+  requireInputTwice()
   const params = { name: 'search', arguments: {} }
   const { requestState: one } = resultOf(await call(params))
   const { requestState: two } = resultOf(await call({ ...params, requestState: one }))
@@ -81,8 +56,8 @@ test('a state that is sent again, also to another process, is a call of its own'
   expect(new Set(paid.map(({ callId }) => callId)).size).toBe(4)
 })
 
-test('a state is refused for another call, customer, or when it is altered', async () => {
-  askTwice()
+test('refuses an altered state, and the state of another call or customer', async () => {
+  requireInputTwice()
   const params = { name: 'search', arguments: { a: 1 } }
   const { requestState } = resultOf(await call(params)) as { requestState: string }
   origin.seen.length = 0
@@ -122,7 +97,7 @@ async function digestOf(...given: Parameters<typeof callWith>): Promise<string> 
   return stack.gate.admitted.at(-1)!.clientKey!.sentSha256
 }
 
-test('calls of one key are the same if all that the origin can read is the same', async () => {
+test('compares calls of one key by everything that the origin can read', async () => {
   const search = { name: 'search', arguments: { a: 'M', b: [1] } }
   const digest = await digestOf(search)
   const alike = [
@@ -148,8 +123,8 @@ test('calls of one key are the same if all that the origin can read is the same'
   expect(digests.size).toBe(others.length + 2)
 })
 
-test('rounds of a call are the same with the same state and the same answers alone', async () => {
-  askTwice()
+test('compares rounds of a call by their state and answers', async () => {
+  requireInputTwice()
   const params = { name: 'search', arguments: {} }
   const { requestState: one } = resultOf(await call(params))
   const { requestState: two } = resultOf(await call({ ...params, requestState: one }))
@@ -167,8 +142,8 @@ test('rounds of a call are the same with the same state and the same answers alo
   expect(digests.size).toBe(others.length + 1)
 })
 
-test('a later round has the digits of the numbers that client and origin wrote', async () => {
-  askTwice()
+test('keeps the digits of all numbers in later rounds', async () => {
+  requireInputTwice()
   const respond = origin.respond
   origin.respond = (seen, response): unknown => {
     if (seen.text.includes('requestState')) return respond(seen, response)
@@ -191,24 +166,24 @@ test('a later round has the digits of the numbers that client and origin wrote',
 })
 
 /** Makes the origin ask with a state of `chars` characters, and answer the round that returns the state. */
-function askWithState(chars: number): string {
+function requireInputWithState(chars: number): string {
   const state = '\u0001'.repeat(chars)
   origin.respond = (seen, response) => {
     const { requestState } = seen.message['params'] as JsonObject
-    const asked = { resultType: 'input_required', inputRequests: { q: {} }, requestState: state }
-    return sendResult(response, seen, requestState === state ? { resultType: 'complete' } : asked)
+    const request = { resultType: 'input_required', inputRequests: { q: {} }, requestState: state }
+    return sendResult(response, seen, requestState === state ? { resultType: 'complete' } : request)
   }
   return state
 }
 
-test('a state of the origin is carried up to a limit, beyond which the call fails at once', async () => {
+test("carries the origin's state up to a limit, above which the call fails at once", async () => {
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_STATE_BYTES_MAX: '1200000' })
   const params = { name: 'search', arguments: {} }
   // In JSON, each of these characters takes 6 bytes.
-  askWithState(190_000)
+  requireInputWithState(190_000)
   const { requestState } = resultOf(await call(params))
   expect(resultOf(await call({ ...params, requestState }))).toEqual({ resultType: 'complete' })
-  askWithState(210_000)
+  requireInputWithState(210_000)
   expect((await call(params)).body).toMatchObject({
     error: { code: -32_603, message: expect.stringContaining('1200000 bytes') as string },
   })
@@ -216,12 +191,12 @@ test('a state of the origin is carried up to a limit, beyond which the call fail
   expect(outcomes).toEqual(['interim', 'success', 'fail'])
 })
 
-test('a state that leaves its request no room in a body fails the call at once', async () => {
+test('fails a call at once if its state leaves no room for the request in a body', async () => {
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_BODY_BYTES_MAX: '20000' })
   origin.respond = (seen, response) => {
     const requestState = Array.from({ length: 1_000 }, () => Math.random().toString(36)).join('')
-    const asked = { resultType: 'input_required', inputRequests: { q: {} }, requestState }
-    return sendResult(response, seen, asked)
+    const request = { resultType: 'input_required', inputRequests: { q: {} }, requestState }
+    return sendResult(response, seen, request)
   }
   const { body } = await call({ name: 'search', arguments: { a: 'x'.repeat(12_000) } })
   expect(body).toMatchObject({ error: { code: -32_603 } })
@@ -229,15 +204,15 @@ test('a state that leaves its request no room in a body fails the call at once',
   await stack.restartProxy(settings)
 })
 
-test('the paywall may ask, and the origin sees nothing of it', async () => {
-  const asked = { resultType: 'input_required', inputRequests: { 'tollgate-paywall': {} } }
+test('lets the paywall ask for input without a request to the origin', async () => {
+  const request = { resultType: 'input_required', inputRequests: { 'tollgate-paywall': {} } }
   stack.gate.decide = () => ({
     kind: 'paywalled',
-    answer: { kind: 'input_required', result: asked },
+    answer: { kind: 'input_required', result: request },
   })
   const params = { name: 'search', arguments: {} }
   const first = resultOf(await call(params, token, { elicitation: { url: {} } }))
-  expect(first).toMatchObject(asked)
+  expect(first).toMatchObject(request)
   stack.gate.decide = undefined
   await call({
     ...params,

@@ -19,7 +19,7 @@ export type Seen = {
 export type Respond = (seen: Seen, response: ServerResponse) => unknown
 
 /** An MCP server whose answers the test writes byte by byte, and that records the received requests. */
-export type ScriptedOrigin = {
+type ScriptedOrigin = {
   readonly url: string
   readonly seen: Seen[]
   respond: Respond

@@ -1,43 +1,17 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { CallEnd } from '../src/gate/gate.ts'
 import { readUntil, send, stateless } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import {
-  openEvents,
-  respondAsServer,
-  sendResult,
-  startScriptedOrigin,
-  type ScriptedOrigin,
-} from './scripted-origin.ts'
+import { openEvents, sendResult } from './scripted-origin.ts'
+import { startScriptedServer } from './scripted-server.ts'
 
 const settings = { TOLLGATE_MCP_FRESH_MS: '100' }
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let token: string
 
-beforeAll(async () => {
-  stack = await ProxyStack.start(settings)
-  origin = await startScriptedOrigin()
-  server = await stack.addServer({ originUrl: origin.url })
-  token = await stack.token(server)
-})
-
-beforeEach(() => {
-  stack.gate.reset()
-  origin.seen.length = 0
-  origin.respond = respondAsServer()
-})
-
-afterAll(async () => {
-  await stack.stop()
-  await origin.stop()
-})
+const { stack, origin, server, token } = await startScriptedServer(settings)
 
 /** Sends a call whose client disconnects as soon as the origin has received it. */
-async function hangUp(params: JsonObject): Promise<void> {
+async function disconnect(params: JsonObject): Promise<void> {
   const going = new AbortController()
   const { body, headers } = stateless(1, 'tools/call', params)
   const calling = fetch(server.proxyUrl, {
@@ -54,21 +28,21 @@ async function hangUp(params: JsonObject): Promise<void> {
 test.each([
   ['a result', {}, { isCancelled: true, isAnswered: true }],
   ['a failure', { isError: true }, { outcome: 'fail', reason: 'the tool failed' }],
-])('%s that is on its way when the client hangs up is seen', async (_name, result, end) => {
+])('settles %s that arrives after the client disconnected', async (_name, result, end) => {
   let answer = (): void => undefined
   const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
   origin.respond = async (seen, response) => {
     await mayAnswer
     sendResult(response, seen, { resultType: 'complete', content: [], ...result })
   }
-  await hangUp({ name: 'search' })
+  await disconnect({ name: 'search' })
   // Wait until the proxy has noticed that the client disconnected.
   await delay(50)
   answer()
   await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([end]))
 })
 
-test('a client that hangs up before it is admitted costs the origin nothing', async () => {
+test('sends no request to the origin if the client disconnects before admission', async () => {
   let admit = (): void => undefined
   const mayAdmit = new Promise<void>((resolve) => (admit = resolve))
   const admitting = vi.spyOn(stack.gate, 'admit')
@@ -95,33 +69,36 @@ test('a client that hangs up before it is admitted costs the origin nothing', as
 })
 
 test.each([
-  ['is told', true],
-  ['is not told', false],
-])('a client that listens to tools (%s) hears of the configuration', async (_name, isTold) => {
-  const changing = await stack.addServer({ originUrl: origin.url })
-  const filter = { notifications: { toolsListChanged: isTold } }
-  let emit: ReturnType<typeof openEvents> | undefined
-  origin.respond = (_seen, response) => {
-    emit = openEvents(response)
-    emit({ method: 'notifications/subscriptions/acknowledged', params: filter })
-  }
-  const { body, headers } = stateless('listen-1', 'subscriptions/listen', filter)
-  const answer = await fetch(changing.proxyUrl, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${await stack.token(changing)}`, ...headers },
-    body: JSON.stringify(body),
-  })
-  await vi.waitFor(() => expect(emit).toBeDefined())
-  await stack.mapTool(changing, 'search', 'public')
-  await delay(500)
-  emit!({ method: 'notifications/message', params: { level: 'info', data: 'end' } })
-  const text = await readUntil(answer, 'notifications/message')
-  const notified = text.includes('notifications/tools/list_changed')
-  expect(notified).toBe(isTold)
-  expect(text.includes('"io.modelcontextprotocol/subscriptionId":"listen-1"')).toBe(isTold)
-})
+  ['included', true],
+  ['not included', false],
+])(
+  'announces configured changes only to a client whose subscription includes tools (%s)',
+  async (_name, includesTools) => {
+    const changing = await stack.addServer({ originUrl: origin.url })
+    const filter = { notifications: { toolsListChanged: includesTools } }
+    let emit: ReturnType<typeof openEvents> | undefined
+    origin.respond = (_seen, response) => {
+      emit = openEvents(response)
+      emit({ method: 'notifications/subscriptions/acknowledged', params: filter })
+    }
+    const { body, headers } = stateless('listen-1', 'subscriptions/listen', filter)
+    const answer = await fetch(changing.proxyUrl, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await stack.token(changing)}`, ...headers },
+      body: JSON.stringify(body),
+    })
+    await vi.waitFor(() => expect(emit).toBeDefined())
+    await stack.mapTool(changing, 'search', 'public')
+    await delay(500)
+    emit!({ method: 'notifications/message', params: { level: 'info', data: 'end' } })
+    const text = await readUntil(answer, 'notifications/message')
+    const notified = text.includes('notifications/tools/list_changed')
+    expect(notified).toBe(includesTools)
+    expect(text.includes('"io.modelcontextprotocol/subscriptionId":"listen-1"')).toBe(includesTools)
+  },
+)
 
-test('a response to another request than the call reaches nobody', async () => {
+test('drops a response to another request than the call', async () => {
   origin.respond = (seen, response) => {
     const write = openEvents(response)
     write({ id: '1', result: { content: [{ type: 'text', text: 'uncounted' }] } })
@@ -134,7 +111,7 @@ test('a response to another request than the call reaches nobody', async () => {
   expect(text).not.toContain('uncounted')
 })
 
-test('a client that goes away has cancelled, and the origin is told by its connection', async () => {
+test("cancels a stateless call when its client disconnects, and closes the origin's connection", async () => {
   let isClosed = false
   origin.respond = (_seen, response) => {
     openEvents(response)
@@ -167,7 +144,7 @@ test.each([
   ['a legacy server that answers 200', 200, { code: -32_601, message: 'Unknown' }, 400],
   ['a server that is down', 503, {}, 400],
   ["a server that refuses the proxy's credentials", 401, {}, 400],
-])('a probe of %s makes the client fall back', async (_name, status, error, expected) => {
+])('lets a client that probes %s fall back to sessions', async (_name, status, error, expected) => {
   origin.respond = ({ message }, response) =>
     response
       .writeHead(status, { 'content-type': 'application/json' })
@@ -178,7 +155,7 @@ test.each([
   expect(answer.body).toHaveProperty('error')
 })
 
-test('discovery offers what the proxy carries', async () => {
+test('offers only capabilities in discovery that the proxy supports', async () => {
   origin.respond = (seen, response) =>
     sendResult(response, seen, {
       resultType: 'complete',

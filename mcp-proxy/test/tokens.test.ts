@@ -1,28 +1,19 @@
 import { createHmac, createPublicKey, randomUUID, type JsonWebKey } from 'node:crypto'
 import { revokeToken } from '@tollgate/domain/customer-auth/revoked-tokens'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { request, send, stateless, toolCall } from './mcp-caller.ts'
-import { ProxyStack, type AddedServer } from './proxy-stack.ts'
-import { startScriptedOrigin, type ScriptedOrigin } from './scripted-origin.ts'
+import { ProxyStack } from './proxy-stack.ts'
+import { startScriptedOrigin } from './scripted-origin.ts'
 
 /* Which requests are authorized, and the answers to those that are not. */
 
-let stack: ProxyStack
-let origin: ScriptedOrigin
-let server: AddedServer
-let sibling: AddedServer
-let live: AddedServer
-let foreign: AddedServer
-
-beforeAll(async () => {
-  stack = await ProxyStack.start({ TOLLGATE_MCP_FRESH_MS: '20' })
-  origin = await startScriptedOrigin()
-  const originUrl = origin.url
-  server = await stack.addServer({ originUrl })
-  sibling = await stack.addServer({ originUrl })
-  live = await stack.addServer({ originUrl, environment: 'live' })
-  foreign = await stack.addServer({ originUrl, providerId: 'prov_other' })
-})
+const stack = await ProxyStack.start({ TOLLGATE_MCP_FRESH_MS: '20' })
+const origin = await startScriptedOrigin()
+const originUrl = origin.url
+const server = await stack.addServer({ originUrl })
+const sibling = await stack.addServer({ originUrl })
+const live = await stack.addServer({ originUrl, environment: 'live' })
+const foreign = await stack.addServer({ originUrl, providerId: 'prov_other' })
 
 afterAll(async () => {
   await stack.stop()
@@ -35,7 +26,7 @@ const metadataUrl = () => {
   return `${host}/.well-known/oauth-protected-resource${pathname}`
 }
 
-test('lets the right token in', async () => {
+test('accepts a valid token', async () => {
   const { status } = await send(server.proxyUrl, await stack.token(server), ping)
   expect(status).toBe(200)
   // The URL with a final slash also works, because a redirect would lose the body of a POST.
@@ -109,7 +100,7 @@ test('refuses a token that is revoked while it is in use', async () => {
   await expect.poll(async () => (await send(server.proxyUrl, token, ping)).status).toBe(401)
 })
 
-test('leads callers without a token to sign-in, also before it is known what they want', async () => {
+test('directs callers without a token to sign-in, even before their request is read', async () => {
   for (const body of [ping, '{', toolCall(1, 'fetch'), stateless(1, 'server/discover').body]) {
     const { status, headers } = await send(server.proxyUrl, undefined, body)
     expect(status).toBe(401)
@@ -131,7 +122,7 @@ test('describes the server as a protected resource', async () => {
   })
 })
 
-test('a server whose tools are all public needs no token, but for what is not', async () => {
+test('requires no token for public tools of a server, but for everything else', async () => {
   const tools = { fetch: 'public' } as const
   const open = await stack.addServer({ originUrl: origin.url, tools })
   const listed = await send(open.proxyUrl, undefined, request(1, 'tools/list'))
@@ -150,13 +141,13 @@ test.each([
   ['null', 403],
   ['http://localhost:3000', 200],
   ['https://claude.ai', 200],
-])('a page of %s gets %i', async (page, expected) => {
+])('answers a page of %s with %i', async (page, expected) => {
   const token = await stack.token(server)
   const { status } = await send(server.proxyUrl, token, ping, { origin: page })
   expect(status).toBe(expected)
 })
 
-test('an address that no server has is 404', async () => {
+test('answers 404 at an address without a server', async () => {
   const { origin: host } = new URL(server.proxyUrl)
   for (const path of [
     '/mcp/nothing',

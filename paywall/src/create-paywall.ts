@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LimitsClient } from './ask-limits.ts'
+import { LimitsClient } from './limits-client.ts'
 import { callKeyOf } from './call-key.ts'
 import { LostUsageError } from './errors.ts'
 import { gateOf, recoveryOf, type Gate, type Recovery } from './gate.ts'
@@ -104,13 +104,13 @@ class TollgatePaywall implements Paywall {
 
   async #admit(call: Call, startedAt: number): Promise<Admission> {
     const key = this.#keyOf(call)
-    const reply = await this.#limits.ask({ customerRef: call.customerRef, key })
+    const reply = await this.#limits.checkLimits({ customerRef: call.customerRef, key })
     switch (reply.kind) {
       case 'unknown_customer':
         return reply
       case 'unavailable':
         // A wrong key or product never admits calls, even with `onUnavailable: 'allow'`.
-        return reply.isSetup || this.#settings.onUnavailable === 'refuse'
+        return reply.isMisconfigured || this.#settings.onUnavailable === 'refuse'
           ? { kind: 'unavailable' }
           : { kind: 'admitted', call: this.#admitted(call, startedAt, key, undefined) }
       case 'answer': {
@@ -130,7 +130,7 @@ class TollgatePaywall implements Paywall {
     ownUrl: string | undefined,
   ): Promise<LimitsAnswer> {
     if (answer.withinLimits || !includesCheckoutLink || ownUrl !== undefined) return answer
-    return await this.#limits.askForPage({ customerRef, key }, answer)
+    return await this.#limits.requestCheckoutPage({ customerRef, key }, answer)
   }
 
   #refuse(

@@ -9,6 +9,7 @@ import {
   type McpServerLike,
 } from './mcp-server.ts'
 import type { Maybe } from './http-options.ts'
+import { withoutUndefined } from './paywall-options.ts'
 
 export type { McpContext, McpServerLike } from './mcp-server.ts'
 
@@ -109,10 +110,6 @@ function refusalOf(
     case 'unavailable':
       return errorResult('Plan limits cannot be checked now. Try again in a few seconds.')
   }
-}
-
-function withoutUndefined(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function errorResult(text: string): object {

@@ -53,7 +53,7 @@ export async function gateNodeRequest<Request extends NodeRequest>(
     await admission.call.end('fail')
     return undefined
   }
-  endWith(response, admission.call, options.outcomeOf ?? outcomeOfStatus)
+  recordOutcomeOf(response, admission.call, options.outcomeOf ?? outcomeOfStatus)
   return 'admitted'
 }
 
@@ -61,7 +61,7 @@ export async function gateNodeRequest<Request extends NodeRequest>(
  * Records the outcome when the response ends. If the client disconnects before the response began, the call fails. Once it has
  * begun, its status decides, so that a client cannot avoid paying by disconnecting before the last byte.
  */
-function endWith(
+function recordOutcomeOf(
   response: NodeResponse,
   call: AdmittedCall,
   outcomeOf: (status: number) => 'success' | 'fail',

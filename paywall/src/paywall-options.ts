@@ -58,11 +58,11 @@ export function readOptions(options: PaywallOptions): Settings {
   requireWhole('queueMax', settings.queueMax, 1, 1_000_000)
   requireOneOf('admission', settings.admission, ['hold', 'check'])
   requireOneOf('onUnavailable', settings.onUnavailable, ['refuse', 'allow'])
-  return { ...settings, onError: quietly(settings.onError) }
+  return { ...settings, onError: catchHandlerErrors(settings.onError) }
 }
 
 /** Catches errors of the error handler itself, so that they never reach a call. */
-function quietly(onError: (error: Error) => void): (error: Error) => void {
+function catchHandlerErrors(onError: (error: Error) => void): (error: Error) => void {
   return (error) => {
     try {
       onError(error)
@@ -72,8 +72,8 @@ function quietly(onError: (error: Error) => void): (error: Error) => void {
   }
 }
 
-function withoutUndefined(options: PaywallOptions): Partial<PaywallOptions> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+export function withoutUndefined(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 function requireWhole(name: string, value: unknown, min: number, max: number): void {

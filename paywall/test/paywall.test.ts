@@ -1,16 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe } from 'vitest'
+import { afterAll, afterEach, describe } from 'vitest'
 import { describeHost } from './host-contract.ts'
 import { describeMcp } from './mcp-contract.ts'
 import { describePaywall } from './paywall-contract.ts'
-import { openShop, type Shop } from './sold-product.ts'
+import { openShop } from './sold-product.ts'
 
 /* All tests share one installation, because starting it takes most of the time. */
 
-let shop: Shop
-
-beforeAll(async () => {
-  shop = await openShop()
-})
+const shop = await openShop()
 
 afterEach(() => shop.closePaywalls())
 

@@ -4,12 +4,12 @@ import {
   makeTemporaryFolder,
   type TemporaryFolder,
 } from '@tollgate/deploy/standalone/temporary-folder'
-import { whatIsMissing } from '../../deploy/test/engines/startable.ts'
+import { findMissingEngines } from '../../deploy/test/engines/find-missing-engines.ts'
 
 /** Some of the faults of `npm run chaos -- --engines`. */
 const plan = ['kill counters', 'suspend ingest', 'kill broker', 'kill Redis', 'kill ClickHouse']
 const timeout = 600_000
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 
 let folder: TemporaryFolder
 

@@ -12,10 +12,10 @@ import {
   makeTemporaryFolder,
   type TemporaryFolder,
 } from '@tollgate/deploy/standalone/temporary-folder'
-import { whatIsMissing } from '../../deploy/test/engines/startable.ts'
+import { findMissingEngines } from '../../deploy/test/engines/find-missing-engines.ts'
 
 const timeout = 300_000
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 
 let folder: TemporaryFolder
 let options: EngineOptions

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { planFreePorts, planPorts, portsOf, type FirstPorts } from '../src/engines/port-plan.ts'
 import { readProcessRecord } from '../src/engines/process-record.ts'
 import { sendRedisCommand } from '../src/engines/redis-command.ts'
-import { whatIsMissing } from '../../deploy/test/engines/startable.ts'
+import { findMissingEngines } from '../../deploy/test/engines/find-missing-engines.ts'
 import {
   makeTemporaryFolder,
   type TemporaryFolder,
@@ -16,7 +16,7 @@ import { requireFreePort } from '@tollgate/deploy/standalone/ports'
 import { processTree } from '../src/instance/process-tree.ts'
 
 const run = promisify(execFile)
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 
 /** The built program that `npm run engines:up` runs. */
 const program = fileURLToPath(new URL('../dist/engines/main.js', import.meta.url))
@@ -59,7 +59,7 @@ test.skipIf(missing.isLeftOut)(
     expect(await states()).toEqual(servers.map((name) => [name, 'healthy']))
     expect(await sendRedisCommand(ports.redisPort, 'SET kept yes')).toBe('+OK\r\n')
 
-    process.kill(pids['redis']!, 'SIGKILL')
+process.kill(pids['redis']!, 'SIGKILL')
     expect(await states()).toContainEqual(['redis', 'not running'])
     expect(await command('up')).toMatchObject({ code: 0 })
     expect(await sendRedisCommand(ports.redisPort, 'GET kept')).toBe('$3\r\nyes\r\n')
@@ -68,7 +68,7 @@ test.skipIf(missing.isLeftOut)(
     expect(redisAgain).not.toBe(redis)
     expect(othersAgain).toEqual(others)
 
-    process.kill(pids['kafka-1']!, 'SIGSTOP')
+process.kill(pids['kafka-1']!, 'SIGSTOP')
     expect(await states()).toContainEqual(['kafka-1', 'does not answer'])
     const running = await processesOf(Object.values(recordedPids()))
     expect(running.length).toBeGreaterThanOrEqual(servers.length)

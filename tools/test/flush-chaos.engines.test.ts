@@ -6,12 +6,12 @@ import {
   makeTemporaryFolder,
   type TemporaryFolder,
 } from '@tollgate/deploy/standalone/temporary-folder'
-import { whatIsMissing } from '../../deploy/test/engines/startable.ts'
+import { findMissingEngines } from '../../deploy/test/engines/find-missing-engines.ts'
 
 /** The short version of `npm run chaos -- --engines --flush`. */
 const customers = 300
 const timeout = 300_000
-const missing = await whatIsMissing()
+const missing = await findMissingEngines()
 
 let folder: TemporaryFolder
 

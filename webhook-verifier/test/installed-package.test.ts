@@ -108,7 +108,7 @@ function keep(delivery, event) {
 `
 
 /** Reports the port of a server to this process. */
-const tellPort = `
+const printPort = `
 import { Server } from 'node:net'
 const { emit } = Server.prototype
 Server.prototype.emit = function (name, ...values) {
@@ -133,7 +133,7 @@ describe.each([
     const file = write(`${framework.replace(':', '-')}.mjs`, snippet + keep)
     receiver = fork(file, {
       cwd: project,
-      execArgv: ['--import', `./${write('tell-port.mjs', tellPort)}`],
+      execArgv: ['--import', `./${write('tell-port.mjs', printPort)}`],
       env: { ...process.env, PORT: '0', WEBHOOK_SECRET: secret },
     })
     const [port] = (await once(receiver, 'message')) as [number]

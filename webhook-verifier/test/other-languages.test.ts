@@ -131,7 +131,7 @@ describe.each(languages)('%s', (language) => {
       console.warn(`docs/webhooks.md was not tried in ${language}: there is no ${needs} here`)
       context.skip(`no ${needs}`)
     }
-    const given = [...vectors.map(toTried), ...madeUp()]
+    const given = [...vectors.map(toCase), ...generatedCases()]
     const { stdout, stderr } = runIn(language, given.map(toLine).join(''))
     const verdicts = stdout.trim().split('\n')
     expect(stderr).toBe('')
@@ -146,14 +146,14 @@ function runIn(language: Language, input: string): { stdout: string; stderr: str
   const home = join(folder, language)
   mkdirSync(join(home, 'webhooks'), { recursive: true })
   writeFileSync(join(home, 'go.mod'), 'module receiver\n\ngo 1.21\n')
-  writeFileSync(join(home, file), shownIn(language))
+  writeFileSync(join(home, file), readShownCode(language))
   writeFileSync(join(home, runner), program.trimStart())
   const [executable, ...given] = command
   const { JAVA_TOOL_OPTIONS: _, ...env } = process.env // Java says on stderr that it took them.
   return spawnSync(executable!, given, { cwd: home, env, input, encoding: 'utf8' })
 }
 
-type Tried = {
+type VerifierCase = {
   readonly name: string
   readonly header: string
   readonly bodyBase64: string
@@ -162,7 +162,7 @@ type Tried = {
   readonly isAccepted: boolean
 }
 
-function toTried({ fault, ...vector }: Vector): Tried {
+function toCase({ fault, ...vector }: Vector): VerifierCase {
   return { ...vector, isAccepted: fault === null }
 }
 
@@ -170,7 +170,7 @@ function toTried({ fault, ...vector }: Vector): Tried {
  * Generates headers that are nearly valid, with the result of the package, and the same ones in each run. No header has two times:
  * languages may differ there, but Tollgate never sends such a header, and the accepted time must match the signature in any case.
  */
-function madeUp(): Tried[] {
+function generatedCases(): VerifierCase[] {
   const { header, bodyBase64, secret, receivedUnixSeconds } = vectors[0]!
   const [t = '', v1 = ''] = header.split(',')
   const time = fc.oneof(
@@ -221,7 +221,7 @@ function madeUp(): Tried[] {
 }
 
 test('the generated headers contain both valid and invalid ones', () => {
-  const accepted = madeUp().filter(({ isAccepted }) => isAccepted)
+  const accepted = generatedCases().filter(({ isAccepted }) => isAccepted)
   expect(accepted.length).toBeGreaterThan(20)
   expect(accepted.length).toBeLessThan(480)
 })
@@ -230,10 +230,10 @@ test.each(languages)('the page shows one implementation in %s', (language) => {
   expect(page.split(`\`\`\`${language}\n`)).toHaveLength(2)
 })
 
-function shownIn(language: string): string {
+function readShownCode(language: string): string {
   return page.split(`\`\`\`${language}\n`)[1]!.split('```')[0]!
 }
 
-function toLine({ header, bodyBase64, secret, receivedUnixSeconds }: Tried): string {
+function toLine({ header, bodyBase64, secret, receivedUnixSeconds }: VerifierCase): string {
   return `${[header, bodyBase64, secret, receivedUnixSeconds].join('\t')}\n`
 }

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-export type HttpAnswer = {
+export type HttpResponse = {
   readonly status: number
   readonly body: unknown
   readonly retryAfterSeconds: number | undefined
@@ -8,7 +8,7 @@ export type HttpAnswer = {
 
 export type HttpClient = {
   /** Resolves with the answer, whatever its status. Rejects if no complete answer arrived. */
-  send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpAnswer>
+  send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpResponse>
   close(): void
 }
 
@@ -24,7 +24,7 @@ export type HttpClientOptions = {
  * they may be about to close.
  */
 const idleMsMax = 5_000
-const answerBytesMax = 16 * 1_048_576
+const responseBytesMax = 16 * 1_048_576
 
 /** Returns a small JSON client over keep-alive connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
@@ -38,7 +38,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     path: string,
     body?: unknown,
     idempotencyKey?: string,
-  ): Promise<HttpAnswer> {
+  ): Promise<HttpResponse> {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
     const headers: Record<string, string | number> = { authorization }
     if (payload) {
@@ -55,7 +55,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
           incoming.on('data', (chunk: Buffer) => {
             chunks.push(chunk)
             size += chunk.length
-            if (size > answerBytesMax) incoming.destroy(new Error('answer too large'))
+            if (size > responseBytesMax) incoming.destroy(new Error('answer too large'))
           })
           incoming.on('error', reject)
           incoming.on('end', () =>

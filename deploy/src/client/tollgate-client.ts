@@ -1,4 +1,4 @@
-import { createHttpClient, type HttpAnswer, type HttpClientOptions } from './http-client.ts'
+import { createHttpClient, type HttpResponse, type HttpClientOptions } from './http-client.ts'
 
 /** The operations that the demo, the seed and the chaos runs use. They only use the public address. */
 export type TollgateClient = {
@@ -7,34 +7,34 @@ export type TollgateClient = {
   createPlan(productRef: string, plan: Record<string, unknown>): Promise<{ reference: string }>
   listPlans(productRef: string): Promise<readonly { reference: string; name?: string }[]>
   createCustomer(customer: Record<string, unknown>): Promise<{ reference: string }>
-  recordUsage(usage: Record<string, unknown>): Promise<UsageAnswer>
-  recordUsages(usages: readonly Record<string, unknown>[]): Promise<BulkUsageAnswer>
-  checkLimit(customerRef: string, productRef: string): Promise<LimitAnswer>
+  recordUsage(usage: Record<string, unknown>): Promise<UsageResponse>
+  recordUsages(usages: readonly Record<string, unknown>[]): Promise<BulkUsageResponse>
+  checkLimit(customerRef: string, productRef: string): Promise<LimitResponse>
   listMeters(): Promise<readonly { readonly reference: string; readonly name: string }[]>
   /** Returns the reference of the provider's `requests` meter. */
   requestsMeter(): Promise<string>
   meterUsage(meterRef: string, query: Record<string, string>): Promise<MeterUsage>
-  /** Sends a request that has no method here. Throws an UnexpectedAnswerError if its status is not 2xx. */
+  /** Sends a request that has no method here. Throws an UnexpectedResponseError if its status is not 2xx. */
   require(method: string, path: string, body: unknown, idempotencyKey?: string): Promise<unknown>
   /** Sends a request and returns the answer, whatever its status. */
-  send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpAnswer>
+  send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpResponse>
   close(): void
 }
 
-export type UsageAnswer = {
+export type UsageResponse = {
   readonly success: boolean
   readonly reference: string
   readonly creditDebit?: CreditDebit
 }
 
-export type BulkUsageAnswer = {
+export type BulkUsageResponse = {
   readonly inserted: number
   readonly results: readonly { readonly reference: string; readonly creditDebit?: CreditDebit }[]
 }
 
 type CreditDebit = { readonly debited: boolean; readonly reason?: string }
 
-export type LimitAnswer = {
+export type LimitResponse = {
   readonly withinLimits: boolean
   readonly remaining: number
   readonly plan?: string
@@ -45,11 +45,11 @@ export type LimitAnswer = {
 export type MeterUsage = { readonly total: number; readonly count: number }
 
 /** The service answered with a status other than 2xx. */
-export class UnexpectedAnswerError extends Error {
-  override readonly name = 'UnexpectedAnswerError'
+export class UnexpectedResponseError extends Error {
+  override readonly name = 'UnexpectedResponseError'
   readonly status: number
 
-  constructor(method: string, path: string, answer: HttpAnswer) {
+  constructor(method: string, path: string, answer: HttpResponse) {
     super(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`)
     this.status = answer.status
   }
@@ -66,7 +66,7 @@ export function createTollgateClient(options: HttpClientOptions): TollgateClient
   ): Promise<Body> {
     const answer = await http.send(method, path, body, idempotencyKey)
     if (answer.status < 200 || answer.status > 299) {
-      throw new UnexpectedAnswerError(method, path, answer)
+      throw new UnexpectedResponseError(method, path, answer)
     }
     return answer.body as Body
   }

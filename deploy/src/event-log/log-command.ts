@@ -13,7 +13,7 @@ export function addLogCommands(program: Command, environment: Environment, outpu
     .action(async () => {
       const folder = await embeddedFolder(environment)
       const { verifyLog } = await import('./verify-log.ts')
-      if (await explained(folder.root, () => verifyLog(folder, output))) return
+      if (await explainErrors(folder.root, () => verifyLog(folder, output))) return
       throw new CliError('The log is damaged. See "A damaged log" in docs/operations.md.')
     })
   log
@@ -24,7 +24,7 @@ export function addLogCommands(program: Command, environment: Environment, outpu
     .action(async () => {
       const folder = await embeddedFolder(environment)
       const { repairLog } = await import('./repair-log.ts')
-      if (await explained(folder.root, () => repairLog(folder, environment, output))) return
+      if (await explainErrors(folder.root, () => repairLog(folder, environment, output))) return
       throw new CliError('The log is not repaired. See "A damaged log" in docs/operations.md.')
     })
 }
@@ -32,14 +32,14 @@ export function addLogCommands(program: Command, environment: Environment, outpu
 async function embeddedFolder(environment: Environment) {
   if (environment['TOLLGATE_EVENT_LOG'] === 'kafka') {
     throw new CliError(
-      'The event log is Kafka. Its brokers check the sums of their segments and copy them from each other: look there.',
+      'The event log is in Kafka, whose brokers check and replicate their segments. Check the brokers instead.',
     )
   }
   const { dataFolderAt } = await import('../standalone/data-folder.ts')
   return dataFolderAt(environment['TOLLGATE_DATA_DIR'] ?? '.tollgate')
 }
 
-async function explained<Result>(root: string, act: () => Promise<Result>): Promise<Result> {
+async function explainErrors<Result>(root: string, act: () => Promise<Result>): Promise<Result> {
   const { explainFileError } = await import('../standalone/start-refused.ts')
   return await act().catch((error: unknown) => {
     throw explainFileError(error, root)

@@ -39,14 +39,14 @@ export async function repairLog(
     const reports: SegmentReport[] = []
     for await (const report of verifySegments(folder.log, async () => {})) reports.push(report)
     const topics = readTopics(folder.log)
-    const plan = planLogRepair(reports, await readNeeded(folder, environment, topics))
+    const plan = planLogRepair(reports, await readNeededOffsets(folder, environment, topics))
     if (plan.kind === 'nothing') {
       const text = ['All segments can be read. Nothing to repair.']
       output.show({ json: { isWhole: true, dropped: [] }, text })
       return true
     }
     if (plan.kind === 'refuse') {
-      const lost = plan.lost.map((range) => lostLine(topics, range))
+      const lost = plan.lost.map((range) => describeLost(topics, range))
       output.show({
         json: { isWhole: false, reason: plan.reason, lost },
         text: [`Nothing is changed: ${plan.reason}.`, ...lost.map((line) => `  ${line}`)],
@@ -75,7 +75,7 @@ export async function repairLog(
 }
 
 /** Returns for each stream the first offset that is not both counted and stored. */
-async function readNeeded(
+async function readNeededOffsets(
   { root, groups }: DataFolder,
   environment: Environment,
   topics: TopicCatalogue,
@@ -111,7 +111,7 @@ async function readNeeded(
   }
 }
 
-function lostLine(topics: TopicCatalogue, { stream, fromOffset, toOffset }: LostRange): string {
+function describeLost(topics: TopicCatalogue, { stream, fromOffset, toOffset }: LostRange): string {
   const of = topics.entries
     .map(({ name }) => topics.find(name)!)
     .find(

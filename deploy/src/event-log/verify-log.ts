@@ -9,15 +9,15 @@ import {
 import type { DataFolder } from '../standalone/data-folder.ts'
 import { StartRefusedError } from '../standalone/start-refused.ts'
 
-const atOnce = async (): Promise<void> => {}
+const withoutPause = async (): Promise<void> => {}
 
 /** Prints for each segment whether it can be read. Returns whether all of them can be read. */
 export async function verifyLog(folder: DataFolder, output: Output): Promise<boolean> {
   requireLog(folder)
   const reports: SegmentReport[] = []
-  for await (const report of verifySegments(folder.log, atOnce)) {
+  for await (const report of verifySegments(folder.log, withoutPause)) {
     reports.push(report)
-    output.note(lineOf(report))
+    output.note(describeSegment(report))
   }
   const isWhole = reports.every(({ state }) => state === 'whole')
   const segments = reports.map((report) => ({
@@ -38,7 +38,7 @@ export function requireLog({ log, root }: DataFolder): void {
   )
 }
 
-function lineOf(report: SegmentReport): string {
+function describeSegment(report: SegmentReport): string {
   const { number, state, reason, path } = report
   const records = recordsIn(report) ?? 'unknown'
   const why = reason === undefined ? '' : `: ${reason} (${path})`

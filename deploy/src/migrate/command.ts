@@ -26,7 +26,7 @@ export function addMigrateCommand(
     .command('migrate')
     .description('Move an embedded installation to Kafka, Redis, ClickHouse and PostgreSQL')
     .option('--from <folder>', 'Data folder of the installation', '.tollgate')
-    .option('--engines', 'Move to the engines of this machine and start those that do not run')
+    .option('--engines', 'Move to the engines of this machine; start those that are not running')
     .addHelpText('after', help)
     .action(async (flags: MigrateFlags) => {
       process.exit(await runMigrate(flags, environment, output))
@@ -39,28 +39,28 @@ async function runMigrate(
   environment: Environment,
   output: Output,
 ): Promise<number> {
-  const say = output.note
+  const print = output.note
   const stopping = new AbortController()
   const stop = (): void => {
     // A second signal ends the process immediately. That is safe, because the command can be killed at any moment.
     if (stopping.signal.aborted) process.exit(130)
-    say('\nStopping after what is under way ...')
+    print('\nStopping after the current step ...')
     stopping.abort()
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
   try {
-    const [{ migrate }, { withEngines }] = await Promise.all([
+    const [{ migrate }, { engineEnvironment }] = await Promise.all([
       import('./migrate.ts'),
-      import('../standalone/with-engines.ts'),
+      import('../standalone/engine-environment.ts'),
     ])
-    const target = engines === true ? await withEngines(environment, say) : environment
+    const target = engines === true ? await engineEnvironment(environment, print) : environment
     const { signal } = stopping
-    const isMoved = await migrate({ from, environment: target, signal, say })
+    const isMoved = await migrate({ from, environment: target, signal, print })
     output.show({ json: { isMoved }, text: [] })
     return isMoved ? 0 : 1
   } catch (error) {
     if (stopping.signal.aborted) {
-      say(`Stopped. ${continues}`)
+      print(`Stopped. ${continues}`)
       return 130
     }
     if (error instanceof StartRefusedError || error instanceof SettingsError) {

@@ -4,11 +4,11 @@ import { readSettings } from '@tollgate/platform/config/settings'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { readCredentials, writeCredentials } from '../standalone/credentials.ts'
 import { dataFolderAt, type DataFolder } from '../standalone/data-folder.ts'
-import { showStep } from './progress.ts'
-import { refuseWithoutEngines, targetSettings } from './settings.ts'
+import { runWithProgress } from './run-with-progress.ts'
+import { requireEngines, targetSettings } from './settings.ts'
 import { openSource } from './source/open-source.ts'
-import { requirePosted } from './source/require-posted.ts'
-import { requireTold } from './source/require-told.ts'
+import { requireDebitsPosted } from './source/require-debits-posted.ts'
+import { requireUsageEventsSent } from './source/require-usage-events-sent.ts'
 import type { Source } from './source/source.ts'
 import { beginLog } from './steps/begin-log.ts'
 import { moveDatabase } from './steps/move-database.ts'
@@ -25,7 +25,7 @@ export type MigrateOptions = {
   /** Environment that names the engines, in the settings of the services. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  readonly say: (line: string) => void
+  readonly print: (line: string) => void
 }
 
 /**
@@ -35,22 +35,22 @@ export type MigrateOptions = {
  * Returns whether both sides contain the same.
  */
 export async function migrate(options: MigrateOptions): Promise<boolean> {
-  const { environment, signal, say } = options
+  const { environment, signal, print } = options
   const folder = dataFolderAt(resolve(options.from))
-  refuseWithoutEngines(environment)
+  requireEngines(environment)
   const config = readSettings(targetSettings, environment)
-  say(`Opening ${folder.root} ...`)
+  print(`Opening ${folder.root} ...`)
   const source = await openSource(folder)
   try {
-    await requirePosted(source)
-    await requireTold(source)
+    await requireDebitsPosted(source)
+    await requireUsageEventsSent(source)
     signal.throwIfAborted()
-    say('Opening the engines ...')
+    print('Opening the engines ...')
     const target = await openTarget(config, source, createLogger('migrate', 'error'))
     try {
       signal.throwIfAborted()
       if (target.journal.isFinished) {
-        say('This installation has been moved to these engines already: there is nothing to do.')
+        print('This installation has been moved to these engines already: there is nothing to do.')
         return true
       }
       return await moveAll(source, target, folder, options)
@@ -66,26 +66,28 @@ async function moveAll(
   source: Source,
   target: Target,
   folder: DataFolder,
-  { environment, signal, say }: MigrateOptions,
+  { environment, signal, print }: MigrateOptions,
 ): Promise<boolean> {
-  await showStep('PostgreSQL', 'tables', signal, (work) => moveDatabase(source, target, work))
-  await showStep('ClickHouse', 'records', signal, (work) => moveRows(source, target, work))
-  await showStep('ClickHouse, unreadable', 'records', signal, (work) =>
+  await runWithProgress('PostgreSQL', 'tables', signal, (work) =>
+    moveDatabase(source, target, work),
+  )
+  await runWithProgress('ClickHouse', 'records', signal, (work) => moveRows(source, target, work))
+  await runWithProgress('ClickHouse, unreadable', 'records', signal, (work) =>
     moveUnreadable(source, target, work),
   )
   // The log is moved last, because services could start counting its records before the other stores are complete.
-  await showStep('log, beginning', 'partitions', signal, (work) => beginLog(target, work))
-  await showStep('log', 'records', signal, (work) => moveTail(source, target, work))
-  say('Adding up both sides ...')
+  await runWithProgress('log, beginning', 'partitions', signal, (work) => beginLog(target, work))
+  await runWithProgress('log', 'records', signal, (work) => moveTail(source, target, work))
+  print('Adding up both sides ...')
   const { isSame, report } = await compareSides(source, target)
-  say(`\n${report}\n`)
+  print(`\n${report}\n`)
   if (!isSame) {
-    say('The two sides DIFFER. Do not start services on the engines. The source is as it was.')
+    print('The two sides DIFFER. Do not start services on the engines. The source is unchanged.')
     return false
   }
-  await keepCredentials(folder, environment)
+  await copyCredentials(folder, environment)
   await target.journal.finish(target.database.control)
-  say(`Both sides hold the same. ${nextSteps(folder)}`)
+  print(`Both sides hold the same. ${nextSteps(folder)}`)
   return true
 }
 
@@ -93,7 +95,7 @@ async function moveAll(
  * Copies the credentials file, so that `npm start` on the engines uses the keys of the demo provider. Without the file it would
  * create new keys.
  */
-async function keepCredentials(
+async function copyCredentials(
   from: DataFolder,
   environment: MigrateOptions['environment'],
 ): Promise<void> {
@@ -115,7 +117,7 @@ function nextSteps({ root }: DataFolder): string {
     'Next:\n' +
     '  1. Start the services with the same settings (docs/operations.md). Keys keep working.\n' +
     '  2. Point your clients to their address.\n' +
-    `  3. Do not start ${root} again: what it takes from now on is not on the engines. It is as it was,\n` +
-    '     and yours to keep or to delete.'
+    `  3. Do not start ${root} again: data that it accepts from now on is not on the engines. The folder is\n` +
+    '     unchanged. Keep it or delete it.'
   )
 }

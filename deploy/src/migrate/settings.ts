@@ -28,7 +28,7 @@ export const targetSettings = {
 
 export type TargetConfig = SettingValues<typeof targetSettings>
 
-const settingThatNames: Readonly<Record<keyof OwnStores, string>> = {
+const requiredSettings: Readonly<Record<keyof OwnStores, string>> = {
   log: 'TOLLGATE_EVENT_LOG=kafka, with TOLLGATE_KAFKA_BROKERS and TOLLGATE_SCHEMA_REGISTRY_URL',
   hotState: 'TOLLGATE_HOT_STATE=redis, with TOLLGATE_REDIS_URL or TOLLGATE_REDIS_CLUSTER_NODES',
   postgres: 'TOLLGATE_DATABASE_URL',
@@ -36,14 +36,12 @@ const settingThatNames: Readonly<Record<keyof OwnStores, string>> = {
 }
 
 /** Throws an error that names every engine which the environment does not specify. */
-export function refuseWithoutEngines(
-  environment: Readonly<Record<string, string | undefined>>,
-): void {
+export function requireEngines(environment: Readonly<Record<string, string | undefined>>): void {
   const own = ownStores(environment)
   const missing = (Object.keys(own) as (keyof OwnStores)[]).filter((name) => own[name])
   if (missing.length === 0) return
   throw new StartRefusedError(
-    'Say where to move to, with the settings that the services will have there. Missing: ' +
-      `${missing.map((name) => settingThatNames[name]).join('; ')}.`,
+    'Name the engines to move to, with the settings that the services will use there. Missing: ' +
+      `${missing.map((name) => requiredSettings[name]).join('; ')}.`,
   )
 }

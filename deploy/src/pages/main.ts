@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { madePages } from './made-pages.ts'
+import { generatedPages } from './generated-pages.ts'
 
 /** Writes the pages into the folder given as the first argument. */
-for (const [name, text] of Object.entries(await madePages())) {
+for (const [name, text] of Object.entries(await generatedPages())) {
   await writeFile(join(process.argv[2]!, name), text)
 }

@@ -15,7 +15,7 @@ const { logPartitions } = ingestSettings
  * How long a start waits for services of a killed supervisor to end. A service that was still starting when the supervisor was
  * killed is not in the run file, so its lock on the log is the only sign of it.
  */
-const orphanPatienceMs = 60_000
+const orphanWaitMs = 60_000
 const pollMs = 100
 
 /**
@@ -28,15 +28,15 @@ export async function createStores(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const own = ownStores(environment)
-  if (own.log) await untilNoWriter(() => createLog(folder, environment))
+  if (own.log) await retryWhileLocked(() => createLog(folder, environment))
   if (own.hotState) {
     const hotState = await openLmdbHotState({ folder: folder.hot, role: 'publisher' })
     await hotState.close()
   }
 }
 
-async function untilNoWriter(step: () => Promise<void>): Promise<void> {
-  for (const deadline = Date.now() + orphanPatienceMs; ;) {
+async function retryWhileLocked(step: () => Promise<void>): Promise<void> {
+  for (const deadline = Date.now() + orphanWaitMs; ;) {
     try {
       return await step()
     } catch (error) {

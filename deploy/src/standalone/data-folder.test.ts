@@ -23,7 +23,7 @@ test.each([
   ['a newer format', `{"format":${dataFormat + 1}}`, 'newer Tollgate'],
   ['a file that is no JSON', 'x', 'not readable'],
   ['a file without a number', '{"format":"1"}', 'not readable'],
-])('refuses %s in one line and leaves it alone', async (_, content, words) => {
+])('refuses %s in one line and does not change it', async (_, content, words) => {
   await writeFile(folder.formatFile, content)
   const check = checkFormat(folder)
   await expect(check).rejects.toBeInstanceOf(StartRefusedError)

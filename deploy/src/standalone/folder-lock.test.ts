@@ -26,14 +26,14 @@ test('refuses a folder that is locked, and names the process that holds it', asy
   await again.release()
 })
 
-test('lets exactly one of many through', async () => {
+test('lets exactly one of many processes lock the folder', async () => {
   const attempts = await Promise.allSettled(Array.from({ length: 20 }, () => lockFolder(folder)))
   const won = attempts.filter((attempt) => attempt.status === 'fulfilled')
   expect(won).toHaveLength(1)
   await won[0]?.value.release()
 })
 
-test('is free again after its holder was killed', async () => {
+test('can be locked again after its holder was killed', async () => {
   const source = fileURLToPath(new URL('folder-lock.ts', import.meta.url))
   const script = `
     const { lockFolder } = await import(${JSON.stringify(source)})

@@ -10,24 +10,24 @@ test.each([
   'the database system is starting up',
   'the database system is shutting down',
   'the database system is not yet accepting connections',
-])('a start is repeated for as long as PostgreSQL says: %s', (words) => {
+])('repeats a start while PostgreSQL reports: %s', (words) => {
   const interruptions = new Interruptions()
-  expect([1, 4, 25].map((launches) => interruptions.explains(refusal(words), launches))).toEqual([
-    ...[true, true, true],
-  ])
+  expect(
+    [1, 4, 25].map((launches) => interruptions.isWorthRetry(refusal(words), launches)),
+  ).toEqual([...[true, true, true]])
 })
 
-test('a store that is not there is asked three times more, and another fault not again', () => {
+test('retries an unavailable store 3 times, and no other error', () => {
   const interruptions = new Interruptions()
   const isRepeated = (words: string, launches: number) =>
-    interruptions.explains(refusal(words), launches)
+    interruptions.isWorthRetry(refusal(words), launches)
   expect(isRepeated('connect ECONNREFUSED 127.0.0.1:5432', 3)).toBe(true)
   expect(isRepeated('connect ECONNREFUSED 127.0.0.1:5432', 4)).toBe(false)
   expect(isRepeated('relation "plans" does not exist', 1)).toBe(false)
 })
 
-test('any start is repeated soon after a part ended', () => {
+test('repeats any failed start shortly after a part ended', () => {
   const interruptions = new Interruptions()
-  interruptions.note()
-  expect(interruptions.explains(refusal('whatever'), 20)).toBe(true)
+  interruptions.recordEnd()
+  expect(interruptions.isWorthRetry(refusal('whatever'), 20)).toBe(true)
 })

@@ -24,12 +24,12 @@ export class Interruptions {
   #lastAtMs = -Infinity
 
   /** Notes that a part ended unexpectedly, or that it was started again. */
-  note(): void {
+  recordEnd(): void {
     this.#lastAtMs = performance.now()
   }
 
   /** Returns whether the failed launch of a part should be repeated. `launches` is the number of launches so far. */
-  explains(error: unknown, launches: number): boolean {
+  isWorthRetry(error: unknown, launches: number): boolean {
     if (error instanceof StartRefusedError && error.wasKilled) return true
     if (performance.now() - this.#lastAtMs < aftermathMs) return true
     if (!(error instanceof Error)) return false

@@ -23,7 +23,7 @@ test('keeps two files at most, none above the limit', async () => {
   }
 })
 
-test('goes on after what an earlier run wrote', async () => {
+test('appends to the file of an earlier run', async () => {
   const path = join(folder, 'service.log')
   for (const word of ['first', 'second']) {
     const log = openLogFile(path, 1_000)
@@ -33,7 +33,7 @@ test('goes on after what an earlier run wrote', async () => {
   expect(await readFile(path, 'utf8')).toBe('first\nsecond\n')
 })
 
-test('survives a place that cannot be written, and tells what it dropped once it can', async () => {
+test('survives a folder that is not writable, and later reports the dropped bytes', async () => {
   const path = join(folder, 'missing', 'service.log')
   const log = openLogFile(path, 1_000)
   log.write(Buffer.from('lost\n'))

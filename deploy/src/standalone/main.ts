@@ -2,8 +2,8 @@ import { relative, resolve } from 'node:path'
 import { Command } from 'commander'
 import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
 import { dataFolderAt, type DataFolder } from './data-folder.ts'
-import { endAtOnce } from './end-at-once.ts'
-import { withEngines } from './with-engines.ts'
+import { killServices } from './kill-services.ts'
+import { engineEnvironment } from './engine-environment.ts'
 import { openInstallation, type Installation } from './open-installation.ts'
 import { requireKnownSettings } from './require-known-settings.ts'
 import { standaloneSettings } from '../settings/standalone-settings.ts'
@@ -11,15 +11,15 @@ import { StartRefusedError } from './start-refused.ts'
 import { welcomeText } from './welcome.ts'
 
 const program = new Command('npm start --')
-  .description('Runs the whole of Tollgate on this machine.')
+  .description('Run all of Tollgate on this machine.')
   .option(
     '--engines',
-    'on Kafka, Redis, PostgreSQL and ClickHouse, which are started when they do not run',
+    'Run on Kafka, Redis, PostgreSQL and ClickHouse; start those that are not running',
   )
 program.parse()
 
 const startedAtMs = Date.now()
-const say = (line: string): void => console.log(line)
+const print = (line: string): void => console.log(line)
 const report = (line: string): void => console.error(`[${new Date().toISOString()}] ${line}`)
 
 /** If a stop is requested during the start, the start is completed first, so that no half-started installation is left behind. */
@@ -29,18 +29,18 @@ let stoppingSinceMs: number | undefined
 async function stop(): Promise<void> {
   if (stoppingSinceMs !== undefined) return
   stoppingSinceMs = performance.now()
-  say('\nStopping ... (Ctrl-C again ends it at once)')
+  print('\nStopping ... (Ctrl-C again ends it at once)')
   const installation = await opening?.catch(() => undefined)
   await installation?.close()
-  say('Stopped. All data is kept.')
+  print('Stopped. All data is kept.')
   process.exit(0)
 }
 
 /** Exit codes of a process that was ended by the signal. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
-async function stopAtOnce(signal: keyof typeof exitCodes): Promise<void> {
-  if (openedFolder !== undefined) await endAtOnce(openedFolder.runFile)
-  say('Ended at once. Acknowledged usage is kept; the next start recovers the rest.')
+async function killAndExit(signal: keyof typeof exitCodes): Promise<void> {
+  if (openedFolder !== undefined) await killServices(openedFolder.runFile)
+  print('Ended at once. Acknowledged usage is kept; the next start recovers the rest.')
   process.exit(exitCodes[signal])
 }
 
@@ -49,7 +49,7 @@ const sameSignalMs = 500
 function onSignal(signal: keyof typeof exitCodes): Promise<void> | undefined {
   if (stoppingSinceMs === undefined) return stop()
   const isSame = performance.now() - stoppingSinceMs < sameSignalMs
-  return isSame ? undefined : stopAtOnce(signal)
+  return isSame ? undefined : killAndExit(signal)
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void onSignal(signal))
@@ -57,7 +57,7 @@ process.on('disconnect', () => void stop())
 
 try {
   const { engines = false } = program.opts<{ engines?: boolean }>()
-  const environment = engines ? await withEngines(process.env, say) : process.env
+  const environment = engines ? await engineEnvironment(process.env, print) : process.env
   requireKnownSettings(environment)
   const { dataDir, port, hungAfterSeconds, demoPage } = readSettings(
     standaloneSettings,
@@ -65,7 +65,7 @@ try {
   )
   const folder = dataFolderAt(resolve(dataDir))
   openedFolder = folder
-  say(`Starting Tollgate on ${folder.root} ...`)
+  print(`Starting Tollgate on ${folder.root} ...`)
   const hasDemoPage = demoPage === 'yes'
   opening = openInstallation({ folder, port, hungAfterSeconds, hasDemoPage, environment, report })
   const { credentials, mcpUrl, steps } = await opening
@@ -73,7 +73,7 @@ try {
     const inside = relative(process.cwd(), folder.root)
     const dataDirShown = inside === '' || inside.startsWith('..') ? folder.root : inside
     const startedInMs = Date.now() - startedAtMs
-    say(welcomeText({ credentials, mcpUrl, steps, dataDir: dataDirShown, startedInMs }))
+    print(welcomeText({ credentials, mcpUrl, steps, dataDir: dataDirShown, startedInMs }))
     process.send?.({ ready: true })
   }
 } catch (error) {

@@ -24,7 +24,7 @@ async function partOf(script: string, liveness?: LivenessWatch): Promise<Part> {
   return nodePart({ name: 'service', entry, environment, logPath, ...(liveness && { liveness }) })
 }
 
-test('is launched with its environment, logs to its file and ends when asked', async () => {
+test('is launched with its environment, logs to its file and ends when stopped', async () => {
   const part = await partOf(`
     console.log(process.env.WORD)
     process.on('SIGTERM', () => process.exit(0))
@@ -34,8 +34,8 @@ test('is launched with its environment, logs to its file and ends when asked', a
   expect(running.notice).toBe('It is slow here.')
   expect(running.pid).toBeGreaterThan(0)
   await vi.waitFor(async () => expect(await readFile(part.logPath, 'utf8')).toBe('hello\n'))
-  await running.end()
-  expect(await running.gone).toBe('exit code 0')
+  await running.stop()
+  expect(await running.ended).toBe('exit code 0')
 })
 
 test('says why it could not start', async () => {
@@ -47,17 +47,17 @@ test('says why it could not start', async () => {
   )
 })
 
-test('ends by itself when its supervisor is gone', async () => {
+test('ends when its supervisor is gone', async () => {
   const part = await partOf(`
     process.on('disconnect', () => process.exit(7))
     setInterval(() => {}, 1000)
     process.send({ ready: true })
     setTimeout(() => process.disconnect(), 50)`)
   const running = await part.launch(new AbortController().signal)
-  expect(await running.gone).toBe('exit code 7')
+  expect(await running.ended).toBe('exit code 7')
 })
 
-test('a launch that is given up leaves no process behind', async () => {
+test('leaves no process behind when a launch is given up', async () => {
   const part = await partOf('setInterval(() => {}, 1000)')
   const giveUp = new AbortController()
   const launch = part.launch(giveUp.signal)
@@ -65,7 +65,7 @@ test('a launch that is given up leaves no process behind', async () => {
   await expect(launch).rejects.toThrow('service could not start: SIGKILL')
 })
 
-test('is killed when it hangs, and left alone while it answers', async () => {
+test('is killed when it hangs, but not while it answers', async () => {
   const port = await findFreePort(new Set())
   const part = await partOf(
     `
@@ -79,9 +79,9 @@ test('is killed when it hangs, and left alone while it answers', async () => {
     { url: `http://127.0.0.1:${port}/health/live`, intervalMs: 50, silenceMaxMs: 500 },
   )
   const running = await part.launch(new AbortController().signal)
-  const left = await Promise.race([running.gone, sleep(1_500, 'alive')])
+  const left = await Promise.race([running.ended, sleep(1_500, 'alive')])
   expect(left).toBe('alive')
   await fetch(`http://127.0.0.1:${port}/hang`)
-  expect(await running.gone).toBe('SIGKILL')
+  expect(await running.ended).toBe('SIGKILL')
   expect(await readFile(part.logPath, 'utf8')).toContain('has not answered for 500 ms')
 })

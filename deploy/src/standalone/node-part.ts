@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lastReason } from './last-reason.ts'
+import { lastErrorIn } from './last-error.ts'
 import { openLogFile } from './log-file.ts'
 import { StartRefusedError } from './start-refused.ts'
 import type { Part, RunningPart } from './supervise.ts'
@@ -39,30 +39,32 @@ export function nodePart(options: NodePartOptions): Part {
     })
     child.stdout?.on('data', (chunk: Uint8Array) => log.write(chunk))
     child.stderr?.on('data', (chunk: Uint8Array) => log.write(chunk))
-    const gone = untilGone(child)
+    const ended = untilEnded(child)
     const kill = (): void => void child.kill('SIGKILL')
     giveUp.addEventListener('abort', kill)
-    const { problem, notice } = await untilReady(child, gone)
+    const { problem, notice } = await untilReady(child, ended)
     giveUp.removeEventListener('abort', kill)
     if (problem !== undefined) {
       const wasKilled = child.signalCode !== null && !giveUp.aborted
-      await end(child, gone, 0)
+      await end(child, ended, 0)
       const { name, logPath } = options
-      const reason = wasKilled ? `it was killed (${problem}).` : (lastReason(log.tail()) ?? problem)
+      const reason = wasKilled
+        ? `it was killed (${problem}).`
+        : (lastErrorIn(log.tail()) ?? problem)
       throw new StartRefusedError(`${name} could not start: ${reason} Log: ${logPath}`, {
         wasKilled,
       })
     }
     const watched = new AbortController()
     watch(child, watched.signal)
-    void gone.then(() => watched.abort())
+    void ended.then(() => watched.abort())
     return {
       pid: child.pid,
       notice,
-      gone,
-      end: async () => {
+      ended,
+      stop: async () => {
         watched.abort()
-        await end(child, gone, endTimeoutMs)
+        await end(child, ended, endTimeoutMs)
       },
     }
   }
@@ -87,7 +89,7 @@ type Readiness = {
   readonly notice?: string | undefined
 }
 
-async function untilReady(child: ChildProcess, gone: Promise<string>): Promise<Readiness> {
+async function untilReady(child: ChildProcess, ended: Promise<string>): Promise<Readiness> {
   const patience = new AbortController()
   const late = sleep(startTimeoutMs, undefined, patience).then(
     () => ({ problem: `not ready within ${startTimeoutMs} ms.` }),
@@ -100,27 +102,27 @@ async function untilReady(child: ChildProcess, gone: Promise<string>): Promise<R
       resolve({ notice })
     })
   })
-  const ended = gone.then((problem) => ({ problem }))
-  const readiness = await Promise.race([ready, ended, late])
+  const endedEarly = ended.then((problem) => ({ problem }))
+  const readiness = await Promise.race([ready, endedEarly, late])
   patience.abort()
   return readiness
 }
 
-function untilGone(child: ChildProcess): Promise<string> {
+function untilEnded(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`))
   })
 }
 
-async function end(child: ChildProcess, gone: Promise<string>, timeoutMs: number): Promise<void> {
+async function end(child: ChildProcess, ended: Promise<string>, timeoutMs: number): Promise<void> {
   const patience = new AbortController()
   const late = sleep(timeoutMs, undefined, patience).then(
     () => child.kill('SIGKILL'),
     () => undefined,
   )
   if (timeoutMs > 0) child.kill('SIGTERM')
-  await gone
+  await ended
   patience.abort()
   await late
 }

@@ -1,17 +1,17 @@
 import type { DemoFile } from '@tollgate/control-plane/pages/front/demo-file'
 import { firstSteps, type Step } from '@tollgate/control-plane/pages/front/first-steps'
-import { askWithRetries } from '../client/ask-with-retries.ts'
+import { requestWithRetries } from '../client/request-with-retries.ts'
 import { createTollgateClient } from '../client/tollgate-client.ts'
 import { createStores } from './create-stores.ts'
 import { readCredentials, writeCredentials, type Credentials } from './credentials.ts'
 import { checkFormat, makeDataFolder, type DataFolder } from './data-folder.ts'
 import { lockFolder } from './folder-lock.ts'
-import { endLeftovers } from './leftovers.ts'
+import { endOrphans } from './end-orphans.ts'
 import { readRunFile } from './run-file.ts'
 import { seedDemo, storyCustomer } from './seed-demo.ts'
 import { seedProvider } from './seed-provider.ts'
 import { explainFileError } from './start-refused.ts'
-import { startSupervisor, type Supervisor } from './supervisor.ts'
+import { startSupervisor, type Supervisor, type SupervisorOptions } from './supervisor.ts'
 import { writeFileDurably } from './write-file.ts'
 
 export type Installation = {
@@ -23,39 +23,25 @@ export type Installation = {
   close(): Promise<void>
 }
 
-export type OpenOptions = {
-  readonly folder: DataFolder
-  readonly port: number
-  readonly hungAfterSeconds: number
-  readonly hasDemoPage: boolean
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly report: (line: string) => void
-}
-
 /** Starts an installation with its demo provider on a folder in any state. The folder stays locked until `close`. */
-export async function openInstallation(options: OpenOptions): Promise<Installation> {
+export async function openInstallation(options: SupervisorOptions): Promise<Installation> {
   const { folder } = options
+  const explain = (error: unknown): never => {
+    throw explainFileError(error, folder.root)
+  }
   const lock = await makeDataFolder(folder)
     .then(() => lockFolder(folder.root))
-    .catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
+    .catch(explain)
   try {
-    await checkFormat(folder).catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
+    await checkFormat(folder).catch(explain)
     const previous = await readRunFile(folder.runFile)
-    if (previous) await endLeftovers(previous)
-    await createStores(folder, options.environment).catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
-    const supervisor = await startSupervisor(options).catch((error: unknown) => {
-      throw explainFileError(error, folder.root)
-    })
+    if (previous) await endOrphans(previous)
+    await createStores(folder, options.environment).catch(explain)
+    const supervisor = await startSupervisor(options).catch(explain)
     try {
       // Each step can be repeated from its beginning. If a part is killed meanwhile, it is available again after a moment.
-      const credentials = await askWithRetries(() => seedOnce(folder, supervisor))
-      const steps = await askWithRetries(() => prepareSteps(options, supervisor, credentials))
+      const credentials = await requestWithRetries(() => loadOrSeedCredentials(folder, supervisor))
+      const steps = await requestWithRetries(() => prepareSteps(options, supervisor, credentials))
       const close = async (): Promise<void> => {
         await supervisor.stop()
         await lock.release()
@@ -75,7 +61,10 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
  * Returns the credentials, seeding the demo provider if needed. The file is written last: without it, the next start runs the seed
  * again and completes it.
  */
-async function seedOnce(folder: DataFolder, supervisor: Supervisor): Promise<Credentials> {
+async function loadOrSeedCredentials(
+  folder: DataFolder,
+  supervisor: Supervisor,
+): Promise<Credentials> {
   const { baseUrl } = supervisor
   const known = await readCredentials(folder.credentialsFile)
   if (known?.baseUrl === baseUrl) return known
@@ -95,7 +84,7 @@ async function seed({ baseUrl, environment }: Supervisor): Promise<Credentials> 
  * file cannot be written, for example on a full disk, the start continues without it.
  */
 async function prepareSteps(
-  { folder, report }: OpenOptions,
+  { folder, report }: SupervisorOptions,
   { adminUrls }: Supervisor,
   credentials: Credentials,
 ): Promise<readonly Step[]> {

@@ -12,11 +12,11 @@ const internalTo = 32_000
 const attemptsMax = 200
 
 export async function requireFreePort(port: number, variable: string): Promise<void> {
-  const problem = await tryPort(port)
+  const problem = await listenProblem(port)
   if (problem === undefined) return
   if (problem === 'EADDRINUSE') {
     throw new StartRefusedError(
-      `Port ${port} on ${host} is in use. Stop what listens there, or choose another port with ${variable}.`,
+      `Port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with ${variable}.`,
     )
   }
   throw new StartRefusedError(
@@ -30,15 +30,15 @@ export async function findFreePort(taken: Set<number>): Promise<number> {
     const port = internalFrom + Math.floor(Math.random() * (internalTo - internalFrom))
     if (taken.has(port)) continue
     taken.add(port)
-    if ((await tryPort(port)) === undefined) return port
+    if ((await listenProblem(port)) === undefined) return port
   }
   throw new StartRefusedError(
-    `No free port between ${internalFrom} and ${internalTo} on ${host}. Stop some of what listens there.`,
+    `No free port between ${internalFrom} and ${internalTo} on ${host}. Stop some of the programs that use these ports.`,
   )
 }
 
 /** Returns the error code of listening on the port, or undefined if the port is free. */
-function tryPort(port: number): Promise<string | undefined> {
+function listenProblem(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))

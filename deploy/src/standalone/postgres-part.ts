@@ -17,8 +17,8 @@ export function postgresPart(folder: string, port: number, onUrl: (url: string) 
     onUrl(server.url)
     return {
       pid: await readPid(folder),
-      gone: server.exited.then(() => 'its process ended'),
-      end: () => server.stop(),
+      ended: server.exited.then(() => 'its process ended'),
+      stop: () => server.stop(),
     }
   }
   return { name: 'postgres', logPath: join(folder, 'server.log'), launch }

@@ -4,7 +4,7 @@ import { requireKnownSettings } from './require-known-settings.ts'
 
 const root = new URL('../../../', import.meta.url)
 
-test('every variable that the pages name is known, so that no shell of a reader refuses a start', async () => {
+test('knows every variable that the docs name', async () => {
   const pages = (await readdir(new URL('docs/', root))).filter((name) => name.endsWith('.md'))
   const files = ['README.md', 'deploy/compose.yaml', ...pages.map((name) => `docs/${name}`)]
   const texts = await Promise.all(files.map((file) => readFile(new URL(file, root), 'utf8')))
@@ -14,6 +14,6 @@ test('every variable that the pages name is known, so that no shell of a reader 
   requireKnownSettings(Object.fromEntries(names.map((name) => [name, '1'])))
 })
 
-test('variables of tests and of other programs are left alone', () => {
+test('ignores variables of tests and of other programs', () => {
   requireKnownSettings({ TOLLGATE_TEST_ANYTHING: '1', PATH: '/bin', MY_TOLLGATE_KEY: '1' })
 })

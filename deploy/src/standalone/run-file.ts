@@ -26,7 +26,7 @@ async function writeRunFile(path: string, content: RunFile): Promise<void> {
  * Returns a function that updates the run file after a part was launched. Writes are serialized, because two parts may be launched
  * at the same time. If the file cannot be written, for example on a full disk, the error is reported and the parts keep running.
  */
-export function createRunFilePublisher(
+export function createRunFileUpdater(
   path: string,
   describe: (processes: Readonly<Record<string, number>>) => RunFile,
   report: (line: string) => void,

@@ -5,7 +5,7 @@ import { chooseAddresses, sharedEnvironment } from './services.ts'
 test.each([
   [true, '/data/demo.json'],
   [false, ''],
-])('with a demo page %s, services are told of the demo file %j', async (hasDemoPage, expected) => {
+])('with a demo page %s, passes services the demo file %j', async (hasDemoPage, expected) => {
   const shared = {
     folder: dataFolderAt('/data'),
     hasDemoPage,

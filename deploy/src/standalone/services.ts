@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { readerName } from '@tollgate/platform/chdb-gateway/credentials'
 import type { DataFolder } from './data-folder.ts'
-import { entries } from './entries.ts'
+import { servicePrograms } from './service-programs.ts'
 import { nodePart } from './node-part.ts'
 import { findFreePort, host } from './ports.ts'
 import type { OwnStores } from './stores.ts'
@@ -60,10 +59,14 @@ export type Shared = {
   readonly own: OwnStores
   /** URL of the embedded PostgreSQL. Empty until it runs, and parts that need it are launched afterwards. */
   databaseUrl: string
+  /** Valid for one run: the gateway stores no password, and both sides are started here. */
   readonly clickhousePassword: string
   /** Password of the read-only ClickHouse user. It is kept in the data folder, because people write it down. */
   readonly clickhouseReaderPassword: string
-  /** Webhook secret of the simulator, or undefined if payments are not simulated. */
+  /**
+   * Webhook secret of the simulator, or undefined if payments are not simulated. It is valid for one run: the simulator signs all
+   * events with it, including those of earlier runs.
+   */
   readonly stripeWebhookSecret: string | undefined
   /** Whether the page at `/` shows the demo provider. */
   readonly hasDemoPage: boolean
@@ -100,7 +103,7 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
  * Defaults that the environment can override. Sandbox requests to `localhost` are allowed, because here everything listens on
  * loopback and every local process can reach it anyway. Where other people can reach an installation, this setting is empty.
  */
-export const unlessGiven = { TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' }
+export const defaultEnvironment = { TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' }
 
 /**
  * Returns default URL templates for the MCP proxy. Without wildcard DNS, the MCP servers share a host and are distinguished by
@@ -134,19 +137,6 @@ export function adminUrls(addresses: Addresses): Record<AdminService, string> {
   return Object.fromEntries(urls) as Record<AdminService, string>
 }
 
-/** Returns a random password that is valid for one run. The gateway stores no password, and both sides are started here. */
-export function newClickhousePassword(): string {
-  return randomBytes(24).toString('base64url')
-}
-
-/**
- * Returns a random webhook secret that is valid for one run. The simulator signs all events with it, including those of earlier
- * runs.
- */
-export function newStripeWebhookSecret(): string {
-  return `whsec_${randomBytes(24).toString('hex')}`
-}
-
 export function clickhousePart(
   folder: DataFolder,
   addresses: Addresses,
@@ -154,7 +144,7 @@ export function clickhousePart(
 ): Part {
   return nodePart({
     name: 'chdb-gateway',
-    entry: entries.chdbGateway,
+    entry: servicePrograms.chdbGateway,
     logPath: join(folder.logs, 'chdb-gateway.log'),
     environment: () => ({
       ...environment(),
@@ -188,15 +178,15 @@ const ownSettings: Record<AdminService, (addresses: Addresses) => Record<string,
   },
 }
 
-const entryOf: Record<AdminService, string> = {
-  'control-plane': entries.controlPlane,
-  'aggregator-counters': entries.aggregator,
-  'aggregator-sink': entries.aggregator,
-  ingest: entries.ingest,
-  'billing-runner': entries.billingRunner,
-  'webhook-dispatcher': entries.webhookDispatcher,
-  'mcp-proxy': entries.mcpProxy,
-  'stripe-simulator': entries.stripeSimulator,
+const programOf: Record<AdminService, string> = {
+  'control-plane': servicePrograms.controlPlane,
+  'aggregator-counters': servicePrograms.aggregator,
+  'aggregator-sink': servicePrograms.aggregator,
+  ingest: servicePrograms.ingest,
+  'billing-runner': servicePrograms.billingRunner,
+  'webhook-dispatcher': servicePrograms.webhookDispatcher,
+  'mcp-proxy': servicePrograms.mcpProxy,
+  'stripe-simulator': servicePrograms.stripeSimulator,
 }
 
 export function servicePart(
@@ -208,7 +198,7 @@ export function servicePart(
 ): Part {
   return nodePart({
     name,
-    entry: entryOf[name],
+    entry: programOf[name],
     logPath: join(folder.logs, `${name}.log`),
     liveness: {
       url: `http://${host}:${addresses.adminPorts[name]}/health/live`,

@@ -4,19 +4,19 @@ import { explainFileError } from './start-refused.ts'
 const full = /^The disk that holds \/data is full\. /
 
 test.for([
-  ['what node says', Object.assign(new Error('write failed'), { code: 'ENOSPC' })],
-  ['what a service said last', new Error('No space left on device')],
+  ['an error of Node.js', Object.assign(new Error('write failed'), { code: 'ENOSPC' })],
+  ['the last log line of a service', new Error('No space left on device')],
   [
-    'what PostgreSQL says of half a write',
+    'a partial write of PostgreSQL',
     new Error(
       'could not extend file "base/1/2691": wrote only 4096 of 8192 bytes\nHINT:  Check free disk space.',
     ),
   ],
-] as const)('a full disk is one plain line, from %s', ([, error]) => {
+] as const)('reports a full disk in one line, from %s', ([, error]) => {
   expect(explainFileError(error, '/data').message).toMatch(full)
 })
 
-test('other errors stay as they are', () => {
+test('leaves other errors unchanged', () => {
   const error = new Error('something else')
   expect(explainFileError(error, '/data')).toBe(error)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ownStores, simulatesStripe } from './stores.ts'
 
-test('runs every store itself unless it is told where another one is', () => {
+test('runs every store itself unless its URL is configured', () => {
   const all = { log: true, hotState: true, postgres: true, clickhouse: true }
   expect(ownStores({})).toEqual(all)
   expect(ownStores({ TOLLGATE_DATABASE_URL: '', TOLLGATE_EVENT_LOG: 'embedded' })).toEqual(all)

@@ -3,7 +3,7 @@ import { Interruptions } from './interruptions.ts'
 import { StartRefusedError } from './start-refused.ts'
 import { supervise, type Part, type RunningPart } from './supervise.ts'
 
-type Controlled = RunningPart & { crash(cause: string): void; readonly ended: () => boolean }
+type Controlled = RunningPart & { crash(cause: string): void; isStopped(): boolean }
 
 function controlledPart(launches: Controlled[], failures: number): Part {
   let left = failures
@@ -12,19 +12,19 @@ function controlledPart(launches: Controlled[], failures: number): Part {
     logPath: '/log',
     launch: async () => {
       if (launches.length > 0 && left-- > 0) throw new Error('not yet')
-      let goneWith: (cause: string) => void = () => undefined
-      let hasEnded = false
-      const gone = new Promise<string>((resolve) => (goneWith = resolve))
+      let endWith: (cause: string) => void = () => undefined
+      let isStopped = false
+      const ended = new Promise<string>((resolve) => (endWith = resolve))
       const launched: Controlled = {
         pid: 1_000 + launches.length,
         notice: 'It is slow here.',
-        gone,
-        end: async () => {
-          hasEnded = true
-          goneWith('SIGTERM')
+        ended,
+        stop: async () => {
+          isStopped = true
+          endWith('SIGTERM')
         },
-        crash: goneWith,
-        ended: () => hasEnded,
+        crash: endWith,
+        isStopped: () => isStopped,
       }
       launches.push(launched)
       return launched
@@ -32,7 +32,7 @@ function controlledPart(launches: Controlled[], failures: number): Part {
   }
 }
 
-test('reports the notice of the first launch, launches a part again that ended by itself, and says so', async () => {
+test('reports the notice of the first launch, and relaunches and reports a part that ended', async () => {
   const launches: Controlled[] = []
   const lines: string[] = []
   const pids: (number | undefined)[] = []
@@ -53,10 +53,10 @@ test('reports the notice of the first launch, launches a part again that ended b
   expect(lines[2]).toContain('not yet')
   expect(lines.at(-1)).toBe('part runs again')
   await part.stop()
-  expect(launches[1]?.ended()).toBe(true)
+  expect(launches[1]?.isStopped()).toBe(true)
 })
 
-test('a part that was stopped stays stopped', async () => {
+test('does not relaunch a part that was stopped', async () => {
   const launches: Controlled[] = []
   const part = supervise(
     controlledPart(launches, 0),
@@ -69,7 +69,7 @@ test('a part that was stopped stays stopped', async () => {
   expect(launches).toHaveLength(1)
 })
 
-test('a stop in the middle of a relaunch leaves nothing running', async () => {
+test('leaves nothing running after a stop during a relaunch', async () => {
   const launches: Controlled[] = []
   const part = supervise(
     controlledPart(launches, 0),
@@ -79,10 +79,10 @@ test('a stop in the middle of a relaunch leaves nothing running', async () => {
   await part.start()
   launches[0]?.crash('SIGKILL')
   await part.stop()
-  expect(launches.slice(1).every((launched) => launched.ended())).toBe(true)
+  expect(launches.slice(1).every((launched) => launched.isStopped())).toBe(true)
 })
 
-test('hands on the reason of a first launch that failed', async () => {
+test('rejects with the reason of a failed first launch', async () => {
   const part = supervise(
     { name: 'part', logPath: '/log', launch: () => Promise.reject(new Error('no room')) },
     () => undefined,
@@ -92,9 +92,13 @@ test('hands on the reason of a first launch that failed', async () => {
   await part.stop()
 })
 
-test('launches a part again that is killed before it is ready', async () => {
+test('relaunches a part that is killed before it is ready', async () => {
   let launches = 0
-  const running = { pid: 1, gone: new Promise<string>(() => undefined), end: async () => undefined }
+  const running = {
+    pid: 1,
+    ended: new Promise<string>(() => undefined),
+    stop: async () => undefined,
+  }
   const launch = async (): Promise<RunningPart> => {
     launches += 1
     if (launches < 3) throw new StartRefusedError('it was killed', { wasKilled: true })
@@ -110,7 +114,7 @@ test('launches a part again that is killed before it is ready', async () => {
   await part.stop()
 })
 
-test('launches a part again that fails when another part was killed', async () => {
+test('relaunches a part that fails after another part was killed', async () => {
   const interruptions = new Interruptions()
   const needed: Controlled[] = []
   const other = supervise(
@@ -124,7 +128,7 @@ test('launches a part again that fails when another part was killed', async () =
   const launch = async (): Promise<RunningPart> => {
     launches += 1
     if (launches > 1)
-      return { pid: 1, gone: new Promise(() => undefined), end: async () => undefined }
+      return { pid: 1, ended: new Promise(() => undefined), stop: async () => undefined }
     needed[0]?.crash('SIGKILL')
     throw new StartRefusedError('the store does not answer')
   }

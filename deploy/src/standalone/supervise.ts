@@ -7,9 +7,9 @@ export type RunningPart = {
   /** Message of the part for the operator. */
   readonly notice?: string | undefined
   /** Resolves with how the process ended, whether it was asked to end or not. */
-  readonly gone: Promise<string>
+  readonly ended: Promise<string>
   /** Asks the process to finish, and kills it if it does not end in time. */
-  end(): Promise<void>
+  stop(): Promise<void>
 }
 
 export type Part = {
@@ -37,13 +37,13 @@ export type SupervisedPart = {
 const relaunchDelayMinMs = 100
 const relaunchDelayMaxMs = 10_000
 /** Milliseconds after which a part counts as recovered. The delay before its next relaunch is then short again. */
-const steadyAfterMs = 30_000
+const recoveredAfterMs = 30_000
 /** Maximum first launches of a part, whatever the reason of its failures. */
 const firstLaunchesMax = 30
 /**
  * Milliseconds to wait after a failure. A part may fail because a part that it needs has ended, and by then that end is noted too.
  */
-const noticeMs = 250
+const causePauseMs = 250
 
 export function supervise(
   part: Part,
@@ -64,8 +64,8 @@ export function supervise(
         if (running?.notice !== undefined) report(running.notice)
         return
       } catch (error) {
-        await pause(noticeMs, givingUp.signal)
-        const isWorthIt = launches < firstLaunchesMax && interruptions.explains(error, launches)
+        await pause(causePauseMs, givingUp.signal)
+        const isWorthIt = launches < firstLaunchesMax && interruptions.isWorthRetry(error, launches)
         if (isStopping || !isWorthIt) throw error
         report(interruptedText(part))
         await relaunchDelay()
@@ -83,11 +83,11 @@ export function supervise(
     const launched = await part.launch(givingUp.signal)
     running = launched
     const launchedAtMs = Date.now()
-    void launched.gone.then((ending) => {
+    void launched.ended.then((ending) => {
       running = undefined
       if (isStopping) return
-      interruptions.note()
-      if (Date.now() - launchedAtMs > steadyAfterMs) delayMs = relaunchDelayMinMs
+      interruptions.recordEnd()
+      if (Date.now() - launchedAtMs > recoveredAfterMs) delayMs = relaunchDelayMinMs
       launching = relaunch(ending)
     })
     await onLaunched(part.name, launched.pid)
@@ -100,7 +100,7 @@ export function supervise(
       if (isStopping) return
       try {
         await launch()
-        interruptions.note()
+        interruptions.recordEnd()
         report(`${part.name} runs again`)
         return
       } catch (error) {
@@ -117,7 +117,7 @@ export function supervise(
       // A launch in progress is completed or aborted first, so that no process is left behind.
       givingUp.abort()
       await launching?.catch(() => undefined)
-      await running?.end()
+      await running?.stop()
     },
   }
 }

@@ -1,20 +1,19 @@
+import { randomBytes } from 'node:crypto'
 import { readSettings } from '@tollgate/platform/config/settings'
-import { passwordIn } from './secret.ts'
+import { readOrCreatePassword } from './password-file.ts'
 import type { DataFolder } from './data-folder.ts'
 import { Interruptions } from './interruptions.ts'
 import { postgresPart } from './postgres-part.ts'
 import { host, requireFreePort } from './ports.ts'
-import { createRunFilePublisher, removeRunFile, type RunFile } from './run-file.ts'
+import { createRunFileUpdater, removeRunFile, type RunFile } from './run-file.ts'
 import {
   adminUrls,
   chooseAddresses,
   clickhousePart,
   mcpUrls,
-  newClickhousePassword,
-  newStripeWebhookSecret,
   servicePart,
   sharedEnvironment,
-  unlessGiven,
+  defaultEnvironment,
   type Addresses,
   type Shared,
 } from './services.ts'
@@ -55,9 +54,9 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   const addresses = await chooseFreeAddresses(options)
   const baseUrl = `http://${host}:${addresses.publicPort}`
   const mcpUrl = `http://${host}:${addresses.mcpPort}`
-  const shared = newShared(options, addresses, await passwordIn(folder.dataTeam))
+  const shared = newShared(options, addresses, await readOrCreatePassword(folder.dataTeam))
   const environment = (): Record<string, string | undefined> => ({
-    ...unlessGiven,
+    ...defaultEnvironment,
     ...mcpUrls(addresses),
     ...options.environment,
     ...sharedEnvironment(shared),
@@ -75,7 +74,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
   // Errors of the run file are reported only after a successful start, so that a failed start shows only its own reason.
   const heldLines: string[] = []
   let tell = (line: string): void => void heldLines.push(line)
-  const publish = createRunFilePublisher(folder.runFile, describe, (line) => tell(line))
+  const publish = createRunFileUpdater(folder.runFile, describe, (line) => tell(line))
 
   const interruptions = new Interruptions()
   const parts = supervisedParts(options, shared, environment, (part) =>
@@ -130,9 +129,9 @@ function startParts(parts: SupervisedParts): Promise<unknown>[] {
     parts.ingest.start(),
     parts.counters.start(),
     parts.sink.start(),
-    parts.clickhouse?.start() ?? nothing,
-    parts.stripe?.start() ?? nothing,
-    (parts.postgres?.start() ?? nothing)
+    parts.clickhouse?.start() ?? started,
+    parts.stripe?.start() ?? started,
+    (parts.postgres?.start() ?? started)
       .then(() => parts.controlPlane.start())
       .then(() =>
         Promise.all([
@@ -159,7 +158,7 @@ async function stopParts(parts: SupervisedParts): Promise<void> {
   await parts.postgres?.stop()
 }
 
-const nothing = Promise.resolve()
+const started = Promise.resolve()
 
 async function chooseFreeAddresses({ port, environment }: SupervisorOptions): Promise<Addresses> {
   const { clickhousePort: clickhouseSetting, mcpPort: mcpSetting } = standaloneSettings
@@ -200,9 +199,11 @@ function newShared(
     addresses,
     own: ownStores(environment),
     databaseUrl: '',
-    clickhousePassword: newClickhousePassword(),
+    clickhousePassword: randomBytes(24).toString('base64url'),
     clickhouseReaderPassword,
-    stripeWebhookSecret: simulatesStripe(environment) ? newStripeWebhookSecret() : undefined,
+    stripeWebhookSecret: simulatesStripe(environment)
+      ? `whsec_${randomBytes(24).toString('hex')}`
+      : undefined,
   }
 }
 

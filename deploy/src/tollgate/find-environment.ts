@@ -19,7 +19,7 @@ export async function findEnvironment(
   const running = await readRunFile(dataFolderAt(resolve(dataDir)).runFile)
   if (running === undefined && environment[named] === undefined) {
     throw new CliError(
-      `Nothing runs on ${dataDir}. Run npm start first, name its folder with TOLLGATE_DATA_DIR, or set ${named}.`,
+      `No installation runs on ${dataDir}. Run npm start first, name its folder with TOLLGATE_DATA_DIR, or set ${named}.`,
     )
   }
   return { ...environment, ...running?.environment }

@@ -34,7 +34,7 @@ async function run(
   }
 }
 
-test('one help lists every command in a group', async () => {
+test('lists every command in a group in the help', async () => {
   const { code, out } = await run('--help')
   expect(code).toBe(0)
   for (const path of Object.keys(outputShapes)) expect(out).toContain(`\n  ${path} `)
@@ -48,13 +48,13 @@ test('one help lists every command in a group', async () => {
 })
 
 test.each(['help', 'help key', 'key --help', 'key create --help', 'migrate -h', '--version', '-V'])(
-  '%s ends well',
+  'ends %s with code 0',
   async (words) => {
     expect(await run(words)).toMatchObject({ code: 0, error: '' })
   },
 )
 
-test('the usage line names required options', async () => {
+test('names required options in the usage line', async () => {
   const { out } = await run('key create --help')
   expect(out).toContain(
     'Usage: tollgate key create --provider <providerId> --environment <environment> [options]',
@@ -87,14 +87,14 @@ test.each([
   ],
   [
     'provider list',
-    'Nothing runs on /nowhere. Run npm start first, name its folder with TOLLGATE_DATA_DIR, or set TOLLGATE_DATABASE_URL.',
+    'No installation runs on /nowhere. Run npm start first, name its folder with TOLLGATE_DATA_DIR, or set TOLLGATE_DATABASE_URL.',
   ],
   ['log verify', 'There is no event log in /nowhere. Name its folder with TOLLGATE_DATA_DIR.'],
 ])('%s: %s', async (words, line) => {
   expect(await run(words)).toEqual({ code: 1, out: '', error: `${line}\n` })
 })
 
-test('clickhouse asks the server that the environment names, whatever runs on the data folder', async () => {
+test('connects clickhouse to the server in the environment, even if the data folder is in use', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-program-'))
   const local = { TOLLGATE_CLICKHOUSE_READER_PASSWORD: 'local' }
   await writeFile(join(folder, 'run.json'), JSON.stringify({ environment: local }))
@@ -105,7 +105,7 @@ test('clickhouse asks the server that the environment names, whatever runs on th
   await rm(folder, { recursive: true })
 })
 
-test('a command ends well when the reader of its output goes away', () => {
+test('ends with code 0 when the reader of the output disconnects', () => {
   const main = fileURLToPath(new URL('./main.ts', import.meta.url))
   const command = `"${process.execPath}" --conditions=source --import tsx "${main}" completion bash | true`
   const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', command], {
@@ -121,7 +121,7 @@ test.each([
   ['tollgate key create --environment live --pro', '--provider'],
   ['tollgate --json reconcile --rep', '--repair'],
   ['tollgate billing run --at 2027-01-31 --dry', '--dry-run'],
-])('bash completes "%s"', (line, expected) => {
+])('completes "%s" in bash', (line, expected) => {
   const words = line.split(' ')
   const script = `${completionScript(createTollgateProgram({}).program, 'bash')}
     COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
@@ -132,7 +132,7 @@ test.each([
   expect({ stdout, stderr }).toEqual({ stdout: `${expected}\n`, stderr: '' })
 })
 
-test('every completion script has every command and option', () => {
+test('includes every command and option in every completion script', () => {
   const { program } = createTollgateProgram({})
   for (const shell of ['zsh', 'fish'] as const) {
     const script = completionScript(program, shell)

@@ -26,7 +26,7 @@ export function createTollgateProgram(
   const { program, output } = commandLine
   program
     .description(
-      'Operate a Tollgate installation: the one that runs here, or the one that TOLLGATE_… settings name.',
+      'Operate the Tollgate installation that runs here or that TOLLGATE_… settings name.',
     )
     .addHelpText('after', '\nEvery command, its options and its output: docs/cli.md')
   const installation = (named: string) => async (): Promise<Environment> => {
@@ -63,8 +63,8 @@ function addClickHouseCommand(
   program
     .command('clickhouse')
     .description('Print a read-only ClickHouse address and open a prompt, or run a query')
-    .option('--query <sql>', 'Run these statements and leave; without it, those of standard input')
-    .option('--format <name>', 'Format of answers, such as CSV or JSONEachRow')
+    .option('--query <sql>', 'Statements to run; without this option, those of standard input')
+    .option('--format <name>', 'Output format, such as CSV or JSONEachRow')
     .action(run)
 }
 

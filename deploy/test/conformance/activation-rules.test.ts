@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createManualClock } from '../manual-clock.ts'
-import { startStack, type Stack } from '../stack.ts'
+import { startStack } from '../stack.ts'
 import { startingWith, text } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 
 /* Putting customers on plans, switching plans, and how clients interpret the purchases. */
 
 const clock = createManualClock('2027-01-31T10:00:00.000Z')
-let stack: Stack
 let shop: Shop
 
-beforeAll(async () => {
-  stack = await startStack({ clock })
-})
+const stack = await startStack({ clock })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   clock.set('2027-01-31T10:00:00.000Z')
@@ -56,7 +53,7 @@ describe('activating a plan', () => {
     expect(active).toBe(given.purchaseRef === undefined ? '' : offer.planRef)
   })
 
-  test('with a balance, says what it is', async () => {
+  test('includes the balance if there is one', async () => {
     const offer = await shop.sell(byCredits)
     const customerRef = await shop.newCustomer()
     await shop.post(`/v1/sdk/customers/${customerRef}/credits`, { credits: 250 })
@@ -64,7 +61,7 @@ describe('activating a plan', () => {
     expect(await shop.activate(customerRef, offer)).toEqual(answer)
   })
 
-  test('that is active already', async () => {
+  test('changes nothing if the plan is already active', async () => {
     const offer = await shop.sell(free)
     const customerRef = await shop.newCustomer()
     const purchaseRef = await shop.buy(customerRef, offer)
@@ -74,7 +71,7 @@ describe('activating a plan', () => {
     expect(await shop.activate(customerRef, offer)).toEqual(again)
   })
 
-  test('that is another product’s, or nobody’s, is invalid', async () => {
+  test('refuses a plan of another product, and an unknown plan', async () => {
     const { planRef } = await shop.sell(free)
     const { productRef } = await shop.sell(free)
     const customerRef = await shop.newCustomer()
@@ -93,7 +90,7 @@ describe('switching to another plan', () => {
   const switches = Object.entries(plans).flatMap(([from, old]) =>
     Object.entries(plans).map(([to, fresh]) => [`${from} to ${to}`, old, fresh] as const),
   )
-  test.each(switches)('%s: the old one ends, the new one begins', async (_, old, fresh) => {
+  test.each(switches)('%s: ends the old purchase and begins the new one', async (_, old, fresh) => {
     const { productRef, planRef: oldRef } = await shop.sell(old)
     const planRef = await shop.newPlan(productRef, fresh)
     const customerRef = await shop.newCustomer()
@@ -128,7 +125,7 @@ describe('switching to another plan', () => {
     })
   })
 
-  test('that has to be paid for first touches nothing', async () => {
+  test('changes nothing if the new plan has to be paid first', async () => {
     const { productRef, planRef } = await shop.sell(free)
     const paid = await shop.newPlan(productRef, { price: 4900 })
     const customerRef = await shop.newCustomer()
@@ -139,7 +136,7 @@ describe('switching to another plan', () => {
     expect((await shop.check(customerRef, productRef)).plan).toBe(planRef)
   })
 
-  test('leaves what is held of other products alone', async () => {
+  test('keeps purchases of other products', async () => {
     const first = await shop.sell(free)
     const second = await shop.sell(free)
     const customerRef = await shop.newCustomer()
@@ -162,8 +159,8 @@ async function shownPurchases(customerRef: string): Promise<string[]> {
     .map(({ reference }) => reference)
 }
 
-describe('what clients make of purchases by themselves', () => {
-  test('the newest active one is the one that is held', async () => {
+describe('purchases as clients select them', () => {
+  test('shows the newest active purchase', async () => {
     const customerRef = await shop.newCustomer()
     const { productRef, planRef } = await shop.sell(free)
     const first = await shop.buy(customerRef, { productRef, planRef })
@@ -176,7 +173,7 @@ describe('what clients make of purchases by themselves', () => {
     expect(await shownPurchases(customerRef)).toEqual([taken, elsewhere])
   })
 
-  test('one that will end is shown until it has, one that has ended is not', async () => {
+  test('shows a cancelled purchase until it has ended', async () => {
     const customerRef = await shop.newCustomer()
     const ending = await shop.buy(customerRef, await shop.sell(free))
     const once = await shop.buy(customerRef, await shop.sell({ type: 'one-time', price: 0 }))
@@ -189,7 +186,7 @@ describe('what clients make of purchases by themselves', () => {
     expect(await shownPurchases(customerRef)).toEqual([])
   })
 
-  test('nothing that is free counts as paid', async () => {
+  test('counts no free purchase as paid', async () => {
     const { productRef, planRef } = await shop.sell({ ...free, default: true })
     const customerRef = await shop.newCustomer()
     expect((await shop.check(customerRef, productRef)).plan).toBe(planRef)

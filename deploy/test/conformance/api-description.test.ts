@@ -19,28 +19,31 @@ const names = Object.entries(describedOperations)
   .filter(([, { operationId }]) => !leftOut.includes(operationId))
   .map(([name]) => name.replace(/^\S+/, (method) => method.toUpperCase()))
 
-describe.skipIf(!hasPython)('the API keeps its description (python3 on the PATH)', () => {
-  let stack: Stack
-  let failures: ReadonlyMap<string, string>
+describe.skipIf(!hasPython)(
+  'the API conforms to its OpenAPI description (python3 on the PATH)',
+  () => {
+    let stack: Stack
+    let failures: ReadonlyMap<string, string>
 
-  beforeAll(async () => {
-    stack = await startStack()
-    const { sandbox, keys } = await stack.createProvider()
-    const { baseUrl } = stack
-    const outcome = await runSchemathesis({ baseUrl, key: keys.sandbox, examples, phases })
-    failures = outcome.failures
-    console.log(outcome.figures)
-    // If the key had become invalid, every operation would have been refused as described, without a failure.
-    expect((await sandbox.send('GET', '/v1/sdk/products')).status).toBe(200)
-  }, timeoutMs)
-  afterAll(() => stack.stop())
+    beforeAll(async () => {
+      stack = await startStack()
+      const { sandbox, keys } = await stack.createProvider()
+      const { baseUrl } = stack
+      const outcome = await runSchemathesis({ baseUrl, key: keys.sandbox, examples, phases })
+      failures = outcome.failures
+      console.log(outcome.figures)
+      // If the key had become invalid, every operation would have been refused as described, without a failure.
+      expect((await sandbox.send('GET', '/v1/sdk/products')).status).toBe(200)
+    }, timeoutMs)
+    afterAll(() => stack.stop())
 
-  test.each(names)('%s', (name) => {
-    expect(failures.get(name)).toBe('')
-  })
+    test.each(names)('%s', (name) => {
+      expect(failures.get(name)).toBe('')
+    })
 
-  test('one operation after another', () => {
-    const chains = [...failures].filter(([name]) => !names.includes(name))
-    expect(chains.map(([, failure]) => failure).filter((failure) => failure !== '')).toEqual([])
-  })
-})
+    test('sequences of operations', () => {
+      const chains = [...failures].filter(([name]) => !names.includes(name))
+      expect(chains.map(([, failure]) => failure).filter((failure) => failure !== '')).toEqual([])
+    })
+  },
+)

@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { UsageResponse } from '@tollgate/schemas/http/usages'
-import type { TollgateClient } from '../../src/client/tollgate-client.ts'
-import { startStack, type Stack } from '../stack.ts'
-import { openShop, type Offer, type Shop } from './shop.ts'
+import { startStack } from '../stack.ts'
+import { openShop, type Offer } from './shop.ts'
 
 /* A client that got an answer finds its change in every later answer, and concurrent requests are decided once. */
 
-let stack: Stack
-let client: TollgateClient
-let shop: Shop
-
-beforeAll(async () => {
-  stack = await startStack()
-  client = (await stack.createProvider()).sandbox
-  shop = openShop(client)
-})
+const stack = await startStack()
+const client = (await stack.createProvider()).sandbox
+const shop = openShop(client)
 afterAll(() => stack.stop())
 
 const free = { price: 0, limit: 100 }
@@ -37,7 +30,7 @@ const grant = (customerRef: string, credits: number): Promise<unknown> =>
 const creditsOf = async (customerRef: string): Promise<number> =>
   (await shop.get<{ credits: number }>(`/v1/sdk/customers/${customerRef}/balance`)).credits
 
-describe('after it was answered, a write is seen by the very next request:', () => {
+describe('reads the effect of a write with the next request:', () => {
   test('a new customer, by every name', async () => {
     const fields = { email: 'seen@acme.example', externalRef: 'user_seen' }
     const reference = await shop.newCustomer(fields)
@@ -52,7 +45,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(await shop.check('user_seen', productRef)).toMatchObject({ remaining: 100 })
   })
 
-  test('an external reference, with what was used under it before', async () => {
+  test('an external reference, with its earlier usage', async () => {
     const { customerRef, productRef } = await holder(free)
     await shop.use('user_linked', productRef, 30)
     await shop.patch(`/v1/sdk/customers/${customerRef}`, { externalRef: 'user_linked' })
@@ -62,7 +55,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(found).toMatchObject({ reference: customerRef })
   })
 
-  test('a plan, offered, changed, and taken back', async () => {
+  test('a plan that is offered, changed and withdrawn', async () => {
     const productRef = await shop.newProduct()
     const customerRef = await shop.newCustomer()
     const offered = async () => (await shop.check(customerRef, productRef)).plans
@@ -80,7 +73,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(await offered()).toEqual([])
   })
 
-  test('a default plan, and that there is none any more', async () => {
+  test('a default plan, and its removal', async () => {
     const { productRef, planRef } = await shop.sell(free)
     const [first, second] = [await shop.newCustomer(), await shop.newCustomer()]
     expect((await shop.check(first, productRef)).plan).toBe('')
@@ -91,7 +84,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect((await shop.check(second, productRef)).plan).toBe('')
   })
 
-  test('a product that is set inactive, and active again', async () => {
+  test('a product that is deactivated and activated again', async () => {
     const { productRef } = await shop.sell({ ...free, default: true })
     const [first, second] = [await shop.newCustomer(), await shop.newCustomer()]
     const path = `/v1/sdk/products/${productRef}`
@@ -114,7 +107,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(await shop.get(`/v1/sdk/customers/${customerRef}`)).toMatchObject({ purchases: [] })
   })
 
-  test('usage, one by one and many at once, and what it leaves of a balance', async () => {
+  test('single and bulk usage, and the remaining balance', async () => {
     const { customerRef, productRef, purchaseRef } = await holder(byCredits)
     await grant(customerRef, 500)
     expect(await creditsOf(customerRef)).toBe(500)
@@ -133,7 +126,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(await shop.check(customerRef, productRef)).toMatchObject({ remaining: 1 })
   })
 
-  test('usage of a client whose clock is slow or fast', async () => {
+  test('usage of a client whose clock is wrong', async () => {
     const { customerRef, productRef } = await holder(free)
     const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
     for (const timestamp of [inMinutes(-4), inMinutes(0), inMinutes(23 * 60)]) {
@@ -144,7 +137,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect((await shop.check(customerRef, productRef)).remaining).toBe(97)
   })
 
-  test('a new meter, and one that is in use again', async () => {
+  test('a new meter, and one that is restored', async () => {
     const name = 'gigabytes'
     const event = { customerRef: 'anybody', meterName: name, value: 2 }
     await shop.post('/v1/sdk/meter-events', event, 400)
@@ -161,7 +154,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(await shop.get(`${path}/usage?${range}`)).toMatchObject({ total: before.total + 2 })
   })
 
-  test('an auto-recharge, and that it is off', async () => {
+  test('automatic top-up that is enabled and disabled', async () => {
     const customerRef = await shop.newCustomer()
     const path = `/v1/sdk/auto-recharge?customerRef=${customerRef}`
     const amounts = { thresholdAmountMajor: 5, topupAmountMajor: 20 }
@@ -172,15 +165,15 @@ describe('after it was answered, a write is seen by the very next request:', () 
     expect(await shop.get(path)).toMatchObject({ config: { enabled: false, status: 'disabled' } })
   })
 
-  test('what customers are told of the provider', async () => {
+  test('the provider details that customers see', async () => {
     await shop.patch('/v1/ui/merchant', { supportEmail: 'help@acme.example' })
     const merchant = await shop.get('/v1/sdk/merchant')
     expect(merchant).toMatchObject({ supportContact: 'help@acme.example' })
   })
 })
 
-describe('what arrives together', () => {
-  test('uses exactly what it says, and is never refused for it', async () => {
+describe('concurrent requests', () => {
+  test('counts exactly the recorded usage, and refuses none of it', async () => {
     const { customerRef, productRef } = await holder({ ...free, limit: 20 })
     await together(20, () => shop.use(customerRef, productRef))
     expect((await shop.check(customerRef, productRef)).remaining).toBe(0)
@@ -189,7 +182,7 @@ describe('what arrives together', () => {
     expect((await shop.check(over.customerRef, over.productRef)).withinLimits).toBe(false)
   })
 
-  test('takes no more from a wallet than is in it', async () => {
+  test('debits no more than the wallet contains', async () => {
     const { customerRef, productRef } = await holder(byCredits)
     await grant(customerRef, 1050)
     const body = { customerRef, productRef }
@@ -208,7 +201,7 @@ describe('what arrives together', () => {
     expect(await creditsOf(customerRef)).toBe(210)
   })
 
-  test('gives each of many first callers one purchase', async () => {
+  test('creates one purchase for concurrent first checks', async () => {
     const { productRef } = await shop.sell({ ...free, default: true })
     const customers = await together(5, () => shop.newCustomer())
     await together(25, (at) => shop.check(customers[at % 5]!, productRef))
@@ -217,7 +210,7 @@ describe('what arrives together', () => {
     }
   })
 
-  test('activates once, whoever asks and by whatever name', async () => {
+  test('activates once for concurrent requests under any reference', async () => {
     const offer = await shop.sell(free)
     const externalRef = 'user_impatient'
     const customerRef = await shop.newCustomer({ externalRef })
@@ -235,7 +228,7 @@ describe('what arrives together', () => {
     expect(created.map(({ type }) => type)).toEqual(['purchase.created'])
   })
 
-  test('and wants different plans ends on one of them', async () => {
+  test('ends on one of several plans that are activated at once', async () => {
     const productRef = await shop.newProduct()
     const plans = await together(4, (at) =>
       shop.newPlan(productRef, { type: 'one-time', price: 0, limit: at + 1 }),
@@ -277,7 +270,7 @@ describe('what arrives together', () => {
     },
   )
 
-  test('links an address to the first external reference that comes', async () => {
+  test('links an email address to the first external reference', async () => {
     const email = 'linked-once@acme.example'
     const reference = await shop.newCustomer({ email })
     const answers = await together(8, (at) =>
@@ -289,7 +282,7 @@ describe('what arrives together', () => {
     expect(customer).toMatchObject({ externalRef: `user_link${linked}` })
   })
 
-  test('buys a plan as it was or as it is, while it is being edited', async () => {
+  test('buys a plan in its old or its new version while it is edited', async () => {
     const offer = await shop.sell({ ...free, name: 'Edition 0' })
     const path = `/v1/sdk/products/${offer.productRef}/plans/${offer.planRef}`
     const customers = await together(20, () => shop.newCustomer())
@@ -308,7 +301,7 @@ describe('what arrives together', () => {
     }
   })
 
-  test('cancels and reactivates in some order', async () => {
+  test('applies concurrent cancellations and reactivations in some order', async () => {
     const { purchaseRef } = await holder(free)
     await shop.cancel(purchaseRef)
     const path = `/v1/sdk/purchases/${purchaseRef}`
@@ -325,7 +318,7 @@ describe('what arrives together', () => {
     ])
   })
 
-  test('deletes a product once, and sells none of it afterwards', async () => {
+  test('deletes a product once, and does not sell it afterwards', async () => {
     const offer = await shop.sell(free)
     const customers = await together(6, () => shop.newCustomer())
     const path = `/v1/sdk/products/${offer.productRef}`

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startStack, type Stack } from '../stack.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startStack } from '../stack.ts'
 import { openShop, type Shop } from './shop.ts'
 
 /* Effects of deletions: in sandbox everything is deleted, in live everything that was bought is kept. */
 
-let stack: Stack
-let shops: Readonly<Record<'sandbox' | 'live', Shop>>
-
-beforeAll(async () => {
-  stack = await startStack()
-  const provider = await stack.createProvider()
-  shops = { sandbox: openShop(provider.sandbox), live: openShop(provider.live) }
-})
+const stack = await startStack()
+const provider = await stack.createProvider()
+const shops = { sandbox: openShop(provider.sandbox), live: openShop(provider.live) }
 afterAll(() => stack.stop())
 
 const free = { price: 0, limit: 10 }
@@ -32,26 +27,32 @@ async function sold(shop: Shop) {
 }
 
 describe('a product', () => {
-  test.each(['sandbox', 'live'] as const)('nobody bought, in %s, is gone', async (environment) => {
-    const shop = shops[environment]
-    const { productRef, planRef } = await shop.sell(free)
-    const path = `/v1/sdk/products/${productRef}`
-    const action = environment === 'live' ? 'soft_deleted' : 'deleted'
-    expect(await shop.delete(path)).toEqual({ success: true, action })
-    expect(await isListed(shop, productRef)).toBe(false)
-    for (const gone of [path, `${path}/plans`, `${path}/plans/${planRef}`]) {
-      await shop.get(gone, 404)
-    }
-    await shop.delete(path, 404)
-    const customerRef = await shop.newCustomer()
-    await shop.post('/v1/sdk/limits', { customerRef, productRef }, 404)
-    const activated = await shop.activate(customerRef, { productRef, planRef })
-    expect(activated.status).toBe('invalid')
-    const events = await shop.eventsOf(productRef, planRef)
-    expect(events.map(({ type }) => type).slice(-2)).toEqual(['plan.archived', 'product.archived'])
-  })
+  test.each(['sandbox', 'live'] as const)(
+    'is deleted in %s if it was never bought',
+    async (environment) => {
+      const shop = shops[environment]
+      const { productRef, planRef } = await shop.sell(free)
+      const path = `/v1/sdk/products/${productRef}`
+      const action = environment === 'live' ? 'soft_deleted' : 'deleted'
+      expect(await shop.delete(path)).toEqual({ success: true, action })
+      expect(await isListed(shop, productRef)).toBe(false)
+      for (const gone of [path, `${path}/plans`, `${path}/plans/${planRef}`]) {
+        await shop.get(gone, 404)
+      }
+      await shop.delete(path, 404)
+      const customerRef = await shop.newCustomer()
+      await shop.post('/v1/sdk/limits', { customerRef, productRef }, 404)
+      const activated = await shop.activate(customerRef, { productRef, planRef })
+      expect(activated.status).toBe('invalid')
+      const events = await shop.eventsOf(productRef, planRef)
+      expect(events.map(({ type }) => type).slice(-2)).toEqual([
+        'plan.archived',
+        'product.archived',
+      ])
+    },
+  )
 
-  test('that was bought, in sandbox, is gone, and the purchases of it end', async () => {
+  test('is deleted in sandbox with its purchases if it was bought', async () => {
     const shop = shops.sandbox
     const { productRef, customerRef, purchaseRef } = await sold(shop)
     const path = `/v1/sdk/products/${productRef}`
@@ -61,7 +62,7 @@ describe('a product', () => {
     await shop.post('/v1/sdk/limits', { customerRef, productRef }, 404)
   })
 
-  test('that was bought, in live, is deactivated, and access goes on', async () => {
+  test('is deactivated in live if it was bought, and access continues', async () => {
     const shop = shops.live
     const { productRef, planRef, customerRef, purchaseRef } = await sold(shop)
     const path = `/v1/sdk/products/${productRef}`
@@ -85,7 +86,7 @@ describe('a product', () => {
 })
 
 describe.each(['sandbox', 'live'] as const)('a plan, in %s,', (environment) => {
-  test('that nobody holds is gone', async () => {
+  test('is deleted without a current purchase', async () => {
     const shop = shops[environment]
     const { productRef, planRef } = await shop.sell(free)
     const path = `/v1/sdk/products/${productRef}/plans/${planRef}`
@@ -97,7 +98,7 @@ describe.each(['sandbox', 'live'] as const)('a plan, in %s,', (environment) => {
     expect(events.map(({ type }) => type)).toEqual(['plan.created', 'plan.archived'])
   })
 
-  test('that somebody holds is archived, and its purchase goes on', async () => {
+  test('is archived with a current purchase, which continues', async () => {
     const shop = shops[environment]
     const { productRef, planRef, customerRef, purchaseRef } = await sold(shop)
     const path = `/v1/sdk/products/${productRef}/plans/${planRef}`
@@ -112,7 +113,7 @@ describe.each(['sandbox', 'live'] as const)('a plan, in %s,', (environment) => {
   })
 })
 
-test('what is deleted in one environment stays in the other', async () => {
+test('keeps the objects of the other environment', async () => {
   const offers = { sandbox: await shops.sandbox.sell(free), live: await shops.live.sell(free) }
   await shops.live.delete(`/v1/sdk/products/${offers.sandbox.productRef}`, 404)
   await shops.sandbox.delete(`/v1/sdk/products/${offers.live.productRef}`, 404)

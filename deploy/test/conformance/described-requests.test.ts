@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { storageMeter } from '@tollgate/schemas/http/examples/story'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startStack, type Stack } from '../stack.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startStack } from '../stack.ts'
 
 /* Validates the examples of the published description against its schemas, and sends them to their operations. */
 
@@ -26,31 +26,23 @@ type Operation = {
 type Described = { readonly method: string; readonly path: string; readonly operation: Operation }
 type Answer = { readonly status: number; readonly text: string }
 
-let stack: Stack
-let key: string
-let description: {
+const stack = await startStack()
+const { sandbox, keys } = await stack.createProvider()
+const key = keys.sandbox
+// The other objects of the examples need not exist, but an unknown meter would be an error in the body.
+expect((await sandbox.send('POST', '/v1/ui/meters', { name: storageMeter.name })).status).toBe(201)
+const description = (await sandbox.send('GET', '/v1/openapi.json')).body as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly responses: Readonly<Record<string, Body>> }
 }
-let operations: readonly Described[]
-
-beforeAll(async () => {
-  stack = await startStack()
-  const { sandbox, keys } = await stack.createProvider()
-  key = keys.sandbox
-  // The other objects of the examples need not exist, but an unknown meter would be an error in the body.
-  expect((await sandbox.send('POST', '/v1/ui/meters', { name: storageMeter.name })).status).toBe(
-    201,
-  )
-  description = (await sandbox.send('GET', '/v1/openapi.json')).body as typeof description
-  operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+const operations: readonly Described[] = Object.entries(description.paths).flatMap(
+  ([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path,
       operation,
     })),
-  )
-})
+)
 afterAll(() => stack.stop())
 
 describe('the examples of the description', () => {
@@ -67,7 +59,7 @@ describe('the examples of the description', () => {
     )
   }
 
-  test('keep its schemas', () => {
+  test('conform to its schemas', () => {
     const faults = operations.flatMap(({ operation }) => [
       ...faultsOf(operation.operationId, operation.requestBody),
       ...Object.entries(operation.responses).flatMap(([status, response]) =>
@@ -123,7 +115,7 @@ function withUnknownFields(value: unknown): unknown {
 /** Operations that refuse unknown fields, because a misspelled field would change nothing. */
 const strictOperations: ReadonlySet<string> = new Set(['updateMerchant'])
 
-test('every example of a body passes its operation’s schema, with fields that nobody knows too', async () => {
+test('accepts every example body, even with unknown fields', async () => {
   const refused: string[] = []
   for (const described of operations) {
     const { operationId, requestBody } = described.operation
@@ -142,8 +134,8 @@ test('every example of a body passes its operation’s schema, with fields that 
   expect(refused).toEqual([])
 })
 
-test('an empty body that calls itself JSON is no body, wherever none is needed', async () => {
-  let asked = 0
+test('accepts an empty body with a JSON content type wherever no body is required', async () => {
+  let requests = 0
   for (const described of operations) {
     const { operationId, requestBody } = described.operation
     // Each request to this operation opens another session, so it is left out.
@@ -153,12 +145,12 @@ test('an empty body that calls itself JSON is no body, wherever none is needed',
     const empty = await ask(described.method, address, { headers: json })
     expect([operationId, empty]).toEqual([operationId, plain])
     expect([operationId, plain.status < 500]).toEqual([operationId, true])
-    asked += 1
+    requests += 1
   }
-  expect(asked).toBeGreaterThan(40)
+  expect(requests).toBeGreaterThan(40)
 })
 
-test('cancelling, reactivating, reading and deleting work with an empty body that calls itself JSON', async () => {
+test('cancels, reactivates, reads and deletes with an empty body with a JSON content type', async () => {
   const make = async (path: string, body: object): Promise<string> => {
     const sent = { body: JSON.stringify(body), headers: json }
     const made = JSON.parse((await ask('POST', path, sent)).text) as Record<string, string>

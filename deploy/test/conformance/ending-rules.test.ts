@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createManualClock } from '../manual-clock.ts'
-import { startStack, type Stack } from '../stack.ts'
+import { startStack } from '../stack.ts'
 import { iso } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 
@@ -10,22 +10,19 @@ const intervalMs = 50
 const patience = { timeout: 10_000, interval: intervalMs }
 
 const clock = createManualClock('2027-01-31T10:00:00.000Z')
-let stack: Stack
 let shop: Shop
 
-beforeAll(async () => {
-  stack = await startStack({
-    clock,
-    hasBillingRunner: true,
-    settings: {
-      TOLLGATE_SCHEDULE_LOOK_MS: `${intervalMs}`,
-      TOLLGATE_SCHEDULE_ENDED_PURCHASES: '* * * * * *',
-      TOLLGATE_SCHEDULE_ABANDONED_CHECKOUTS: '* * * * * *',
-      TOLLGATE_SCHEDULE_REMINDERS: 'off',
-      TOLLGATE_SCHEDULE_RENEWALS: 'off',
-      TOLLGATE_SCHEDULE_USAGE_RESET: 'off',
-    },
-  })
+const stack = await startStack({
+  clock,
+  hasBillingRunner: true,
+  settings: {
+    TOLLGATE_SCHEDULE_LOOK_MS: `${intervalMs}`,
+    TOLLGATE_SCHEDULE_ENDED_PURCHASES: '* * * * * *',
+    TOLLGATE_SCHEDULE_ABANDONED_CHECKOUTS: '* * * * * *',
+    TOLLGATE_SCHEDULE_REMINDERS: 'off',
+    TOLLGATE_SCHEDULE_RENEWALS: 'off',
+    TOLLGATE_SCHEDULE_USAGE_RESET: 'off',
+  },
 })
 afterAll(() => stack.stop())
 beforeEach(async () => {
@@ -50,7 +47,7 @@ describe('cancelling', () => {
   const typesOf = async (purchaseRef: string) =>
     (await shop.eventsOf(purchaseRef)).map(({ type }) => type.replace('purchase.', ''))
 
-  test('keeps access until the period ends, and no longer', async () => {
+  test('keeps access exactly until the period ends', async () => {
     const { customerRef, productRef, purchaseRef } = await held()
     clock.set('2027-02-10T00:00:00.000Z')
     const { success, purchase } = await shop.cancel(purchaseRef, 'too dear')
@@ -79,7 +76,7 @@ describe('cancelling', () => {
     expect(await typesOf(purchaseRef)).toEqual(['created', 'cancellation_scheduled', 'cancelled'])
   })
 
-  test('in the last moment of a period ends with it, in the first of the next with that one', async () => {
+  test('ends the period in which it arrives, to the millisecond', async () => {
     const last = await held()
     const first = await held()
     clock.set(before)
@@ -97,7 +94,7 @@ describe('cancelling', () => {
     expect(await shop.check(first.customerRef, first.productRef)).toMatchObject({ plan: planRef })
   })
 
-  test('what does not renew ends at once', async () => {
+  test('ends a purchase at once that does not renew', async () => {
     for (const plan of [{ type: 'one-time', price: 0 }, byCredits]) {
       const { customerRef, productRef, purchaseRef } = await held(plan)
       const now = new Date(clock.now()).toISOString()
@@ -108,7 +105,7 @@ describe('cancelling', () => {
     }
   })
 
-  test('twice is once', async () => {
+  test('has no further effect a second time', async () => {
     const { purchaseRef } = await held()
     const once = await shop.cancel(purchaseRef, 'first')
     clock.set('2027-02-01T00:00:00.000Z')
@@ -116,7 +113,7 @@ describe('cancelling', () => {
     expect(await typesOf(purchaseRef)).toEqual(['created', 'cancellation_scheduled'])
   })
 
-  test('what was left for another plan is refused', async () => {
+  test('refuses a purchase that was replaced by another plan', async () => {
     const { customerRef, productRef, purchaseRef } = await held()
     const planRef = await shop.newPlan(productRef, postPaid)
     await shop.buy(customerRef, { productRef, planRef })
@@ -128,7 +125,7 @@ describe('cancelling', () => {
   })
 
   describe('and reactivating', () => {
-    test('in the last moment takes it back, and the next period begins', async () => {
+    test('restores renewal in the last moment, and the next period begins', async () => {
       const { customerRef, productRef, planRef, purchaseRef } = await held()
       const whole = await shop.purchase(purchaseRef)
       await shop.cancel(purchaseRef, 'oops')
@@ -159,7 +156,7 @@ describe('cancelling', () => {
       expect(message).toMatch(/already (ended|been fully cancelled)/)
     })
 
-    test('not what was cancelled at once, nor what nobody cancelled', async () => {
+    test('refuses purchases that ended at once or were not cancelled', async () => {
       const ended = await held({ type: 'one-time', price: 0 })
       await shop.cancel(ended.purchaseRef)
       const { purchaseRef } = await held()
@@ -174,7 +171,7 @@ describe('cancelling', () => {
       }
     })
 
-    test('and once more, all in the same second', async () => {
+    test('works repeatedly within one second', async () => {
       const { purchaseRef } = await held()
       for (let round = 0; round < 3; round++) {
         const { purchase } = await shop.cancel(purchaseRef)
@@ -192,7 +189,7 @@ describe('sessions', () => {
   const sessions = '/v1/sdk/customers/customer-sessions'
   type Opened = { sessionId: string; customerUrl: string; checkoutUrl: string }
 
-  test('of a customer last a quarter of an hour', async () => {
+  test('of a customer expire after 15 minutes', async () => {
     const customerRef = await shop.newCustomer()
     const { sessionId, customerUrl } = await shop.post<Opened>(sessions, { customerRef }, 201)
     expect(customerUrl).toMatch(new RegExp(`/customer/manage\\?id=${sessionId}$`))
@@ -204,11 +201,11 @@ describe('sessions', () => {
     expect(await look()).toMatchObject({ ...shown, status: 'expired' })
   })
 
-  test('of a checkout as well, and its end is told once', async () => {
+  test('of a checkout expire after 15 minutes, with one event', async () => {
     const { productRef, planRef } = await shop.sell({ price: 4900, setupFee: 100 })
-    const asked = { customerRef: await shop.newCustomer(), productRef, planRef }
+    const request = { customerRef: await shop.newCustomer(), productRef, planRef }
     const path = '/v1/sdk/checkout-sessions'
-    const { sessionId, checkoutUrl } = await shop.post<Opened>(path, asked, 201)
+    const { sessionId, checkoutUrl } = await shop.post<Opened>(path, request, 201)
     expect(checkoutUrl).toMatch(new RegExp(`/customer/checkout\\?id=${sessionId}$`))
     const created = Date.parse(opened) / 1000
     const told = { session_id: sessionId, url: checkoutUrl, created, expires_at: created + 900 }
@@ -228,7 +225,7 @@ describe('sessions', () => {
     })
   })
 
-  test('are opened by limit checks for those who ask, with the same addresses', async () => {
+  test('are opened by limit checks on request, with the same URLs', async () => {
     const paid = await shop.sell({ price: 4900 })
     const byUse = await shop.sell({ ...byCredits, default: true })
     const customerRef = await shop.newCustomer()
@@ -239,7 +236,7 @@ describe('sessions', () => {
     expect(confirmationUrl).toMatch(/\/customer\/manage\?id=[0-9a-f]{32}$/)
   })
 
-  test('that activating opens are such, too', async () => {
+  test('are opened by activations in the same way', async () => {
     const customerRef = await shop.newCustomer()
     const given = await shop.activate(customerRef, await shop.sell({ price: 4900 }))
     expect(given.checkoutUrl).toMatch(`/customer/checkout?id=${given.checkoutSessionId}`)

@@ -1,12 +1,12 @@
 import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import { requestIdPattern } from '@tollgate/schemas/http/request-id'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { catalogRows } from './catalog-rows.ts'
 import { customerRows } from './customer-rows.ts'
 import { purchaseRows } from './purchase-rows.ts'
 import { usageRows } from './usage-rows.ts'
 import { webhookRows } from './webhook-rows.ts'
-import { startWorld, type World } from './world.ts'
+import { startWorld } from './world.ts'
 import { wrongCalls, type WrongCall } from './wrong-calls.ts'
 
 /* Calls every operation through the public address, and checks its answers and refusals. */
@@ -14,11 +14,7 @@ import { wrongCalls, type WrongCall } from './wrong-calls.ts'
 /** The rows are called one after the other in the same world. */
 const rows = [...customerRows, ...catalogRows, ...purchaseRows, ...usageRows, ...webhookRows]
 
-let world: World
-
-beforeAll(async () => {
-  world = await startWorld()
-})
+const world = await startWorld()
 afterAll(() => world.stack.stop())
 
 const titled = rows.map(([row, body, status, answer]) => {
@@ -58,7 +54,7 @@ async function send(wrong: Omit<WrongCall, 'status' | 'code' | 'message'>) {
 
 const fill = (text: string): string => world.filled(text) as string
 
-describe('a wrong call', () => {
+describe('an invalid request', () => {
   const counted = wrongCalls.map((wrong, index) => {
     const { call, body, authorization = '', status, code } = wrong
     const shown = body === undefined ? '' : String(body).slice(0, 40)
@@ -80,11 +76,11 @@ describe('a wrong call', () => {
   })
 })
 
-describe('the name of a request', () => {
+describe('the request id', () => {
   const usages = { call: 'POST /v1/sdk/usages', body: '{"customerRef":"u"}' }
 
   test.each([usages, { call: 'GET /v1/sdk/products' }])(
-    '$call: is in every answer',
+    'is in every response of $call',
     async (call) => {
       const own = await send({ ...call, headers: { 'x-request-id': 'mine-1' } })
       expect([own.response.status, own.response.headers.get('x-request-id')]).toEqual([
@@ -98,7 +94,7 @@ describe('the name of a request', () => {
     },
   )
 
-  test('is that of the client in the error of a call that the control plane answers', async () => {
+  test("is the client's id in errors of the control plane", async () => {
     const { response, body } = await send({
       call: 'POST /v1/sdk/limits',
       headers: { 'x-request-id': 'mine-2' },
@@ -108,7 +104,7 @@ describe('the name of a request', () => {
   })
 })
 
-describe('an unknown name', () => {
+describe('an unknown field or parameter', () => {
   const rows: readonly (readonly [string, object | undefined, string | null])[] = [
     [
       'POST /v1/sdk/usages',
@@ -137,14 +133,14 @@ describe('an unknown name', () => {
     ['GET /v1/sdk/products?limt=1', undefined, 'unknown_parameter;name="limt";nearest="limit"'],
   ]
 
-  test.each(rows)('%s %j is accepted, with a warning', async (call, given, warning) => {
+  test.each(rows)('is accepted with a warning: %s %j', async (call, given, warning) => {
     const body = given === undefined ? {} : { body: JSON.stringify(given) }
     const { response } = await send({ call, ...body })
     expect(response.status).toBeLessThan(300)
     expect(response.headers.get('tollgate-warnings')).toBe(warning)
   })
 
-  test('that keeps a field from being there is named beside the refusal', async () => {
+  test('is named with the validation error that it causes', async () => {
     for (const call of ['POST /v1/sdk/usages', 'POST /v1/sdk/limits']) {
       const { response } = await send({ call, body: '{"customer_ref":"u"}' })
       expect([response.status, response.headers.get('tollgate-warnings')]).toEqual([
@@ -154,7 +150,7 @@ describe('an unknown name', () => {
     }
   })
 
-  test('does not pass on a strict key, nor on its successor', async () => {
+  test('is refused for a strict key and for its successor', async () => {
     const rotated = await world.call('POST /v1/ui/api-keys/{strictKeyId}/rotate')
     expect(rotated).toMatchObject({ status: 201, body: { strict: true } })
     const authorization = `Bearer ${(rotated.body as { secretKey: string }).secretKey}`

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { text } from './shapes.ts'
-import { openShop, type Shop } from './shop.ts'
-import { startWorld, type World } from './world.ts'
+import { openShop } from './shop.ts'
+import { startWorld } from './world.ts'
 
 /* The rules on which clients rely, one table for each, through the public address. */
 
-let world: World
-let shop: Shop
-
-beforeAll(async () => {
-  world = await startWorld()
-  shop = openShop(world.client)
-})
+const world = await startWorld()
+const shop = openShop(world.client)
 afterAll(() => world.stack.stop())
 
 async function answerTo(row: string, body: object, status = 200): Promise<unknown> {
@@ -33,7 +28,7 @@ describe('validation limits of usage', () => {
     { ...usage, idempotencyKey: 'k'.repeat(256) },
     { ...usage, planRef: 'fields that we do not know are ignored' },
   ]
-  test.each(accepted)('takes %j', async (body) => {
+  test.each(accepted)('accept %j', async (body) => {
     await answerTo('POST /v1/sdk/usages', body)
     await answerTo('POST /v1/sdk/usages/bulk', { events: [body] })
   })
@@ -51,7 +46,7 @@ describe('validation limits of usage', () => {
     { customerRef: '' },
     {},
   ]
-  test.each(refused)('refuses %j, and a batch with it whole', async (body) => {
+  test.each(refused)('refuse %j, and a whole batch that contains it', async (body) => {
     const invalid = { statusCode: 400, message: 'Validation failed' }
     const single = await answerTo('POST /v1/sdk/usages', body, 400)
     expect(single).toMatchObject({ ...invalid, path: '/v1/sdk/usages' })
@@ -59,7 +54,7 @@ describe('validation limits of usage', () => {
     expect(bulk).toMatchObject({ ...invalid, path: '/v1/sdk/usages/bulk' })
   })
 
-  test('takes 1000 of them, and no more', async () => {
+  test('accept 1000 records, and no more', async () => {
     const events = (count: number) => ({ events: Array.from({ length: count }, () => usage) })
     expect(await answerTo('POST /v1/sdk/usages/bulk', events(1000))).toMatchObject({
       inserted: 1000,
@@ -68,7 +63,7 @@ describe('validation limits of usage', () => {
   })
 })
 
-describe('what the cap of a plan is', () => {
+describe('the cap of a plan', () => {
   const unlimited = 999_999
   const free = { type: 'recurring', price: 0 }
   const postPaid = { type: 'usage-based', billingModel: 'post-paid', creditsPerUnit: 1 }
@@ -128,27 +123,27 @@ describe('a limit check without a purchase', () => {
   ]
   test.each(rows)('%s', async (_what, plan, answer) => {
     const { productRef } = await shop.sell(plan)
-    const asked = { customerRef: await shop.newCustomer(), productRef }
-    const plain = await answerTo('POST /v1/sdk/limits', asked)
+    const request = { customerRef: await shop.newCustomer(), productRef }
+    const plain = await answerTo('POST /v1/sdk/limits', request)
     // Polling must not create checkout sessions.
     for (const field of ['checkoutUrl', 'checkoutSessionId', 'confirmationUrl']) {
       expect(plain).not.toHaveProperty(field)
     }
-    const withSession = { ...asked, includeCheckoutSession: true }
+    const withSession = { ...request, includeCheckoutSession: true }
     expect(await answerTo('POST /v1/sdk/limits', withSession)).toMatchObject(answer)
   })
 
-  test('gives one purchase to parallel first calls', async () => {
+  test('creates one purchase for concurrent first checks', async () => {
     const { productRef } = await shop.sell({ price: 0, default: true })
     const customerRef = await shop.newCustomer()
-    const asked = { customerRef, productRef }
-    await Promise.all(Array.from({ length: 5 }, () => answerTo('POST /v1/sdk/limits', asked)))
+    const request = { customerRef, productRef }
+    await Promise.all(Array.from({ length: 5 }, () => answerTo('POST /v1/sdk/limits', request)))
     const { body } = await world.call(`GET /v1/sdk/purchases/customer/${customerRef}`)
     expect(body).toMatchObject({ purchases: [{ productRef, isRecurring: true }] })
   })
 })
 
-describe('what a usage call says of credits', () => {
+describe('credits in the response to a usage record', () => {
   const rows: readonly (readonly [string, usage: object, debit: unknown])[] = [
     ['outcome not success', { outcome: 'fail', productRef: '{productRef}' }, undefined],
     ['no productRef', {}, { debited: false, reason: 'no_product_ref' }],
@@ -254,8 +249,8 @@ describe('creating a plan', () => {
   })
 })
 
-describe('who is let in', () => {
-  test.each(['', 'sk_live_unknown', 'nonsense'])('not with the key %j', async (key) => {
+describe('authentication', () => {
+  test.each(['', 'sk_live_unknown', 'nonsense'])('refuses the key %j', async (key) => {
     const client = world.stack.clientWithKey(key)
     for (const path of ['/v1/sdk/products', '/v1/sdk/merchant']) {
       const { status, body } = await client.send('GET', path)

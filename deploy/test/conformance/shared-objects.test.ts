@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startStack, type Stack } from '../stack.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startStack } from '../stack.ts'
 import { iso, startingWith } from './shapes.ts'
-import { openShop, type Shop } from './shop.ts'
+import { openShop } from './shop.ts'
 
 /* Objects that several operations return: which of their fields are optional, and that fields which were set are returned. */
 
-let stack: Stack
-let shop: Shop
-
-beforeAll(async () => {
-  stack = await startStack()
-  shop = openShop((await stack.createProvider()).sandbox)
-})
+const stack = await startStack()
+const shop = openShop((await stack.createProvider()).sandbox)
 afterAll(() => stack.stop())
 
 describe('a product', () => {
@@ -54,21 +49,21 @@ describe('a product', () => {
     await shop.delete(path)
   })
 
-  test('takes them later, one by one, and keeps the others', async () => {
+  test('updates single fields and keeps the others', async () => {
     const path = `/v1/sdk/products/${await shop.newProduct({ name: 'Reports' })}`
     for (const [field, value] of Object.entries(optional)) await shop.put(path, { [field]: value })
     expect(await shop.get(path)).toEqual({ ...bare, ...optional })
   })
 })
 
-test('a product that is an MCP server says where that is', async () => {
+test('shows the address of a product that is an MCP server', async () => {
   const originUrl = 'https://mcp.acme.example/mcp'
-  const asked = { originUrl, name: 'Tools', mcpDomain: 'tools', tools: [{ name: 'search' }] }
+  const request = { originUrl, name: 'Tools', mcpDomain: 'tools', tools: [{ name: 'search' }] }
   const path = '/v1/sdk/products/mcp/bootstrap'
   const { product, mcpServer } = await shop.post<{
     product: { reference: string; plans: { reference: string }[] }
     mcpServer: { reference: string }
-  }>(path, asked, 201)
+  }>(path, request, 201)
   const mcp = {
     mcpServerRef: mcpServer.reference,
     mcpSubdomain: 'tools',
@@ -152,7 +147,7 @@ describe('a plan', () => {
     await shop.delete(`/v1/sdk/products/${productRef}`)
   })
 
-  test('takes them later, one by one, and keeps the others', async () => {
+  test('updates single fields and keeps the others', async () => {
     const { productRef, planRef } = await shop.sell({ name: 'Pro', type: 'hybrid' })
     const path = `/v1/sdk/products/${productRef}/plans/${planRef}`
     for (const [field, value] of Object.entries(optional)) await shop.put(path, { [field]: value })
@@ -223,7 +218,7 @@ describe('a customer', () => {
     expect(await shop.get(`/v1/sdk/customers?email=${email}`)).toEqual(created)
   })
 
-  test('takes them later, one by one, and keeps the others', async () => {
+  test('updates single fields and keeps the others', async () => {
     const path = `/v1/sdk/customers/${await shop.newCustomer({ email: 'later@acme.example' })}`
     const later = { ...optional, externalRef: 'auth0|later' }
     for (const [field, value] of Object.entries(later)) await shop.patch(path, { [field]: value })

@@ -21,24 +21,24 @@ export type Shop = {
   activate(customerRef: string, offer: Offer): Promise<ActivateResponse>
   /** Activates a plan and returns the reference of the purchase. */
   buy(customerRef: string, offer: Offer): Promise<string>
-  cancel(purchaseRef: string, reason?: string): Promise<Changed>
-  reactivate(purchaseRef: string): Promise<Changed>
+  cancel(purchaseRef: string, reason?: string): Promise<PlanChange>
+  reactivate(purchaseRef: string): Promise<PlanChange>
   purchase(purchaseRef: string): Promise<PurchaseBody>
   purchasesOf(customerRef: string): Promise<readonly PurchaseBody[]>
   check(customerRef: string, productRef: string, more?: object): Promise<LimitsResponse>
   use(customerRef: string, productRef: string, units?: number): Promise<unknown>
   /** Returns the events about the given references, oldest first. */
-  eventsOf(...references: readonly string[]): Promise<readonly ToldEvent[]>
+  eventsOf(...references: readonly string[]): Promise<readonly EmittedEvent[]>
 }
 
 export type Offer = { readonly productRef: string; readonly planRef: string }
-type Changed = { readonly success: boolean; readonly purchase: PurchaseBriefBody }
+type PlanChange = { readonly success: boolean; readonly purchase: PurchaseBriefBody }
 type Made = { readonly reference: string }
 type EventData = {
   readonly object: Readonly<Record<string, unknown>>
   readonly previous_attributes: object | null
 }
-type ToldEvent = EventData & { readonly type: string }
+type EmittedEvent = EventData & { readonly type: string }
 
 export function openShop(client: TollgateClient): Shop {
   const send = async <Body>(
@@ -117,15 +117,15 @@ function purchasesOf({
       const { events } = await get<{ events: { id: string; type: string }[] }>(
         '/v1/ui/events?limit=100',
       )
-      const told = await Promise.all(
+      const emitted = await Promise.all(
         events.map(async ({ id, type }) => {
           const { data } = await get<{ data: EventData }>(`/v1/ui/events/${id}`)
           return { type, ...data }
         }),
       )
-      const isAsked = ({ object }: ToldEvent) =>
+      const isAsked = ({ object }: EmittedEvent) =>
         Object.values(object).some((value) => references.includes(value as string))
-      return told.filter(isAsked).reverse()
+      return emitted.filter(isAsked).reverse()
     },
   }
 }

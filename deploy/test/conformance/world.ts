@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../src/client/http-client.ts'
+import type { HttpResponse } from '../../src/client/http-client.ts'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { startStack, type Stack } from '../stack.ts'
 
@@ -9,7 +9,7 @@ export type World = {
   /** The API key of the client. */
   readonly key: string
   /** Calls a row such as `GET /v1/sdk/products/{productRef}`. Names in braces are replaced, in the body too. */
-  call(row: string, body?: unknown): Promise<HttpAnswer>
+  call(row: string, body?: unknown): Promise<HttpResponse>
   /** Returns the expected value with names in braces replaced. */
   filled(expected: unknown): unknown
 }
@@ -20,7 +20,7 @@ export async function startWorld(): Promise<World> {
   const refs = new Map<string, string>()
   const fill = (text: string) =>
     text.replace(/\{(\w+)\}/g, (braces, name: string) => refs.get(name) ?? braces)
-  const call = (row: string, body?: unknown): Promise<HttpAnswer> => {
+  const call = (row: string, body?: unknown): Promise<HttpResponse> => {
     const [method = '', path = ''] = fill(row).split(' ')
     const filled: unknown = body === undefined ? undefined : JSON.parse(fill(JSON.stringify(body)))
     return client.send(method, path, filled)

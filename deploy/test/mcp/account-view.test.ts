@@ -1,6 +1,5 @@
 import { accountViewContents } from '@tollgate/mcp-proxy/apps/account-view'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { launchChromium } from '../pages/chromium.ts'
 import { showView, type ShownView, type ViewOptions } from './view-host.ts'
 
@@ -26,12 +25,9 @@ const result = {
   },
 }
 
-let browser: Browser
 const views: ShownView[] = []
 
-beforeAll(async () => {
-  browser = await launchChromium()
-})
+const browser = await launchChromium()
 afterAll(async () => {
   await Promise.all(views.map((view) => view.close()))
   await browser.close()
@@ -48,7 +44,7 @@ const textOf = ({ frame }: ShownView) => frame.locator('main').innerText()
 const backgroundOf = ({ frame }: ShownView) =>
   frame.evaluate<string>('getComputedStyle(document.body).backgroundColor')
 
-test('shows the plans, and has the client open the page', async () => {
+test('shows the plans, and asks the client to open the page', async () => {
   const opened: string[] = []
   const view = await show({ openLink: (link) => (opened.push(link), {}) })
   await view.showResult(result)
@@ -72,7 +68,7 @@ test('shows the plans, and has the client open the page', async () => {
 test.each([
   ['does not say that it opens links', undefined],
   ['refuses to open the link', () => ({ isError: true })],
-] as const)('shows the address where the client %s', async (_name, openLink) => {
+] as const)('shows the URL if the client %s', async (_name, openLink) => {
   const view = await show(openLink === undefined ? {} : { openLink })
   await view.showResult(result)
   if (openLink !== undefined) await view.frame.getByRole('button').click()
@@ -83,7 +79,7 @@ test.each([
 test.each([
   ['light', 'rgb(255, 255, 255)'],
   ['dark', 'rgb(27, 32, 39)'],
-] as const)('is %s where the client is, and readable', async (theme, background) => {
+] as const)('is %s and readable if the client is', async (theme, background) => {
   for (const width of [390, 1280]) {
     const view = await show({ width, context: { theme }, openLink: () => ({}) })
     await view.showResult(result)
@@ -98,7 +94,7 @@ test.each([
   }
 })
 
-test('follows the client to another theme and language', async () => {
+test("follows a change of the client's theme and language", async () => {
   const view = await show({ context: { theme: 'light', locale: 'en-US' }, openLink: () => ({}) })
   await view.showResult(result)
   view.bridge.setHostContext({ theme: 'dark', locale: 'de-DE' })
@@ -114,14 +110,14 @@ test.each([
     'an address that is not a web page',
     { content: [], structuredContent: { ...result.structuredContent, url: 'javascript:alert(1)' } },
   ],
-])('offers nothing to open for %s', async (_name, given) => {
+])('offers no page to open for %s', async (_name, given) => {
   const view = await show({ openLink: () => ({}) })
   await view.showResult(given)
   await view.frame.getByText('This is not available now').waitFor()
   expect(await view.frame.getByRole('button').count()).toBe(0)
 })
 
-test('shows what it is given as text', async () => {
+test('shows all data as text', async () => {
   const view = await show({ openLink: () => ({}) })
   const name = '<img src="https://evil.test/x"><b>Pro</b>'
   const plans = [{ ...result.structuredContent.plans[1]!, name }]

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 export type AnsweringServer = {
   readonly url: string
   /** The requests received so far. */
-  readonly asked: { path: string; authorization: string | undefined; body: unknown }[]
+  readonly requests: { path: string; authorization: string | undefined; body: unknown }[]
   answer: (path: string) => readonly [status: number, body: object]
   stop(): void
 }
@@ -16,7 +16,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   const http = createServer((request, response) => {
     void text(request).then((body) => {
       const { url: path = '', headers } = request
-      server.asked.push({ path, authorization: headers.authorization, body: JSON.parse(body) })
+      server.requests.push({ path, authorization: headers.authorization, body: JSON.parse(body) })
       const [status, answered] = server.answer(path)
       response.writeHead(status).end(JSON.stringify(answered))
     })
@@ -24,7 +24,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   await once(http.listen(0, '127.0.0.1'), 'listening')
   const server: AnsweringServer = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-    asked: [],
+    requests: [],
     answer: () => [404, {}],
     stop: () => {
       http.closeAllConnections()

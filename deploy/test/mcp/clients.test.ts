@@ -1,14 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { faults } from '../../../mcp-proxy/test/fixture-origin/faulty-responses.ts'
-import {
-  startFixtureOrigin,
-  type FixtureOrigin,
-} from '../../../mcp-proxy/test/fixture-origin/start-fixture-origin.ts'
+import { startFixtureOrigin } from '../../../mcp-proxy/test/fixture-origin/start-fixture-origin.ts'
 import { startEverything } from '../../../mcp-proxy/test/start-everything.ts'
 import { enterCard } from '../pages/paying.ts'
 import { createVisitor } from '../pages/visitor.ts'
-import { startMcpStack, type McpStack, type PaidServer } from './mcp-stack.ts'
+import { startMcpStack, type PaidServer } from './mcp-stack.ts'
 import {
   clientKinds,
   connect,
@@ -25,16 +22,11 @@ const free = { key: 'free', name: 'Free', price: 0, currency: 'USD', limit: cap 
 const pro = { key: 'pro', name: 'Pro', price: 900, currency: 'USD', billingCycle: 'monthly' }
 const virtualTools = ['get_user_info', 'upgrade', 'manage_account']
 
-let stack: McpStack
-let origin: FixtureOrigin
-let server: PaidServer
 let customerRef: string
 const clients: McpClient[] = []
 
-beforeAll(async () => {
-  ;[stack, origin] = await Promise.all([startMcpStack(), startFixtureOrigin()])
-  server = await stack.serve(origin.url, { plans: [free, pro] })
-})
+const [stack, origin] = await Promise.all([startMcpStack(), startFixtureOrigin()])
+const server = await stack.serve(origin.url, { plans: [free, pro] })
 afterAll(async () => {
   await stack.stop()
   await origin.stop()
@@ -71,12 +63,12 @@ function expectCalls(expected: { success?: number; fail?: number; paywall?: numb
 }
 
 describe.each(clientKinds)('%s', (kind) => {
-  it('speaks the newest version that client and origin have', async () => {
+  it('uses the newest version that client and origin support', async () => {
     const client = await connectAs(kind)
     expect(client.version).toBe(kind === 'client that negotiates' ? '2026-07-28' : '2025-11-25')
   })
 
-  it("lists the origin's tools and the proxy's own, which cost nothing", async () => {
+  it('lists the tools of the origin and the proxy, without a charge', async () => {
     const client = await connectAs(kind)
     const names = (await client.listTools()).map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(['test_simple_text', ...virtualTools]))
@@ -91,7 +83,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ success: 1 })
   })
 
-  it('shows the paywall at the cap, also where a tool declares an output schema', async () => {
+  it('shows the paywall at the cap, even if a tool declares an output schema', async () => {
     const client = await connectAs(kind)
     await client.listTools()
     for (let call = 0; call < cap; call += 1) {
@@ -117,7 +109,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ success: cap, paywall: 2 })
   })
 
-  it('asks a client that opens addresses to open the checkout at the cap', async () => {
+  it('asks a client that opens URLs to open the checkout at the cap', async () => {
     const answer = vi.fn(() => ({ action: 'decline' as const }))
     const client = await connectAs(kind, { answer, opensUrls: true })
     for (let call = 0; call < cap; call += 1) await client.callTool('test_simple_text')
@@ -134,7 +126,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ success: cap, paywall: 1 })
   })
 
-  it('shows the plans in a client with views, from which the checkout opens', async () => {
+  it('shows the plans in a client with views, and opens the checkout from there', async () => {
     const plain = (await (await connectAs(kind)).listTools()).find(({ name }) => name === 'upgrade')
     expect(plain).not.toHaveProperty('_meta')
     const client = await connectAs(kind, { showsViews: true })
@@ -158,7 +150,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await view.close()
   })
 
-  it('cancels a call at the origin, which costs nothing', async () => {
+  it('cancels a call at the origin, without a charge', async () => {
     const client = await connectAs(kind)
     const abort = new AbortController()
     const onProgress = () => abort.abort()
@@ -168,7 +160,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ fail: 1 })
   })
 
-  it('passes progress on while the call runs', async () => {
+  it('forwards progress during a call', async () => {
     const client = await connectAs(kind)
     const at: number[] = []
     const progress: number[] = []
@@ -180,7 +172,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ success: 1 })
   })
 
-  it("tells the client of changes in the origin's list", async () => {
+  it("announces changes of the origin's tool list", async () => {
     const client = await connectAs(kind)
     await client.listenToTools()
     const hasTool = async () =>
@@ -191,7 +183,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expect.poll(hasTool).toBe(!hadTool)
   })
 
-  it("lets the origin ask the client's user, and bills the call once", async () => {
+  it("forwards the origin's questions to the user, and bills the call once", async () => {
     const answer = vi.fn(() => ({ action: 'accept' as const, content: { name: 'Ada' } }))
     const client = await connectAs(kind, { answer })
     const { content } = await client.callTool('test_input_required_result_elicitation')
@@ -200,7 +192,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ success: 1 })
   })
 
-  it('goes on after the origin has forgotten its sessions', async () => {
+  it('continues after the origin has lost its sessions', async () => {
     const client = await connectAs(kind)
     await client.callTool('test_simple_text')
     await origin.forgetSessions()
@@ -208,7 +200,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ success: 2 })
   })
 
-  it('goes on after a restart of the proxy', async () => {
+  it('continues after a restart of the proxy', async () => {
     const client = await connectAs(kind)
     await client.callTool('test_simple_text')
     await stack.stopProxy()
@@ -217,7 +209,7 @@ describe.each(clientKinds)('%s', (kind) => {
     await expectCalls({ success: 2 })
   })
 
-  it('hears at once that the origin gives no proper answer, which costs nothing', async () => {
+  it('reports an invalid response of the origin at once, without a charge', async () => {
     const client = await connectAs(kind)
     for (const how of faults) {
       const call = client.callTool('test_faulty_response', { how }, { timeoutMs: 5_000 })
@@ -231,7 +223,7 @@ describe.each(clientKinds)('%s', (kind) => {
   })
 })
 
-it('keeps tools for the plans listed, and bills cancelled calls as the tool says', async () => {
+it('allows tools only for their plans, and bills cancelled calls as configured', async () => {
   const beta = { key: 'beta', name: 'Beta', price: 0, currency: 'USD' }
   const behind = await stack.serve(origin.url, {
     plans: [free, beta],
@@ -259,7 +251,7 @@ it('keeps tools for the plans listed, and bills cancelled calls as the tool says
   expect(await other.listTools()).toEqual(listed)
 })
 
-it('goes on after a restart of the official example server', async () => {
+it('continues after a restart of the official example server', async () => {
   const example = await startEverything()
   const behind = await stack.serve(example.url)
   const client = await connectAs('sdk', {}, behind)
@@ -276,7 +268,7 @@ it.each([
   ['client with sessions', 'none'],
   ['client that negotiates', 'client_secret_post'],
 ] as const)(
-  'signs in, meets the paywall, buys in the browser and goes on: %s, authenticated by %s',
+  'signs in, reaches the paywall, buys in the browser and continues: %s, authenticated by %s',
   async (kind, authMethod) => {
     const email = `${kind.replaceAll(' ', '-')}@example.com`
     const sql = stack.paying.stack.database.in('sandbox')

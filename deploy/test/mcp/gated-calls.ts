@@ -79,8 +79,8 @@ export async function isHeld(
   productRef: string,
 ): Promise<boolean> {
   const reserve = { units: 1, ttlSeconds: 60 }
-  const asked = { customerRef, productRef, reserve }
-  const { reservation } = (await client.require('POST', '/v1/sdk/limits', asked)) as {
+  const request = { customerRef, productRef, reserve }
+  const { reservation } = (await client.require('POST', '/v1/sdk/limits', request)) as {
     reservation?: { id: string }
   }
   if (reservation === undefined) return true

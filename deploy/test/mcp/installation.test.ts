@@ -107,7 +107,7 @@ async function readSettledSums(productRef: string, ledgers: readonly CallLedger[
   throw new Error(`The sums do not settle: ${readings.slice(-3).join(' ')}`)
 }
 
-test('lets a client sign in that is known by a metadata document alone', async () => {
+test('lets a client sign in by its metadata document', async () => {
   const plan = { key: 'free', name: 'Free', price: 0, currency: 'USD' }
   const { mcpServer } = (await client.require('POST', '/v1/sdk/products/mcp/bootstrap', {
     originUrl: origin.url,
@@ -139,7 +139,7 @@ test('lets a client sign in that is known by a metadata document alone', async (
 })
 
 test(
-  'records each answered call once, and no more than were in flight besides, whatever is killed',
+  'records each answered call once, and only calls in flight besides, while services are killed',
   { timeout: 1_800_000 },
   async () => {
     const seed = Date.now() % 2 ** 32

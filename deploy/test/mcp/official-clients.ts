@@ -86,7 +86,7 @@ export function connect(kind: ClientKind, options: ConnectOptions): Promise<McpC
 
 const views = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }
 
-function abilitiesOf({ answer, opensUrls, showsViews }: ConnectOptions) {
+function clientCapabilities({ answer, opensUrls, showsViews }: ConnectOptions) {
   const elicitation = { form: {}, ...(opensUrls === true ? { url: {} } : {}) }
   return {
     ...(answer === undefined ? {} : { elicitation }),
@@ -105,7 +105,7 @@ async function connectSdk(options: ConnectOptions): Promise<McpClient> {
       new URL(options.url),
       provider === undefined ? {} : { authProvider: provider },
     )
-  const createClient = () => new Client(identity, { capabilities: abilitiesOf(options) })
+  const createClient = () => new Client(identity, { capabilities: clientCapabilities(options) })
   let [client, transport] = [createClient(), createTransport()]
   try {
     await client.connect(transport)
@@ -151,7 +151,7 @@ async function connectLater(
   let listChanges = 0
   const createClient = () => {
     const created = new LaterClient(identity, {
-      capabilities: abilitiesOf(options),
+      capabilities: clientCapabilities(options),
       versionNegotiation: { mode: kind === 'client with sessions' ? 'legacy' : 'auto' },
     })
     created.setNotificationHandler(

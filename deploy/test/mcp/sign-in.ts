@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { HttpVisitor } from './http-visitor.ts'
+import { HttpBrowser } from './http-browser.ts'
 
 type Person = {
   readonly email: string
@@ -16,7 +16,7 @@ export async function signInByForms(
   authorizationUrl: URL,
   { email, redirectUrl, readCode }: Person,
 ): Promise<URL> {
-  const visitor = new HttpVisitor((url) => url.href.startsWith(redirectUrl))
+  const visitor = new HttpBrowser((url) => url.href.startsWith(redirectUrl))
   const start = await visitor.open(authorizationUrl)
   const sent = await visitor.submit(start, { email })
   const consent = await visitor.submit(sent, { code: await readCode(email) })

@@ -2,7 +2,7 @@ import type { SeededRandom } from '../../../tools/src/client/seeded-random.ts'
 import type { Target } from '../../src/migrate/target/target.ts'
 
 /** Simulates the death of the process. */
-export class DiedError extends Error {
+export class ProcessKilledError extends Error {
   override readonly name = 'DiedError'
 }
 
@@ -13,16 +13,16 @@ const effects = {
 } as const
 
 /** Returns the target of a process that dies at one of its effects, directly before or after it. */
-export function dyingTarget(target: Target, random: SeededRandom, effectsMax: number): Target {
+export function failingTarget(target: Target, random: SeededRandom, effectsMax: number): Target {
   let left = random.integer(0, effectsMax)
   let isDead = false
   const act = async (effect: () => Promise<unknown>): Promise<unknown> => {
-    if (isDead) throw new DiedError()
+    if (isDead) throw new ProcessKilledError()
     left -= 1
     if (left > 0) return await effect()
     isDead = true
     if (random.chance(0.5)) await effect()
-    throw new DiedError()
+    throw new ProcessKilledError()
   }
   const part = <Name extends keyof typeof effects>(name: Name): Target[Name] =>
     new Proxy(target[name], {

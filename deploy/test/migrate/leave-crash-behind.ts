@@ -36,7 +36,7 @@ export async function leaveCrashBehind(dataDir: string): Promise<void> {
       const position = await log.position(sinkGroup, topic, partition)
       const killed = runSinkBatch(
         {
-          log: dyingAtCommit(log, position.offset),
+          log: killedAtCommit(log, position.offset),
           hotState,
           usageStore,
           environment: 'sandbox',
@@ -76,7 +76,7 @@ class KilledError extends Error {
 }
 
 /** Returns the log of a sink that is killed before it commits its position. */
-function dyingAtCommit(log: EventLog, position: number): EventLog {
+function killedAtCommit(log: EventLog, position: number): EventLog {
   return new Proxy(log, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name)

@@ -1,6 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import { environment } from './environment.ts'
-import type { Cast } from './play-story.ts'
+import type { StoryContext } from './play-story.ts'
 
 /** Where the payments of a provider's customers are recorded. */
 export type Books = {
@@ -13,8 +13,8 @@ export function booksOf({
   world,
   shop,
 }: {
-  readonly world: Cast['world']
-  readonly shop: Pick<Cast['shop'], 'providerId'>
+  readonly world: StoryContext['world']
+  readonly shop: Pick<StoryContext['shop'], 'providerId'>
 }): Books {
   const sql = world.stores.postgres.database.in(environment)
   const processorUrl = world.simulator.simulator.url

@@ -1,4 +1,4 @@
-import type { Cast } from './play-story.ts'
+import type { StoryContext } from './play-story.ts'
 import { environment } from './environment.ts'
 
 /** Conditions of the happenings in a story, as SQL. */
@@ -42,7 +42,7 @@ function chargesFor(part: 'recurring' | 'usage'): string {
 }
 
 /** Returns how often each happening occurred. */
-export async function countHappenings({ world, shop }: Cast): Promise<Happenings> {
+export async function countHappenings({ world, shop }: StoryContext): Promise<Happenings> {
   const sql = world.stores.postgres.database.in(environment)
   const counts = happenings.map(
     (name) => `(select count(*)::int from ${conditions[name]} and provider_id = $1) as "${name}"`,

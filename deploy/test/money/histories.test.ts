@@ -1,14 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { MoneyWorld } from './money-world.ts'
-import { playStory, type Cast } from './play-story.ts'
-import { settleWorld } from './settle-world.ts'
+import { playStory, type StoryContext } from './play-story.ts'
+import { runRemainingJobs } from './run-remaining-jobs.ts'
 import { addCustomer, openShop } from './shop.ts'
-import { anyAct, cards, endings, type Act, type Ware } from './story.ts'
+import { anyAct, cards, endings, type Act, type Item } from './story.ts'
 import { verifyWorld } from './verify-world.ts'
 import { environment } from './environment.ts'
-import { openStores, type Stores } from './stores.ts'
+import { openStores } from './stores.ts'
 
 /*
  * Events of the processor about a payment arrive late, in any order and more than once, with reconciliations in between. The
@@ -16,17 +16,13 @@ import { openStores, type Stores } from './stores.ts'
  * emitted twice.
  */
 
-const asked = process.env['TOLLGATE_TEST_MONEY_HISTORIES']
-const historiesMax = Number(asked ?? 6)
+const configured = process.env['TOLLGATE_TEST_MONEY_HISTORIES']
+const historiesMax = Number(configured ?? 6)
 
 /** The histories are the same in each run, unless a number of histories is set. */
-const drawn = asked === undefined ? { seed: 34 } : {}
+const drawn = configured === undefined ? { seed: 34 } : {}
 
-let stores: Stores
-
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 
 /** How the pending events are delivered after a happening. */
@@ -34,8 +30,8 @@ type Delivery = {
   /** Indexes of the pending events to deliver now, one after the other. */
   readonly order: readonly number[]
   readonly copies: number
-  readonly isWorkedOff: boolean
-  readonly isLookedAt: boolean
+  readonly processesInbox: boolean
+  readonly reconciles: boolean
 }
 
 const slot = fc.constant(0 as const)
@@ -55,28 +51,28 @@ const happening: fc.Arbitrary<Act> = fc.oneof(
 const delivery: fc.Arbitrary<Delivery> = fc.record({
   order: fc.array(fc.nat(30), { maxLength: 5 }),
   copies: fc.integer({ min: 1, max: 3 }),
-  isWorkedOff: fc.boolean(),
-  isLookedAt: fc.boolean(),
+  processesInbox: fc.boolean(),
+  reconciles: fc.boolean(),
 })
 
-test('a history comes to one end, however it is told', { timeout: 3_600_000 }, async () => {
+test('reaches the same state for every order of webhooks', { timeout: 3_600_000 }, async () => {
   const histories = fc.record({
-    ware: fc.constantFrom<Ware>('gold', 'credits'),
+    item: fc.constantFrom<Item>('gold', 'credits'),
     happenings: fc.array(fc.tuple(happening, delivery), { minLength: 1, maxLength: 8 }),
   })
-  const property = fc.asyncProperty(histories, async ({ ware, happenings }) => {
-    const atOnce = await outcomeOf(
-      ware,
+  const property = fc.asyncProperty(histories, async ({ item, happenings }) => {
+    const reference = await outcomeOf(
+      item,
       happenings.map(([act]) => [act, undefined] as const),
     )
-    const somehow = await outcomeOf(ware, happenings)
-    expect(somehow.state).toEqual(atOnce.state)
-    if (!atOnce.hasFailedRefund) expect(somehow.purchases).toEqual(atOnce.purchases)
-    expect(new Set(somehow.events).size).toBe(somehow.events.length)
-    expect(atOnce.events).toEqual(expect.arrayContaining([...somehow.events]))
-    const missing = atOnce.events.filter((event) => !somehow.events.includes(event))
-    const excused = atOnce.hasFailedRefund
-      ? excusedOfFailedRefund
+    const outcome = await outcomeOf(item, happenings)
+    expect(outcome.state).toEqual(reference.state)
+    if (!reference.hasFailedRefund) expect(outcome.purchases).toEqual(reference.purchases)
+    expect(new Set(outcome.events).size).toBe(outcome.events.length)
+    expect(reference.events).toEqual(expect.arrayContaining([...outcome.events]))
+    const missing = reference.events.filter((event) => !outcome.events.includes(event))
+    const excused = reference.hasFailedRefund
+      ? eventsOfFailedRefund
       : /^payment\.(failed|refund_pending) /
     expect(missing.filter((event) => !excused.test(event))).toEqual([])
   })
@@ -87,7 +83,7 @@ test('a history comes to one end, however it is told', { timeout: 3_600_000 }, a
  * A refund that first succeeds and later fails removes what the payment paid for, if it is read in between, and that is permanent.
  * If it is read later, it has already failed and nothing is removed.
  */
-const excusedOfFailedRefund = /^(payment\.(failed|refund)|purchase\.refunded|customer\.credit)/
+const eventsOfFailedRefund = /^(payment\.(failed|refund)|purchase\.refunded|customer\.credit)/
 
 type Outcome = {
   readonly state: object
@@ -99,44 +95,44 @@ type Outcome = {
 
 /** Plays a history and returns its outcome. Without a delivery, each event arrives immediately. */
 async function outcomeOf(
-  ware: Ware,
+  item: Item,
   happenings: readonly (readonly [Act, Delivery | undefined])[],
 ): Promise<Outcome> {
   const world = await MoneyWorld.open(stores)
   try {
     const shop = await openShop(stores)
     const customer = await addCustomer(stores, shop)
-    const cast: Cast = { world, shop, customer, known: new Map() }
-    await playStory(cast, { deaths: [], acts: [[{ do: 'buy', slot: 0, ware }]] })
+    const context: StoryContext = { world, shop, customer, known: new Map() }
+    await playStory(context, { crashes: [], acts: [[{ do: 'buy', slot: 0, item }]] })
     for (const [act, told] of happenings) {
-      await playStory(cast, { deaths: [], acts: [[act]] })
-      await deliver(cast, told)
+      await playStory(context, { crashes: [], acts: [[act]] })
+      await deliver(context, told)
     }
-    await settleWorld(cast)
-    await verifyWorld(cast)
-    return await summarize(cast)
+    await runRemainingJobs(context)
+    await verifyWorld(context)
+    return await summarize(context)
   } finally {
     await world.close()
   }
 }
 
-async function deliver({ world }: Cast, told: Delivery | undefined): Promise<void> {
-  await world.collectMail()
-  const { mail } = world
+async function deliver({ world }: StoryContext, told: Delivery | undefined): Promise<void> {
+  await world.collectWebhooks()
+  const { webhooks } = world
   const service = await world.service()
-  const now = told?.order ?? mail.map(() => 0)
+  const now = told?.order ?? webhooks.map(() => 0)
   for (const place of now) {
-    const [event] = mail.splice(place % Math.max(mail.length, 1), 1)
+    const [event] = webhooks.splice(place % Math.max(webhooks.length, 1), 1)
     if (event === undefined) break
     for (let copy = 0; copy < (told?.copies ?? 1); copy++) await service.receive(event)
     // Some events are delivered again later.
-    if ((told?.copies ?? 1) > 2) mail.push(event)
+    if ((told?.copies ?? 1) > 2) webhooks.push(event)
   }
-  if (told?.isWorkedOff !== false) await service.processInbox()
-  if (told?.isLookedAt === true) await service.reconcilePayments()
+  if (told?.processesInbox !== false) await service.processInbox()
+  if (told?.reconciles === true) await service.reconcilePayments()
 }
 
-async function summarize({ world, shop }: Cast): Promise<Outcome> {
+async function summarize({ world, shop }: StoryContext): Promise<Outcome> {
   const { providerId } = shop
   const sql = world.stores.postgres.database.in(environment)
   const { refunds, disputes } = await readProcessor(world.simulator.simulator.url)

@@ -94,62 +94,67 @@ async function insistOn(key: string, body: object): Promise<PaymentIntentBody> {
   }
 }
 
-test('is charged, given and told once', { timeout: 300_000 }, async () => {
-  const planRef = await payments.createPlan({ price: 1_900 })
-  const wares: readonly object[] = [
-    { purpose: 'credit_topup', amount: 1_000, currency: 'USD' },
-    { productRef: payments.productRef, planRef },
-  ]
-  const customers: string[] = []
-  for (let index = 0; index < customersMax; index++) customers.push(await payments.createCustomer())
-  await payments.simulate('webhooks', { order: 'shuffled', copies: 2, dropNext: 20 })
-  await startService()
+test(
+  'charges, grants and reports each payment once while services are killed',
+  { timeout: 300_000 },
+  async () => {
+    const planRef = await payments.createPlan({ price: 1_900 })
+    const wares: readonly object[] = [
+      { purpose: 'credit_topup', amount: 1_000, currency: 'USD' },
+      { productRef: payments.productRef, planRef },
+    ]
+    const customers: string[] = []
+    for (let index = 0; index < customersMax; index++)
+      customers.push(await payments.createCustomer())
+    await payments.simulate('webhooks', { order: 'shuffled', copies: 2, dropNext: 20 })
+    await startService()
 
-  let isOver = false
-  const killing = (async () => {
-    for (let round = 0; round < kills; round++) {
-      await sleep(300 + Math.random() * 900)
-      await payments.simulate('faults', { kind: faults[round % faults.length], ...making })
-      await kill()
-      await startService()
-    }
-    isOver = true
-  })()
-  const shopping = customers.map(async (customerRef, index) => {
-    // Some customers pay after the last kill, most of them during the kills.
-    for (let time = 0; time < 2 || (!isOver && time < 6); time++) {
-      const key = `${customerRef}:${time}`
-      const ware = time === 0 ? wares[index % wares.length] : wares[0]
-      const intent = await insistOn(key, { customerRef, ...ware })
-      await payments.confirm(intent.processorPaymentId)
-      await sleep(Math.random() * 400)
-    }
-  })
-  await Promise.all([killing, ...shopping])
+    let isOver = false
+    const killing = (async () => {
+      for (let round = 0; round < kills; round++) {
+        await sleep(300 + Math.random() * 900)
+        await payments.simulate('faults', { kind: faults[round % faults.length], ...making })
+        await kill()
+        await startService()
+      }
+      isOver = true
+    })()
+    const shopping = customers.map(async (customerRef, index) => {
+      // Some customers pay after the last kill, most of them during the kills.
+      for (let time = 0; time < 2 || (!isOver && time < 6); time++) {
+        const key = `${customerRef}:${time}`
+        const item = time === 0 ? wares[index % wares.length] : wares[0]
+        const intent = await insistOn(key, { customerRef, ...item })
+        await payments.confirm(intent.processorPaymentId)
+        await sleep(Math.random() * 400)
+      }
+    })
+    await Promise.all([killing, ...shopping])
 
-  const sql = payments.stack.database.in(environment)
-  const { providerId } = payments.tenant
-  await eventually(async () => {
-    // Simulate some minutes, after which other processes take over the work of dead ones.
-    await sql`
+    const sql = payments.stack.database.in(environment)
+    const { providerId } = payments.tenant
+    await eventually(async () => {
+      // Simulate some minutes, after which other processes take over the work of dead ones.
+      await sql`
       update payment_intents set next_look_at = now() - interval '1 second'
       where next_look_at > now() + interval '5 seconds' and status <> 'requires_payment_method'`
-    await sql`
+      await sql`
       update processor_events set due_at = now() - interval '1 second'
       where settled_at is null and due_at > now() + interval '5 seconds'`
-    const [left] = await sql<{ payments: number; events: number; waiting: number }[]>`
+      const [left] = await sql<{ payments: number; events: number; waiting: number }[]>`
       select
         (select count(*)::int from payment_intents where next_look_at is not null) as payments,
         (select count(*)::int from processor_events where settled_at is null) as events,
         (select count(*)::int from publications) as waiting`
-    expect(left).toEqual({ payments: 0, events: 0, waiting: 0 })
-  }, 120_000)
-  const processorUrl = payments.simulator.simulator.url
-  await verifyBooks({ sql, providerId, processorUrl })
-  const [paid] = await sql<{ count: number }[]>`
+      expect(left).toEqual({ payments: 0, events: 0, waiting: 0 })
+    }, 120_000)
+    const processorUrl = payments.simulator.simulator.url
+    await verifyBooks({ sql, providerId, processorUrl })
+    const [paid] = await sql<{ count: number }[]>`
     select count(*)::int as count from payment_intents where status = 'succeeded'`
-  expect(paid!.count).toBeGreaterThanOrEqual(customersMax)
-})
+    expect(paid!.count).toBeGreaterThanOrEqual(customersMax)
+  },
+)
 
 const making = { method: 'POST', path: '/v1/payment_intents' }
 const faults = ['error_after', 'reset_after', 'hang_after', 'error_before'] as const

@@ -135,23 +135,27 @@ async function expectCredits(customers: readonly string[], credits: number): Pro
   expect(await listUnbalancedCreditValues(sql(), 9)).toEqual([])
 }
 
-test('credits of refunds are taken once, and given back once', { timeout: 600_000 }, async () => {
-  const customers: string[] = []
-  const refunds: string[] = []
-  for (let made = 0; made < customersMax; made += 1) {
-    const customerRef = await payments.createCustomer()
-    const paymentId = await topUp(customerRef)
-    const part = { payment_intent: paymentId, amount: '400' }
-    customers.push(customerRef)
-    refunds.push((await payments.stripe('POST', 'refunds', part)).body.id)
-  }
-  await hearOfRefunds()
-  await killWhileItIsDone()
-  await expectCredits(customers, 60_000)
+test(
+  'debits the credits of refunds once, and returns them once',
+  { timeout: 600_000 },
+  async () => {
+    const customers: string[] = []
+    const refunds: string[] = []
+    for (let made = 0; made < customersMax; made += 1) {
+      const customerRef = await payments.createCustomer()
+      const paymentId = await topUp(customerRef)
+      const part = { payment_intent: paymentId, amount: '400' }
+      customers.push(customerRef)
+      refunds.push((await payments.stripe('POST', 'refunds', part)).body.id)
+    }
+    await hearOfRefunds()
+    await killWhileItIsDone()
+    await expectCredits(customers, 60_000)
 
-  for (const id of refunds) await payments.simulate(`refunds/${id}/end`, { status: 'failed' })
-  await hearOfRefunds()
-  expect(await countDone()).toBe(0)
-  await killWhileItIsDone()
-  await expectCredits(customers, 100_000)
-})
+    for (const id of refunds) await payments.simulate(`refunds/${id}/end`, { status: 'failed' })
+    await hearOfRefunds()
+    expect(await countDone()).toBe(0)
+    await killWhileItIsDone()
+    await expectCredits(customers, 100_000)
+  },
+)

@@ -8,51 +8,51 @@ import {
   type SimulatorUnderTest,
 } from '../../../stripe-simulator/test/simulator-under-test.ts'
 import type { Fault } from '@tollgate/stripe-simulator/api/faults'
-import { Died, Life, type Death } from './life.ts'
-import { MortalService } from './mortal-service.ts'
-import { forgetOthers, type Stores } from './stores.ts'
+import { ProcessCrashedError, CrashingProcess, type Crash } from './crashing-process.ts'
+import { CrashingService } from './crashing-service.ts'
+import { removePendingWork, type Stores } from './stores.ts'
 
 /** Timeout of processor calls in milliseconds, if calls hang and the full timeout is waited for. */
 const shortTimeoutMs = 200
 
 /** Milliseconds after a reset within which the request that the SDK repeats by itself has arrived. */
-const sentAgainMs = 1_000
+const resendWithinMs = 1_000
 
 /** A payment processor and the process that uses it. If the process dies, a new one replaces it on the same stores. */
 export class MoneyWorld {
   readonly stores: Stores
   readonly simulator: SimulatorUnderTest
   /** Events of the processor that are not delivered yet. */
-  readonly mail: ProcessorEvent[] = []
+  readonly webhooks: ProcessorEvent[] = []
   /** Calls of dead processes that have not arrived yet. */
-  readonly lastWords: (() => Promise<unknown>)[] = []
-  /** Errors that processes reported, other than their deaths. */
-  readonly complaints: unknown[] = []
+  readonly pendingCalls: (() => Promise<unknown>)[] = []
+  /** Errors that processes reported, other than their crashes. */
+  readonly errors: unknown[] = []
   /** All processes in the order in which they lived. */
-  readonly lives: Life[] = []
-  readonly #deaths: Death[]
-  readonly #mailbox: Server
-  #service: MortalService | undefined
+  readonly processes: CrashingProcess[] = []
+  readonly #crashes: Crash[]
+  readonly #receiver: Server
+  #service: CrashingService | undefined
 
   private constructor(
     stores: Stores,
     simulator: SimulatorUnderTest,
-    mailbox: Server,
-    deaths: readonly Death[],
+    receiver: Server,
+    crashes: readonly Crash[],
   ) {
     this.stores = stores
     this.simulator = simulator
-    this.#mailbox = mailbox
-    this.#deaths = [...deaths]
+    this.#receiver = receiver
+    this.#crashes = [...crashes]
   }
 
   static async open(
     stores: Stores,
-    deaths: readonly Death[] = [],
+    crashes: readonly Crash[] = [],
     timeoutMs = shortTimeoutMs,
   ): Promise<MoneyWorld> {
     const received: { readonly body: Buffer; readonly signature: string }[] = []
-    const mailbox = createServer((request, response) => {
+    const receiver = createServer((request, response) => {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
@@ -61,8 +61,8 @@ export class MoneyWorld {
         response.end()
       })
     })
-    await new Promise<void>((resolve) => mailbox.listen(0, '127.0.0.1', resolve))
-    const { port } = mailbox.address() as AddressInfo
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    const { port } = receiver.address() as AddressInfo
     const url = `http://127.0.0.1:${port}`
     const simulator = await openSimulator({
       timeoutMs,
@@ -70,8 +70,8 @@ export class MoneyWorld {
       webhooks: { test: { url, secret: webhookSecret } },
     })
     await simulator.admin('webhooks', { isHeld: true })
-    await forgetOthers(stores)
-    const world = new MoneyWorld(stores, simulator, mailbox, deaths)
+    await removePendingWork(stores)
+    const world = new MoneyWorld(stores, simulator, receiver, crashes)
     world.#received = received
     return world
   }
@@ -79,8 +79,8 @@ export class MoneyWorld {
   #received: { readonly body: Buffer; readonly signature: string }[] = []
 
   async close(): Promise<void> {
-    this.#mailbox.closeAllConnections()
-    await new Promise((resolve) => this.#mailbox.close(resolve))
+    this.#receiver.closeAllConnections()
+    await new Promise((resolve) => this.#receiver.close(resolve))
     await this.simulator.close()
   }
 
@@ -89,20 +89,22 @@ export class MoneyWorld {
   }
 
   /** Moves the clock forward, also at the processor, where due actions are executed. */
-  async pass(ms: number): Promise<void> {
+  async advanceClock(ms: number): Promise<void> {
     this.stores.clock.set(this.stores.clock.now() + ms)
     await this.simulator.admin('clock', { advanceSeconds: 0 })
   }
 
-  /** Returns the living process. After a death it starts a new one, which first publishes what the last one left unpublished. */
-  async service(): Promise<MortalService> {
+  /** Returns the living process. After a crash it starts a new one, which first publishes what the last one left unpublished. */
+  async service(): Promise<CrashingService> {
     while (this.#service === undefined) {
-      const life = new Life(this.#deaths.shift(), (send) => this.lastWords.push(send))
-      this.lives.push(life)
-      const service = new MortalService(life, this.stores, this.simulator.processor, (complaint) =>
-        this.complaints.push(complaint),
+      const process = new CrashingProcess(this.#crashes.shift(), (send) =>
+        this.pendingCalls.push(send),
       )
-      if ((await this.#outlived(life, () => service.publishPending())).kind === 'done') {
+      this.processes.push(process)
+      const service = new CrashingService(process, this.stores, this.simulator.processor, (error) =>
+        this.errors.push(error),
+      )
+      if ((await this.#ignoreCrash(process, () => service.publishPending())).kind === 'done') {
         this.#service = service
       }
     }
@@ -114,48 +116,48 @@ export class MoneyWorld {
    * gets no answer.
    */
   async act<Result>(
-    body: (service: MortalService) => Promise<Result>,
+    body: (service: CrashingService) => Promise<Result>,
   ): Promise<Result | undefined> {
     const service = await this.service()
-    const outcome = await this.#outlived(service.life, () => body(service))
+    const outcome = await this.#ignoreCrash(service.process, () => body(service))
     return outcome.kind === 'done' ? outcome.result : undefined
   }
 
   /** Repeats `body` with new processes until one survives it. */
-  async insist<Result>(body: (service: MortalService) => Promise<Result>): Promise<Result> {
+  async actUntilDone<Result>(body: (service: CrashingService) => Promise<Result>): Promise<Result> {
     for (;;) {
       const service = await this.service()
-      const outcome = await this.#outlived(service.life, () => body(service))
+      const outcome = await this.#ignoreCrash(service.process, () => body(service))
       if (outcome.kind === 'done') return outcome.result
     }
   }
 
-  async #outlived<Result>(
-    life: Life,
+  async #ignoreCrash<Result>(
+    process: CrashingProcess,
     body: () => Promise<Result>,
   ): Promise<{ readonly kind: 'done'; readonly result: Result } | { readonly kind: 'died' }> {
     try {
       const result = await body()
       // Some operations continue after an error. Their result is ignored if the process is dead.
-      if (!life.isOver) return { kind: 'done', result }
+      if (!process.hasCrashed) return { kind: 'done', result }
     } catch (error) {
-      if (!life.isOver && !(error instanceof Died)) throw error
+      if (!process.hasCrashed && !(error instanceof ProcessCrashedError)) throw error
     }
-    if (this.#service?.life === life) this.#service = undefined
+    if (this.#service?.process === process) this.#service = undefined
     return { kind: 'died' }
   }
 
   /** Collects the events that the processor has emitted. */
-  async collectMail(): Promise<void> {
+  async collectWebhooks(): Promise<void> {
     await this.simulator.admin('webhooks/flush')
     for (const { body, signature } of this.#received.splice(0)) {
       const verdict = this.simulator.processor.verifyWebhook(body, signature, this.now)
       if (verdict.verdict !== 'genuine') throw new Error(`not genuine: ${verdict.message}`)
-      this.mail.push(verdict.event)
+      this.webhooks.push(verdict.event)
     }
   }
 
-  async goWrong(fault: Pick<Fault, 'kind' | 'path' | 'times'>): Promise<void> {
+  async injectFault(fault: Pick<Fault, 'kind' | 'path' | 'times'>): Promise<void> {
     const { kind, path, times } = fault
     this.#hasResets ||= kind.startsWith('reset')
     await this.simulator.admin('faults', { kind, path, times, method: 'POST' })
@@ -167,14 +169,14 @@ export class MoneyWorld {
    * Waits until all calls have arrived at the processor, including those that the SDK repeats after the service has given up
    * waiting.
    */
-  async arriveAll(): Promise<void> {
-    await this.hearLastWords()
+  async completeCalls(): Promise<void> {
+    await this.sendPendingCalls()
     // A request that the SDK repeats may still be in flight.
-    if (this.#hasResets) await sleep(sentAgainMs)
+    if (this.#hasResets) await sleep(resendWithinMs)
   }
 
   /** Sends the remaining calls of dead processes. */
-  async hearLastWords(): Promise<void> {
-    for (const send of this.lastWords.splice(0)) await send().catch(() => undefined)
+  async sendPendingCalls(): Promise<void> {
+    for (const send of this.pendingCalls.splice(0)) await send().catch(() => undefined)
   }
 }

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Lanes } from './lanes.ts'
-import type { Death } from './life.ts'
+import type { Crash } from './crashing-process.ts'
 import type { Act } from './story.ts'
-import { tellStory } from './tell-story.ts'
+import { runStory } from './run-story.ts'
 
 /*
  * A customer pays an unpaid invoice. The process dies at each of its steps from the moment the payment is opened, in particular
@@ -10,11 +10,7 @@ import { tellStory } from './tell-story.ts'
  * the request, and the invoice is paid once.
  */
 
-let lanes: Lanes
-
-beforeAll(async () => {
-  lanes = await Lanes.open(1)
-})
+const lanes = await Lanes.open(1)
 afterAll(() => lanes.stop())
 
 const take: Act[] = [{ do: 'take', plan: 'pay as you go' }]
@@ -40,29 +36,29 @@ const paid: Act[][] = [
   waitFor,
 ]
 
-test('a process that dies while it opens or books the payment leaves the invoice payable, once', async () => {
+test('keeps the invoice payable once if the process dies while it opens or books the payment', async () => {
   await lanes.run(async (stores) => {
-    const before = (await tellStory(stores, { deaths: [], acts: billed })).steps.length
+    const before = (await runStory(stores, { crashes: [], acts: billed })).steps.length
     const acts = [...billed, ...paid]
-    const { steps, happened } = await tellStory(stores, { deaths: [], acts })
+    const { steps, happened } = await runStory(stores, { crashes: [], acts })
     expect(happened['bill of usage that was paid']).toBe(1)
     const call = steps.indexOf('before createPaymentIntent')
     // The payment and its attempt are committed, but the processor does not know them.
     expect(call).toBeGreaterThanOrEqual(before)
     expect(steps[call - 1]).toBe('after commit')
 
-    const deaths: Death[] = steps.flatMap((step, index) => {
+    const crashes: Crash[] = steps.flatMap((step, index) => {
       if (index < before) return []
-      const death = { atStep: index + 1, sendsLast: false }
+      const crash = { atStep: index + 1, sendsPendingCall: false }
       return /^before (create|ensure|confirm)/.test(step)
-        ? [death, { ...death, sendsLast: true }]
-        : [death]
+        ? [crash, { ...crash, sendsPendingCall: true }]
+        : [crash]
     })
-    expect(deaths.length).toBeGreaterThan(6)
-    for (const death of deaths) {
-      const where = `${steps[Number(death.atStep) - 1]} ${JSON.stringify(death)}`
-      const told = await tellStory(stores, { deaths: [death], acts })
-      expect([where, told.deaths, told.happened['bill of usage that was paid']]).toEqual([
+    expect(crashes.length).toBeGreaterThan(6)
+    for (const crash of crashes) {
+      const where = `${steps[Number(crash.atStep) - 1]} ${JSON.stringify(crash)}`
+      const result = await runStory(stores, { crashes: [crash], acts })
+      expect([where, result.crashes, result.happened['bill of usage that was paid']]).toEqual([
         where,
         1,
         1,

@@ -18,35 +18,35 @@ import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-err
 import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { callProcessor, readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
-import { walletLimits, type MortalService } from './mortal-service.ts'
+import { walletLimits, type CrashingService } from './crashing-service.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { PlanName, Shop } from './shop.ts'
-import type { Act, Slot, Story, Ware } from './story.ts'
+import type { Act, Slot, Story, Item } from './story.ts'
 import { environment } from './environment.ts'
 
 /** A payment as the customer knows it, even if the request was not answered. */
-type Known = {
+type KnownPayment = {
   /** Undefined for the payment of an invoice. */
-  readonly ware: Ware | undefined
+  readonly item: Item | undefined
   reference?: string
   processorPaymentId?: string | undefined
 }
 
 /** One customer of one shop in a story. */
-export type Cast = {
+export type StoryContext = {
   readonly world: MoneyWorld
   readonly shop: Shop
   readonly customer: Customer
-  readonly known: Map<Slot, Known>
+  readonly known: Map<Slot, KnownPayment>
 }
 
-export async function playStory(cast: Cast, story: Story): Promise<void> {
+export async function playStory(context: StoryContext, story: Story): Promise<void> {
   for (const together of story.acts) {
     const played = await Promise.allSettled(
-      together.filter((act) => !isLong(act)).map((act) => play(cast, act)),
+      together.filter((act) => !isLong(act)).map((act) => play(context, act)),
     )
     for (const each of played) if (each.status === 'rejected') throw each.reason as Error
-    for (const act of together.filter(isLong)) await play(cast, act)
+    for (const act of together.filter(isLong)) await play(context, act)
   }
 }
 
@@ -56,60 +56,60 @@ function isLong(act: Act): boolean {
 }
 
 /** Returns whether the error means that the processor gave no answer, so that the request may be repeated. */
-function isNoAnswer(error: unknown): boolean {
+function isUnanswered(error: unknown): boolean {
   return error instanceof PaymentUnknownError || error instanceof PaymentProcessorUnavailableError
 }
 
-async function play(cast: Cast, act: Act): Promise<void> {
-  const { world } = cast
+async function play(context: StoryContext, act: Act): Promise<void> {
+  const { world } = context
   switch (act.do) {
     case 'buy':
-      return buy(cast, act.slot, act.ware)
+      return buy(context, act.slot, act.item)
     case 'pay':
-      return pay(cast, act.slot, act.card)
+      return pay(context, act.slot, act.card)
     case 'wait for':
-      return ask(cast, act.slot, (service, reference) =>
-        awaitPayment(service.parts, service.operation(cast.shop.providerId), reference, 0),
+      return withPayment(context, act.slot, (service, reference) =>
+        awaitPayment(service.parts, service.operation(context.shop.providerId), reference, 0),
       )
     case 'open the debt':
-      return openDebt(cast, act.slot)
-    case 'tell where one is':
-      return tellWhereOneIs(cast, act.slot, act.country)
+      return openDebt(context, act.slot)
+    case 'state the country':
+      return stateCountry(context, act.slot, act.country)
     case 'leave':
-      return ownAct(cast, (work) => deleteCustomer(work, cast.customer.reference))
+      return actAsCustomer(context, (work) => deleteCustomer(work, context.customer.reference))
     case 'settle and leave':
       return world.act((service) =>
-        service.closeCustomer(cast.shop.providerId, cast.customer.reference, act.settle),
+        service.closeCustomer(context.shop.providerId, context.customer.reference, act.settle),
       )
     case 'take':
-      return take(cast, act.plan)
+      return activate(context, act.plan)
     case 'cancel':
-      return onPurchase(cast, (work, reference) => cancelPurchase(work, reference, null))
+      return onPurchase(context, (work, reference) => cancelPurchase(work, reference, null))
     case 'reactivate':
-      return onPurchase(cast, reactivatePurchase)
+      return onPurchase(context, reactivatePurchase)
     case 'enter a card':
-      return enterCard(cast, act.card)
+      return enterCard(context, act.card)
     case 'use credits':
-      return useCredits(cast)
+      return useCredits(context)
     case 'use':
-      return use(cast, act.units, act.lateDays)
+      return recordUsage(context, act.units, act.lateDays)
     case 'run':
       await world.act<unknown>((service) => service[act.job]())
       return
-    case 'get mail':
-      return getMail(cast, act.order, act.copies)
-    case 'lose mail':
-      return loseMail(cast)
-    case 'hear the dead':
-      return world.hearLastWords()
+    case 'deliver webhooks':
+      return deliverWebhooks(context, act.order, act.copies)
+    case 'lose webhooks':
+      return loseWebhooks(context)
+    case 'send pending calls':
+      return world.sendPendingCalls()
     case 'pass':
       // No call may stay in flight for as long as the processor remembers an idempotency key.
-      if (isLong(act)) await world.arriveAll()
-      return world.pass(act.minutes * 60_000)
-    case 'go wrong':
-      return world.goWrong(act)
+      if (isLong(act)) await world.completeCalls()
+      return world.advanceClock(act.minutes * 60_000)
+    case 'inject a fault':
+      return world.injectFault(act)
     default:
-      return playAtProcessor(cast, act)
+      return playAtProcessor(context, act)
   }
 }
 
@@ -119,12 +119,12 @@ type AtProcessorAct = Extract<
 >
 
 /** Plays an act at the processor. The processor refuses an act that does not fit the current state, and changes nothing. */
-async function playAtProcessor(cast: Cast, act: AtProcessorAct): Promise<void> {
-  const { world } = cast
+async function playAtProcessor(context: StoryContext, act: AtProcessorAct): Promise<void> {
+  const { world } = context
   const { url } = world.simulator.simulator
   const tell = (path: string, body: object): Promise<unknown> =>
     world.simulator.admin(path, body).catch(() => undefined)
-  const paymentId = 'slot' in act ? await paymentIdOf(cast, act.slot) : undefined
+  const paymentId = 'slot' in act ? await paymentIdOf(context, act.slot) : undefined
   if ('slot' in act && paymentId === undefined) return
   switch (act.do) {
     case 'answer the bank':
@@ -154,44 +154,44 @@ async function playAtProcessor(cast: Cast, act: AtProcessorAct): Promise<void> {
   }
 }
 
-async function paymentIdOf({ world, known }: Cast, slot: Slot | 'newest') {
+async function paymentIdOf({ world, known }: StoryContext, slot: Slot | 'newest') {
   if (slot !== 'newest') return known.get(slot)?.processorPaymentId
   const { charges } = await readProcessor(world.simulator.simulator.url)
   return charges.find(({ status }) => status === 'succeeded')?.payment_intent
 }
 
 /** Runs an operation that the customer, or the provider on its behalf, requests. */
-async function ownAct(
-  { world, shop }: Cast,
+async function actAsCustomer(
+  { world, shop }: StoryContext,
   body: (work: UnitOfWork) => Promise<unknown>,
 ): Promise<void> {
   await world.act((service) => service.parts.commit(service.operation(shop.providerId), body))
 }
 
-function take(cast: Cast, plan: PlanName): Promise<void> {
-  const { customer, shop } = cast
+function activate(context: StoryContext, plan: PlanName): Promise<void> {
+  const { customer, shop } = context
   const { productRef, planRefs } = shop
   const seller = { name: 'Acme' }
-  const asked = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar', seller }
-  return ownAct(cast, (work) => activatePlan(work, asked as ActivateAndBillRequest))
+  const request = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar', seller }
+  return actAsCustomer(context, (work) => activatePlan(work, request as ActivateAndBillRequest))
 }
 
 /** Runs an operation on the newest purchase of the product. */
 function onPurchase(
-  cast: Cast,
+  context: StoryContext,
   body: (work: UnitOfWork, reference: string) => Promise<unknown>,
 ): Promise<void> {
-  const { customer, shop } = cast
-  return ownAct(cast, async (work) => {
+  const { customer, shop } = context
+  return actAsCustomer(context, async (work) => {
     const { sql, providerId } = work
-    const of = { customerRef: customer.reference, productRef: shop.productRef }
-    const held = await findDecidingPurchase(sql, providerId, of.customerRef, of.productRef)
+    const fields = { customerRef: customer.reference, productRef: shop.productRef }
+    const held = await findDecidingPurchase(sql, providerId, fields.customerRef, fields.productRef)
     if (held !== undefined) await body(work, held.reference)
   })
 }
 
 /** Saves a card. Each card is one attempt, even if it is entered repeatedly. */
-async function enterCard({ world, shop, customer }: Cast, card: string): Promise<void> {
+async function enterCard({ world, shop, customer }: StoryContext, card: string): Promise<void> {
   try {
     const setup = await world.act(async (service) => {
       const operation = service.operation(shop.providerId)
@@ -208,17 +208,17 @@ async function enterCard({ world, shop, customer }: Cast, card: string): Promise
     const path = `setup_intents/${setup.setupIntentId}/confirm`
     await callProcessor(url, 'POST', path, fields).catch(() => undefined)
   } catch (error) {
-    if (!isNoAnswer(error)) throw error
+    if (!isUnanswered(error)) throw error
   }
 }
 
 /** Requests a payment. A repeated request has the same key and the same content. */
-async function buy(cast: Cast, slot: Slot, ware: Ware): Promise<void> {
-  const { world, shop, customer, known } = cast
-  const payment = known.get(slot) ?? { ware }
+async function buy(context: StoryContext, slot: Slot, item: Item): Promise<void> {
+  const { world, shop, customer, known } = context
+  const payment = known.get(slot) ?? { item }
   known.set(slot, payment)
-  if (payment.ware === undefined) return
-  const request = requestOf(cast, slot, payment.ware)
+  if (payment.item === undefined) return
+  const request = requestOf(context, slot, payment.item)
   try {
     const outcome = await world.act((service) =>
       createPayment(service.parts, service.operation(shop.providerId), request),
@@ -227,19 +227,20 @@ async function buy(cast: Cast, slot: Slot, ware: Ware): Promise<void> {
     payment.reference = outcome.intent.reference
     payment.processorPaymentId = outcome.intent.processorPaymentId ?? undefined
   } catch (error) {
-    if (!isNoAnswer(error)) throw new Error(`${customer.reference} buys ${ware}`, { cause: error })
+    if (!isUnanswered(error))
+      throw new Error(`${customer.reference} buys ${item}`, { cause: error })
   }
 }
 
 /** Opens the payment of an unpaid invoice, as on the checkout's page. A repeated request returns the same payment. */
-async function openDebt({ world, shop, customer, known }: Cast, slot: Slot): Promise<void> {
+async function openDebt({ world, shop, customer, known }: StoryContext, slot: Slot): Promise<void> {
   const { providerId, productRef } = shop
-  const of = { customerRef: customer.reference, productRef }
+  const fields = { customerRef: customer.reference, productRef }
   try {
     const opened = await world.act(async (service) => {
       const operation = service.operation(providerId)
       const rows = service.parts.database.of(providerId).in(environment)
-      const [invoiceRef] = await rows.read((sql) => listDebts(sql, providerId, of))
+      const [invoiceRef] = await rows.read((sql) => listDebts(sql, providerId, fields))
       const isHere = await rows.read((sql) => findCustomer(sql, providerId, customer.reference))
       if (invoiceRef === undefined || isHere === undefined) return undefined
       return openInvoicePayment(service.parts, operation, isHere, invoiceRef)
@@ -247,16 +248,16 @@ async function openDebt({ world, shop, customer, known }: Cast, slot: Slot): Pro
     if (opened?.kind !== 'open') return
     const { reference, processorPaymentId } = opened.intent
     known.set(slot, {
-      ware: undefined,
+      item: undefined,
       reference,
       processorPaymentId: processorPaymentId ?? undefined,
     })
   } catch (error) {
-    if (!isNoAnswer(error)) throw error
+    if (!isUnanswered(error)) throw error
   }
 }
 
-function requestOf({ shop, customer }: Cast, slot: Slot, ware: Ware): PaymentRequest {
+function requestOf({ shop, customer }: StoryContext, slot: Slot, item: Item): PaymentRequest {
   const nothing = {
     productRef: undefined,
     planRef: undefined,
@@ -272,12 +273,12 @@ function requestOf({ shop, customer }: Cast, slot: Slot, ware: Ware): PaymentReq
     keepsCard: false,
     idempotencyKey: `${customer.reference}:${slot}`,
   }
-  switch (ware) {
+  switch (item) {
     case 'gold':
     case 'silver':
     case 'metered':
     case 'combined': {
-      const planRef = shop.planRefs[ware]
+      const planRef = shop.planRefs[item]
       const plan = { productRef: shop.productRef, planRef, keepsCard: true }
       return { ...request, purpose: 'product', ...plan }
     }
@@ -298,7 +299,7 @@ function requestOf({ shop, customer }: Cast, slot: Slot, ware: Ware): PaymentReq
 }
 
 /** Confirms the payment in the customer's browser. */
-async function pay({ world, known }: Cast, slot: Slot, card: string): Promise<void> {
+async function pay({ world, known }: StoryContext, slot: Slot, card: string): Promise<void> {
   const paymentId = known.get(slot)?.processorPaymentId
   if (paymentId === undefined) return
   const fields = { payment_method: card, return_url: 'https://shop.example/back' }
@@ -307,75 +308,79 @@ async function pay({ world, known }: Cast, slot: Slot, card: string): Promise<vo
   await callProcessor(url, 'POST', path, fields).catch(() => undefined)
 }
 
-async function tellWhereOneIs(cast: Cast, slot: Slot, country: string): Promise<void> {
-  const { shop, customer } = cast
+async function stateCountry(context: StoryContext, slot: Slot, country: string): Promise<void> {
+  const { shop, customer } = context
   const told = { isBusiness: false, customerCountry: country }
-  return ask(cast, slot, (service, reference) => {
+  return withPayment(context, slot, (service, reference) => {
     const operation = service.operation(shop.providerId)
-    const of = { reference, customerRef: customer.reference }
-    return taxPayment(service.parts, operation, of, told, 0)
+    const fields = { reference, customerRef: customer.reference }
+    return taxPayment(service.parts, operation, fields, told, 0)
   })
 }
 
-async function ask(
-  { world, known }: Cast,
+async function withPayment(
+  { world, known }: StoryContext,
   slot: Slot,
-  body: (service: MortalService, reference: string) => Promise<unknown>,
+  body: (service: CrashingService, reference: string) => Promise<unknown>,
 ): Promise<void> {
   const reference = known.get(slot)?.reference
   if (reference === undefined) return
   try {
     await world.act((service) => body(service, reference))
   } catch (error) {
-    if (!isNoAnswer(error)) throw error
+    if (!isUnanswered(error)) throw error
   }
 }
 
 const usedMicros = 60_000_000_000n
 
 /** Records usage of a prepaid plan. It debits at most the balance. */
-async function useCredits({ world, shop, customer }: Cast): Promise<void> {
+async function useCredits({ world, shop, customer }: StoryContext): Promise<void> {
   const { usageLog: log, hotState } = world.stores
-  const of = { providerId: shop.providerId, customerRef: customer.reference }
+  const fields = { providerId: shop.providerId, customerRef: customer.reference }
   const usageRef = `usage_${randomUUID()}`
-  const due = { ...of, environment, usageRef, dueMicros: usedMicros, isKeyed: false } as const
+  const due = { ...fields, environment, usageRef, dueMicros: usedMicros, isKeyed: false } as const
   try {
     const { heldMicros } = await holdUsageCredits({ log, hotState }, due, walletLimits)
     if (heldMicros === 0n) return
     const debit = { usageRef, micros: heldMicros }
-    await log.record({ ...of, productRef: shop.productRef, micros: 0n, at: world.now, debit })
+    await log.record({ ...fields, productRef: shop.productRef, micros: 0n, at: world.now, debit })
   } catch (error) {
     // The process that had to publish the wallet died.
     if (!(error instanceof UsageBehindError)) throw error
   }
 }
 
-async function use({ world, shop, customer }: Cast, units: number, lateDays: number) {
+async function recordUsage(
+  { world, shop, customer }: StoryContext,
+  units: number,
+  lateDays: number,
+) {
   const at = new Date(world.now.getTime() - lateDays * 86_400_000)
   const { providerId, productRef } = shop
-  const of = { providerId, productRef, customerRef: customer.reference }
-  await world.stores.usageLog.record({ ...of, micros: BigInt(units) * 1_000_000n, at })
+  const fields = { providerId, productRef, customerRef: customer.reference }
+  await world.stores.usageLog.record({ ...fields, micros: BigInt(units) * 1_000_000n, at })
 }
 
 /** Delivers the pending events in the given order, then the rest, each the given number of times. */
-export async function getMail(
-  { world }: Cast,
+export async function deliverWebhooks(
+  { world }: StoryContext,
   order: readonly number[],
   copies: number,
 ): Promise<void> {
-  await world.collectMail()
-  const mail = world.mail.splice(0)
+  await world.collectWebhooks()
+  const mail = world.webhooks.splice(0)
   const drawn = order.flatMap((place) => mail.splice(place % Math.max(mail.length, 1), 1))
   for (const event of [...drawn, ...mail]) {
     for (let copy = 0; copy < copies; copy++) {
-      // An event that the process did not acknowledge before its death is delivered again.
-      await world.insist((service) => service.receive(event))
+      // An event that the process did not acknowledge before its crash is delivered again.
+      await world.actUntilDone((service) => service.receive(event))
     }
   }
 }
 
 /** Drops the pending events permanently. */
-async function loseMail({ world }: Cast): Promise<void> {
-  await world.collectMail()
-  world.mail.length = 0
+async function loseWebhooks({ world }: StoryContext): Promise<void> {
+  await world.collectWebhooks()
+  world.webhooks.length = 0
 }

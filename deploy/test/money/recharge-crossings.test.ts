@@ -1,18 +1,18 @@
 import { findAutoRecharge, type AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { readDebitPosition } from '@tollgate/domain/wallet/debit-positions'
 import { postDebits } from '@tollgate/domain/wallet/post-debits'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
-import { Life } from './life.ts'
-import { MortalService } from './mortal-service.ts'
+import { CrashingProcess } from './crashing-process.ts'
+import { CrashingService } from './crashing-service.ts'
 import { MoneyWorld } from './money-world.ts'
-import { playStory, type Cast } from './play-story.ts'
-import { settleWorld } from './settle-world.ts'
+import { playStory, type StoryContext } from './play-story.ts'
+import { runRemainingJobs } from './run-remaining-jobs.ts'
 import { addCustomer, openShop } from './shop.ts'
 import type { Act } from './story.ts'
 import { verifyWorld } from './verify-world.ts'
 import { environment } from './environment.ts'
-import { openStores, type Stores } from './stores.ts'
+import { openStores } from './stores.ts'
 
 /*
  * Many processes notice a low wallet at once: usage of 100 partitions is posted while 12 processes check wallets. The wallet
@@ -26,13 +26,10 @@ vi.setConfig({ testTimeout: 120_000 })
  */
 const processorTimeoutMs = 20_000
 
-let stores: Stores
 let world: MoneyWorld
-let cast: Cast
+let context: StoryContext
 
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 beforeEach(() => {
   // Each test uses a separate month.
@@ -44,30 +41,30 @@ afterEach(() => world.close())
 async function open(card: string): Promise<void> {
   world = await MoneyWorld.open(stores, [], processorTimeoutMs)
   const shop = await openShop(stores)
-  cast = { world, shop, customer: await addCustomer(stores, shop), known: new Map() }
+  context = { world, shop, customer: await addCustomer(stores, shop), known: new Map() }
   const acts: Act[] = [
     // The request is repeated, in case the first answer is late.
-    { do: 'buy', slot: 0, ware: 'credits that refill' },
-    { do: 'buy', slot: 0, ware: 'credits that refill' },
+    { do: 'buy', slot: 0, item: 'credits that refill' },
+    { do: 'buy', slot: 0, item: 'credits that refill' },
     { do: 'pay', slot: 0, card },
     { do: 'answer the bank', slot: 0, isAccepted: true },
     { do: 'wait for', slot: 0 },
   ]
-  await playStory(cast, { deaths: [], acts: acts.map((act) => [act]) })
+  await playStory(context, { crashes: [], acts: acts.map((act) => [act]) })
 }
 
 const partitions = Array.from({ length: 100 }, (_, index) => index + 1)
 
 /** Records usage of `credits`, 1 percent of it in each partition. */
-async function useAtOnce(credits: number): Promise<void> {
+async function useConcurrently(credits: number): Promise<void> {
   const micros = BigInt(credits) * 10_000n
   const { database } = stores.postgres
   await Promise.all(
     partitions.map((partition) =>
       database.in(environment).begin(async (sql) => {
         const fromOffset = await readDebitPosition(sql, partition)
-        const { providerId, productRef } = cast.shop
-        const debit = { providerId, customerRef: cast.customer.reference, productRef, micros }
+        const { providerId, productRef } = context.shop
+        const debit = { providerId, customerRef: context.customer.reference, productRef, micros }
         const batch = { partition, fromOffset, toOffset: fromOffset + 1, debits: [debit] }
         await postDebits(sql, environment, batch, world.now)
       }),
@@ -76,17 +73,17 @@ async function useAtOnce(credits: number): Promise<void> {
 }
 
 /** Checks the wallets from several processes at once. */
-async function lookAtOnce(processes = 12): Promise<void> {
+async function rechargeConcurrently(processes = 12): Promise<void> {
   const services = Array.from({ length: processes }, () => {
-    const complain = (error: unknown): number => world.complaints.push(error)
-    return new MortalService(new Life(), stores, world.simulator.processor, complain)
+    const complain = (error: unknown): number => world.errors.push(error)
+    return new CrashingService(new CrashingProcess(), stores, world.simulator.processor, complain)
   })
   await Promise.all(services.map((service) => service.rechargeWallets()))
 }
 
 async function recharge(): Promise<AutoRecharge> {
   const sql = stores.postgres.database.in(environment)
-  const found = await findAutoRecharge(sql, cast.shop.providerId, cast.customer.reference)
+  const found = await findAutoRecharge(sql, context.shop.providerId, context.customer.reference)
   return found!
 }
 
@@ -97,41 +94,46 @@ async function charges(status: string): Promise<number> {
   return topUps.filter((payment) => payment.status === status).length
 }
 
-test('a hundred that cross the threshold at once are charged once', async () => {
+test('charges once for 100 concurrent debits below the threshold', async () => {
   await open('pm_card_visa')
-  await Promise.all([useAtOnce(90_000), lookAtOnce(), lookAtOnce(), lookAtOnce()])
-  await lookAtOnce()
+  await Promise.all([
+    useConcurrently(90_000),
+    rechargeConcurrently(),
+    rechargeConcurrently(),
+    rechargeConcurrently(),
+  ])
+  await rechargeConcurrently()
   expect(await charges('succeeded')).toBe(1)
-  await settleWorld(cast)
-  await verifyWorld(cast)
+  await runRemainingJobs(context)
+  await verifyWorld(context)
   expect(await charges('succeeded')).toBe(1)
   expect(await recharge()).toMatchObject({ status: 'active', monthlySpendMinor: 2_000n })
 })
 
-test('a month costs no more than it may, however often it is crossed', async () => {
+test('never exceeds the cap of a month, however often the threshold is crossed', async () => {
   await open('pm_card_visa')
-  await useAtOnce(60_000)
+  await useConcurrently(60_000)
   for (let crossing = 1; crossing <= 5; crossing++) {
-    await lookAtOnce()
-    await world.pass(60_000)
+    await rechargeConcurrently()
+    await world.advanceClock(60_000)
     const { monthlySpendMinor } = await recharge()
-    if (crossing <= 3) await useAtOnce(200_000)
+    if (crossing <= 3) await useConcurrently(200_000)
     expect(monthlySpendMinor).toBe(BigInt(Math.min(crossing, 3)) * 2_000n)
   }
-  await settleWorld(cast)
-  await verifyWorld(cast)
+  await runRemainingJobs(context)
+  await verifyWorld(context)
   expect(await charges('succeeded')).toBe(3)
 })
 
-test('what is declined three times is not charged again, by however many', async () => {
+test('stops after three declines, with any number of processes', async () => {
   await open('pm_card_authenticationRequired')
-  await useAtOnce(90_000)
+  await useConcurrently(90_000)
   for (let round = 1; round <= 6; round++) {
-    await Promise.all([lookAtOnce(), lookAtOnce()])
-    await world.pass(11 * 60_000)
+    await Promise.all([rechargeConcurrently(), rechargeConcurrently()])
+    await world.advanceClock(11 * 60_000)
   }
-  await settleWorld(cast)
-  await verifyWorld(cast)
+  await runRemainingJobs(context)
+  await verifyWorld(context)
   expect(await charges('canceled')).toBe(3)
   expect(await charges('succeeded')).toBe(0)
   expect(await recharge()).toMatchObject({ status: 'failed', failureCount: 3 })
@@ -141,56 +143,56 @@ test.each([
   ['before its call', 'before createPaymentIntent'],
   ['behind its call', 'after createPaymentIntent'],
 ])(
-  'a charge whose process died %s is settled a day later, before another is begun',
+  'settles a charge whose process died %s a day later, before it begins another',
   async (_, step) => {
     await open('pm_card_visa')
-    await useAtOnce(90_000)
-    const life = await dieAt(step)
-    expect(life.isOver).toBe(true)
+    await useConcurrently(90_000)
+    const process = await crashAt(step)
+    expect(process.hasCrashed).toBe(true)
     const { inFlightPaymentIntentId } = await recharge()
     expect(inFlightPaymentIntentId).not.toBeNull()
     for (const hours of [1, 23, 2]) {
-      await world.pass(hours * 3_600_000)
-      await lookAtOnce()
+      await world.advanceClock(hours * 3_600_000)
+      await rechargeConcurrently()
       expect(await charges('succeeded')).toBe(step.startsWith('after') ? 1 : 0)
       expect((await recharge()).inFlightPaymentIntentId).toBe(inFlightPaymentIntentId)
     }
-    await settleWorld(cast)
-    await verifyWorld(cast)
+    await runRemainingJobs(context)
+    await verifyWorld(context)
     expect(await charges('succeeded')).toBe(1)
   },
 )
 
-test('a charge belongs to the month in which it was begun', async () => {
+test('counts a charge in the month in which it was begun', async () => {
   await open('pm_card_visa')
   await stores.postgres.database.in(environment)`
     update auto_recharges set monthly_spend_max_minor = 2000
-    where customer_ref = ${cast.customer.reference}`
-  await useAtOnce(90_000)
+    where customer_ref = ${context.customer.reference}`
+  await useConcurrently(90_000)
   const now = new Date(stores.clock.now())
   const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)
-  await world.pass(nextMonth - stores.clock.now() - 1_000)
-  await dieAt('after createPaymentIntent')
-  await world.pass(61_000)
+  await world.advanceClock(nextMonth - stores.clock.now() - 1_000)
+  await crashAt('after createPaymentIntent')
+  await world.advanceClock(61_000)
   const month = (at: number): string => new Date(at).toISOString().slice(0, 7)
   await (await world.service()).reconcilePayments()
   expect(await recharge()).toMatchObject({ monthlySpendPeriod: month(nextMonth - 1) })
-  await useAtOnce(200_000)
-  await lookAtOnce()
+  await useConcurrently(200_000)
+  await rechargeConcurrently()
   expect(await recharge()).toMatchObject({
     monthlySpendMinor: 2_000n,
     monthlySpendPeriod: month(nextMonth),
   })
   expect(await charges('succeeded')).toBe(2)
-  await settleWorld(cast)
-  await verifyWorld(cast)
+  await runRemainingJobs(context)
+  await verifyWorld(context)
 })
 
 /** Runs a process that checks wallets and dies at the given step. */
-async function dieAt(step: string): Promise<Life> {
-  const life = new Life({ atStep: step, sendsLast: false })
-  const complain = (error: unknown): number => world.complaints.push(error)
-  const service = new MortalService(life, stores, world.simulator.processor, complain)
+async function crashAt(step: string): Promise<CrashingProcess> {
+  const process = new CrashingProcess({ atStep: step, sendsPendingCall: false })
+  const complain = (error: unknown): number => world.errors.push(error)
+  const service = new CrashingService(process, stores, world.simulator.processor, complain)
   await service.rechargeWallets().catch(() => undefined)
-  return life
+  return process
 }

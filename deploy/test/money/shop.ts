@@ -99,10 +99,10 @@ export async function addCustomer(
 ): Promise<Customer> {
   customers += 1
   const email = `c${customers}@example.com`
-  const asked = { email, name: null, telephone: null, externalRef: null, metadata: {} }
+  const request = { email, name: null, telephone: null, externalRef: null, metadata: {} }
   const operation = operationIn(providerId, new Date(clock.now()))
   const { result } = await runUnitOfWork(postgres.database, operation, (work) =>
-    createOrLinkCustomer(work, asked),
+    createOrLinkCustomer(work, request),
   )
   if (result.kind !== 'customer') throw new Error(result.kind)
   return result.customer

@@ -46,7 +46,7 @@ export async function openStores(): Promise<Stores> {
 }
 
 /** Removes the pending work of earlier stories, so that the processes of the next one do not do it. */
-export async function forgetOthers({ postgres }: Stores): Promise<void> {
+export async function removePendingWork({ postgres }: Stores): Promise<void> {
   const sql = postgres.database.in(environment)
   await sql`delete from processor_events`
   await sql`update payment_intents set next_look_at = null where next_look_at is not null`

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
-import type { Death } from './life.ts'
+import type { Crash } from './crashing-process.ts'
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import { planNames, type PlanName } from './shop.ts'
 
 /** Index of a customer's payment in the story. */
 export type Slot = 0 | 1 | 2
 
-const wares = ['gold', 'silver', 'metered', 'combined', 'credits', 'credits that refill'] as const
-export type Ware = (typeof wares)[number]
+const items = ['gold', 'silver', 'metered', 'combined', 'credits', 'credits that refill'] as const
+export type Item = (typeof items)[number]
 
 export const cards = [
   'pm_card_visa',
@@ -65,13 +65,13 @@ const faultyPaths = [
 
 /** An act of the customer, its browser, its bank, the provider, the processor, a job, or the clock. */
 export type Act =
-  | { readonly do: 'buy'; readonly slot: Slot; readonly ware: Ware }
+  | { readonly do: 'buy'; readonly slot: Slot; readonly item: Item }
   | { readonly do: 'pay'; readonly slot: Slot; readonly card: string }
   | { readonly do: 'answer the bank'; readonly slot: Slot; readonly isAccepted: boolean }
   | { readonly do: 'wait for'; readonly slot: Slot }
   /** The customer opens the payment of its oldest unpaid invoice, to pay it with any card. */
   | { readonly do: 'open the debt'; readonly slot: Slot }
-  | { readonly do: 'tell where one is'; readonly slot: Slot; readonly country: string }
+  | { readonly do: 'state the country'; readonly slot: Slot; readonly country: string }
   | { readonly do: 'refund'; readonly slot: Slot | 'newest'; readonly isPart: boolean }
   | { readonly do: 'end the refund'; readonly status: 'succeeded' | 'failed' }
   | { readonly do: 'dispute'; readonly slot: Slot | 'newest' }
@@ -87,19 +87,19 @@ export type Act =
   /** The provider deletes the customer and decides about its open amounts. */
   | { readonly do: 'settle and leave'; readonly settle: CustomerSettlement }
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
-  | { readonly do: 'get mail'; readonly order: readonly number[]; readonly copies: number }
-  | { readonly do: 'lose mail' }
-  | { readonly do: 'hear the dead' }
+  | { readonly do: 'deliver webhooks'; readonly order: readonly number[]; readonly copies: number }
+  | { readonly do: 'lose webhooks' }
+  | { readonly do: 'send pending calls' }
   | { readonly do: 'pass'; readonly minutes: number }
   | {
-      readonly do: 'go wrong'
+      readonly do: 'inject a fault'
       readonly kind: (typeof faultKinds)[number]
       readonly path: string
       readonly times: number
     }
 
 export type Story = {
-  readonly deaths: readonly Death[]
+  readonly crashes: readonly Crash[]
   /** Acts in one list happen concurrently. */
   readonly acts: readonly (readonly Act[])[]
 }
@@ -112,13 +112,13 @@ const units = fc.constantFrom(1, 80, 700, 4_000)
 const slotOrNewest = fc.constantFrom<Slot | 'newest'>(0, 1, 2, 'newest', 'newest', 'newest')
 
 const act: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 6, arbitrary: anyAct('buy', { slot, ware: fc.constantFrom(...wares) }) },
+  { weight: 6, arbitrary: anyAct('buy', { slot, item: fc.constantFrom(...items) }) },
   { weight: 7, arbitrary: anyAct('pay', { slot, card: fc.constantFrom(...cards) }) },
   { weight: 2, arbitrary: anyAct('answer the bank', { slot, isAccepted: fc.boolean() }) },
   { weight: 3, arbitrary: anyAct('wait for', { slot }) },
   {
     weight: 1,
-    arbitrary: anyAct('tell where one is', { slot, country: fc.constantFrom('SE', 'DE') }),
+    arbitrary: anyAct('state the country', { slot, country: fc.constantFrom('SE', 'DE') }),
   },
   { weight: 3, arbitrary: anyAct('refund', { slot: slotOrNewest, isPart: fc.boolean() }) },
   {
@@ -157,13 +157,13 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 3, arbitrary: anyAct('run', { job: fc.constant('bill' as const) }) },
   {
     weight: 3,
-    arbitrary: anyAct('get mail', {
+    arbitrary: anyAct('deliver webhooks', {
       order: fc.array(fc.nat(30), { maxLength: 12 }),
       copies: fc.integer({ min: 1, max: 3 }),
     }),
   },
-  { weight: 1, arbitrary: anyAct('lose mail', {}) },
-  { weight: 2, arbitrary: anyAct('hear the dead', {}) },
+  { weight: 1, arbitrary: anyAct('lose webhooks', {}) },
+  { weight: 2, arbitrary: anyAct('send pending calls', {}) },
   {
     weight: 2,
     arbitrary: anyAct('pass', {
@@ -173,7 +173,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: anyAct('pass', { minutes: fc.constant(31 * 24 * 60) }) },
   {
     weight: 4,
-    arbitrary: anyAct('go wrong', {
+    arbitrary: anyAct('inject a fault', {
       kind: fc.constantFrom(...faultKinds),
       path: fc.constantFrom(...faultyPaths),
       times: fc.integer({ min: 1, max: 5 }),
@@ -191,14 +191,14 @@ export function anyAct<Name extends Act['do'], Fields extends object>(
   >
 }
 
-const death: fc.Arbitrary<Death> = fc.record({
+const crash: fc.Arbitrary<Crash> = fc.record({
   atStep: fc.integer({ min: 1, max: 40 }),
-  sendsLast: fc.boolean(),
+  sendsPendingCall: fc.boolean(),
 })
 
 type Acts = Story['acts']
 
-const one = (given: Act): Acts => [[given]]
+const single = (given: Act): Acts => [[given]]
 
 /** Beginnings of stories. Most of them give the customer a plan that is billed. */
 const opening: fc.Arbitrary<Acts> = fc.oneof(
@@ -206,11 +206,11 @@ const opening: fc.Arbitrary<Acts> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .tuple(fc.constantFrom(...wares), fc.constantFrom(...cards))
-      .map(([ware, card]) => [
-        ...one({ do: 'buy', slot: 0, ware }),
-        ...one({ do: 'pay', slot: 0, card }),
-        ...one({ do: 'wait for', slot: 0 }),
+      .tuple(fc.constantFrom(...items), fc.constantFrom(...cards))
+      .map(([item, card]) => [
+        ...single({ do: 'buy', slot: 0, item }),
+        ...single({ do: 'pay', slot: 0, card }),
+        ...single({ do: 'wait for', slot: 0 }),
       ]),
   },
   {
@@ -218,10 +218,10 @@ const opening: fc.Arbitrary<Acts> = fc.oneof(
     arbitrary: fc
       .constantFrom(...savedCards)
       .map((card) => [
-        ...one({ do: 'enter a card', card }),
-        ...one({ do: 'get mail', order: [], copies: 1 }),
-        ...one({ do: 'run', job: 'processInbox' }),
-        ...one({ do: 'take', plan: 'pay as you go' }),
+        ...single({ do: 'enter a card', card }),
+        ...single({ do: 'deliver webhooks', order: [], copies: 1 }),
+        ...single({ do: 'run', job: 'processInbox' }),
+        ...single({ do: 'take', plan: 'pay as you go' }),
       ]),
   },
 )
@@ -230,70 +230,70 @@ const opening: fc.Arbitrary<Acts> = fc.oneof(
 const monthMinutes = 32 * 24 * 60
 
 const month: fc.Arbitrary<Acts> = units.map((used) => [
-  ...one({ do: 'use', units: used, lateDays: 0 }),
-  ...one({ do: 'pass', minutes: monthMinutes }),
-  ...one({ do: 'run', job: 'bill' }),
+  ...single({ do: 'use', units: used, lateDays: 0 }),
+  ...single({ do: 'pass', minutes: monthMinutes }),
+  ...single({ do: 'run', job: 'bill' }),
 ])
 
-const toldByMail: Acts = [
-  ...one({ do: 'get mail', order: [], copies: 1 }),
-  ...one({ do: 'run', job: 'processInbox' }),
+const deliverWebhooks: Acts = [
+  ...single({ do: 'deliver webhooks', order: [], copies: 1 }),
+  ...single({ do: 'run', job: 'processInbox' }),
 ]
 
 /** Chains of acts that are very unlikely in random order. */
-const rarely: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
+const rareActs: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
   // A plan change is paid for the rest of the period.
   [
-    ...one({ do: 'buy', slot: 1, ware: 'gold' }),
-    ...one({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
-    ...one({ do: 'wait for', slot: 1 }),
+    ...single({ do: 'buy', slot: 1, item: 'gold' }),
+    ...single({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...single({ do: 'wait for', slot: 1 }),
   ],
   // The next period cannot be charged, and the purchase is then cancelled.
   [
-    ...one({ do: 'enter a card', card: 'pm_card_simulator_expired' }),
-    ...toldByMail,
-    ...one({ do: 'pass', minutes: monthMinutes }),
-    ...one({ do: 'run', job: 'bill' }),
-    ...one({ do: 'cancel' }),
+    ...single({ do: 'enter a card', card: 'pm_card_simulator_expired' }),
+    ...deliverWebhooks,
+    ...single({ do: 'pass', minutes: monthMinutes }),
+    ...single({ do: 'run', job: 'bill' }),
+    ...single({ do: 'cancel' }),
   ],
   // Usage arrives after its period was billed.
   [
-    ...one({ do: 'buy', slot: 1, ware: 'metered' }),
-    ...one({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
-    ...one({ do: 'wait for', slot: 1 }),
-    ...one({ do: 'pass', minutes: monthMinutes }),
-    ...one({ do: 'run', job: 'bill' }),
-    ...one({ do: 'use', units: 700, lateDays: 5 }),
-    ...one({ do: 'pass', minutes: monthMinutes }),
-    ...one({ do: 'run', job: 'bill' }),
+    ...single({ do: 'buy', slot: 1, item: 'metered' }),
+    ...single({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...single({ do: 'wait for', slot: 1 }),
+    ...single({ do: 'pass', minutes: monthMinutes }),
+    ...single({ do: 'run', job: 'bill' }),
+    ...single({ do: 'use', units: 700, lateDays: 5 }),
+    ...single({ do: 'pass', minutes: monthMinutes }),
+    ...single({ do: 'run', job: 'bill' }),
   ],
   // A dispute withdraws the money of credits, and the bank returns it later.
   [
-    ...one({ do: 'buy', slot: 2, ware: 'credits' }),
-    ...one({ do: 'pay', slot: 2, card: 'pm_card_visa' }),
-    ...one({ do: 'wait for', slot: 2 }),
-    ...one({ do: 'dispute', slot: 2 }),
-    ...toldByMail,
-    ...one({ do: 'run', job: 'takeBackCredits' }),
-    ...one({ do: 'end the dispute', ending: 'won' }),
+    ...single({ do: 'buy', slot: 2, item: 'credits' }),
+    ...single({ do: 'pay', slot: 2, card: 'pm_card_visa' }),
+    ...single({ do: 'wait for', slot: 2 }),
+    ...single({ do: 'dispute', slot: 2 }),
+    ...deliverWebhooks,
+    ...single({ do: 'run', job: 'takeBackCredits' }),
+    ...single({ do: 'end the dispute', ending: 'won' }),
   ],
 )
 
-const something: fc.Arbitrary<Acts> = fc
+const randomActs: fc.Arbitrary<Acts> = fc
   .array(act, { minLength: 1, maxLength: 3 })
   .map((together) => [together])
 
-/** Returns random stories: acts around a customer's payments, and deaths of the processes. */
+/** Returns random stories: acts around a customer's payments, and crashes of the processes. */
 export const anyStory: fc.Arbitrary<Story> = fc.record({
-  deaths: fc.array(death, { maxLength: 6 }),
+  crashes: fc.array(crash, { maxLength: 6 }),
   acts: fc
     .tuple(
       opening,
       fc.array(
         fc.oneof(
-          { weight: 18, arbitrary: something },
+          { weight: 18, arbitrary: randomActs },
           { weight: 2, arbitrary: month },
-          { weight: 1, arbitrary: rarely },
+          { weight: 1, arbitrary: rareActs },
         ),
         {
           minLength: 3,

@@ -22,7 +22,7 @@ function faultsOf({
 }) {
   if (!isEventType(type)) return ['there is no such type']
   const definition: EventDefinition = eventDefinitions[type]
-  const told = definition.object.safeParse(object)
+  const parsed = definition.object.safeParse(object)
   const before = definition.previous?.safeParse(previous) ?? { success: previous === null }
-  return [...(told.success ? [] : told.error.issues), ...(before.success ? [] : ['previous'])]
+  return [...(parsed.success ? [] : parsed.error.issues), ...(before.success ? [] : ['previous'])]
 }

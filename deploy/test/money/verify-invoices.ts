@@ -37,7 +37,7 @@ export async function verifyInvoices(books: Books, processor: ProcessorState): P
     expect(recomputeInvoice(invoice), invoice.reference).toEqual([])
     verifyPaidOnce(invoice, payments, processor)
   }
-  await verifyToldUsage(books, invoices)
+  await verifyReportedUsage(books, invoices)
   const { sql, providerId } = books
   const without = await sql`
     select reference from payment_intents
@@ -101,7 +101,7 @@ export function usageLinesOf({ lines }: InvoiceWithLines): UsageLine[] {
   )
 }
 
-async function verifyToldUsage(
+async function verifyReportedUsage(
   { sql, providerId }: Books,
   invoices: readonly InvoiceWithLines[],
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Cast } from './play-story.ts'
+import type { StoryContext } from './play-story.ts'
 import type { UsedRecord } from './usage-log.ts'
 import type { Books } from './books.ts'
 import { readInvoices, usageLinesOf } from './verify-invoices.ts'
@@ -15,7 +15,7 @@ const toleranceMs = 300_000
 const secondMs = 1_000
 
 /** Checks that the invoices contain exactly the recorded usage, in consecutive periods. */
-export async function verifyUsage(books: Books, { world, customer }: Cast): Promise<void> {
+export async function verifyUsage(books: Books, { world, customer }: StoryContext): Promise<void> {
   const { sql, providerId } = books
   const used = world.stores.usageLog.records.filter(
     (record) => record.customerRef === customer.reference,

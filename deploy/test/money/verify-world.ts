@@ -6,10 +6,10 @@ import {
   readProcessor,
   type ProcessorState,
 } from '../../../stripe-simulator/test/at-processor.ts'
-import type { Cast } from './play-story.ts'
+import type { StoryContext } from './play-story.ts'
 import { environment } from './environment.ts'
 import { booksOf, type Books } from './books.ts'
-import { walletLimits } from './mortal-service.ts'
+import { walletLimits } from './crashing-service.ts'
 import { verifyInvoices } from './verify-invoices.ts'
 import { verifyEvents } from './verify-events.ts'
 import { verifyUsage } from './verify-usage.ts'
@@ -32,17 +32,17 @@ type PaymentRow = {
 
 type Events = readonly { readonly type: string; readonly id: string }[]
 
-export async function verifyWorld(cast: Cast): Promise<void> {
-  await verifyBooks(booksOf(cast))
-  expect(cast.world.complaints).toEqual([])
+export async function verifyWorld(context: StoryContext): Promise<void> {
+  await verifyBooks(booksOf(context))
+  expect(context.world.errors).toEqual([])
 }
 
 /** Performs the same checks, and checks that all usage was billed or debited from the wallet. */
-export async function verifyWorldAndUsage(cast: Cast): Promise<void> {
-  const books = booksOf(cast)
-  await verifyWorld(cast)
-  await verifyUsage(books, cast)
-  await verifyHotWallets(books, cast)
+export async function verifyWorldAndUsage(context: StoryContext): Promise<void> {
+  const books = booksOf(context)
+  await verifyWorld(context)
+  await verifyUsage(books, context)
+  await verifyHotWallets(books, context)
 }
 
 /** Compares our records with those of the processor, and checks that each thing happened once. */
@@ -105,13 +105,13 @@ function verifyPayment(payment: PaymentRow, processor: ProcessorState, events: E
   const failed = processor.charges.filter(
     (charge) => charge.payment_intent === id && charge.status === 'failed',
   )
-  const told = declines.filter((decline) => decline.startsWith('ch_'))
-  expect(failed.map((charge) => charge.id)).toEqual(expect.arrayContaining(told))
-  verifyPaidBack(payment, processor)
+  const declinedCharges = declines.filter((decline) => decline.startsWith('ch_'))
+  expect(failed.map((charge) => charge.id)).toEqual(expect.arrayContaining(declinedCharges))
+  verifyRefundWanted(payment, processor)
 }
 
 /** Checks that money for which nothing was delivered is refunded. A disputed payment cannot be refunded in addition. */
-function verifyPaidBack(payment: PaymentRow, processor: ProcessorState): void {
+function verifyRefundWanted(payment: PaymentRow, processor: ProcessorState): void {
   const { processor_payment_id: id, status, failure_reason: reason } = payment
   if (status !== 'succeeded' || reason === null) return
   const charge = processor.charges.find(
@@ -328,7 +328,10 @@ async function verifyTakeBacks(
 }
 
 /** Checks that the wallets in hot state have the same balances as the ledger. */
-async function verifyHotWallets({ sql, providerId }: Books, { world }: Cast): Promise<void> {
+async function verifyHotWallets(
+  { sql, providerId }: Books,
+  { world }: StoryContext,
+): Promise<void> {
   const { usageLog: log, hotState } = world.stores
   const wallets = await sql<{ customer_ref: string; balance: string }[]>`
     select customer_ref, balance_micros as balance from wallets

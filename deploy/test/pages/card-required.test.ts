@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { callProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* Plans that require a saved card, in a real browser: with all services and the simulator of Stripe. */
 
-let paying: PayingStack
-let productRef: string
-let postPaid: string
-
-beforeAll(async () => {
-  paying = await startPayingStack({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  postPaid = await createPlan({
-    name: 'As you go',
-    type: 'usage-based',
-    billingModel: 'post-paid',
-    creditsPerUnit: 100,
-    maxUnbilledMinor: 5_000,
-    default: true,
-  })
+const paying = await startPayingStack({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '1' } })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const postPaid = await createPlan({
+  name: 'As you go',
+  type: 'usage-based',
+  billingModel: 'post-paid',
+  creditsPerUnit: 100,
+  maxUnbilledMinor: 5_000,
+  default: true,
 })
 
 afterAll(() => paying.stop())
@@ -37,7 +31,7 @@ function activate(customerRef: string, planRef = postPaid): Promise<Record<strin
   return paying.send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
 }
 
-test('is not given by a limit check or an activation, and starts when the card is saved', async () => {
+test('starts a plan that needs a card when the card is saved, not with a limit check or an activation', async () => {
   const customerRef = await createCustomer(paying.client)
   const checked = await paying.client.checkLimit(customerRef, productRef)
   expect(checked).toMatchObject({ withinLimits: false, activationRequired: true })
@@ -77,7 +71,7 @@ test('is not given by a limit check or an activation, and starts when the card i
   await visitor.close()
 })
 
-test('starts at once for a customer whose card is saved', async () => {
+test('starts the plan at once for a customer whose card is saved', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -90,7 +84,7 @@ test('starts at once for a customer whose card is saved', async () => {
   await visitor.close()
 })
 
-test('is offered again where the browser did not come back from saving the card', async () => {
+test('offers the plan again if the browser did not return after saving the card', async () => {
   const customerRef = await createCustomer(paying.client)
   const { checkoutUrl } = await activate(customerRef)
   const visitor = await createVisitor(paying.browser)
@@ -115,7 +109,7 @@ test('is offered again where the browser did not come back from saving the card'
   await visitor.close()
 })
 
-test('is tried only with a saved card', async () => {
+test('starts a trial only with a saved card', async () => {
   const price = { billingCycle: 'monthly', price: 2_900, trialDays: 14 }
   const tried = await createPlan({ name: 'Professional', type: 'recurring', ...price })
   const customerRef = await createCustomer(paying.client)
@@ -133,7 +127,7 @@ test('is tried only with a saved card', async () => {
   await visitor.close()
 })
 
-test('is asked of one customer, whose setup another checkout does not show', async () => {
+test("shows the card setup of a customer only on that customer's checkout", async () => {
   const [one, other] = [await createCustomer(paying.client), await createCustomer(paying.client)]
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* The saved card in the portal, in a real browser: with all services and the simulator of Stripe. */
 
-let paying: PayingStack
-let productRef: string
-let planRef: string
-
-beforeAll(async () => {
-  paying = await startPayingStack()
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
-  planRef = (await paying.client.createPlan(productRef, plan)).reference
-})
+const paying = await startPayingStack()
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
+const planRef = (await paying.client.createPlan(productRef, plan)).reference
 
 afterAll(() => paying.stop())
 
@@ -44,7 +38,7 @@ type StripeCustomer = {
   readonly invoice_settings: { readonly default_payment_method: string | null }
 }
 
-test('is added, asked for by the bank, replaced and removed', async () => {
+test('adds a card, confirms it with the bank, replaces and removes it', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -85,7 +79,7 @@ test('is added, asked for by the bank, replaced and removed', async () => {
   await visitor.close()
 })
 
-test('is what buying a plan leaves, and removing it says what will stop', async () => {
+test('saves the card that buys a plan, and names what its removal will stop', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -101,7 +95,7 @@ test('is what buying a plan leaves, and removing it says what will stop', async 
   await visitor.close()
 })
 
-test('billing details stand beside it, and are validated as at checkout', async () => {
+test('shows billing details with the card, and validates them as at checkout', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -123,7 +117,7 @@ test('billing details stand beside it, and are validated as at checkout', async 
   await visitor.close()
 })
 
-test('stays what it was where another one is turned down or not entered', async () => {
+test('keeps the card if another one is declined or not entered', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -144,7 +138,7 @@ test('stays what it was where another one is turned down or not entered', async 
   await visitor.close()
 })
 
-test('of somebody else is not entered', async () => {
+test('does not let another customer enter the card', async () => {
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
   const [one, other] = [await createCustomer(paying.client), await createCustomer(paying.client)]
@@ -159,7 +153,7 @@ test('of somebody else is not entered', async () => {
   await visitor.close()
 })
 
-test('is asked for where automatic top-up waits for one', async () => {
+test('asks for a card if automatic top-up needs one', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor

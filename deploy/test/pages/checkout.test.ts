@@ -107,7 +107,7 @@ describe('choosing a plan', () => {
   })
   afterAll(() => visitor.close())
 
-  test('shows what is offered, and nothing else', async () => {
+  test('shows the offered plans, and nothing else', async () => {
     const { page } = visitor
     await page.goto(
       await checkoutLink({ customerRef, productRef, returnUrl: 'https://app.example/back' }),
@@ -133,7 +133,7 @@ describe('choosing a plan', () => {
     await visitor.inspect('checkout-plans')
   })
 
-  test('starts a free plan at once, and tells of it', async () => {
+  test('starts a free plan at once, and emits its events', async () => {
     const { page } = visitor
     await page.getByRole('link', { name: 'Choose Free' }).click()
     await page.getByRole('heading', { name: 'Free' }).waitFor()
@@ -153,7 +153,7 @@ describe('choosing a plan', () => {
     await page.getByRole('heading', { name: 'Done' }).waitFor()
   })
 
-  test('puts another plan in its place', async () => {
+  test('replaces it with another plan', async () => {
     const { page } = visitor
     await page.goto(await checkoutLink({ customerRef, productRef }))
     await page.getByText('Your plan', { exact: true }).waitFor()
@@ -174,7 +174,7 @@ const heightsOfPlans = `[...document.querySelectorAll('.plan-grid > article')]
   .map((plan) => Math.round(plan.getBoundingClientRect().height))`
 
 describe('the link', () => {
-  test('may be opened again and again until the checkout is completed or its time is up', async () => {
+  test('can be opened repeatedly until the checkout is completed or expires', async () => {
     const link = await checkoutLink({ customerRef: await createCustomer(client), productRef })
     for (let times = 0; times < 2; times += 1) {
       const visitor = await createVisitor(browser, { javaScriptEnabled: false })
@@ -200,7 +200,7 @@ describe('the link', () => {
     await late.close()
   })
 
-  test('shows the same page to whoever presses twice', async () => {
+  test('shows the same page after a double click', async () => {
     const customerRef = await createCustomer(client)
     const visitor = await createVisitor(browser)
     await visitor.page.goto(await checkoutLink({ customerRef, productRef }))
@@ -212,7 +212,7 @@ describe('the link', () => {
   })
 })
 
-test('a plan is tried once, without a card', async () => {
+test('starts a trial once, without a card', async () => {
   const customerRef = await createCustomer(client)
   const visitor = await createVisitor(browser)
   const { page } = visitor
@@ -237,7 +237,7 @@ test('a plan is tried once, without a card', async () => {
   await visitor.close()
 })
 
-test('two customers in one browser do not buy in each other’s name', async () => {
+test('keeps two customers in one browser apart', async () => {
   const visitor = await createVisitor(browser)
   const [one, other] = [await createCustomer(client), await createCustomer(client)]
   await visitor.page.goto(await checkoutLink({ customerRef: one, productRef }))
@@ -253,7 +253,7 @@ test('two customers in one browser do not buy in each other’s name', async () 
   await visitor.close()
 })
 
-test('the documentation is read, searched and copied by keyboard', async () => {
+test('lets a keyboard user read, search and copy the documentation', async () => {
   const visitor = await createVisitor(browser, {
     permissions: ['clipboard-read', 'clipboard-write'],
   })

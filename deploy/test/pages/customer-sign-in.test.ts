@@ -133,7 +133,7 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-test('a customer signs in with a code, allows a client, and the browser arrives there', async () => {
+test('signs a customer in by a code, asks for consent, and redirects to the client', async () => {
   const visitor = await createVisitor(browser)
   const { page } = visitor
   await page.goto(await authorizeUrl())
@@ -161,7 +161,7 @@ test('a customer signs in with a code, allows a client, and the browser arrives 
   await visitor.close()
 })
 
-test('a customer signs in with an account at GitHub, or reads why that did not work', async () => {
+test('signs a customer in with a GitHub account, or explains why that failed', async () => {
   const visitor = await createVisitor(browser)
   const { page } = visitor
   const account = { email: 'cat@example.com', primary: true }
@@ -186,7 +186,7 @@ test('a customer signs in with an account at GitHub, or reads why that did not w
   await visitor.close()
 })
 
-test('a link leads its customer to the checkout, and nobody else', async () => {
+test('opens the checkout from a link only for its customer', async () => {
   const email = 'grace@example.com'
   const { reference } = await send('POST', '/v1/sdk/customers', { email })
   const link = { customerRef: reference, productRef, purpose: 'checkout' }
@@ -209,7 +209,7 @@ test('a link leads its customer to the checkout, and nobody else', async () => {
   await visitor.close()
 })
 
-test('a request of an unknown client is explained on a page of the issuer', async () => {
+test('explains a request of an unknown client on a page of the issuer', async () => {
   const visitor = await createVisitor(browser)
   const { page } = visitor
   const url = new URL(await authorizeUrl())

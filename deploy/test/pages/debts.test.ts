@@ -1,36 +1,28 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
-import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { createManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack, statusOf, waitForStatus } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* Checkout of a customer with an unpaid invoice, in a real browser with all services including the billing runner. */
 
-let clock: ManualClock
-let paying: PayingStack
-let productRef: string
-let planRef: string
-let freeRef: string
-
-beforeAll(async () => {
-  clock = createManualClock('2026-03-20T12:00:00Z')
-  paying = await startPayingStack({
-    clock,
-    hasBillingRunner: true,
-    settings: {
-      TOLLGATE_SCHEDULE_LOOK_MS: '100',
-      TOLLGATE_BILLING_RETRY_PAUSE_MS: '100',
-      TOLLGATE_PAYMENT_RETRY_HOURS: '1',
-    },
-  })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  const monthly = { type: 'recurring', billingCycle: 'monthly' }
-  const create = async (plan: { name: string; price: number; limit?: number }) =>
-    (await paying.client.createPlan(productRef, { ...monthly, ...plan })).reference
-  planRef = await create({ name: 'Professional', price: 4_900 })
-  freeRef = await create({ name: 'Free', price: 0, limit: 10 })
+const clock = createManualClock('2026-03-20T12:00:00Z')
+const paying = await startPayingStack({
+  clock,
+  hasBillingRunner: true,
+  settings: {
+    TOLLGATE_SCHEDULE_LOOK_MS: '100',
+    TOLLGATE_BILLING_RETRY_PAUSE_MS: '100',
+    TOLLGATE_PAYMENT_RETRY_HOURS: '1',
+  },
 })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const monthly = { type: 'recurring', billingCycle: 'monthly' }
+const create = async (plan: { name: string; price: number; limit?: number }) =>
+  (await paying.client.createPlan(productRef, { ...monthly, ...plan })).reference
+const planRef = await create({ name: 'Professional', price: 4_900 })
+const freeRef = await create({ name: 'Free', price: 0, limit: 10 })
 
 afterAll(() => paying.stop())
 
@@ -57,12 +49,12 @@ async function suspend(page: Page, customerRef: string): Promise<void> {
   await page.getByText('Your card is saved.').waitFor()
   const boughtMs = clock.now()
   clock.set(boughtMs + 32 * 86_400_000)
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
   clock.set(boughtMs + 33 * 86_400_000)
-  await untilStatus(paying, customerRef, 'suspended')
+  await waitForStatus(paying, customerRef, 'suspended')
 }
 
-test('a suspended customer pays the open invoice on the checkout, and the purchase is restored', async () => {
+test('restores a suspended purchase when the customer pays the open invoice on the checkout', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -112,7 +104,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   await visitor.close()
 }, 120_000)
 
-test('the checkout of another customer does not pay it, and a free plan waits for it', async () => {
+test("does not pay it on another customer's checkout, and refuses a free plan until it is paid", async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -133,11 +125,11 @@ test('the checkout of another customer does not pay it, and a free plan waits fo
   await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
   await page.goto(own)
   const token = await page.locator('input[name="formToken"]').first().inputValue()
-  const asked = await page.request.post(`${own}/debts/${invoiceRef}`, {
+  const request = await page.request.post(`${own}/debts/${invoiceRef}`, {
     form: { formToken: token },
     maxRedirects: 0,
   })
-  expect([asked.status(), asked.headers()['location']]).toEqual([303, new URL(own).pathname])
+  expect([request.status(), request.headers()['location']]).toEqual([303, new URL(own).pathname])
   expect(await statusOf(paying, customerRef)).toBe('suspended')
   await visitor.close()
 }, 120_000)

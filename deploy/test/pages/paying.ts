@@ -63,10 +63,10 @@ export async function startPayingStack({
     ...settings,
   }
   const processors = openPaymentProcessors(readSettings(stripeSettings, own))
-  const asked = isLikeStripe
+  const request = isLikeStripe
     ? { ...options, processors, settings: { ...own, TOLLGATE_STRIPE_SANDBOX_URL: stripeUrl } }
     : { ...options, settings: own }
-  const [stack, browser] = await Promise.all([startStack(asked), launchChromium()])
+  const [stack, browser] = await Promise.all([startStack(request), launchChromium()])
   const client = (await stack.createProvider()).sandbox
   const send = async (method: string, path: string, body?: unknown): Promise<Body> => {
     const answer = await client.send(method, path, body)
@@ -96,8 +96,8 @@ export async function startPayingStack({
     },
     simulate: async (path, body) => {
       const headers = { 'content-type': 'application/json' }
-      const asked = { method: 'POST', headers, body: JSON.stringify(body) }
-      const answer = await fetch(`${simulator.url}/_simulator/${path}`, asked)
+      const request = { method: 'POST', headers, body: JSON.stringify(body) }
+      const answer = await fetch(`${simulator.url}/_simulator/${path}`, request)
       expect(answer.status, await answer.text()).toBe(200)
     },
     stop: async () => {
@@ -115,7 +115,7 @@ export async function statusOf(paying: PayingStack, customerRef: string): Promis
 }
 
 /** Waits until the billing runner has moved the purchase to the status. */
-export async function untilStatus(
+export async function waitForStatus(
   paying: PayingStack,
   customerRef: string,
   status: string,

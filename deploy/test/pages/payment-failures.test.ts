@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test, vi } from 'vitest'
-import { createManualClock, type ManualClock } from '../manual-clock.ts'
+import { afterAll, beforeEach, afterEach, expect, test, vi } from 'vitest'
+import { createManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack } from './paying.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 /* Failures and delays during payments, in a real browser. */
 
 const start = '2026-03-20T12:00:00Z'
 
-let clock: ManualClock
-let paying: PayingStack
-let productRef: string
-let planRef: string
 let visitor: Visitor
 let customerRef: string
 
-beforeAll(async () => {
-  clock = createManualClock(start)
-  const settings = { TOLLGATE_PAYMENT_WAIT_MS: '300', TOLLGATE_STRIPE_TIMEOUT_MS: '2000' }
-  paying = await startPayingStack({ clock, settings, logLevel: 'silent' })
-  // The bank only answers when the test tells it to.
-  await paying.simulate('clock', { isHeld: true })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
-  planRef = (await paying.client.createPlan(productRef, plan)).reference
-})
+const clock = createManualClock(start)
+const settings = { TOLLGATE_PAYMENT_WAIT_MS: '300', TOLLGATE_STRIPE_TIMEOUT_MS: '2000' }
+const paying = await startPayingStack({ clock, settings, logLevel: 'silent' })
+// The bank only answers when the test tells it to.
+await paying.simulate('clock', { isHeld: true })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
+const planRef = (await paying.client.createPlan(productRef, plan)).reference
 afterAll(() => paying.stop())
 
 beforeEach(async () => {
@@ -49,7 +43,7 @@ async function paidMinor(): Promise<unknown> {
 test.each([
   ['4000000000010001', 'Done', 1],
   ['4000000000010019', 'Pay $49.00', 0],
-])('whoever waits for a bank that takes its time sees what comes of it: %s', async (...of) => {
+])('shows the outcome to a customer who waits for a slow bank: %s', async (...of) => {
   const [card, heading, purchases] = of
   const { page } = visitor
   await page.getByRole('button', { name: 'Continue to payment' }).click()
@@ -63,7 +57,7 @@ test.each([
   expect(await paying.purchasesOf(customerRef)).toHaveLength(purchases)
 })
 
-test('a processor that is away is told of, and nothing is charged', async () => {
+test('reports an unavailable processor, and charges nothing', async () => {
   const { page } = visitor
   await paying.simulate('faults', { kind: 'reset_before', times: 20 })
   await page.getByRole('button', { name: 'Continue to payment' }).click()
@@ -77,7 +71,7 @@ test('a processor that is away is told of, and nothing is charged', async () => 
   expect(await paidMinor()).toBe(4_900)
 })
 
-test('in two tabs it is paid once', async () => {
+test('charges once in two tabs', async () => {
   const { page } = visitor
   const other = await page.context().newPage()
   await other.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
@@ -114,7 +108,7 @@ async function chargesOfCustomer() {
   return data.filter(({ paid }) => paid)
 }
 
-test('going back from the card and on again is the same payment', async () => {
+test('continues the same payment after going back from the card form', async () => {
   const { page } = visitor
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('heading', { name: 'Pay $49.00' }).waitFor()
@@ -133,7 +127,7 @@ test('going back from the card and on again is the same payment', async () => {
   expect(await paidMinor()).toBe(4_900)
 })
 
-test('who comes back from the bank after the checkout has expired has what was paid', async () => {
+test('gives a customer the paid plan who returns from the bank after the checkout expired', async () => {
   const { page } = visitor
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('button', { name: 'Enter card' }).click()
@@ -144,7 +138,7 @@ test('who comes back from the bank after the checkout has expired has what was p
   expect(await paying.purchasesOf(customerRef)).toHaveLength(1)
 })
 
-test('who is not back yet when the checkout expires is told so', async () => {
+test('tells a customer who returns late that the checkout expired', async () => {
   const { page } = visitor
   clock.set('2026-03-20T12:20:00Z')
   await page.getByRole('button', { name: 'Continue to payment' }).click()

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => paying.stop())
 
 describe('a plan', () => {
-  test('is paid by card, set-up fee included', async () => {
+  test('is paid by card, including the set-up fee', async () => {
     const customerRef = await createCustomer(paying.client)
     const visitor = await createVisitor(paying.browser)
     const { page } = visitor
@@ -63,7 +63,7 @@ describe('a plan', () => {
     await visitor.close()
   })
 
-  test('is paid in another currency it is sold in', async () => {
+  test('is paid in another currency in which it is sold', async () => {
     const customerRef = await createCustomer(paying.client)
     const visitor = await createVisitor(paying.browser, { locale: 'de-DE' })
     const { page } = visitor
@@ -80,7 +80,7 @@ describe('a plan', () => {
     await visitor.close()
   })
 
-  test('is not given for a card that is declined, and is for the next one', async () => {
+  test('does not start with a declined card, and starts with the next one', async () => {
     const customerRef = await createCustomer(paying.client)
     const visitor = await createVisitor(paying.browser)
     const { page } = visitor
@@ -113,7 +113,7 @@ describe('a plan', () => {
   test.each([
     ['Yes, it is me', 'Done', 1],
     ['No', 'Pay $59.00', 0],
-  ])('waits for the bank, whose customer says: %s', async (answer, heading, purchases) => {
+  ])("waits for the customer's answer to the bank: %s", async (answer, heading, purchases) => {
     const customerRef = await createCustomer(paying.client)
     const visitor = await createVisitor(paying.browser)
     const { page } = visitor
@@ -126,7 +126,7 @@ describe('a plan', () => {
     await visitor.close()
   })
 
-  test('is charged once, however often the way is gone', async () => {
+  test('is charged once, however often the customer repeats the steps', async () => {
     const customerRef = await createCustomer(paying.client)
     const visitor = await createVisitor(paying.browser)
     const { page } = visitor
@@ -158,7 +158,7 @@ async function pressTabTo(page: Page, text: RegExp): Promise<void> {
   throw new Error(`No element with the text ${text.source} gets the focus.`)
 }
 
-test('credits are bought from the portal, and lead back to it', async () => {
+test('returns to the portal after buying credits', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -202,7 +202,7 @@ test('credits are bought from the portal, and lead back to it', async () => {
   await visitor.close()
 })
 
-test('what was bought has its invoices in the portal, which say how it was paid', async () => {
+test('shows invoices in the portal with the card that paid them', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -238,7 +238,7 @@ const brokenDates = `(() => {
   return [...dates, ...wide].map((element) => element.textContent)
 })()`
 
-test('a plan that does not renew says so, before and after it is bought', async () => {
+test('says that a plan does not renew, before and after it is bought', async () => {
   const plan = { name: 'Once', type: 'recurring', billingCycle: 'monthly', price: 900 }
   const once = await paying.client.createPlan(productRef, { ...plan, autoRenew: false })
   const customerRef = await createCustomer(paying.client)
@@ -260,7 +260,7 @@ test('a plan that does not renew says so, before and after it is bought', async 
   await visitor.close()
 })
 
-test('a plan that replaces another one takes off what that is worth', async () => {
+test('deducts the value of the replaced plan', async () => {
   const team = { name: 'Team', type: 'recurring', billingCycle: 'monthly', price: 9_900 }
   const { reference: teamRef } = await paying.client.createPlan(productRef, team)
   const customerRef = await createCustomer(paying.client)
@@ -285,7 +285,7 @@ test('a plan that replaces another one takes off what that is worth', async () =
   await visitor.close()
 })
 
-test('the whole checkout is done by keyboard alone, the card included', async () => {
+test('can be completed by keyboard alone, including the card', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -336,7 +336,7 @@ const focusedName = `(() => {
   return (label ?? focused.innerText ?? '').trim()
 })()`
 
-test('a payment of somebody else is not shown', async () => {
+test('does not show a payment of another customer', async () => {
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
   const [one, other] = [await createCustomer(paying.client), await createCustomer(paying.client)]

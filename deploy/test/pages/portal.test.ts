@@ -136,7 +136,7 @@ async function openPortal(visitor: Visitor, of = {}, title = 'Your plans'): Prom
   return link
 }
 
-test('who never had a plan chooses from all that is offered', async () => {
+test('offers all plans to a customer without a plan', async () => {
   const { reference } = await client.createCustomer({ email: 'new@example.com', name: 'Newcomer' })
   const visitor = await createVisitor(browser)
   const { page } = visitor
@@ -154,7 +154,7 @@ test('who never had a plan chooses from all that is offered', async () => {
   await visitor.close()
 })
 
-test('who can choose nothing is told whom to ask', async () => {
+test('names a contact to a customer without any offered plan', async () => {
   const { sandbox } = await stack.createProvider()
   await sandbox.send('PATCH', '/v1/ui/merchant', { supportEmail: 'help@empty.example' })
   await sandbox.createProduct({ name: 'Without plans' })
@@ -171,7 +171,7 @@ test('who can choose nothing is told whom to ask', async () => {
 })
 
 describe('the link', () => {
-  test('opens the portal, and then is in no address and good for nobody else', async () => {
+  test('opens the portal once, and disappears from the address bar', async () => {
     const [ada, eve] = [await createVisitor(browser), await createVisitor(browser)]
     const link = await openPortal(ada)
     expect(ada.page.url()).toMatch(/\/customer\/manage\/[0-9a-f]{20}$/)
@@ -186,7 +186,7 @@ describe('the link', () => {
     await eve.close()
   })
 
-  test('waits for whoever has no scripts, and for whatever only looks at links', async () => {
+  test('waits for a click of clients without scripts and of link scanners', async () => {
     const visitor = await createVisitor(browser, { javaScriptEnabled: false })
     const link = await portalLink()
     for (const method of ['GET', 'HEAD']) expect((await fetch(link, { method })).status).toBe(200)
@@ -196,7 +196,7 @@ describe('the link', () => {
     await visitor.close()
   })
 
-  test('is good for a quarter of an hour', async () => {
+  test('expires after 15 minutes', async () => {
     const link = await portalLink()
     clock.set('2026-03-20T12:15:00Z')
     const visitor = await createVisitor(browser)
@@ -208,7 +208,7 @@ describe('the link', () => {
   })
 
   test.each(['', '?id=', '?id=0123', `?id=${'f'.repeat(32)}`, '?id[]=1', '/0123', '/0123/credits'])(
-    'that nobody was given leads nowhere: %j',
+    'opens nothing if it was never issued: %j',
     async (query) => {
       const answer = await fetch(`${stack.baseUrl}/customer/manage${query}`)
       expect([401, 404]).toContain(answer.status)
@@ -218,7 +218,7 @@ describe('the link', () => {
   )
 })
 
-test('a plan shows what was carried over, what its usage costs so far, and every meter', async () => {
+test('shows carried-over units, the cost of usage so far, and every meter of a plan', async () => {
   const visitor = await createVisitor(browser)
   const { page } = visitor
   await page.goto(await portalLink({ customerRef: payerRef }))
@@ -244,14 +244,14 @@ describe('the portal', () => {
   })
   afterAll(() => visitor.close())
 
-  test('shows what the customer has', async () => {
+  test("shows the customer's plan and usage", async () => {
     const card = visitor.page.getByRole('article', { name: 'Weather API' })
     await expect(card.innerText()).resolves.toMatch(/Starter[^]*Active[^]*Free[^]*Apr 9, 2026/)
     await expect(card.innerText()).resolves.toMatch(/\d+ of 1,000 requests/)
     await visitor.inspect('portal-plans')
   })
 
-  test('shows usage as a picture and as a table', async () => {
+  test('shows usage as a chart and as a table', async () => {
     await visitor.page.getByRole('link', { name: 'Weather API' }).click()
     await visitor.page.getByRole('img', { name: /Requests: \d/ }).waitFor()
     await visitor.page.getByText('Show as a table').click()
@@ -259,7 +259,7 @@ describe('the portal', () => {
     await visitor.inspect('portal-purchase')
   })
 
-  test('lets a plan be cancelled, says what that means, and lets it be taken back', async () => {
+  test('cancels a plan after explaining the consequences, and reactivates it', async () => {
     const { page } = visitor
     await page.getByRole('link', { name: 'Cancel plan' }).click()
     await page.getByText('You can use it until Apr 9, 2026.').waitFor()
@@ -281,7 +281,7 @@ describe('the portal', () => {
     expect(again.body).not.toHaveProperty('cancelledAt')
   })
 
-  test('says who did it, in the audit log', async () => {
+  test('records the customer in the audit log', async () => {
     const { body } = await client.send('GET', `/v1/ui/audit-log?reference=${purchaseRef}`)
     const { entries } = body as { entries: { actor: string; operation: string }[] }
     expect(entries.map(({ actor, operation }) => `${actor} ${operation}`)).toEqual(
@@ -292,7 +292,7 @@ describe('the portal', () => {
     )
   })
 
-  test('shows credits and what moved them', async () => {
+  test('shows credits and their movements', async () => {
     const { page } = visitor
     await page.getByRole('link', { name: 'Credits' }).click()
     await page.getByText('252,800 credits').waitFor()
@@ -303,7 +303,7 @@ describe('the portal', () => {
     await page.getByText('Page 2 of 2').waitFor()
   })
 
-  test('keeps what is asked of automatic top-up, and says why it cannot be had', async () => {
+  test('stores the terms of automatic top-up, and says why it is not active', async () => {
     const { page } = visitor
     await page.getByRole('link', { name: 'Credits' }).click()
     await page.getByLabel('When the balance falls below').fill('20')
@@ -345,7 +345,7 @@ describe('the portal', () => {
     await visitor.inspect('portal-invoices')
   })
 
-  test('is written in the language of the browser, with its numbers and days', async () => {
+  test("is in the browser's language, including numbers and dates", async () => {
     const german = await createVisitor(browser, { locale: 'de-DE' })
     await openPortal(german, {}, 'Ihre Tarife')
     await german.page.getByText('09.04.2026').first().waitFor()
@@ -355,7 +355,7 @@ describe('the portal', () => {
     await german.close()
   })
 
-  test('is written in the language of its session, as is the checkout that it opens', async () => {
+  test("is in the session's language, as is the checkout that it opens", async () => {
     const japanese = await createVisitor(browser)
     await openPortal(japanese, { locale: 'ja' }, 'ご利用中のプラン')
     await japanese.page.getByRole('button', { name: 'プランを変更' }).click()
@@ -363,7 +363,7 @@ describe('the portal', () => {
     await japanese.close()
   })
 
-  test('shows the provider’s picture', async () => {
+  test('shows the provider’s logo', async () => {
     const headers = { 'content-type': 'image/png', authorization: `Bearer ${secretKey}` }
     const answer = await fetch(`${stack.baseUrl}/v1/ui/merchant/logo`, {
       method: 'PUT',
@@ -377,7 +377,7 @@ describe('the portal', () => {
     await expect(visitor.page.evaluate(width)).resolves.toBe(1)
   })
 
-  test.each(['#ffff00', '#000000'])('can be read with the accent colour %s', async (color) => {
+  test.each(['#ffff00', '#000000'])('is readable with the accent color %s', async (color) => {
     await post('PATCH', '/v1/ui/merchant', { accentColor: color })
     const { page } = visitor
     await page.reload()
@@ -387,7 +387,7 @@ describe('the portal', () => {
     await post('PATCH', '/v1/ui/merchant', { accentColor: null })
   })
 
-  test('ends with signing out', async () => {
+  test('ends after signing out', async () => {
     const { page } = visitor
     const address = page.url()
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, afterEach, expect, test } from 'vitest'
 import type { Page, Route } from 'playwright-core'
 import { createCustomer } from '../offers.ts'
-import { startPayingStack, type PayingStack } from './paying.ts'
+import { startPayingStack } from './paying.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 /*
@@ -10,17 +10,12 @@ import { createVisitor, type Visitor } from './visitor.ts'
  * browser, Stripe's script is replaced by a fake, and requests to Stripe go to the simulator.
  */
 
-let paying: PayingStack
-let productRef: string
-let planRef: string
 let visitor: Visitor
 
-beforeAll(async () => {
-  paying = await startPayingStack({ isLikeStripe: true })
-  productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
-  const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
-  planRef = (await paying.client.createPlan(productRef, plan)).reference
-})
+const paying = await startPayingStack({ isLikeStripe: true })
+const productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
+const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
+const planRef = (await paying.client.createPlan(productRef, plan)).reference
 afterAll(() => paying.stop())
 
 beforeEach(async () => {
@@ -66,7 +61,7 @@ async function openPayment(customerRef: string): Promise<Page> {
   return page
 }
 
-test('a plan is paid, after a card that was declined', async () => {
+test('pays for a plan after a declined card', async () => {
   const customerRef = await createCustomer(paying.client)
   const page = await openPayment(customerRef)
   const payment = page.url()
@@ -96,7 +91,7 @@ test('a plan is paid, after a card that was declined', async () => {
   expect(await paying.purchasesOf(customerRef)).toMatchObject([{ status: 'active' }])
 })
 
-test('the bank is asked, and leads back', async () => {
+test("returns from the bank's confirmation", async () => {
   const customerRef = await createCustomer(paying.client)
   const page = await openPayment(customerRef)
   await page.getByLabel('Card number').fill('4000002760003184')
@@ -105,7 +100,7 @@ test('the bank is asked, and leads back', async () => {
   await page.getByRole('heading', { name: 'Done' }).waitFor()
 })
 
-test('a card is saved in the portal', async () => {
+test('saves a card in the portal', async () => {
   const { page } = visitor
   await page.goto(await paying.portalLink(await createCustomer(paying.client)))
   await page.getByRole('link', { name: 'Payment' }).click()
@@ -123,14 +118,14 @@ test('a card is saved in the portal', async () => {
   await visitor.inspect('portal-card-saved')
 })
 
-test('a script that does not come is told of', async () => {
+test("reports that Stripe's script did not load", async () => {
   await visitor.page.route('https://js.stripe.com/**', (route) => route.abort())
   const page = await openPayment(await createCustomer(paying.client))
   await page.getByRole('alert').getByText('The card form could not be loaded.').waitFor()
   await expect(page.getByRole('button', { name: 'Pay $49.00' }).isEnabled()).resolves.toBe(false)
 })
 
-test('the page of a card alone may use what is of Stripe', async () => {
+test("allows Stripe's scripts and frames only on the card page", async () => {
   const { page } = visitor
   const policies: string[] = []
   page.on('response', (response) => {

@@ -34,7 +34,7 @@ async function chargedTo(customerRef: string): Promise<unknown> {
     where customer_ref = ${customerRef} order by created_at`
 }
 
-test('the total follows the country before anything is paid, and is what is paid', async () => {
+test('updates the total when the country changes, and charges that total', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -70,7 +70,7 @@ test('the total follows the country before anything is paid, and is what is paid
   await visitor.close()
 })
 
-test('a business of another state pays no VAT, once its tax id is one', async () => {
+test('charges no VAT to a business in another state with a valid tax id', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -98,7 +98,7 @@ test('a business of another state pays no VAT, once its tax id is one', async ()
   await visitor.close()
 })
 
-test('credits are bought with their tax, which is known from then on', async () => {
+test('charges tax on credits, and remembers the tax details', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -119,7 +119,7 @@ test('credits are bought with their tax, which is known from then on', async () 
   await visitor.close()
 })
 
-test('without scripts the total is brought up to date by a button', async () => {
+test('updates the total by a button without scripts', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser, { javaScriptEnabled: false })
   const { page } = visitor

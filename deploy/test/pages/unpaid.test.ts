@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { createCustomer } from '../offers.ts'
-import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
+import { enterCard, startPayingStack, statusOf, waitForStatus, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
 /* Pages for customers whose renewal could not be charged, in a real browser with all services including the billing runner. */
@@ -29,7 +29,7 @@ async function buyWith(page: Page, customerRef: string, card: string): Promise<v
   await enterCard(page, card)
 }
 
-test('a bank that wants to hear from its customer does, and the plan goes on', async () => {
+test('renews the plan after the customer confirms the payment with the bank', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -37,7 +37,7 @@ test('a bank that wants to hear from its customer does, and the plan goes on', a
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-04-20T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
 
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'A payment did not go through' }).waitFor()
@@ -48,7 +48,7 @@ test('a bank that wants to hear from its customer does, and the plan goes on', a
   await page.getByRole('button', { name: /Pay \$49\.00 with/ }).click()
   await page.getByText('Your bank wants to make sure').waitFor()
   await visitor.inspect('portal-unpaid-bank')
-  const asked = page.url()
+  const bankUrl = page.url()
   await page.getByRole('link', { name: 'Continue to your bank' }).click()
   await page.getByRole('button', { name: 'No' }).click()
   await page.getByRole('alert').getByText('did not go through').waitFor()
@@ -58,13 +58,13 @@ test('a bank that wants to hear from its customer does, and the plan goes on', a
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByText('Thank you. The invoice is paid.').waitFor()
   expect(await statusOf(paying, customerRef)).toBe('active')
-  await page.goto(asked)
+  await page.goto(bankUrl)
   await page.getByText('Thank you. The invoice is paid.').waitFor()
   await expect(page.getByText('A payment did not go through').count()).resolves.toBe(0)
   await visitor.close()
 })
 
-test('who comes back from the bank to another portal, or to none, is told what became of the payment', async () => {
+test('shows the outcome to a customer who returns from the bank without the same portal session', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -73,7 +73,7 @@ test('who comes back from the bank to another portal, or to none, is told what b
   await page.getByRole('button', { name: 'Yes, it is me' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-05-21T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
 
   await toBank(page, customerRef)
   const bank = page.url()
@@ -125,7 +125,7 @@ async function toBank(page: Page, customerRef: string): Promise<void> {
   await page.getByRole('button', { name: 'Yes, it is me' }).waitFor()
 }
 
-test('another card is charged for what the first one was declined for', async () => {
+test('charges another card for the declined renewal', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -139,7 +139,7 @@ test('another card is charged for what the first one was declined for', async ()
   await enterCard(page, '4000000000000341')
   await page.getByText('Your card is saved.').waitFor()
   clock.set('2026-06-25T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
 
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
@@ -150,14 +150,14 @@ test('another card is charged for what the first one was declined for', async ()
   await enterCard(page, '5555555555554444')
   await page.getByText('Your card is saved.').waitFor()
   clock.set('2026-06-25T13:00:00Z')
-  await untilStatus(paying, customerRef, 'active')
+  await waitForStatus(paying, customerRef, 'active')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'Your plans' }).waitFor()
   await expect(page.getByText('A payment did not go through').count()).resolves.toBe(0)
   await visitor.close()
 })
 
-test('who has removed the card is asked for one, and is told what it is charged for', async () => {
+test('asks a customer without a card for one, and names the amount it will be charged', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -170,7 +170,7 @@ test('who has removed the card is asked for one, and is told what it is charged 
   await page.getByRole('button', { name: 'Remove card' }).click()
   await page.getByText('Your card is removed.').waitFor()
   clock.set('2026-08-01T12:00:00Z')
-  await untilStatus(paying, customerRef, 'past_due')
+  await waitForStatus(paying, customerRef, 'past_due')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
   await page.getByRole('button', { name: 'Add a card' }).click()
@@ -179,7 +179,7 @@ test('who has removed the card is asked for one, and is told what it is charged 
   await visitor.close()
 })
 
-test('a trial that ended without a card leads to its plan, which is not to be tried again', async () => {
+test('offers the plan of a trial that ended without a card, without another trial', async () => {
   const plan = { name: 'Trial', type: 'recurring', billingCycle: 'monthly', price: 2_900 }
   const tried = (await paying.client.createPlan(productRef, { ...plan, trialDays: 14 })).reference
   const customerRef = await createCustomer(paying.client)
@@ -191,7 +191,7 @@ test('a trial that ended without a card leads to its plan, which is not to be tr
   await page.getByRole('button', { name: 'Start the free trial' }).click()
   await page.getByRole('heading', { name: 'Done' }).waitFor()
   clock.set('2026-09-16T12:00:00Z')
-  await untilStatus(paying, customerRef, 'suspended')
+  await waitForStatus(paying, customerRef, 'suspended')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByText('Paused').waitFor()
   await page.getByText('The trial has ended. Choose a plan to continue.').waitFor()
@@ -209,7 +209,7 @@ test('a trial that ended without a card leads to its plan, which is not to be tr
   await visitor.close()
 })
 
-test('who has no plan any more is offered those of the last product', async () => {
+test('offers the plans of the last product to a customer whose plan has ended', async () => {
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
@@ -218,7 +218,7 @@ test('who has no plan any more is offered those of the last product', async () =
   const [bought] = await paying.purchasesOf(customerRef)
   await paying.send('POST', `/v1/sdk/purchases/${bought?.['reference'] as string}/cancel`)
   clock.set('2026-10-17T12:00:00Z')
-  await untilStatus(paying, customerRef, 'cancelled')
+  await waitForStatus(paying, customerRef, 'cancelled')
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('heading', { name: 'Choose a plan for Weather API' }).waitFor()
   await visitor.inspect('portal-plan-ended')

@@ -1,27 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { AutoRechargeResponse } from '@tollgate/schemas/http/auto-recharge'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
-import { eventually, PaymentStack } from './payment-stack.ts'
+import { eventually, PaymentStack, topUpTerms } from './payment-stack.ts'
 
 /* Automatic top-ups with a saved card when a wallet is low, by any process that notices it. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ hasWebhooks: true })
-})
+const payments = await PaymentStack.start({ hasWebhooks: true })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
 })
 
-async function balance(): Promise<number> {
-  const path = `/v1/sdk/customers/${customerRef}/balance`
-  return (await payments.call<BalanceBody>('GET', path)).body.credits
-}
+const balance = () => payments.balanceOf(customerRef)
 
 async function config() {
   const path = `/v1/sdk/auto-recharge?customerRef=${customerRef}`
@@ -29,16 +22,9 @@ async function config() {
 }
 
 /** Buys a top-up of 10 dollars and enables automatic top-ups of 20 dollars below 5, with the card that paid it. */
-async function armed(card: string, more: object = {}): Promise<void> {
+async function enableTopUps(card: string, more: object = {}): Promise<void> {
   sequence += 1
-  const autoRecharge = {
-    enabled: true,
-    triggerType: 'balance',
-    currency: 'USD',
-    thresholdAmountMajor: 5,
-    topupAmountMajor: 20,
-    ...more,
-  }
+  const autoRecharge = { ...topUpTerms, ...more }
   const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD', autoRecharge }
   const { body } = await payments.createIntent(`arm-${sequence}`, { customerRef, ...topUp })
   expect((await config()).status).toBe('pending_setup')
@@ -56,8 +42,8 @@ async function spend(credits: number): Promise<void> {
   })
 }
 
-test('a wallet that runs low is filled once, and again when it runs low again', async () => {
-  await armed('pm_card_visa')
+test('tops up a low wallet once, and again when it is low again', async () => {
+  await enableTopUps('pm_card_visa')
   await spend(60_000)
   await eventually(async () => expect(await balance()).toBe(240_000))
   const after = await config()
@@ -68,8 +54,8 @@ test('a wallet that runs low is filled once, and again when it runs low again', 
   expect((await config()).monthlySpendMinor).toBe(4000)
 })
 
-test('no more than the cap of a month is spent', async () => {
-  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
+test('never spends more than the cap of a month', async () => {
+  await enableTopUps('pm_card_visa', { maxMonthlySpendMajor: 20 })
   await spend(60_000)
   await eventually(async () => expect(await balance()).toBe(240_000))
   await spend(230_000)
@@ -77,25 +63,17 @@ test('no more than the cap of a month is spent', async () => {
   expect(await balance()).toBe(10_000)
   expect((await config()).status).toBe('active')
   // A higher cap takes effect immediately, even if the wallet has not changed recently.
-  await payments.stack.database.in('sandbox')`
+  await payments.sql`
     update wallets set updated_at = updated_at - interval '1 minute'
     where customer_ref = ${customerRef}`
-  const higher = {
-    customerRef,
-    enabled: true,
-    triggerType: 'balance',
-    currency: 'USD',
-    thresholdAmountMajor: 5,
-    topupAmountMajor: 20,
-    maxMonthlySpendMajor: 40,
-  }
+  const higher = { customerRef, ...topUpTerms, maxMonthlySpendMajor: 40 }
   expect((await payments.call('PUT', '/v1/sdk/auto-recharge', higher)).status).toBe(200)
   await eventually(async () => expect(await balance()).toBe(210_000))
 })
 
-test('after three declines nothing is charged, until there is another card', async () => {
-  await armed('pm_card_visa')
-  const sql = payments.stack.database.in('sandbox')
+test('stops charging after three declines until another card is saved', async () => {
+  await enableTopUps('pm_card_visa')
+  const { sql } = payments
   // From now on the bank declines the card.
   const [row] = await sql<{ processor_customer_id: string }[]>`
     select processor_customer_id from processor_customers where customer_ref = ${customerRef}`
@@ -119,16 +97,15 @@ test('after three declines nothing is charged, until there is another card', asy
   }
   await eventually(async () => expect((await config()).status).toBe('failed'))
   expect(await balance()).toBe(40_000)
-  const told = await payments.eventsOf(customerRef)
-  expect(told.filter((type) => type === 'customer.credit.auto_topup_failed')).toHaveLength(3)
-  expect(told.filter((type) => type === 'payment.failed')).toHaveLength(3)
-  expect(told).not.toContain('payment.canceled')
+  const events = await payments.eventsOf(customerRef)
+  expect(events.filter((type) => type === 'customer.credit.auto_topup_failed')).toHaveLength(3)
+  expect(events.filter((type) => type === 'payment.failed')).toHaveLength(3)
+  expect(events).not.toContain('payment.canceled')
 })
 
 /** Returns the failures reported to the customer. */
 async function failures(): Promise<unknown[]> {
-  const pool = payments.stack.database.in('sandbox')
-  const events = await listOutboxEvents(pool, payments.tenant.providerId, 100_000)
+  const events = await listOutboxEvents(payments.sql, payments.tenant.providerId, 100_000)
   return events
     .filter(({ type }) => type === 'customer.credit.auto_topup_failed')
     .filter(({ object }) => JSON.stringify(object).includes(customerRef))
@@ -136,8 +113,8 @@ async function failures(): Promise<unknown[]> {
 }
 
 /** Waits until the wallet was checked once more after this call. */
-async function lookedAt(): Promise<void> {
-  const sql = payments.stack.database.in('sandbox')
+async function recheck(): Promise<void> {
+  const { sql } = payments
   await sql`update auto_recharges set looked_at = null where customer_ref = ${customerRef}`
   await eventually(async () => {
     const rows = await sql`
@@ -147,13 +124,13 @@ async function lookedAt(): Promise<void> {
 }
 
 async function ask(fields: object): Promise<{ status: number; body: { message?: string } }> {
-  const asked = { customerRef, enabled: true, triggerType: 'balance', currency: 'USD' }
+  const request = { customerRef, enabled: true, triggerType: 'balance', currency: 'USD' }
   const amounts = { thresholdAmountMajor: 5, topupAmountMajor: 20 }
-  return payments.call('PUT', '/v1/sdk/auto-recharge', { ...asked, ...amounts, ...fields })
+  return payments.call('PUT', '/v1/sdk/auto-recharge', { ...request, ...amounts, ...fields })
 }
 
-test('tax counts as spent, and a month must have room for it', async () => {
-  await armed('pm_card_visa', { maxMonthlySpendMajor: 20 })
+test('counts tax towards the cap of a month', async () => {
+  await enableTopUps('pm_card_visa', { maxMonthlySpendMajor: 20 })
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
   const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
@@ -165,7 +142,7 @@ test('tax counts as spent, and a month must have room for it', async () => {
   await eventually(async () =>
     expect(await failures()).toEqual([{ customerRef, paymentIntentId: null, reason }]),
   )
-  await lookedAt()
+  await recheck()
   expect(await failures()).toHaveLength(1)
   expect(await config()).toMatchObject({ status: 'active', failureCount: 0, monthlySpendMinor: 0 })
 
@@ -176,21 +153,21 @@ test('tax counts as spent, and a month must have room for it', async () => {
   await eventually(async () => expect(await balance()).toBe(240_000))
   expect(await config()).toMatchObject({ monthlySpendMinor: 2500, status: 'active' })
   await spend(230_000)
-  await lookedAt()
+  await recheck()
   // The monthly cap is reached, which is not a failure.
   expect(await balance()).toBe(10_000)
   expect(await failures()).toHaveLength(1)
-  const paid = await payments.stack.database.in('sandbox')`
+  const paid = await payments.sql`
     select original_amount::text as amount from payment_intents
     where customer_ref = ${customerRef} and status = 'succeeded' order by created_at`
   expect(paid).toEqual([{ amount: '1000' }, { amount: '2500' }])
 })
 
-test('a currency that has lost its exchange rate is told of, and charged when it has one again', async () => {
+test('reports a currency without an exchange rate, and charges it once it has one again', async () => {
   await payments.call('PATCH', '/v1/ui/merchant', { supportedTopupCurrencies: ['KWD'] })
   const rate = { unitsPerDollar: '0.3' }
   await payments.call('PUT', '/v1/ui/exchange-rates/KWD', rate)
-  await armed('pm_card_visa')
+  await enableTopUps('pm_card_visa')
   expect((await ask({ currency: 'KWD', topupAmountMajor: 6 })).status).toBe(200)
   await payments.call('DELETE', '/v1/ui/exchange-rates/KWD')
   await spend(60_000)
@@ -198,10 +175,10 @@ test('a currency that has lost its exchange rate is told of, and charged when it
   await eventually(async () =>
     expect(await failures()).toEqual([{ customerRef, paymentIntentId: null, reason }]),
   )
-  await lookedAt()
+  await recheck()
   expect(await failures()).toHaveLength(1)
   await payments.call('PUT', '/v1/ui/exchange-rates/KWD', rate)
-  await lookedAt()
+  await recheck()
   await eventually(async () => expect(await balance()).toBe(240_000))
   expect(await config()).toMatchObject({ failureCount: 0, monthlySpendMinor: 600 })
 })

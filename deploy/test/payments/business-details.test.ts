@@ -1,70 +1,37 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
-import type {
-  PaymentIntentBody,
-  ProcessedPaymentBody,
-} from '@tollgate/schemas/http/payment-intents'
-import { eventually, type PaymentStack } from './payment-stack.ts'
-import {
-  adoptedMoney,
-  amountAtProcessor,
-  german,
-  setDetailsOf,
-  startSwedishProvider,
-  swede,
-  topUpOf,
-} from './taxed-payments.ts'
+import { describe, expect, test } from 'vitest'
+import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
+import { eventually } from './payment-stack.ts'
+import { reconcileAmount, german, startSwedishProvider, swede } from './taxed-payments.ts'
 
 /* A Swedish provider asks its customers for their country. The amounts of payments then include tax. */
 
-let payments: PaymentStack
-let customerRef: string
-let sequence = 0
-
-beforeAll(async () => {
-  payments = await startSwedishProvider()
-})
-afterAll(() => payments.stop())
-beforeEach(async () => {
-  sequence += 1
-  customerRef = await payments.createCustomer()
-})
-
-const topUp = (amount?: number, currency?: string): Promise<PaymentIntentBody> =>
-  topUpOf(payments, customerRef, `taxed-${sequence}`, amount, currency)
-
-const setDetails = (reference: string, details: object) =>
-  setDetailsOf(payments, reference, details)
-
-const atProcessor = (processorPaymentId: string): Promise<number> =>
-  amountAtProcessor(payments, processorPaymentId)
+const { payments, provider, topUp, setDetails, pay, amountAtProcessor } =
+  await startSwedishProvider()
 
 async function intentOf(reference: string): Promise<PaymentIntentBody> {
   return (await payments.call<PaymentIntentBody>('GET', `/v1/sdk/payment-intents/${reference}`))
     .body
 }
 
-async function pay({ processorPaymentId }: PaymentIntentBody): Promise<ProcessedPaymentBody> {
-  await payments.confirm(processorPaymentId)
-  return (await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)).body
-}
-
 function changesOf(reference: string) {
-  return payments.stack.database.in('sandbox')<{ outcome: string; amount: string }[]>`
+  return payments.sql<{ outcome: string; amount: string }[]>`
     select outcome, request ->> 'originalAmountMinor' as amount from payment_attempts
     where intent_ref = ${reference} and operation = 'change' order by number`
 }
 
 function keptDetails() {
-  return payments.stack.database.in('sandbox')`
+  return payments.sql`
     select is_business, business_name, customer_name, country, tax_id, tax_id_type
-    from customer_tax_details where customer_ref = ${customerRef}`
+    from customer_tax_details where customer_ref = ${provider.customerRef}`
 }
 
-describe('the payment asks for the tax', () => {
-  test('on top of a price in dollars, and gives what was bought before it', async () => {
+describe('tax on a payment', () => {
+  test('is added to a price in dollars, and the customer receives what the price buys', async () => {
     const intent = await topUp()
-    const answer = await setDetails(intent.processorPaymentId, { ...swede, customerRef })
+    const answer = await setDetails(intent.processorPaymentId, {
+      ...swede,
+      customerRef: provider.customerRef,
+    })
     expect([answer.status, answer.body]).toEqual([
       200,
       {
@@ -79,25 +46,24 @@ describe('the payment asks for the tax', () => {
         },
       },
     ])
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1250)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1250)
     expect(await intentOf(intent.transactionId!)).toMatchObject({
       amount: 1250,
       originalAmount: 1250,
       status: 'requires_payment_method',
     })
     expect((await pay(intent)).status).toBe('succeeded')
-    const balance = `/v1/sdk/customers/${customerRef}/balance`
-    expect((await payments.call<BalanceBody>('GET', balance)).body.credits).toBe(100_000)
+    expect(await payments.balanceOf(provider.customerRef)).toBe(100_000)
     expect(await payments.succeededCharges(intent.processorPaymentId)).toBe(1)
   })
 
-  test('of another answer in place of the first, always of the price', async () => {
+  test('is computed again from the price for each new answer of the customer', async () => {
     const intent = await topUp()
     const totals = []
     const finn = { isBusiness: false, customerCountry: 'FI' }
     for (const details of [swede, german, finn, swede, swede]) {
       const { body } = await setDetails(intent.transactionId!, details)
-      expect(await atProcessor(intent.processorPaymentId)).toBe(body.taxBreakdown.total)
+      expect(await amountAtProcessor(intent.processorPaymentId)).toBe(body.taxBreakdown.total)
       totals.push([body.taxBreakdown.total, body.taxBreakdown.treatment])
     }
     expect(totals).toEqual([
@@ -116,10 +82,10 @@ describe('the payment asks for the tax', () => {
     ])
   })
 
-  test('within a price whose plan says so', async () => {
+  test('is included in the price if the plan says so', async () => {
     const planRef = await payments.createPlan({ price: 1250, taxBehavior: 'inclusive' })
-    const asked = { customerRef, productRef: payments.productRef, planRef }
-    const { body: intent } = await payments.createIntent(`taxed-${sequence}`, asked)
+    const plan = { productRef: payments.productRef, planRef }
+    const { body: intent } = await provider.createIntent(plan)
     const { body } = await setDetails(intent.processorPaymentId, swede)
     expect(body.taxBreakdown).toMatchObject({
       ...{ subtotal: 1000, taxAmount: 250, total: 1250, inclusive: true },
@@ -128,19 +94,19 @@ describe('the payment asks for the tax', () => {
     expect((await pay(intent)).status).toBe('succeeded')
   })
 
-  test('as the product says, where the plan does not', async () => {
+  test("follows the product's tax behavior if the plan has none", async () => {
     const path = `/v1/sdk/products/${payments.productRef}`
     expect((await payments.call('PUT', path, { taxBehavior: 'inclusive' })).status).toBe(200)
     const planRef = await payments.createPlan({ price: 2500 })
-    const asked = { customerRef, productRef: payments.productRef, planRef }
-    const { body: intent } = await payments.createIntent(`taxed-${sequence}`, asked)
+    const plan = { productRef: payments.productRef, planRef }
+    const { body: intent } = await provider.createIntent(plan)
     const { body } = await setDetails(intent.processorPaymentId, swede)
     expect(body.taxBreakdown).toMatchObject({ taxAmount: 500, total: 2500, inclusive: true })
   })
 })
 
-describe('what a customer has said', () => {
-  test('is kept, and where it is serves the next payment', async () => {
+describe('business details of a customer', () => {
+  test('are stored, and tax the next payment', async () => {
     const intent = await topUp()
     expect((await setDetails(intent.processorPaymentId, german)).status).toBe(200)
     expect(await keptDetails()).toEqual([
@@ -153,17 +119,17 @@ describe('what a customer has said', () => {
         tax_id_type: 'eu_vat',
       },
     ])
-    sequence += 1
+    provider.sequence += 1
     const next = await topUp()
     const { body } = await setDetails(next.processorPaymentId, { isBusiness: false })
     expect(body.taxBreakdown).toMatchObject({ taxRate: 0.19, total: 1190 })
     expect(await keptDetails()).toMatchObject([{ is_business: false, tax_id: null, country: 'DE' }])
   })
 
-  test('is forgotten with it, and its payment takes nothing any more', async () => {
+  test('are deleted with the customer, whose open payment can no longer be paid', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, german)
-    await payments.call('DELETE', `/v1/ui/customers/${customerRef}`)
+    await payments.call('DELETE', `/v1/ui/customers/${provider.customerRef}`)
     expect(await keptDetails()).toEqual([])
     expect((await setDetails(intent.processorPaymentId, swede)).status).toBe(400)
     expect(await keptDetails()).toEqual([])
@@ -177,18 +143,18 @@ describe('what a customer has said', () => {
     [{ isBusiness: true, country: 'DE', taxId: 'DE12' }, 'taxId DE12 is not a tax id of DE'],
     [{ ...swede, taxIdType: 'ch_vat' }, 'Validation failed'],
     [{ ...swede, customerName: 'x'.repeat(101) }, 'Validation failed'],
-  ])('%j is refused and keeps nothing: %s', async (details, message) => {
+  ])('refuses %j and stores nothing: %s', async (details, message) => {
     const intent = await topUp()
     const answer = await setDetails(intent.processorPaymentId, details)
     expect([answer.status, answer.body.message]).toEqual([
       400,
       expect.stringContaining(message) as string,
     ])
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1000)
     expect(await keptDetails()).toEqual([])
   })
 
-  test('is said of its own payments alone, and of those that there are', async () => {
+  test('are accepted only for existing payments of the same customer', async () => {
     const intent = await topUp()
     const other = await payments.createCustomer()
     const answer = await setDetails(intent.processorPaymentId, { ...swede, customerRef: other })
@@ -198,8 +164,8 @@ describe('what a customer has said', () => {
   })
 })
 
-describe('a payment that has ended', () => {
-  test('answers a repetition, and is not changed', async () => {
+describe('a payment that has succeeded', () => {
+  test('answers a repeated request with the first response, and does not change', async () => {
     const intent = await topUp()
     const first = await setDetails(intent.processorPaymentId, swede)
     await pay(intent)
@@ -215,7 +181,7 @@ describe('a payment that has ended', () => {
     expect(await keptDetails()).toMatchObject([{ country: 'SE' }])
   })
 
-  test('that was confirmed a moment before keeps its amount', async () => {
+  test('keeps its amount if it was confirmed just before the request', async () => {
     const intent = await topUp()
     await payments.confirm(intent.processorPaymentId)
     expect((await setDetails(intent.processorPaymentId, swede)).status).toBe(400)
@@ -226,7 +192,7 @@ describe('a payment that has ended', () => {
   })
 })
 
-describe('a fault while the amount is changed', () => {
+describe('a fault while the amount changes', () => {
   test.each([
     'error_before',
     'error_after',
@@ -234,7 +200,7 @@ describe('a fault while the amount is changed', () => {
     'reset_after',
     'hang_before',
     'hang_after',
-  ])('%s: asked again, it is changed and paid once', async (kind) => {
+  ])('%s: changes the amount once after a retry, and charges it once', async (kind) => {
     const intent = await topUp()
     // After a reset, the SDK repeats the request once, so both attempts must fail.
     const times = kind.startsWith('reset') ? 2 : 1
@@ -245,7 +211,7 @@ describe('a fault while the amount is changed', () => {
       const again = await setDetails(intent.processorPaymentId, swede)
       expect([again.status, again.body]).toMatchObject([200, { taxBreakdown: { total: 1250 } }])
     })
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1250)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1250)
     const changes = await changesOf(intent.transactionId!)
     expect(changes.filter(({ outcome }) => outcome === 'sent' || outcome === 'unknown')).toEqual([])
     expect((await pay(intent)).status).toBe('succeeded')
@@ -254,9 +220,9 @@ describe('a fault while the amount is changed', () => {
 })
 
 /* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
-describe('killed', () => {
-  async function forgetAnswer(reference: string): Promise<void> {
-    const sql = payments.stack.database.in('sandbox')
+describe('a process that is killed', () => {
+  async function restoreSentChange(reference: string): Promise<void> {
+    const { sql } = payments
     await sql`
       update payment_intents set amount = 1000, original_amount = 1000, tax = null
       where reference = ${reference}`
@@ -265,33 +231,33 @@ describe('killed', () => {
       where intent_ref = ${reference} and operation = 'change'`
   }
 
-  test('after the call: the customer pays what the processor asks for', async () => {
+  test('after the call: the customer pays the amount at the processor', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     expect((await pay(intent)).status).toBe('succeeded')
     expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1250 })
-    const [kept] = await payments.stack.database.in('sandbox')`
+    const [kept] = await payments.sql`
       select tax ->> 'taxMinor' as tax from payment_intents
       where reference = ${intent.transactionId!}`
     expect(kept).toEqual({ tax: '250' })
   })
 
-  test('after the call: whoever looks finds the amount, and another answer replaces it', async () => {
+  test('after the call: the next read finds the amount, and another answer replaces it', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: 1250 })
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     const { body } = await setDetails(intent.processorPaymentId, german)
     expect(body.taxBreakdown.total).toBe(1000)
-    expect(await atProcessor(intent.processorPaymentId)).toBe(1000)
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1000)
   })
 
-  test('before the call, and paid meanwhile: what was paid is what it was over', async () => {
+  test('before the call, while the customer pays: the payment keeps the paid amount', async () => {
     const intent = await topUp()
     await setDetails(intent.processorPaymentId, swede)
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentChange(intent.transactionId!)
     await payments.stripe('POST', `payment_intents/${intent.processorPaymentId}`, {
       amount: '1000',
     })
@@ -302,37 +268,37 @@ describe('killed', () => {
 })
 
 /* Reads of the processor that are taken at one moment and applied later, in any order. */
-describe('a look', () => {
-  test('of before a change says nothing, unless that amount was paid', async () => {
+describe('a read of the processor', () => {
+  test('is ignored if it precedes a change, unless its amount was paid', async () => {
     const { transactionId: reference = '' } = await topUp()
     const finn = { isBusiness: false, customerCountry: 'FI' }
     for (const details of [swede, finn]) await setDetails(reference, details)
-    expect(await adoptedMoney(payments, reference, 1255n, 'open')).toEqual([1255n, 1255n, 255n])
+    expect(await reconcileAmount(payments, reference, 1255n, 'open')).toEqual([1255n, 1255n, 255n])
     for (const amountMinor of [1000n, 1250n]) {
-      expect(await adoptedMoney(payments, reference, amountMinor, 'open')).toBeUndefined()
+      expect(await reconcileAmount(payments, reference, amountMinor, 'open')).toBeUndefined()
     }
-    expect(await adoptedMoney(payments, reference, 1250n, 'succeeded')).toEqual([
+    expect(await reconcileAmount(payments, reference, 1250n, 'succeeded')).toEqual([
       1250n,
       1250n,
       250n,
     ])
-    expect(await adoptedMoney(payments, reference, 1000n, 'processing')).toEqual([
+    expect(await reconcileAmount(payments, reference, 1000n, 'processing')).toEqual([
       1000n,
       1000n,
       undefined,
     ])
   })
 
-  test('at an amount that nobody asked for is an error', async () => {
+  test('fails for an amount that was never requested', async () => {
     const { transactionId: reference = '' } = await topUp()
     await setDetails(reference, swede)
-    await expect(adoptedMoney(payments, reference, 1n, 'succeeded')).rejects.toThrow(
+    await expect(reconcileAmount(payments, reference, 1n, 'succeeded')).rejects.toThrow(
       '1 USD at the processor',
     )
   })
 })
 
-test('of two answers at once one holds, and the payment asks for it', async () => {
+test('applies one of several concurrent answers, and charges its amount', async () => {
   const intent = await topUp()
   const answers = await Promise.all(
     [swede, german, swede, german].map((details) => setDetails(intent.transactionId!, details)),
@@ -340,7 +306,7 @@ test('of two answers at once one holds, and the payment asks for it', async () =
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   const [kept] = await keptDetails()
   const total = kept!['country'] === 'SE' ? 1250 : 1000
-  expect(await atProcessor(intent.processorPaymentId)).toBe(total)
+  expect(await amountAtProcessor(intent.processorPaymentId)).toBe(total)
   expect(await intentOf(intent.transactionId!)).toMatchObject({ originalAmount: total })
   expect((await pay(intent)).status).toBe('succeeded')
 })

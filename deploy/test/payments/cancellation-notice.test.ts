@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
@@ -7,15 +7,11 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A plan with a cancellation notice of 7 days: a customer who cancels later pays for one more period and keeps access in it. */
 
-let shop: RenewalStack
-let planRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  shop = await RenewalStack.start({ hasWebhooks: true })
-  const plan = { price: 1_900, billingCycle: 'monthly', cancellationNoticeDays: 7 }
-  planRef = await shop.payments.createPlan(plan)
-})
+const shop = await RenewalStack.start({ hasWebhooks: true })
+const plan = { price: 1_900, billingCycle: 'monthly', cancellationNoticeDays: 7 }
+const planRef = await shop.payments.createPlan(plan)
 afterAll(() => shop.stop())
 beforeEach(async () => {
   shop.payments.stack.clock.set('2026-01-01T12:00:00Z')
@@ -40,7 +36,7 @@ async function renewals(at: string): Promise<void> {
   await shop.runJob('renewals', at)
 }
 
-test('a cancellation in time ends with the running period, and nothing more is charged', async () => {
+test('ends the purchase with the current period if it is cancelled in time', async () => {
   const { purchase: shown, message } = await change('cancel', '2026-01-20T12:00:00Z')
   expect(shown).toMatchObject({ endDate: '2026-02-01T12:00:00.000Z', autoRenew: false })
   expect(message).toBeUndefined()
@@ -49,7 +45,7 @@ test('a cancellation in time ends with the running period, and nothing more is c
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(0)
 })
 
-test('a cancellation within the notice renews once, and ends with the following period', async () => {
+test('renews once and ends with the next period if it is cancelled within the notice', async () => {
   const { purchase: shown, message } = await change('cancel', '2026-01-28T12:00:00Z')
   expect(shown).toMatchObject({
     cancelledAt: '2026-01-28T12:00:00.000Z',
@@ -70,7 +66,7 @@ test('a cancellation within the notice renews once, and ends with the following 
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
 })
 
-test('taken back, it renews on as before', async () => {
+test('renews as before after a reactivation', async () => {
   await change('cancel', '2026-01-28T12:00:00Z')
   const { purchase: shown } = await change('reactivate', '2026-01-29T12:00:00Z')
   expect(shown).toMatchObject({ nextBillingDate: '2026-02-01T12:00:00.000Z', autoRenew: true })
@@ -81,14 +77,14 @@ test('taken back, it renews on as before', async () => {
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(2)
 })
 
-test('taken back after it has renewed, it renews on from there', async () => {
+test('renews from the current period if it is reactivated after its last renewal', async () => {
   await change('cancel', '2026-01-28T12:00:00Z')
   await renewals('2026-02-01T13:00:00Z')
   const { purchase: shown } = await change('reactivate', '2026-02-10T12:00:00Z')
   expect(shown).toMatchObject({ nextBillingDate: '2026-03-01T12:00:00.000Z', autoRenew: true })
 })
 
-test('a last period that is declined is retried, and paid ends with itself', async () => {
+test('retries a declined last period, which then ends as planned', async () => {
   await change('cancel', '2026-01-28T12:00:00Z')
   await shop.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
   await renewals('2026-02-01T13:00:00Z')
@@ -110,7 +106,7 @@ const activate = (chosen: string) =>
 const held = async () =>
   (await shop.purchasesOf(purchase.customerRef)).find(({ status }) => status === 'active')!
 
-test('a change to a free plan within the notice is charged once more, and then takes place', async () => {
+test('charges one more period before a change to a free plan within the notice', async () => {
   const free = await shop.payments.createPlan({ price: 0, billingCycle: 'monthly' })
   shop.payments.stack.clock.set('2026-01-28T12:00:00Z')
   const { body } = await activate(free)
@@ -128,14 +124,14 @@ test('a change to a free plan within the notice is charged once more, and then t
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
 })
 
-test('a cheaper plan that is paid after a plan with a notice began is paid back', async () => {
+test('refunds a cheaper plan that was paid after a plan with a notice began', async () => {
   const other = { price: 500, type: 'one-time' }
   const cheap = await shop.payments.createPlan(other)
   const { customerRef } = purchase
   const { productRef } = shop.payments
-  const asked = { customerRef, productRef, planRef: cheap }
+  const request = { customerRef, productRef, planRef: cheap }
   await shop.sql`update purchases set status = 'expired'`
-  const { body } = await shop.payments.createIntent(`early-${customerRef}`, asked)
+  const { body } = await shop.payments.createIntent(`early-${customerRef}`, request)
   const { processorPaymentId } = body
   // A payment that the bank is processing is not cancelled when the other plan is paid.
   await shop.payments.confirm(processorPaymentId, 'pm_card_simulator_processing')
@@ -147,7 +143,7 @@ test('a cheaper plan that is paid after a plan with a notice began is paid back'
     expect(await shop.refundedMinorOf(processorPaymentId)).toBe(500n)
   })
   expect(await held()).toMatchObject({ planRef })
-  expect(await shop.payments.createIntent(`refused-${customerRef}`, asked)).toMatchObject({
+  expect(await shop.payments.createIntent(`refused-${customerRef}`, request)).toMatchObject({
     status: 400,
     body: { message: expect.stringContaining('has a notice of 7 days') as string },
   })
@@ -161,16 +157,16 @@ async function openLink(url: string) {
   const { pathname, search, searchParams } = new URL(url)
   const fetch = (at: string, init: RequestInit = {}) =>
     shop.payments.stack.fetch(at, { ...init, redirect: 'manual' })
-  const asked = await fetch(pathname + search)
+  const first = await fetch(pathname + search)
   const form = new URLSearchParams({ id: searchParams.get('id') ?? '' })
-  const opened = asked.ok ? await fetch(pathname, { method: 'POST', body: form }) : asked
+  const opened = first.ok ? await fetch(pathname, { method: 'POST', body: form }) : first
   const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
   const path = opened.headers.get('location') ?? ''
   const get = async (at: string) => (await fetch(at, { headers: { cookie } })).text()
   return { path, get }
 }
 
-test('the pages say when it ends, and what is charged until then', async () => {
+test('shows on the pages when the purchase ends and what is charged until then', async () => {
   const { customerRef } = purchase
   const { productRef } = shop.payments
   shop.payments.stack.clock.set('2026-01-28T12:00:00Z')
@@ -183,11 +179,11 @@ test('the pages say when it ends, and what is charged until then', async () => {
   expect(await get(`${own}/cancel`)).toContain('The plan still renews on')
   await change('cancel', '2026-01-28T12:00:00Z')
   expect(await get(own)).toContain('because the notice period had passed')
-  const asked = { customerRef: await shop.payments.createCustomer(), productRef, planRef }
+  const request = { customerRef: await shop.payments.createCustomer(), productRef, planRef }
   const checkout = await shop.payments.call<{ checkoutUrl: string }>(
     'POST',
     '/v1/sdk/checkout-sessions',
-    asked,
+    request,
   )
   const review = await openLink(checkout.body.checkoutUrl)
   expect(await review.get(review.path)).toContain('Cancel at least 7 days before a period ends')

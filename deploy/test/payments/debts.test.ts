@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -7,19 +7,13 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A renewal cannot be charged. Until its invoice is paid, the customer cannot start a plan of the product. */
 
-let stack: RenewalStack
-let paidRef: string
-let freeRef: string
-let trialRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  const monthly = { billingCycle: 'monthly' }
-  paidRef = await stack.payments.createPlan({ price: 1900, ...monthly })
-  freeRef = await stack.payments.createPlan({ price: 0, default: true, limit: 10, ...monthly })
-  trialRef = await stack.payments.createPlan({ price: 900, trialDays: 7, ...monthly })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const monthly = { billingCycle: 'monthly' }
+const paidRef = await stack.payments.createPlan({ price: 1900, ...monthly })
+const freeRef = await stack.payments.createPlan({ price: 0, default: true, limit: 10, ...monthly })
+const trialRef = await stack.payments.createPlan({ price: 900, trialDays: 7, ...monthly })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
@@ -44,13 +38,13 @@ async function statusOf(): Promise<string> {
 
 async function activate(planRef: string): Promise<ActivateResponse> {
   const { customerRef } = purchase
-  const asked = { customerRef, productRef: stack.payments.productRef, planRef }
-  return (await stack.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)).body
+  const request = { customerRef, productRef: stack.payments.productRef, planRef }
+  return (await stack.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)).body
 }
 
 async function check(): Promise<LimitsResponse> {
-  const asked = { customerRef: purchase.customerRef, productRef: stack.payments.productRef }
-  return (await stack.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)).body
+  const request = { customerRef: purchase.customerRef, productRef: stack.payments.productRef }
+  return (await stack.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)).body
 }
 
 /** Opens the checkout's pages like a browser. */
@@ -95,7 +89,7 @@ describe('while the invoice is unpaid', () => {
     ['the suspended plan', () => paidRef],
     ['a free plan', () => freeRef],
     ['a plan with a trial', () => trialRef],
-  ])('activating %s answers with a checkout that shows the debt', async (_, planRef) => {
+  ])('answers the activation of %s with a checkout that shows the debt', async (_, planRef) => {
     const answer = await activate(planRef())
     expect(answer).toMatchObject({
       status: 'payment_required',
@@ -108,17 +102,17 @@ describe('while the invoice is unpaid', () => {
     expect(await check()).toMatchObject({ withinLimits: false, remaining: 0, plan: '' })
   })
 
-  test('no payment intent of a plan is made', async () => {
+  test('creates no payment intent for a plan', async () => {
     const { customerRef } = purchase
-    const asked = { customerRef, productRef: stack.payments.productRef, planRef: paidRef }
-    const { status, body } = await stack.payments.createIntent(`debt-${customerRef}`, asked)
+    const request = { customerRef, productRef: stack.payments.productRef, planRef: paidRef }
+    const { status, body } = await stack.payments.createIntent(`debt-${customerRef}`, request)
     expect({ status, body }).toMatchObject({
       status: 400,
       body: { message: expect.stringContaining('unpaid') as string },
     })
   })
 
-  test('paying it restores the suspended purchase, once', async () => {
+  test('restores the suspended purchase once when the invoice is paid', async () => {
     const { checkoutUrl } = await activate(paidRef)
     await payDebt(checkoutUrl)
     expect(await statusOf()).toBe('active')
@@ -129,7 +123,7 @@ describe('while the invoice is unpaid', () => {
   })
 })
 
-test('an invoice that is past due blocks a change of plan, and the plan in use goes on', async () => {
+test('blocks a change of plan while an invoice is past due, and keeps the current plan', async () => {
   await stack.runJob('renewals', '2026-03-01T10:00:00Z')
   expect(await statusOf()).toBe('past_due')
   expect((await activate(freeRef)).status).toBe('payment_required')
@@ -137,7 +131,7 @@ test('an invoice that is past due blocks a change of plan, and the plan in use g
   expect(await check()).toMatchObject({ withinLimits: true })
 })
 
-test('an uncollectible invoice blocks until it is paid, an invoice that is void does not', async () => {
+test('blocks until an uncollectible invoice is paid, but not for a void one', async () => {
   await suspend()
   const [{ reference } = { reference: '' }] = await stack.invoicesOf(purchase.reference)
   await stack.sql`delete from billed_periods where invoice_ref = ${reference}`

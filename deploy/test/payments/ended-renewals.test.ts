@@ -6,14 +6,10 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A purchase ends while its renewal is unpaid, with the simulator of Stripe. */
 
-let stack: RenewalStack
-let planRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
@@ -24,7 +20,7 @@ beforeEach(async () => {
 const renewalAt = '2026-03-01T10:00:00Z'
 
 /** Makes the runner issue the invoice without charging it. */
-const unasked = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
+const withoutCharge = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
 
 const cancel = () =>
   stack.payments.call('POST', `/v1/sdk/purchases/${purchase.reference}/cancel`, {})
@@ -34,7 +30,7 @@ async function states() {
   return { purchase: (await stack.purchase(purchase.reference)).status, invoices }
 }
 
-test('owes nothing for it: its payment is withdrawn, and its invoice void', async () => {
+test('withdraws the payment and voids the invoice when the purchase ends', async () => {
   await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
   await stack.runJob('renewals', renewalAt)
   await cancel()
@@ -49,15 +45,15 @@ test('owes nothing for it: its payment is withdrawn, and its invoice void', asyn
   expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
 })
 
-test('has it void at once where nobody was asked to pay', async () => {
-  await stack.runJob('renewals', renewalAt, {}, unasked)
+test('voids the invoice at once if no payment was begun', async () => {
+  await stack.runJob('renewals', renewalAt, {}, withoutCharge)
   await cancel()
   expect(await states()).toMatchObject({ invoices: [{ status: 'void', nextChargeAt: null }] })
   expect(await stack.paymentsOf(purchase.reference)).toEqual([])
 })
 
-test('leaves nothing of it to the next invoice, where it was too little for the processor', async () => {
-  await stack.runJob('renewals', renewalAt, {}, unasked)
+test('carries nothing over to the next invoice if the amount was too small to charge', async () => {
+  await stack.runJob('renewals', renewalAt, {}, withoutCharge)
   await stack.credit(purchase.reference, 1_880n)
   const call = { kind: 'reset_before', method: 'POST', path: '/v1/payment_intents' }
   await stack.payments.simulate('faults', { ...call, times: 2 })
@@ -71,7 +67,7 @@ test('leaves nothing of it to the next invoice, where it was too little for the 
   )
 })
 
-test('gets what succeeds all the same paid back, once', async () => {
+test('refunds a payment that succeeds afterwards, once', async () => {
   await stack.replaceCard(purchase.customerRef, 'pm_card_simulator_processing')
   await stack.runJob('renewals', renewalAt)
   await cancel()
@@ -89,7 +85,7 @@ test('gets what succeeds all the same paid back, once', async () => {
   expect(await stack.payments.eventsOf(purchase.customerRef)).not.toContain('purchase.renewed')
 })
 
-test('because it was given up has its payment withdrawn, and a new card is not charged', async () => {
+test('withdraws the payment of a renewal that was given up, and does not charge a new card', async () => {
   await stack.useCard(purchase.customerRef, 'pm_card_visa_chargeDeclinedStolenCard')
   await stack.runJob('renewals', renewalAt)
   expect((await states()).purchase).toBe('suspended')
@@ -105,7 +101,7 @@ test('because it was given up has its payment withdrawn, and a new card is not c
   expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
 })
 
-test('with its customer is not charged any more', async () => {
+test('charges nothing after the customer is deleted', async () => {
   await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
   await stack.runJob('renewals', renewalAt)
   await stack.payments.call('DELETE', `/v1/ui/customers/${purchase.customerRef}?settle=write_off`)
@@ -116,7 +112,7 @@ test('with its customer is not charged any more', async () => {
   expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
 })
 
-describe('a plan that is bought after a period which was never paid', () => {
+describe('a plan that is bought after an unpaid period', () => {
   const march = new Date('2026-02-28T12:00:00Z')
   let limited: string
   beforeAll(async () => {
@@ -140,8 +136,8 @@ describe('a plan that is bought after a period which was never paid', () => {
 
   async function buy(plan: string, key: string): Promise<Purchase> {
     const { payments } = stack
-    const asked = { ...of(), planRef: plan }
-    const { body } = await payments.createIntent(`${key}-${purchase.reference}`, asked)
+    const request = { ...of(), planRef: plan }
+    const { body } = await payments.createIntent(`${key}-${purchase.reference}`, request)
     await payments.confirm(body.processorPaymentId)
     await payments.process(body.processorPaymentId, purchase.customerRef)
     return (await held())!
@@ -152,7 +148,7 @@ describe('a plan that is bought after a period which was never paid', () => {
     return purchases.find(({ status }) => status === 'active')
   }
 
-  test('shares its units with what was used while the charge failed', async () => {
+  test('counts the usage while the charge failed', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt)
     await cancel()
@@ -164,7 +160,7 @@ describe('a plan that is bought after a period which was never paid', () => {
     ['still', 'a free plan', { price: 0 }],
     ['still', 'a cheaper plan', { price: 100 }],
     ['no longer', 'a plan of the same price', { price: 1_900 }],
-  ])('%s shares its units with that period behind %s', async (shares, _name, terms) => {
+  ])('%s counts the usage of that period after %s', async (shares, _name, terms) => {
     const between = await stack.payments.createPlan({
       ...terms,
       limit: 10,
@@ -175,8 +171,8 @@ describe('a plan that is bought after a period which was never paid', () => {
     await cancel()
     const window = `${purchase.reference}@${march.getTime() / 1000}`
     if (terms.price === 0) {
-      const asked = { ...of(), planRef: between }
-      expect((await stack.payments.call('POST', '/v1/sdk/activate', asked)).status).toBe(200)
+      const request = { ...of(), planRef: between }
+      expect((await stack.payments.call('POST', '/v1/sdk/activate', request)).status).toBe(200)
     } else {
       expect((await buy(between, 'between')).allowance).toMatchObject({ window, since: march })
     }
@@ -184,13 +180,13 @@ describe('a plan that is bought after a period which was never paid', () => {
     expect(allowance?.window === window).toBe(shares === 'still')
   })
 
-  test('shares its units with what was used before anybody came to charge', async () => {
+  test('counts the usage before the first attempt to charge', async () => {
     stack.payments.stack.clock.set('2026-02-28T20:00:00Z')
     await cancel()
     expect((await buyAgain()).allowance).toMatchObject({ since: march })
   })
 
-  test('has units of its own after a period that was paid', async () => {
+  test('does not count usage of a period that was paid', async () => {
     stack.payments.stack.clock.set('2026-02-20T00:00:00Z')
     await cancel()
     stack.payments.stack.clock.set('2026-02-28T12:00:00Z')

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
@@ -8,32 +7,26 @@ import { eventually, PaymentStack } from './payment-stack.ts'
 
 /* The processor answers with a fault, not at all, or after the effect, and processes die during calls. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
-})
+const payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   sequence += 1
   customerRef = await payments.createCustomer()
 })
 
-function asked() {
+function topUpRequest() {
   return { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
 }
 
-async function madeFor(reference: string): Promise<number> {
+async function countPayments(reference: string): Promise<number> {
   const { body } = await payments.stripe('GET', 'payment_intents', { limit: '100' })
   return body.data!.filter(({ metadata }) => metadata['tollgate_payment'] === reference).length
 }
 
-async function balance(): Promise<number> {
-  const path = `/v1/sdk/customers/${customerRef}/balance`
-  return (await payments.call<BalanceBody>('GET', path)).body.credits
-}
+const balance = () => payments.balanceOf(customerRef)
 
 async function pay({ processorPaymentId }: PaymentIntentBody): Promise<void> {
   await payments.confirm(processorPaymentId)
@@ -43,7 +36,7 @@ async function pay({ processorPaymentId }: PaymentIntentBody): Promise<void> {
   expect(await payments.succeededCharges(processorPaymentId)).toBe(1)
 }
 
-describe('a fault while a payment is made', () => {
+describe('a fault while a payment is created', () => {
   test.each([
     'error_before',
     'reset_before',
@@ -51,48 +44,48 @@ describe('a fault while a payment is made', () => {
     'hang_before',
     'hang_after',
     'rate_limit',
-  ])('%s: asked again with the same key, it is made once', async (kind) => {
+  ])('%s: creates the payment once if the request is repeated with the same key', async (kind) => {
     const key = `fault-${sequence}`
     // After a reset, the SDK repeats the request once, so both attempts must fail.
     const times = kind.startsWith('reset') ? 2 : 1
     await payments.simulate('faults', { kind, method: 'POST', path: '/v1/payment_intents', times })
-    const first = await payments.createIntent(key, asked())
+    const first = await payments.createIntent(key, topUpRequest())
     expect([201, 502]).toContain(first.status)
     await eventually(async () => {
-      const again = await payments.createIntent(key, asked())
+      const again = await payments.createIntent(key, topUpRequest())
       expect(again.status).toBe(201)
-      expect(await madeFor(again.body.transactionId!)).toBe(1)
+      expect(await countPayments(again.body.transactionId!)).toBe(1)
       await pay(again.body)
     })
   })
 
-  test('a fault that the key remembers is looked up, and what was made is found', async () => {
+  test('finds a created payment after a fault that the processor repeats for the key', async () => {
     const key = `fault-${sequence}`
     const fault = { kind: 'error_after', method: 'POST', path: '/v1/payment_intents' }
     await payments.simulate('faults', fault)
-    expect((await payments.createIntent(key, asked())).status).toBe(502)
-    const due = () => payments.stack.database.in('sandbox')`
+    expect((await payments.createIntent(key, topUpRequest())).status).toBe(502)
+    const due = () => payments.sql`
       update payment_intents set next_look_at = now() - interval '1 second'
       where idempotency_key = ${key} and status = 'creating'`
     await eventually(async () => {
       await due()
-      const again = await payments.createIntent(key, asked())
+      const again = await payments.createIntent(key, topUpRequest())
       expect(again.status).toBe(201)
-      expect(await madeFor(again.body.transactionId!)).toBe(1)
+      expect(await countPayments(again.body.transactionId!)).toBe(1)
     })
   })
 })
 
 /* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
-describe('killed', () => {
+describe('a process that is killed', () => {
   async function created(): Promise<PaymentIntentBody> {
-    const { body } = await payments.createIntent(`killed-${sequence}`, asked())
+    const { body } = await payments.createIntent(`killed-${sequence}`, topUpRequest())
     return body
   }
 
   /** Restores the rows to their state before the processor's answer was stored. */
-  async function forgetAnswer(reference: string): Promise<void> {
-    const sql = payments.stack.database.in('sandbox')
+  async function restoreSentAttempt(reference: string): Promise<void> {
+    const { sql } = payments
     await sql`
       update payment_intents set status = 'creating', processor_payment_id = null,
         next_look_at = now() - interval '1 second' where reference = ${reference}`
@@ -101,35 +94,35 @@ describe('killed', () => {
       where intent_ref = ${reference}`
   }
 
-  test('after the call and before its answer is kept: somebody else keeps it', async () => {
+  test('after the call, before it stores the answer: another process stores it', async () => {
     const intent = await created()
-    await forgetAnswer(intent.transactionId!)
+    await restoreSentAttempt(intent.transactionId!)
     await eventually(async () => {
       const path = `/v1/sdk/payment-intents/${intent.processorPaymentId}`
       expect((await payments.call('GET', path)).status).toBe(200)
     })
-    expect(await madeFor(intent.transactionId!)).toBe(1)
+    expect(await countPayments(intent.transactionId!)).toBe(1)
     await pay(intent)
   })
 
-  test('so that it is found a day later: the payment is looked up, and not made again', async () => {
+  test('and found a day later: the payment is looked up, not created again', async () => {
     const intent = await created()
     const reference = intent.transactionId!
-    await payments.stack.database.in('sandbox')`
+    await payments.sql`
       update payment_attempts set sent_at = sent_at - interval '24 hours'
       where intent_ref = ${reference}`
-    await forgetAnswer(reference)
+    await restoreSentAttempt(reference)
     await eventually(async () => {
       const path = `/v1/sdk/payment-intents/${intent.processorPaymentId}`
       expect((await payments.call('GET', path)).status).toBe(200)
     })
-    expect(await madeFor(reference)).toBe(1)
+    expect(await countPayments(reference)).toBe(1)
     await pay(intent)
   })
 
-  test('before the call, and found a day later: it is made under a new key', async () => {
+  test('before the call, and found a day later: the payment is created with a new key', async () => {
     const intent = await created()
-    const sql = payments.stack.database.in('sandbox')
+    const { sql } = payments
     // A second payment that the processor does not know.
     const reference = `txn_NEVERMADE${String(sequence).padStart(3, '0')}`
     await sql`
@@ -151,7 +144,7 @@ describe('killed', () => {
       await sql`
         update payment_intents set next_look_at = now() - interval '1 second'
         where reference = ${reference} and processor_payment_id is null`
-      expect(await madeFor(reference)).toBe(1)
+      expect(await countPayments(reference)).toBe(1)
     })
     const attempts = await sql`
       select outcome from payment_attempts where intent_ref = ${reference} order by number`

@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { AutoRechargeResponse } from '@tollgate/schemas/http/auto-recharge'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
 /* A dispute is lost: what the payment paid for is suspended, and its card is not charged again. */
 
-let stack: RenewalStack
-let planRef: string
 let purchase: Purchase
 
 const monthly = { billingCycle: 'monthly' }
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  planRef = await stack.payments.createPlan({ price: 1_900, ...monthly })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const planRef = await stack.payments.createPlan({ price: 1_900, ...monthly })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-06-01T00:00:00Z')
@@ -33,19 +28,19 @@ async function dispute({ reference }: Purchase, earlier = 0): Promise<string> {
     where purchase_ref = ${reference} and status = 'succeeded'
     order by succeeded_at desc, created_at desc`
   const { payments } = stack
-  const asked = { payment_intent: rows[earlier]!.id }
-  const { body } = await payments.stripe('GET', 'charges', asked)
+  const request = { payment_intent: rows[earlier]!.id }
+  const { body } = await payments.stripe('GET', 'charges', request)
   const happened = await payments.simulate(`charges/${body.data![0]!.id}/dispute`, {})
-  await toldOf(String(happened['id']), 'payment.disputed')
+  await disputeEventsOf(String(happened['id']), 'payment.disputed')
   return String(happened['id'])
 }
 
 async function close(id: string, ending: 'won' | 'lost'): Promise<void> {
   await stack.payments.simulate(`disputes/${id}/close`, { ending })
-  await toldOf(id, 'payment.dispute_closed')
+  await disputeEventsOf(id, 'payment.dispute_closed')
 }
 
-function toldOf(id: string, type: string): Promise<void> {
+function disputeEventsOf(id: string, type: string): Promise<void> {
   return eventually(async () => expect(await stack.payments.eventsOf(id)).toContain(type))
 }
 
@@ -70,7 +65,7 @@ async function chargesOf({ customerRef }: Purchase): Promise<number> {
 }
 
 describe('a dispute that is lost', () => {
-  test('suspends what the payment paid for, and the card is not charged for the next period', async () => {
+  test('suspends the paid purchase, and does not charge the card for the next period', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     expect((await purchaseNow(purchase)).status).toBe('active')
@@ -88,7 +83,7 @@ describe('a dispute that is lost', () => {
     expect((await purchaseNow(purchase)).status).toBe('suspended')
   })
 
-  test('shows on the invoice, its payments and its pages', async () => {
+  test('is shown on the invoice, its payments and its pages', async () => {
     purchase = await stack.buy(planRef)
     await close(await dispute(purchase), 'lost')
     const [{ reference } = { reference: '' }] = await stack.sql<{ reference: string }[]>`
@@ -102,7 +97,7 @@ describe('a dispute that is lost', () => {
     })
   })
 
-  test('is told of once, however often and in whatever order the processor tells of it', async () => {
+  test('is reported once, however often and in whatever order webhooks arrive', async () => {
     purchase = await stack.buy(planRef)
     const { payments } = stack
     await payments.simulate('webhooks', { isHeld: true, order: 'reversed', copies: 3 })
@@ -113,13 +108,13 @@ describe('a dispute that is lost', () => {
     await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending: 'lost' })
     await payments.simulate('webhooks/flush')
     await payments.simulate('webhooks', { isHeld: false, order: 'created', copies: 1 })
-    await toldOf(String(happened['id']), 'payment.dispute_closed')
+    await disputeEventsOf(String(happened['id']), 'payment.dispute_closed')
     expect((await eventsOf(purchase)).filter((type) => type === 'purchase.suspended')).toHaveLength(
       1,
     )
   })
 
-  test('of a period before leaves what another card has paid for since', async () => {
+  test('keeps the purchase if it concerns an earlier period and another card has paid since', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     await stack.replaceCard(purchase.customerRef, 'pm_card_mastercard')
@@ -135,7 +130,7 @@ describe('a dispute that is lost', () => {
     })
   })
 
-  test('of a period before suspends what the same card has paid for since', async () => {
+  test('suspends the purchase if it concerns an earlier period and the same card has paid since', async () => {
     purchase = await stack.buy(planRef)
     await stack.runJob('renewals', '2026-07-01T10:00:00Z')
     await close(await dispute(purchase, 1), 'lost')
@@ -143,14 +138,14 @@ describe('a dispute that is lost', () => {
     expect(await disputesOnInvoices(purchase)).toEqual([undefined, 'lost'])
   })
 
-  test('of a set-up fee suspends the plan that began with it', async () => {
+  test('suspends the plan that began with the disputed set-up fee', async () => {
     const plan = await stack.payments.createPlan({ price: 1_900, setupFee: 500, ...monthly })
     purchase = await stack.buy(plan)
     await close(await dispute(purchase), 'lost')
     expect((await purchaseNow(purchase)).status).toBe('suspended')
   })
 
-  test('keeps other plans from renewing on the card until another one is saved', async () => {
+  test('stops renewals of other plans with the card until another card is saved', async () => {
     purchase = await stack.buy(planRef)
     const product = { name: 'Another' }
     const made = await stack.payments.call<{ reference: string }>(
@@ -165,8 +160,8 @@ describe('a dispute that is lost', () => {
       ...monthly,
     })
     const { customerRef } = purchase
-    const asked = { customerRef, productRef: made.body.reference, planRef: other.body.reference }
-    const { body } = await stack.payments.createIntent(`other-${customerRef}`, asked)
+    const request = { customerRef, productRef: made.body.reference, planRef: other.body.reference }
+    const { body } = await stack.payments.createIntent(`other-${customerRef}`, request)
     await stack.payments.confirm(body.processorPaymentId, 'pm_card_visa')
     await stack.payments.process(body.processorPaymentId, customerRef)
     // The saved card is that of the second payment, which is now disputed.
@@ -186,7 +181,7 @@ describe('a dispute that is lost', () => {
   })
 })
 
-test('after a lost dispute a plan that is paid afterwards starts only with another card', async () => {
+test('starts a plan that is paid after a lost dispute only with another card', async () => {
   const postPaid = await stack.payments.createPlan({
     type: 'usage-based',
     billingModel: 'post-paid',
@@ -197,8 +192,8 @@ test('after a lost dispute a plan that is paid afterwards starts only with anoth
   await close(await dispute(purchase), 'lost')
   const { customerRef } = purchase
   const { payments } = stack
-  const asked = { customerRef, productRef: payments.productRef, planRef: postPaid }
-  const activate = () => payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)
+  const request = { customerRef, productRef: payments.productRef, planRef: postPaid }
+  const activate = () => payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)
   expect(await activate()).toMatchObject({
     body: { status: 'invalid', message: expect.stringContaining('Save another card') as string },
   })
@@ -207,7 +202,7 @@ test('after a lost dispute a plan that is paid afterwards starts only with anoth
   expect((await activate()).body.status).toBe('activated')
 })
 
-test('a dispute that is won changes nothing', async () => {
+test('changes nothing if the dispute is won', async () => {
   purchase = await stack.buy(planRef)
   await close(await dispute(purchase), 'won')
   expect((await purchaseNow(purchase)).status).toBe('active')
@@ -219,12 +214,12 @@ test('a dispute that is won changes nothing', async () => {
   })
 })
 
-describe('where access is suspended when the dispute opens', () => {
+describe('with access suspended as soon as a dispute opens', () => {
   beforeEach(async () => {
     await stack.payments.call('PATCH', '/v1/ui/merchant', { suspendOnDispute: 'opened' })
   })
 
-  test('it is given back when the dispute is won', async () => {
+  test('restores access when the dispute is won', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     expect((await purchaseNow(purchase)).status).toBe('suspended')
@@ -242,7 +237,7 @@ describe('where access is suspended when the dispute opens', () => {
     expect((await purchaseNow(purchase)).nextBillingDate).toEqual(new Date('2026-08-01T00:00:00Z'))
   })
 
-  test('periods that went by meanwhile are not charged', async () => {
+  test('does not charge the periods that passed meanwhile', async () => {
     purchase = await stack.buy(planRef)
     const id = await dispute(purchase)
     stack.payments.stack.clock.set('2026-09-10T00:00:00Z')
@@ -253,7 +248,7 @@ describe('where access is suspended when the dispute opens', () => {
     })
   })
 
-  test('it stays away when the dispute is lost', async () => {
+  test('keeps access suspended when the dispute is lost', async () => {
     purchase = await stack.buy(planRef)
     await close(await dispute(purchase), 'lost')
     expect((await purchaseNow(purchase)).status).toBe('suspended')
@@ -264,8 +259,8 @@ describe('where access is suspended when the dispute opens', () => {
   })
 })
 
-describe('a top-up whose payment was taken back', () => {
-  test('loses its credits, and none are bought on the card until another one is saved', async () => {
+describe('a top-up whose payment was charged back', () => {
+  test('loses its credits, and buys no more with the card until another one is saved', async () => {
     const { payments } = stack
     const customerRef = await payments.createCustomer()
     await stack.payWith(customerRef, 'pm_card_visa')
@@ -281,11 +276,7 @@ describe('a top-up whose payment was taken back', () => {
       (each) => each.reference === reference,
     )
     await close(await dispute(bought!), 'lost')
-    const credits = async () => {
-      const path = `/v1/sdk/customers/${customerRef}/balance`
-      return (await payments.call<BalanceBody>('GET', path)).body.credits
-    }
-    await eventually(async () => expect(await credits()).toBe(0))
+    await eventually(async () => expect(await payments.balanceOf(customerRef)).toBe(0))
     expect(await recharge()).toBe('pending_setup')
     const payment = await payments.call('GET', `/v1/sdk/payment-method?customerRef=${customerRef}`)
     expect(payment.body).toMatchObject({ kind: 'card', last4: '4242', reusable: false })

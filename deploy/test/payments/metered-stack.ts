@@ -10,7 +10,7 @@ import { recordedEvent } from '../recorded-event.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
 /** Customers who bought with a card, and whose usage is counted and stored. */
-export type MeteredStack = {
+type MeteredStack = {
   readonly shop: RenewalStack
   /** Records usage of the product like ingest, at a given time or now. */
   use(customerRef: string, units: number, at?: string): Promise<void>

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
 /* Movements of money after a payment, in the ledger and in purchased credits. Uses the simulator over HTTP. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ hasWebhooks: true })
-})
+let payments = await PaymentStack.start({ hasWebhooks: true })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
@@ -20,16 +15,16 @@ beforeEach(async () => {
 
 type Paid = { readonly id: string; readonly fee: number }
 
-async function pay(asked: object, card?: string): Promise<Paid> {
+async function pay(request: object, card?: string): Promise<Paid> {
   sequence += 1
-  const { body } = await payments.createIntent(`flow-${sequence}`, { customerRef, ...asked })
+  const { body } = await payments.createIntent(`flow-${sequence}`, { customerRef, ...request })
   await payments.confirm(body.processorPaymentId, card)
   const processed = await payments.process<ProcessedPaymentBody>(
     body.processorPaymentId,
     customerRef,
   )
   expect(processed.body.status).toBe('succeeded')
-  const { fees } = await settled()
+  const { fees } = await balancesWithFee()
   return { id: body.processorPaymentId, fee: fees }
 }
 
@@ -38,19 +33,19 @@ const topUp = (amount: number, card?: string): Promise<Paid> =>
 
 /** Returns the customer's ledger balances by account, without accounts with a balance of 0. */
 async function accounts(): Promise<Record<string, number>> {
-  const rows = await payments.stack.database.in('sandbox')<{ account: string; sum: string }[]>`
+  const rows = await payments.sql<{ account: string; sum: string }[]>`
     select account, sum(amount) from ledger_entries
     where customer_ref = ${customerRef} and unit = 'USD' group by account having sum(amount) <> 0`
   return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
 }
 
 /** Waits for the expected balances, because credits are taken back some time after a refund. */
-function holds(expected: Record<string, number>): Promise<void> {
+function expectBalances(expected: Record<string, number>): Promise<void> {
   return eventually(async () => expect(await accounts()).toEqual(expected))
 }
 
 /** Waits until the processor's fee is posted, and returns the balances. */
-async function settled(): Promise<Record<string, number> & { fees: number }> {
+async function balancesWithFee(): Promise<Record<string, number> & { fees: number }> {
   let found: Record<string, number> = {}
   await eventually(async () => {
     found = await accounts()
@@ -59,10 +54,7 @@ async function settled(): Promise<Record<string, number> & { fees: number }> {
   return found as Record<string, number> & { fees: number }
 }
 
-async function credits(): Promise<number> {
-  const path = `/v1/sdk/customers/${customerRef}/balance`
-  return (await payments.call<BalanceBody>('GET', path)).body.credits
-}
+const credits = () => payments.balanceOf(customerRef)
 
 async function refund(paymentId: string, amount?: number): Promise<string> {
   const part = amount === undefined ? {} : { amount: String(amount) }
@@ -76,28 +68,28 @@ async function chargeOf(paymentId: string): Promise<string> {
 }
 
 async function adjustments(): Promise<string[]> {
-  const told = await payments.eventsOf(customerRef)
-  return told.filter((type) => type === 'customer.credit.adjusted')
+  const events = await payments.eventsOf(customerRef)
+  return events.filter((type) => type === 'customer.credit.adjusted')
 }
 
 describe('a top-up', () => {
-  test('is owed until its credits are used, and the processor has its fee of it', async () => {
+  test("is a liability until its credits are used, with the processor's fee posted", async () => {
     const { fee } = await topUp(2_000)
     expect(fee).toBeGreaterThan(0)
-    await holds({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
+    await expectBalances({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
   })
 
-  test('that is refunded takes its credits with it, part by part', async () => {
+  test('loses its credits with each partial refund', async () => {
     const { id, fee } = await topUp(1_999)
     await refund(id, 1_000)
     await eventually(async () => expect(await credits()).toBe(199_900 - 100_000))
-    await holds({ clearing: 999 - fee, fees: fee, prepaid: -999 })
+    await expectBalances({ clearing: 999 - fee, fees: fee, prepaid: -999 })
     await refund(id)
     await eventually(async () => expect(await credits()).toBe(0))
-    await holds({ clearing: -fee, fees: fee })
+    await expectBalances({ clearing: -fee, fees: fee })
   })
 
-  test('whose refund fails after all gives them back', async () => {
+  test('receives its credits again if the refund fails', async () => {
     const { id, fee } = await topUp(2_000)
     const refundId = await refund(id)
     // Credits are held before they are taken back. If the refund fails first, the hold is released.
@@ -105,51 +97,46 @@ describe('a top-up', () => {
     expect(await credits()).toBe(0)
     await payments.simulate(`refunds/${refundId}/end`, { status: 'failed' })
     await eventually(async () => expect(await credits()).toBe(200_000))
-    await holds({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
+    await expectBalances({ clearing: 2_000 - fee, fees: fee, prepaid: -2_000 })
     expect(await adjustments()).toHaveLength(2)
   })
 
   test.each([
     ['won', 200_000, { clearing: 2_000, prepaid: -2_000 }],
     ['lost', 0, {}],
-  ])(
-    'that is disputed takes them for as long as the money is away: %s',
-    async (ending, left, money) => {
-      const { id, fee } = await topUp(2_000)
-      const happened = await payments.simulate(`charges/${await chargeOf(id)}/dispute`, {})
-      await eventually(async () => expect(await credits()).toBe(0))
-      await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending })
-      await eventually(async () =>
-        expect(await payments.eventsOf(String(happened['id']))).toContain('payment.dispute_closed'),
-      )
-      await eventually(async () => expect(await credits()).toBe(left))
-      const fees = fee + 1_500
-      const expected = { clearing: 0, ...money }
-      await eventually(
-        async () => await holds({ ...money, clearing: expected.clearing - fees, fees }),
-      )
-    },
-  )
+  ])('loses its credits while it is disputed: %s', async (ending, left, money) => {
+    const { id, fee } = await topUp(2_000)
+    const happened = await payments.simulate(`charges/${await chargeOf(id)}/dispute`, {})
+    await eventually(async () => expect(await credits()).toBe(0))
+    await payments.simulate(`disputes/${String(happened['id'])}/close`, { ending })
+    await eventually(async () =>
+      expect(await payments.eventsOf(String(happened['id']))).toContain('payment.dispute_closed'),
+    )
+    await eventually(async () => expect(await credits()).toBe(left))
+    const fees = fee + 1_500
+    const expected = { clearing: 0, ...money }
+    await eventually(
+      async () => await expectBalances({ ...money, clearing: expected.clearing - fees, fees }),
+    )
+  })
 })
 
 describe('a plan', () => {
-  test('is earned when it is paid, and not any more when it is refunded', async () => {
+  test('is revenue once it is paid, and no longer once it is refunded', async () => {
     const planRef = await payments.createPlan({ price: 1_900 })
     const { id, fee } = await pay({ productRef: payments.productRef, planRef })
-    await holds({ clearing: 1_900 - fee, fees: fee, revenue: -1_900 })
+    await expectBalances({ clearing: 1_900 - fee, fees: fee, revenue: -1_900 })
     await refund(id, 400)
-    await holds({ clearing: 1_500 - fee, fees: fee, revenue: -1_500 })
+    await expectBalances({ clearing: 1_500 - fee, fees: fee, revenue: -1_500 })
   })
 
-  test('whose credits were bought again is held as long as one of the payments stands', async () => {
+  test('stays active as long as one of several payments for its credits is not refunded', async () => {
     const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
-    const asked = { productRef: payments.productRef, planRef }
-    const first = await pay(asked)
-    const later = await pay(asked)
+    const request = { productRef: payments.productRef, planRef }
+    const first = await pay(request)
+    const later = await pay(request)
     const statusOf = async (): Promise<string | undefined> => {
-      const path = `/v1/sdk/purchases/customer/${customerRef}`
-      const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
-      return body.purchases[0]?.status
+      return (await payments.purchasesOf(customerRef))[0]?.status
     }
     await refund(later.id)
     await eventually(async () => expect(await credits()).toBe(5_600))
@@ -160,7 +147,7 @@ describe('a plan', () => {
   })
 })
 
-test('a payout clears what was paid in', async () => {
+test('clears paid amounts with a payout', async () => {
   const alone = await PaymentStack.start({ hasWebhooks: true })
   const before = [payments, customerRef] as const
   try {
@@ -172,7 +159,7 @@ test('a payout clears what was paid in', async () => {
     const payout = (await payments.stripe('POST', 'payouts', { amount, currency: 'usd' })).body
     await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
     const total = async (): Promise<Record<string, number>> => {
-      const rows = await payments.stack.database.in('sandbox')<{ account: string; sum: string }[]>`
+      const rows = await payments.sql<{ account: string; sum: string }[]>`
         select account, sum(amount) from ledger_entries where unit = 'USD'
         group by account having sum(amount) <> 0`
       return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
 import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
@@ -6,15 +6,11 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* The card of an off-session charge, in the API and in the portal. */
 
-let stack: RenewalStack
-let planRef: string
 let purchase: Purchase
 
-beforeAll(async () => {
-  // There are no webhooks, so the test only sees what the billing runner stores.
-  stack = await RenewalStack.start()
-  planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
-})
+// There are no webhooks, so the test only sees what the billing runner stores.
+const stack = await RenewalStack.start()
+const planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 afterAll(() => stack.stop())
 beforeEach(async () => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
@@ -55,14 +51,14 @@ async function openPortal(customerRef: string): Promise<string> {
   return (await page.text()).replaceAll(/<[^>]*>/g, '')
 }
 
-test('names the card that paid a renewal, as for the first sale', async () => {
+test('shows the card that paid a renewal, as for the first sale', async () => {
   await stack.runJob('renewals', renewalAt)
   expect(await cardsOf(purchase.customerRef)).toEqual([[mastercard], [mastercard]])
   const page = await openPortal(purchase.customerRef)
   expect(page.match(/Mastercard ending in 4444 \(12\/2034\)/g)).toHaveLength(2)
 })
 
-test('names the card that paid for usage', async () => {
+test('shows the card that paid for usage', async () => {
   const { customerRef } = purchase
   const { payments } = stack
   await issueSample(payments.stack, payments.tenant.sandboxKey, customerRef)
@@ -70,7 +66,7 @@ test('names the card that paid for usage', async () => {
   expect(await cardsOf(customerRef)).toEqual([[mastercard], [mastercard]])
 })
 
-test('names the charged card where the customer saved another one before its answer was known', async () => {
+test('shows the charged card if the customer saved another one before the outcome was known', async () => {
   const { customerRef, reference } = purchase
   const lost = { kind: 'reset_after', method: 'POST', path: '/v1/payment_intents', times: 2 }
   await stack.payments.simulate('faults', lost)

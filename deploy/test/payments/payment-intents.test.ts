@@ -1,24 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BalanceBody } from '@tollgate/schemas/http/credits'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { PaymentMethodBody } from '@tollgate/schemas/http/auto-recharge'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { openCheckout } from './open-checkout.ts'
 import { PaymentStack } from './payment-stack.ts'
 
 /* Payments over HTTP with the simulator of Stripe and without webhooks: the service must read the results itself. */
 
-let payments: PaymentStack
 let customerRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start()
-})
+const payments = await PaymentStack.start()
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
@@ -30,16 +25,13 @@ function key(): string {
 }
 
 async function planIntent(planRef: string, more: object = {}): Promise<PaymentIntentBody> {
-  const asked = { customerRef, productRef: payments.productRef, planRef, ...more }
-  const { status, body } = await payments.createIntent(key(), asked)
+  const request = { customerRef, productRef: payments.productRef, planRef, ...more }
+  const { status, body } = await payments.createIntent(key(), request)
   expect([status, body]).toEqual([201, body])
   return body
 }
 
-async function purchasesOf(): Promise<PurchaseBody[]> {
-  const path = `/v1/sdk/purchases/customer/${customerRef}`
-  return (await payments.call<{ purchases: PurchaseBody[] }>('GET', path)).body.purchases
-}
+const purchases = () => payments.purchasesOf(customerRef)
 
 /** Begins a payment on the checkout of a key with only the scope `ingest`. */
 async function boundPayment(planRef: string): Promise<PaymentIntentBody> {
@@ -71,7 +63,7 @@ async function startTrial({ planRef, ...asked }: Record<string, string>): Promis
 }
 
 describe('a plan', () => {
-  test('is paid and held', async () => {
+  test('becomes active when it is paid', async () => {
     const planRef = await payments.createPlan({ price: 1900, setupFee: 500 })
     const intent = await planIntent(planRef)
     expect(intent).toEqual({
@@ -132,7 +124,7 @@ describe('a plan', () => {
     expect(found.body).toEqual({ ...intent, status: 'succeeded' })
   })
 
-  test('is processed for nobody and nothing else', async () => {
+  test('cannot be processed for another customer or purpose', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const other = await payments.createCustomer()
     const { processorPaymentId } = await planIntent(planRef)
@@ -148,18 +140,18 @@ describe('a plan', () => {
     expect(await statusWith({ customerRef })).toBe(200)
   })
 
-  test('that is held already is not sold again', async () => {
+  test('is not sold again while it is active', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId)
     await payments.process(processorPaymentId, customerRef)
-    const asked = { customerRef, productRef: payments.productRef, planRef }
-    const again = await payments.createIntent(key(), asked)
+    const request = { customerRef, productRef: payments.productRef, planRef }
+    const again = await payments.createIntent(key(), request)
     expect(again.status).toBe(400)
     expect(again.body.message).toContain('already')
   })
 
-  test('takes the place of another one of the product', async () => {
+  test('replaces another plan of the product', async () => {
     const first = await payments.createPlan({ price: 0 })
     const second = await payments.createPlan({ price: 900 })
     const body = { customerRef, productRef: payments.productRef, planRef: first }
@@ -167,7 +159,7 @@ describe('a plan', () => {
     const { processorPaymentId } = await planIntent(second)
     await payments.confirm(processorPaymentId)
     await payments.process(processorPaymentId, customerRef)
-    const held = await purchasesOf()
+    const held = await purchases()
     expect(
       held.map(({ status, planSnapshot }) => [planSnapshot?.reference, status]).sort(),
     ).toEqual(
@@ -181,7 +173,7 @@ describe('a plan', () => {
     )
   })
 
-  test('paid on a bound checkout ends no purchase that began after its payment', async () => {
+  test('does not end a purchase that began after a payment on a bound checkout', async () => {
     const held = await payments.createPlan({ price: 900, billingCycle: 'monthly', trialDays: 7 })
     const planRef = await payments.createPlan({ price: 100 })
     const { processorPaymentId } = await boundPayment(planRef)
@@ -190,13 +182,12 @@ describe('a plan', () => {
     await payments.confirm(processorPaymentId)
     const ended = await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)
     expect(ended.body.status).toBe('failed')
-    const purchases = await purchasesOf()
-    expect(purchases.map(({ status, planSnapshot }) => [status, planSnapshot?.reference])).toEqual([
-      ['trialing', held],
-    ])
+    expect(
+      (await purchases()).map(({ status, planSnapshot }) => [status, planSnapshot?.reference]),
+    ).toEqual([['trialing', held]])
   })
 
-  test('in another currency costs what its option says', async () => {
+  test('costs the price of the chosen currency', async () => {
     const planRef = await payments.createPlan({
       price: 1000,
       currency: 'USD',
@@ -212,15 +203,15 @@ describe('a plan', () => {
       currency: 'eur',
       exchangeRate: 1.0869565217,
     })
-    const asked = { customerRef, productRef: payments.productRef, planRef, currency: 'SEK' }
-    const refused = await payments.createIntent(key(), asked)
+    const request = { customerRef, productRef: payments.productRef, planRef, currency: 'SEK' }
+    const refused = await payments.createIntent(key(), request)
     expect([refused.status, refused.body.message]).toEqual([
       400,
       'Currency SEK is not supported. Available: USD, EUR',
     ])
   })
 
-  test('of one time tells of what it was', async () => {
+  test('describes what was bought if it is a one-time plan', async () => {
     const planRef = await payments.createPlan({ type: 'one-time', price: 700 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId)
@@ -233,26 +224,22 @@ describe('a plan', () => {
     })
   })
 
-  test('that is paid by credits takes the least that buys whole units', async () => {
+  test('charges the smallest amount that buys whole units if it is paid by credits', async () => {
     const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
     const intent = await planIntent(planRef)
     // 50 cents are 5,000 credits. 8 units of 700 credits are the first whole units above that.
     expect(intent.amount).toBe(56)
     await payments.confirm(intent.processorPaymentId)
     await payments.process(intent.processorPaymentId, customerRef)
-    const balance = await payments.call<BalanceBody>(
-      'GET',
-      `/v1/sdk/customers/${customerRef}/balance`,
-    )
-    expect(balance.body.credits).toBe(5600)
-    expect((await purchasesOf()).map(({ status }) => status)).toEqual(['active'])
+    expect(await payments.balanceOf(customerRef)).toBe(5600)
+    expect((await purchases()).map(({ status }) => status)).toEqual(['active'])
   })
 })
 
 describe('credits', () => {
   const topUp = { purpose: 'credit_topup', amount: 2000, currency: 'usd' }
 
-  test('are bought once, however often and by whom it is seen', async () => {
+  test('are bought once, however many processes apply the payment', async () => {
     const { body } = await payments.createIntent(key(), { customerRef, ...topUp })
     await payments.confirm(body.processorPaymentId)
     const answers = await Promise.all(
@@ -263,17 +250,13 @@ describe('credits', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body)))).toEqual(
       new Set(['{"status":"succeeded"}']),
     )
-    const balance = await payments.call<BalanceBody>(
-      'GET',
-      `/v1/sdk/customers/${customerRef}/balance`,
-    )
-    expect(balance.body.credits).toBe(200_000)
+    expect(await payments.balanceOf(customerRef)).toBe(200_000)
     expect(await payments.eventsOf(customerRef)).toEqual([
       'customer.created',
       'payment.succeeded',
       'customer.credit.topped_up',
     ])
-    const [purchase, ...others] = await purchasesOf()
+    const [purchase, ...others] = await purchases()
     expect(others).toEqual([])
     expect(purchase).toMatchObject({
       origin: 'credit_topup',
@@ -297,7 +280,7 @@ describe('credits', () => {
 })
 
 describe('an idempotency key', () => {
-  test('is needed', async () => {
+  test('is required', async () => {
     const answer = await payments.call('POST', '/v1/sdk/payment-intents', { customerRef })
     expect([answer.status, answer.body.message]).toEqual([
       400,
@@ -305,16 +288,16 @@ describe('an idempotency key', () => {
     ])
   })
 
-  test('gives the same payment to whoever asks for the same, also at once', async () => {
-    const asked = { customerRef, purpose: 'credit_topup', amount: 500, currency: 'USD' }
+  test('returns the same payment for the same request, even concurrently', async () => {
+    const request = { customerRef, purpose: 'credit_topup', amount: 500, currency: 'USD' }
     const same = key()
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => payments.createIntent(same, asked)),
+      Array.from({ length: 10 }, () => payments.createIntent(same, request)),
     )
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
-    const again = await payments.createIntent(same, asked)
+    const again = await payments.createIntent(same, request)
     expect(new Set([...answers, again].map(({ body }) => JSON.stringify(body))).size).toBe(1)
-    const other = await payments.createIntent(same, { ...asked, amount: 501 })
+    const other = await payments.createIntent(same, { ...request, amount: 501 })
     expect(other.status).toBe(409)
     const list = await payments.stripe('GET', 'payment_intents', { limit: '100' })
     const named = list.body.data!.filter(
@@ -324,13 +307,13 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('what does not go well', () => {
-  test('a decline is told once for each try, and another card pays', async () => {
+describe('a payment that does not succeed', () => {
+  test('reports a decline once per attempt, and can be paid by another card', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     const declined = 'pm_card_visa_chargeDeclinedInsufficientFunds'
     for (let tries = 0; tries < 2; tries++) {
-      expect((await payments.confirm(processorPaymentId, declined)).isDone).toBe(false)
+      expect((await payments.confirm(processorPaymentId, declined)).isOk).toBe(false)
       for (let looks = 0; looks < 2; looks++) {
         const { body } = await payments.process(processorPaymentId, customerRef)
         expect(body).toEqual({ status: 'failed' })
@@ -346,7 +329,7 @@ describe('what does not go well', () => {
     ])
   })
 
-  test('3-D Secure that nobody answers in time', async () => {
+  test('fails after 3-D Secure is not completed in time', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId, 'pm_card_authenticationRequired')
@@ -360,7 +343,7 @@ describe('what does not go well', () => {
     expect(body.status).toBe('succeeded')
   })
 
-  test('a bank that takes its time', async () => {
+  test('is processing until the bank answers', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.confirm(processorPaymentId, 'pm_card_simulator_processing')
@@ -368,7 +351,7 @@ describe('what does not go well', () => {
     expect(['processing', 'succeeded']).toContain(body.status)
   })
 
-  test('a payment that was withdrawn', async () => {
+  test('is cancelled after it was withdrawn', async () => {
     const planRef = await payments.createPlan({ price: 1900 })
     const { processorPaymentId } = await planIntent(planRef)
     await payments.stripe('POST', `payment_intents/${processorPaymentId}/cancel`)
@@ -377,7 +360,7 @@ describe('what does not go well', () => {
     expect(await payments.eventsOf(customerRef)).toEqual(['customer.created', 'payment.canceled'])
   })
 
-  test('a payment that is not there', async () => {
+  test('answers 404 if it does not exist', async () => {
     const answer = await payments.call('GET', '/v1/sdk/payment-intents/pi_nobody')
     expect([answer.status, answer.body]).toMatchObject([
       404,

@@ -1,10 +1,12 @@
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { freePort } from '@tollgate/platform/testing/free-ports'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
+import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import {
   startTestStack,
   type Tenant,
@@ -18,6 +20,15 @@ import {
 const secretKey = 'sk_test_1'
 export const webhookSecret = 'whsec_payments'
 
+/** Automatic top-ups of 20 dollars when the wallet falls below 5. */
+export const topUpTerms = {
+  enabled: true,
+  triggerType: 'balance',
+  currency: 'USD',
+  thresholdAmountMajor: 5,
+  topupAmountMajor: 20,
+}
+
 export type PaymentStackOptions = {
   /** Additional settings. */
   readonly settings?: Readonly<Record<string, string>>
@@ -27,8 +38,8 @@ export type PaymentStackOptions = {
   readonly usageStore?: UsageStore
 }
 
-type ProcessorAnswer = {
-  readonly isDone: boolean
+type ProcessorResponse = {
+  readonly isOk: boolean
   readonly body: ProcessorObject & { readonly data?: readonly ProcessorObject[] }
 }
 
@@ -97,6 +108,22 @@ export class PaymentStack {
     await this.simulator.close()
   }
 
+  get sql() {
+    return this.stack.database.in('sandbox')
+  }
+
+  /** Returns the settings of a service in a separate process that uses the same stores and processor. */
+  get serviceSettings(): Record<string, string> {
+    return {
+      TOLLGATE_DATA_DIR: this.stack.folder,
+      TOLLGATE_DATABASE_URL: this.stack.databaseUrl,
+      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+      TOLLGATE_LOG_PARTITIONS: '4',
+      TOLLGATE_STRIPE_SANDBOX_URL: this.simulator.simulator.url,
+      TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: secretKey,
+    }
+  }
+
   call<Body>(method: string, path: string, body?: unknown) {
     return this.stack.call<Body>(this.tenant.sandboxKey, method, path, body)
   }
@@ -112,6 +139,17 @@ export class PaymentStack {
     const path = `/v1/sdk/products/${this.productRef}/plans`
     const { body } = await this.call<PlanBody>('POST', path, { name: 'Plan', ...fields })
     return body.reference
+  }
+
+  async balanceOf(customerRef: string): Promise<number> {
+    const path = `/v1/sdk/customers/${customerRef}/balance`
+    return (await this.call<BalanceBody>('GET', path)).body.credits
+  }
+
+  /** Returns the customer's purchases, newest first. */
+  async purchasesOf(customerRef: string): Promise<PurchaseBody[]> {
+    const path = `/v1/sdk/purchases/customer/${customerRef}`
+    return (await this.call<{ purchases: PurchaseBody[] }>('GET', path)).body.purchases
   }
 
   createIntent(key: string, body: object) {
@@ -133,7 +171,7 @@ export class PaymentStack {
     method: 'GET' | 'POST',
     path: string,
     fields: Readonly<Record<string, string>> = {},
-  ): Promise<ProcessorAnswer> {
+  ): Promise<ProcessorResponse> {
     const form = new URLSearchParams(fields)
     const query = method === 'GET' ? `?${form.toString()}` : ''
     const answer = await fetch(`${this.simulator.simulator.url}/v1/${path}${query}`, {
@@ -141,10 +179,10 @@ export class PaymentStack {
       headers: { authorization: `Bearer ${secretKey}` },
       ...(method === 'POST' ? { body: form } : {}),
     })
-    return { isDone: answer.ok, body: (await answer.json()) as ProcessorAnswer['body'] }
+    return { isOk: answer.ok, body: (await answer.json()) as ProcessorResponse['body'] }
   }
 
-  confirm(processorPaymentId: string, card = 'pm_card_visa'): Promise<ProcessorAnswer> {
+  confirm(processorPaymentId: string, card = 'pm_card_visa'): Promise<ProcessorResponse> {
     return this.stripe('POST', `payment_intents/${processorPaymentId}/confirm`, {
       payment_method: card,
       return_url: 'https://shop.example/back',
@@ -158,8 +196,7 @@ export class PaymentStack {
 
   /** Returns the event types of a customer or an object, in the order in which they were emitted. */
   async eventsOf(named: string): Promise<string[]> {
-    const pool = this.stack.database.in('sandbox')
-    const events = await listOutboxEvents(pool, this.tenant.providerId, 100_000)
+    const events = await listOutboxEvents(this.sql, this.tenant.providerId, 100_000)
     return events
       .filter(({ object }) => JSON.stringify(object).includes(named))
       .map(({ type }) => type)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { listLines } from '@tollgate/domain/invoices/lines'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -12,19 +12,14 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* A customer who paid for June changes the plan on the 11th, when 20 of the 30 days are left. */
 
-let stack: RenewalStack
-let small: string
-let big: string
 let purchase: Purchase
 let sequence = 0
 
 const monthly = { billingCycle: 'monthly', prorationPolicy: 'proportional' }
 
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  small = await stack.payments.createPlan({ price: 1_900, ...monthly })
-  big = await stack.payments.createPlan({ price: 4_900, ...monthly })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const small = await stack.payments.createPlan({ price: 1_900, ...monthly })
+const big = await stack.payments.createPlan({ price: 4_900, ...monthly })
 afterAll(() => stack.stop())
 beforeEach(() => {
   stack.payments.stack.clock.set('2026-06-01T00:00:00Z')
@@ -40,8 +35,8 @@ async function ask(planRef: string) {
   const { payments } = stack
   const { customerRef } = purchase
   sequence += 1
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  return payments.createIntent(`switch-${sequence}`, asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  return payments.createIntent(`switch-${sequence}`, request)
 }
 
 async function pay({ processorPaymentId }: PaymentIntentBody): Promise<ProcessedPaymentBody> {
@@ -53,8 +48,8 @@ async function pay({ processorPaymentId }: PaymentIntentBody): Promise<Processed
 
 async function activate(planRef: string): Promise<ActivateResponse> {
   const { payments } = stack
-  const asked = { customerRef: purchase.customerRef, productRef: payments.productRef, planRef }
-  return (await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)).body
+  const request = { customerRef: purchase.customerRef, productRef: payments.productRef, planRef }
+  return (await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)).body
 }
 
 async function held(): Promise<Purchase> {
@@ -81,7 +76,7 @@ async function accounts(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
 }
 
-test('a dearer plan costs the difference for the days that are left, and goes on with the period', async () => {
+test('charges the difference for the remaining days for a more expensive plan, and keeps the period', async () => {
   await start(small)
   const { body: intent } = await ask(big)
   expect(intent).toMatchObject({ amount: 2_000, originalAmount: 2_000 })
@@ -114,8 +109,8 @@ test('a dearer plan costs the difference for the days that are left, and goes on
       },
     ],
   })
-  const told = await stack.payments.eventsOf(purchase.customerRef)
-  expect(told.slice(told.indexOf('purchase.expired'))).toEqual([
+  const events = await stack.payments.eventsOf(purchase.customerRef)
+  expect(events.slice(events.indexOf('purchase.expired'))).toEqual([
     'purchase.expired',
     'purchase.created',
     'purchase.activated',
@@ -129,7 +124,7 @@ test('a dearer plan costs the difference for the days that are left, and goes on
   expect(await accounts()).toMatchObject({ revenue: -(1_900 + 2_000 + 4_900) })
 })
 
-test('a cheaper plan is taken at once, and what was paid too much lowers the next invoice', async () => {
+test('starts a cheaper plan at once, and credits the difference on the next invoice', async () => {
   await start(big)
   const refused = await ask(small)
   expect([refused.status, refused.body]).toMatchObject([
@@ -160,7 +155,7 @@ describe('between plans that include a number of units', () => {
   const planWith = (price: number, limit: number) =>
     stack.payments.createPlan({ price, limit, ...monthly })
 
-  test('a cheaper plan waits for the renewal: nothing is credited', async () => {
+  test('starts a cheaper plan with the renewal, without a credit', async () => {
     const [one, other] = [await planWith(4_900, 300), await planWith(1_900, 100)]
     await start(one)
     expect((await ask(other)).status).toBe(400)
@@ -171,19 +166,19 @@ describe('between plans that include a number of units', () => {
     expect(await stack.invoicesOf(purchase.reference)).toEqual([])
   })
 
-  test('a dearer plan adds its units for the days that are left', async () => {
+  test('adds units for the remaining days with a more expensive plan', async () => {
     const [one, other] = [await planWith(1_900, 100), await planWith(4_900, 300)]
     await start(one)
     await pay((await ask(other)).body)
     const { payments } = stack
     const { customerRef } = purchase
-    const asked = { customerRef, productRef: payments.productRef }
-    const { body } = await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)
+    const request = { customerRef, productRef: payments.productRef }
+    const { body } = await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)
     // The change adds 200 units for 20 of 30 days.
     expect(body).toMatchObject({ withinLimits: true, remaining: 233, plan: other })
   })
 
-  test('a cheaper plan is refused where no renewal comes', async () => {
+  test('refuses a cheaper plan if there is no renewal', async () => {
     const [one, other] = [await planWith(4_900, 300), await planWith(1_900, 100)]
     await start(one)
     await stack.sql`update purchases set auto_renew = false, next_billing_date = null,
@@ -196,7 +191,7 @@ describe('between plans that include a number of units', () => {
   })
 })
 
-test('by the policy none the plan changes with the next renewal, which charges its price', async () => {
+test('changes the plan with the next renewal under the policy `none`', async () => {
   const later = { billingCycle: 'monthly', prorationPolicy: 'none' }
   const planRef = await stack.payments.createPlan({ price: 4_900, setupFee: 100, ...later })
   await start(small)
@@ -224,11 +219,11 @@ test('by the policy none the plan changes with the next renewal, which charges i
   expect(await stack.invoicesOf(after.reference)).toMatchObject([
     { status: 'paid', totalMinor: 5_000n },
   ])
-  const told = await stack.payments.eventsOf(purchase.customerRef)
-  expect(told).toContain('purchase.plan_changed')
+  const events = await stack.payments.eventsOf(purchase.customerRef)
+  expect(events).toContain('purchase.plan_changed')
 })
 
-test('the set-up fee of a plan without a price is charged by the renewal that starts it', async () => {
+test('charges the set-up fee of a plan without a price with the renewal that starts it', async () => {
   const free = { price: 0, setupFee: 500, billingCycle: 'monthly', prorationPolicy: 'none' }
   const planRef = await stack.payments.createPlan(free)
   await start(small)
@@ -242,7 +237,7 @@ test('the set-up fee of a plan without a price is charged by the renewal that st
   ])
 })
 
-test('a change that waits for the renewal can be replaced and withdrawn', async () => {
+test('lets the customer replace and withdraw a change that waits for the renewal', async () => {
   const later = { billingCycle: 'monthly', prorationPolicy: 'none' }
   const one = await stack.payments.createPlan({ price: 4_900, ...later })
   const other = await stack.payments.createPlan({ price: 900, ...later })
@@ -259,7 +254,7 @@ test('a change that waits for the renewal can be replaced and withdrawn', async 
   expect(await held()).toMatchObject({ reference: purchase.reference, scheduledPlan: null })
 })
 
-test('by the policy full the price is charged in full, for a period of its own', async () => {
+test('charges the full price for a new period under the policy `full`', async () => {
   const full = { billingCycle: 'monthly', prorationPolicy: 'full' }
   const planRef = await stack.payments.createPlan({ price: 4_900, ...full })
   await start(small)
@@ -272,14 +267,14 @@ test('by the policy full the price is charged in full, for a period of its own',
   })
 })
 
-test('a plan without a policy costs the difference', async () => {
+test('charges the difference for a plan without a policy', async () => {
   const planRef = await stack.payments.createPlan({ price: 4_900, billingCycle: 'monthly' })
   await start(small)
   const { body: intent } = await ask(planRef)
   expect(intent).toMatchObject({ amount: 2_000 })
 })
 
-test('the set-up fee comes with a plan that is taken for the first time', async () => {
+test('charges the set-up fee when the plan is bought for the first time', async () => {
   const planRef = await stack.payments.createPlan({ price: 4_900, setupFee: 500, ...monthly })
   await start(small)
   const { body: intent } = await ask(planRef)
@@ -289,7 +284,7 @@ test('the set-up fee comes with a plan that is taken for the first time', async 
   expect(invoice!.lines.map(({ amountMinor }) => amountMinor)).toEqual([2_000n, 500n])
 })
 
-test('tax comes on top of the difference, and on its invoice', async () => {
+test('adds tax to the difference and to its invoice', async () => {
   await start(small)
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   await stack.payments.call('PATCH', '/v1/ui/merchant', merchant)
@@ -310,7 +305,7 @@ test('tax comes on top of the difference, and on its invoice', async () => {
   })
 })
 
-test('what was paid for a change that is not possible any more is paid back', async () => {
+test('refunds the payment for a change that is no longer possible', async () => {
   await start(small)
   stack.payments.stack.clock.set('2026-06-30T12:00:00Z')
   const { body: intent } = await ask(big)
@@ -337,9 +332,9 @@ describe('the set-up fee', () => {
   })
 
   async function dueNow(): Promise<number | undefined> {
-    const asked = { customerRef, productRef: stack.payments.productRef, planRef: feeRef }
+    const request = { customerRef, productRef: stack.payments.productRef, planRef: feeRef }
     sequence += 1
-    return (await stack.payments.createIntent(`fee-${sequence}`, asked)).body.amount
+    return (await stack.payments.createIntent(`fee-${sequence}`, request)).body.amount
   }
 
   test('is due at checkout after a trial that was never paid', async () => {

@@ -1,23 +1,18 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type {
   PaymentIntentBody,
   ProcessedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack, webhookSecret } from './payment-stack.ts'
 
 /* Stripe's webhooks, signed and over HTTP: in order, out of order, twice, late and not at all. */
 
-let payments: PaymentStack
 let customerRef: string
-let planRef: string
 let sequence = 0
 
-beforeAll(async () => {
-  payments = await PaymentStack.start({ hasWebhooks: true })
-  planRef = await payments.createPlan({ price: 1900 })
-})
+const payments = await PaymentStack.start({ hasWebhooks: true })
+const planRef = await payments.createPlan({ price: 1900 })
 afterAll(() => payments.stop())
 beforeEach(async () => {
   customerRef = await payments.createCustomer()
@@ -26,8 +21,8 @@ beforeEach(async () => {
 
 async function intentOf(): Promise<PaymentIntentBody> {
   sequence += 1
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  return (await payments.createIntent(`events-${sequence}`, asked)).body
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  return (await payments.createIntent(`events-${sequence}`, request)).body
 }
 
 async function paid(card?: string): Promise<string> {
@@ -42,32 +37,30 @@ async function refundOf(
   paymentId: string,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly id: string }> {
-  const asked = { payment_intent: paymentId, ...fields }
-  return (await payments.stripe('POST', 'refunds', asked)).body
+  const request = { payment_intent: paymentId, ...fields }
+  return (await payments.stripe('POST', 'refunds', request)).body
 }
 
 async function statusOfPurchase(): Promise<string | undefined> {
-  const path = `/v1/sdk/purchases/customer/${customerRef}`
-  const { body } = await payments.call<{ purchases: PurchaseBody[] }>('GET', path)
-  return body.purchases[0]?.status
+  return (await payments.purchasesOf(customerRef))[0]?.status
 }
 
 /** Returns the events of the payment with this processor id, after all received webhooks are processed. */
-async function told(type: RegExp, named: string): Promise<string[]> {
+async function eventsOf(type: RegExp, named: string): Promise<string[]> {
   const types = await payments.eventsOf(named)
   return types.filter((each) => type.test(each))
 }
 
-test('a payment is booked by what is told of it, without anybody asking', async () => {
+test('books a payment from webhooks alone', async () => {
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId)
   await eventually(async () => expect(await statusOfPurchase()).toBe('active'))
 })
 
 test.each([
-  ['told in reverse', { order: 'reversed' }],
-  ['told three times each, shuffled', { order: 'shuffled', copies: 3 }],
-])('a history %s comes to the same end', async (_, habits) => {
+  ['in reverse order', { order: 'reversed' }],
+  ['three times each, shuffled', { order: 'shuffled', copies: 3 }],
+])('reaches the same state if webhooks arrive %s', async (_, habits) => {
   await payments.simulate('webhooks', { isHeld: true, ...habits })
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId, 'pm_card_visa_chargeDeclined')
@@ -82,41 +75,44 @@ test.each([
     'purchase.activated',
     'purchase.refunded',
   ])
-  expect(await told(/refund/, refund.id)).toEqual(['payment.refunded'])
+  expect(await eventsOf(/refund/, refund.id)).toEqual(['payment.refunded'])
 })
 
 describe('refunds', () => {
-  test('in part leave what was bought, in full take it', async () => {
+  test('keep the purchase if they are partial, and end it if they are full', async () => {
     const paymentId = await paid()
     const part = await refundOf(paymentId, { amount: '900' })
     await eventually(async () =>
-      expect(await told(/payment/, part.id)).toEqual(['payment.refunded']),
+      expect(await eventsOf(/payment/, part.id)).toEqual(['payment.refunded']),
     )
     expect(await statusOfPurchase()).toBe('active')
     await refundOf(paymentId)
     await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
   })
 
-  test('that are pending are told of, and take nothing until they succeed', async () => {
+  test('are reported while they are pending, and take effect when they succeed', async () => {
     const paymentId = await paid('pm_card_pendingRefund')
     const refund = await refundOf(paymentId)
     await eventually(async () =>
-      expect(await told(/payment/, refund.id)).toContain('payment.refund_pending'),
+      expect(await eventsOf(/payment/, refund.id)).toContain('payment.refund_pending'),
     )
     await payments.simulate(`refunds/${refund.id}/end`, { status: 'succeeded' })
     await eventually(async () => expect(await statusOfPurchase()).toBe('refunded'))
-    expect(await told(/payment/, refund.id)).toEqual(['payment.refund_pending', 'payment.refunded'])
+    expect(await eventsOf(/payment/, refund.id)).toEqual([
+      'payment.refund_pending',
+      'payment.refunded',
+    ])
   })
 
-  test('can fail after they had succeeded', async () => {
+  test('can fail after they have succeeded', async () => {
     const paymentId = await paid()
     const refund = await refundOf(paymentId)
     await eventually(async () =>
-      expect(await told(/payment/, refund.id)).toEqual(['payment.refunded']),
+      expect(await eventsOf(/payment/, refund.id)).toEqual(['payment.refunded']),
     )
     await payments.simulate(`refunds/${refund.id}/end`, { status: 'failed' })
     await eventually(async () =>
-      expect(await told(/payment/, refund.id)).toEqual([
+      expect(await eventsOf(/payment/, refund.id)).toEqual([
         'payment.refunded',
         'payment.refund_failed',
       ]),
@@ -124,19 +120,19 @@ describe('refunds', () => {
   })
 })
 
-test.each(['won', 'lost'])('a dispute is opened, and %s', async (ending) => {
+test.each(['won', 'lost'])('reports a dispute that is opened and %s', async (ending) => {
   const paymentId = await paid()
   const charges = await payments.stripe('GET', 'charges', { payment_intent: paymentId })
   const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
   const id = String(happened['id'])
-  await eventually(async () => expect(await told(/dispute/, id)).toEqual(['payment.disputed']))
+  await eventually(async () => expect(await eventsOf(/dispute/, id)).toEqual(['payment.disputed']))
   await payments.simulate(`disputes/${id}/close`, { ending })
   await eventually(async () =>
-    expect(await told(/dispute/, id)).toEqual(['payment.disputed', 'payment.dispute_closed']),
+    expect(await eventsOf(/dispute/, id)).toEqual(['payment.disputed', 'payment.dispute_closed']),
   )
 })
 
-test('a payout arrives, and fails days later', async () => {
+test('reports a payout that arrives and fails days later', async () => {
   const paid = await payments.stripe('POST', 'payment_intents', {
     amount: '500000',
     currency: 'usd',
@@ -150,26 +146,26 @@ test('a payout arrives, and fails days later', async () => {
     currency: 'usd',
   })
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'paid' })
-  await eventually(async () => expect(await told(/payout/, payout.id)).toEqual(['payout.paid']))
+  await eventually(async () => expect(await eventsOf(/payout/, payout.id)).toEqual(['payout.paid']))
   await payments.simulate(`payouts/${payout.id}/move`, { status: 'failed' })
   await eventually(async () =>
-    expect(await told(/payout/, payout.id)).toEqual(['payout.paid', 'payout.failed']),
+    expect(await eventsOf(/payout/, payout.id)).toEqual(['payout.paid', 'payout.failed']),
   )
 })
 
-test('what nobody told of is found by looking', async () => {
+test('finds objects without a webhook by reading the event list', async () => {
   await payments.simulate('webhooks', { dropNext: 1_000 })
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId)
-  await payments.stack.database.in('sandbox')`
+  await payments.sql`
     update payment_intents set next_look_at = now() - interval '1 second'
     where processor_payment_id = ${processorPaymentId}`
   await eventually(async () => expect(await statusOfPurchase()).toBe('active'))
 })
 
-describe('what is told', () => {
+describe('a webhook', () => {
   /** Sends an event that is signed like Stripe's at the given second. */
-  function tell(event: object, second = Math.floor(Date.now() / 1000), sign = signatureOf) {
+  function sendWebhook(event: object, second = Math.floor(Date.now() / 1000), sign = signatureOf) {
     const body = JSON.stringify(event)
     return payments.stack.callRaw(undefined, 'POST', '/webhooks/stripe/sandbox', {
       headers: { 'stripe-signature': sign(body, second) },
@@ -182,18 +178,18 @@ describe('what is told', () => {
     return `t=${second},v1=${mac}`
   }
 
-  test('is told by Stripe, or not listened to', async () => {
+  test('is refused unless Stripe signed it', async () => {
     const event = { id: 'evt_1', object: 'event', type: 'payout.paid' }
     for (const signature of ['', 't=1,v1=00', 'nonsense']) {
-      expect((await tell(event, 0, () => signature)).status).toBe(400)
+      expect((await sendWebhook(event, 0, () => signature)).status).toBe(400)
     }
-    expect((await tell(event, Math.floor(Date.now() / 1000) - 3_600)).status).toBe(400)
+    expect((await sendWebhook(event, Math.floor(Date.now() / 1000) - 3_600)).status).toBe(400)
   })
 
-  test('of what has no id is taken, or Stripe would stop telling', async () => {
+  test('is accepted for an object without an id, because Stripe would otherwise stop sending', async () => {
     const created = Math.floor(Date.now() / 1000)
     const data = { object: { object: 'balance', livemode: false } }
     const event = { id: 'evt_2', object: 'event', type: 'balance.available', created, data }
-    expect((await tell({ ...event, livemode: false })).status).toBe(200)
+    expect((await sendWebhook({ ...event, livemode: false })).status).toBe(200)
   })
 })

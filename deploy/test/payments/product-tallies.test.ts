@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
 /* The earnings on a product's page, during payments, refunds and disputes at the processor. */
 
-let stack: RenewalStack
-
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
 afterAll(() => stack.stop())
 
 async function product(): Promise<Pick<ProductBody, 'balance' | 'totalTransactions'>> {
@@ -20,7 +16,7 @@ async function product(): Promise<Pick<ProductBody, 'balance' | 'totalTransactio
   return { balance, totalTransactions }
 }
 
-test('counts sales and renewals, less what went back', async () => {
+test('counts sales and renewals minus refunds', async () => {
   const { payments } = stack
   expect(await product()).toEqual({ balance: 0, totalTransactions: 0 })
   const planRef = await payments.createPlan({ price: 1900, billingCycle: 'monthly' })

@@ -9,7 +9,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { ReconciliationBody } from '@tollgate/schemas/http/reconciliations'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
 import { PaymentStack } from './payment-stack.ts'
 
@@ -18,24 +18,20 @@ import { PaymentStack } from './payment-stack.ts'
  * in progress are not reported.
  */
 
-let payments: PaymentStack
-let usage: Awaited<ReturnType<typeof startTestUsageStore>>
-let planRef: string
-
-beforeAll(async () => {
-  usage = await startTestUsageStore()
-  await migrateUsageTables(usage.connection)
-  // There are no webhooks and no reads of the event list, so everything is learned by reading single payments.
-  payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '86400' } })
-  payments.stack.clock.set(new Date().toISOString())
-  planRef = await payments.createPlan({ price: 1900 })
+const usage = await startTestUsageStore()
+await migrateUsageTables(usage.connection)
+// There are no webhooks and no reads of the event list, so everything is learned by reading single payments.
+const payments = await PaymentStack.start({
+  settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '86400' },
 })
+payments.stack.clock.set(new Date().toISOString())
+const planRef = await payments.createPlan({ price: 1900 })
 afterAll(async () => {
   await payments.stop()
   await usage.stop()
 })
 
-const sql = () => payments.stack.database.in('sandbox')
+const sql = () => payments.sql
 
 async function pass(minutes: number): Promise<void> {
   await payments.simulate('clock', { advanceSeconds: minutes * 60 })
@@ -46,16 +42,8 @@ async function pass(minutes: number): Promise<void> {
 type Printed = { readonly lines: string[]; readonly failure: string | undefined }
 
 async function reconcile(...parameters: string[]): Promise<Printed> {
-  const { stack, simulator } = payments
-  const config = readBillingRunnerConfig({
-    TOLLGATE_DATA_DIR: stack.folder,
-    TOLLGATE_DATABASE_URL: stack.databaseUrl,
-    TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-    TOLLGATE_LOG_PARTITIONS: '4',
-    TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
-    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
-  })
-  const { clock, database, hotState, eventLog } = stack
+  const config = readBillingRunnerConfig(payments.serviceSettings)
+  const { clock, database, hotState, eventLog } = payments.stack
   const logger = createLogger('billing-runner', 'silent')
   const lines: string[] = []
   const { program, output } = createCommandLine('tollgate', (line) => lines.push(line))
@@ -66,7 +54,7 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
   }
   addBillingCommands(program, {
     run: () => Promise.reject(new Error('not asked for')),
-    reconcile: (asked) => reconcileNow(config, asked, surroundings),
+    reconcile: (request) => reconcileNow(config, request, surroundings),
     restoreUsage: () => Promise.reject(new Error('not asked for')),
   })
   const words = ['node', 'tollgate', 'reconcile', '--environment', 'sandbox', ...parameters]
@@ -79,26 +67,29 @@ async function reconcile(...parameters: string[]): Promise<Printed> {
 
 async function paid(card = 'pm_card_bypassPending'): Promise<string> {
   const customerRef = await payments.createCustomer()
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  const { body } = await payments.createIntent(`reconcile-${customerRef}`, asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`reconcile-${customerRef}`, request)
   await payments.confirm(body.processorPaymentId, card)
-  const done = await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
-  expect(done.body.status).toBe('succeeded')
+  const processed = await payments.process<ProcessedPaymentBody>(
+    body.processorPaymentId,
+    customerRef,
+  )
+  expect(processed.body.status).toBe('succeeded')
   return body.processorPaymentId
 }
 
 async function refunded(paymentId: string, amount: string): Promise<string> {
-  const asked = { payment_intent: paymentId, amount }
-  return (await payments.stripe('POST', 'refunds', asked)).body.id
+  const request = { payment_intent: paymentId, amount }
+  return (await payments.stripe('POST', 'refunds', request)).body.id
 }
 
-test('a busy installation has nothing to tell', async () => {
+test('finds nothing in a busy installation', async () => {
   await Promise.all(Array.from({ length: 5 }, () => paid()))
   const begun = await Promise.all(
     Array.from({ length: 3 }, async () => {
       const customerRef = await payments.createCustomer()
-      const asked = { customerRef, productRef: payments.productRef, planRef }
-      return (await payments.createIntent(`open-${customerRef}`, asked)).body.processorPaymentId
+      const request = { customerRef, productRef: payments.productRef, planRef }
+      return (await payments.createIntent(`open-${customerRef}`, request)).body.processorPaymentId
     }),
   )
   await pass(60)
@@ -143,8 +134,8 @@ async function referencesOf(processorIds: readonly string[]): Promise<string[]> 
 /** Creates a payment that the customer has paid, and that the service will not read soon. */
 async function paidUnnoticed(): Promise<string> {
   const customerRef = await payments.createCustomer()
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  const { body } = await payments.createIntent(`unnoticed-${customerRef}`, asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`unnoticed-${customerRef}`, request)
   await sql()`
     update payment_intents set next_look_at = null
     where processor_payment_id = ${body.processorPaymentId}`
@@ -152,7 +143,7 @@ async function paidUnnoticed(): Promise<string> {
   return body.processorPaymentId
 }
 
-test('what no webhook told of is set right by a look, and told of once', async () => {
+test('corrects a missed webhook by reading the processor, and reports it once', async () => {
   await pass(60)
   await reconcile()
   const [refundedOnce, disputed] = [await paid(), await paid()]
@@ -188,7 +179,7 @@ async function newestFindings(): Promise<ReconciliationBody['findings']> {
   return (await payments.call<ReconciliationBody>('GET', `${path}/${reference}`)).body.findings
 }
 
-test('one wrong thing of each kind is found, kept for the console, and nothing else', async () => {
+test('finds one difference of each kind, stores it for the console, and finds nothing else', async () => {
   const ids = await Promise.all([paid(), paid(), paid()])
   const [otherAmount, gone, given] = ids
   const refund = await refunded(given, '300')
@@ -260,15 +251,15 @@ test('one wrong thing of each kind is found, kept for the console, and nothing e
   expect(status).toBe(404)
 })
 
-test('what the ledger has otherwise than the processor and the wallet is found', async () => {
+test('finds differences between the ledger, the processor and the wallet', async () => {
   const [given, taken] = [await paid(), await paid()]
   const refund = await refunded(given, '300')
   const charges = await payments.stripe('GET', 'charges', { payment_intent: taken })
   const happened = await payments.simulate(`charges/${charges.body.data![0]!.id}/dispute`, {})
   const dispute = String(happened['id'])
   const customerRef = await payments.createCustomer()
-  const asked = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
-  const { body } = await payments.createIntent('reconcile-top-up', asked)
+  const request = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+  const { body } = await payments.createIntent('reconcile-top-up', request)
   await payments.confirm(body.processorPaymentId, 'pm_card_bypassPending')
   await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
   const [topUp] = await referencesOf([body.processorPaymentId])
@@ -314,7 +305,7 @@ test('what the ledger has otherwise than the processor and the wallet is found',
   ])
 })
 
-test('a processor that is away leaves a gap, and the rest is compared', async () => {
+test('compares everything else while the processor is unavailable', async () => {
   await payments.simulator.simulator.stop()
   const { lines, failure } = await reconcile()
   expect(failure).toContain('Not everything could be compared')

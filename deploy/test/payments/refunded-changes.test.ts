@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
-import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
@@ -48,8 +47,8 @@ async function changeTo(planRef: string): Promise<Purchase> {
 async function activate(planRef: string): Promise<Purchase> {
   const { payments } = stack
   const { customerRef } = first
-  const asked = { customerRef, productRef: payments.productRef, planRef }
-  const { body } = await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const { body } = await payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)
   expect(body.status).toBe('activated')
   return held()
 }
@@ -90,20 +89,20 @@ async function refundNow(reference: string, amount?: number): Promise<void> {
     where purchase_ref = ${reference} and status = 'succeeded' order by created_at limit 1`
   const part = amount === undefined ? {} : { amount: String(amount) }
   const { payments } = stack
-  const asked = { payment_intent: row!.id, ...part }
-  const { body } = await payments.stripe('POST', 'refunds', asked)
+  const request = { payment_intent: row!.id, ...part }
+  const { body } = await payments.stripe('POST', 'refunds', request)
   await eventually(async () =>
     expect(await payments.eventsOf(body.id)).toContain('payment.refunded'),
   )
 }
 
 async function purchaseEvents(): Promise<string[]> {
-  const told = await stack.payments.eventsOf(first.customerRef)
-  return told.filter((type) => type.startsWith('purchase.'))
+  const events = await stack.payments.eventsOf(first.customerRef)
+  return events.filter((type) => type.startsWith('purchase.'))
 }
 
-describe('a full refund of what a change of plan cost', () => {
-  test('has the replaced purchase active again for the rest of its period', async () => {
+describe('a full refund of a change of plan', () => {
+  test('restores the replaced purchase for the rest of its period', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     const before = (await purchaseEvents()).length
@@ -120,9 +119,8 @@ describe('a full refund of what a change of plan cost', () => {
       'purchase.activated',
       'purchase.plan_changed',
     ])
-    const path = `/v1/sdk/purchases/customer/${first.customerRef}`
-    const { body } = await stack.payments.call<{ purchases: PurchaseBody[] }>('GET', path)
-    expect(body.purchases.map(({ reference, status }) => [reference, status])).toContainEqual([
+    const listed = await stack.payments.purchasesOf(first.customerRef)
+    expect(listed.map(({ reference, status }) => [reference, status])).toContainEqual([
       first.reference,
       'active',
     ])
@@ -133,7 +131,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(await held()).toMatchObject({ nextBillingDate: new Date('2026-08-01T00:00:00Z') })
   })
 
-  test('is undone once, however often the processor tells of it', async () => {
+  test('is applied once, however often the processor reports it', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     const { payments } = stack
@@ -148,12 +146,12 @@ describe('a full refund of what a change of plan cost', () => {
     await eventually(async () =>
       expect(await statuses()).toEqual({ small: 'active', middle: 'refunded' }),
     )
-    const told = await purchaseEvents()
-    expect(told.filter((type) => type === 'purchase.refunded')).toHaveLength(1)
-    expect(told.filter((type) => type === 'purchase.plan_changed')).toHaveLength(2)
+    const events = await purchaseEvents()
+    expect(events.filter((type) => type === 'purchase.refunded')).toHaveLength(1)
+    expect(events.filter((type) => type === 'purchase.plan_changed')).toHaveLength(2)
   })
 
-  test('in part leaves the new plan', async () => {
+  test('keeps the new plan if it is partial', async () => {
     await buyThenWait(small)
     await refund(await changeTo(middle), 1_999)
     expect(await statuses()).toEqual({ small: 'expired', middle: 'active' })
@@ -171,7 +169,7 @@ describe('a full refund of what a change of plan cost', () => {
     })
   })
 
-  test('restores a plan that was replaced at the full price of the new one', async () => {
+  test('restores a plan that was replaced by a plan at its full price', async () => {
     const full = await createFullPlan()
     await buyThenWait(small)
     const changed = await changeTo(full)
@@ -191,7 +189,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(await statuses()).toEqual({ small: 'expired', middle: 'refunded' })
   })
 
-  test('leaves the new plan once it was renewed', async () => {
+  test('keeps the new plan once it was renewed', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     await stack.runJob('renewals', '2026-07-01T10:00:00Z')
@@ -199,7 +197,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(await statuses()).toEqual({ small: 'expired', middle: 'active' })
   })
 
-  test('restores nothing beside another plan that was bought since', async () => {
+  test('restores nothing if another plan was bought since', async () => {
     const full = await createFullPlan()
     await buyThenWait(small)
     const changed = await changeTo(middle)
@@ -221,7 +219,7 @@ describe('of two changes in one period', () => {
     expect(await held()).toMatchObject({ nextBillingDate: julyFirst })
   })
 
-  test('a refund of the first ends both, and restores what was before them', async () => {
+  test('a refund of the first ends both, and restores the original plan', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     setClock('2026-06-13T00:00:00Z')
@@ -230,7 +228,7 @@ describe('of two changes in one period', () => {
     expect(await statuses()).toEqual({ small: 'active', middle: 'refunded', big: 'refunded' })
   })
 
-  test('refunds of both restore what was before them, in either order', async () => {
+  test('refunds of both restore the original plan, in either order', async () => {
     await buyThenWait(small)
     const changed = await changeTo(middle)
     setClock('2026-06-13T00:00:00Z')
@@ -243,15 +241,15 @@ describe('of two changes in one period', () => {
   })
 })
 
-describe('a full refund of what was paid before the changes', () => {
-  test('ends the dearer plan that runs for the difference', async () => {
+describe('a full refund of the payment before the changes', () => {
+  test('ends the more expensive plan that was paid by the difference', async () => {
     await buyThenWait(small)
     await changeTo(middle)
     await refund(first)
     expect(await statuses()).toEqual({ small: 'refunded', middle: 'refunded' })
   })
 
-  test('ends the cheaper plan, and takes back the credit that waits for the next invoice', async () => {
+  test('ends the cheaper plan, and removes the credit for the next invoice', async () => {
     await buyThenWait(middle)
     await activate(small)
     const { providerId } = stack.payments.tenant
@@ -271,7 +269,7 @@ describe('a full refund of what was paid before the changes', () => {
     expect(line?.description).toMatch(new RegExp(`, taken back from TEST-INV-${digits}$`))
   })
 
-  test('leaves the new plan once it was renewed', async () => {
+  test('keeps the new plan once it was renewed', async () => {
     await buyThenWait(small)
     await changeTo(middle)
     await stack.runJob('renewals', '2026-07-01T10:00:00Z')
@@ -279,7 +277,7 @@ describe('a full refund of what was paid before the changes', () => {
     expect(await statuses()).toMatchObject({ middle: 'active' })
   })
 
-  test('in part leaves everything', async () => {
+  test('changes nothing if it is partial', async () => {
     await buyThenWait(small)
     await changeTo(middle)
     await refund(first, 1_000)
@@ -287,7 +285,7 @@ describe('a full refund of what was paid before the changes', () => {
   })
 })
 
-test('a lost dispute of what was paid before a change suspends what runs for the difference', async () => {
+test('suspends the plan that was paid by the difference if the earlier payment is charged back', async () => {
   await buyThenWait(small)
   const changed = await changeTo(middle)
   const [{ id } = { id: '' }] = await stack.sql<{ id: string }[]>`

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
@@ -12,20 +12,17 @@ const main = fileURLToPath(new URL('../../../billing-runner/dist/cli/main.js', i
 const customers = 24
 const renewalAt = '2026-03-01T10:00:00Z'
 
-let stack: RenewalStack
 const alive = new Set<ChildProcess>()
 
-beforeAll(async () => {
-  stack = await RenewalStack.start()
-})
+const stack = await RenewalStack.start()
 afterAll(async () => {
   for (const child of alive) child.kill('SIGKILL')
   await stack.stop()
 })
 
 function startRun(job: string): ChildProcess {
-  const asked = ['billing', 'run', '--job', job, '--at', renewalAt, '--environment', 'sandbox']
-  const child = spawn(process.execPath, [main, ...asked], {
+  const request = ['billing', 'run', '--job', job, '--at', renewalAt, '--environment', 'sandbox']
+  const child = spawn(process.execPath, [main, ...request], {
     env: {
       PATH: process.env['PATH'],
       ...stack.runnerEnvironment({
@@ -60,7 +57,7 @@ async function attempts(): Promise<number> {
 }
 
 test(
-  'leave one charge for each invoice, one renewal for each purchase, and nothing undone',
+  'leave one charge per invoice, one renewal per purchase, and no unfinished work',
   { timeout: 300_000 },
   async () => {
     stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
@@ -93,10 +90,10 @@ test(
       const invoices = await stack.invoicesOf(reference)
       expect(invoices).toMatchObject([{ status: 'paid', totalMinor: 1_900n, paidMinor: 1_900n }])
       expect(await stack.succeededChargesOf(reference)).toBe(1)
-      const told = await stack.payments.eventsOf(customerRef)
-      expect(told.filter((type) => type === 'purchase.renewed')).toHaveLength(1)
+      const events = await stack.payments.eventsOf(customerRef)
+      expect(events.filter((type) => type === 'purchase.renewed')).toHaveLength(1)
       // One event is for the purchase and one for its renewal.
-      expect(told.filter((type) => type === 'payment.succeeded')).toHaveLength(2)
+      expect(events.filter((type) => type === 'payment.succeeded')).toHaveLength(2)
     }
     const unsettled = await stack.sql`
       select 1 from payment_attempts where outcome in ('sent', 'unknown')`

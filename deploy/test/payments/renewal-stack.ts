@@ -12,7 +12,7 @@ import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
-import { PaymentStack, type PaymentStackOptions } from './payment-stack.ts'
+import { PaymentStack, topUpTerms, type PaymentStackOptions } from './payment-stack.ts'
 
 /** Customers who bought a plan with a card, and the billing runner that renews it. */
 export class RenewalStack {
@@ -32,7 +32,7 @@ export class RenewalStack {
   }
 
   get sql() {
-    return this.payments.stack.database.in('sandbox')
+    return this.payments.sql
   }
 
   /** Ends all purchases and charges of earlier tests. */
@@ -47,14 +47,8 @@ export class RenewalStack {
   }
 
   runnerEnvironment(settings: Readonly<Record<string, string>> = {}): Record<string, string> {
-    const { stack, simulator } = this.payments
     return {
-      TOLLGATE_DATA_DIR: stack.folder,
-      TOLLGATE_DATABASE_URL: stack.databaseUrl,
-      TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
-      TOLLGATE_LOG_PARTITIONS: '4',
-      TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
-      TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
+      ...this.payments.serviceSettings,
       TOLLGATE_STRIPE_TIMEOUT_MS: '2000',
       TOLLGATE_BILLING_RETRY_PAUSE_MS: '10',
       TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
@@ -77,7 +71,8 @@ export class RenewalStack {
     const logger = createLogger('billing-runner', 'silent')
     const parts = await openParts(config, { clock, database, hotState, eventLog, logger })
     try {
-      const charged: ChargeInvoice = (asked, commit) => around!(() => parts.charge!(asked, commit))
+      const charged: ChargeInvoice = (request, commit) =>
+        around!(() => parts.charge!(request, commit))
       const charge = around === undefined ? parts.charge : charged
       const jobs = createJobs(config, { ...parts, charge })
       const { job } = jobs.find((each) => each.job.name === name)!
@@ -100,11 +95,14 @@ export class RenewalStack {
   async pay(customerRef: string, planRef: string, card: string, currency?: string): Promise<void> {
     const { payments } = this
     this.sequence += 1
-    const asked = { customerRef, productRef: payments.productRef, planRef, currency }
-    const { body } = await payments.createIntent(`buy-${this.sequence}`, asked)
+    const request = { customerRef, productRef: payments.productRef, planRef, currency }
+    const { body } = await payments.createIntent(`buy-${this.sequence}`, request)
     await payments.confirm(body.processorPaymentId, card)
-    const done = await payments.process<ProcessedPaymentBody>(body.processorPaymentId, customerRef)
-    if (done.body.status !== 'succeeded') throw new Error(JSON.stringify(done.body))
+    const processed = await payments.process<ProcessedPaymentBody>(
+      body.processorPaymentId,
+      customerRef,
+    )
+    if (processed.body.status !== 'succeeded') throw new Error(JSON.stringify(processed.body))
   }
 
   /** Replaces the saved card, as if the bank now treated it differently or the customer had chosen another one. */
@@ -126,16 +124,9 @@ export class RenewalStack {
   /** The customer pays something else with another card, which is saved. */
   async payWith(customerRef: string, card: string): Promise<void> {
     this.sequence += 1
-    const autoRecharge = {
-      enabled: true,
-      triggerType: 'balance',
-      currency: 'USD',
-      thresholdAmountMajor: 5,
-      topupAmountMajor: 20,
-    }
-    const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD', autoRecharge }
-    const asked = { customerRef, ...topUp }
-    const { body } = await this.payments.createIntent(`pay-${this.sequence}`, asked)
+    const topUp = { purpose: 'credit_topup', amount: 1000, currency: 'USD' }
+    const request = { customerRef, ...topUp, autoRecharge: topUpTerms }
+    const { body } = await this.payments.createIntent(`pay-${this.sequence}`, request)
     await this.payments.confirm(body.processorPaymentId, card)
     await this.payments.process(body.processorPaymentId, customerRef)
   }

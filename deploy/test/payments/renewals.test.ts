@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
@@ -6,13 +6,8 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* Renewals that the billing runner charges to saved cards, with the simulator of Stripe. */
 
-let stack: RenewalStack
-let planRef: string
-
-beforeAll(async () => {
-  stack = await RenewalStack.start({ hasWebhooks: true })
-  planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
-})
+const stack = await RenewalStack.start({ hasWebhooks: true })
+const planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 afterAll(() => stack.stop())
 beforeEach(() => {
   stack.payments.stack.clock.set('2026-01-31T12:00:00Z')
@@ -22,9 +17,9 @@ beforeEach(() => {
 const renewalAt = '2026-03-01T10:00:00Z'
 
 /** Makes the runner issue the invoice without charging it. */
-const unasked = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
+const withoutCharge = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
 
-async function told(purchase: Purchase): Promise<string[]> {
+async function emittedEvents(purchase: Purchase): Promise<string[]> {
   const types = await stack.payments.eventsOf(purchase.customerRef)
   const from = types.indexOf('purchase.activated')
   return types.slice(from + 1)
@@ -37,7 +32,7 @@ describe('a renewal', () => {
     purchase = await stack.buy(planRef)
   })
 
-  test('is charged once to the card that the plan was bought with', async () => {
+  test('is charged once to the card that paid for the plan', async () => {
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('payment-retries', '2026-03-01T11:00:00Z')
@@ -49,10 +44,10 @@ describe('a renewal', () => {
       { status: 'paid', totalMinor: 1_900n, paidMinor: 1_900n, nextChargeAt: null },
     ])
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
-  test('is charged with the tax, once the customer has said where it is', async () => {
+  test("includes the tax once the customer's country is known", async () => {
     const { payments } = stack
     const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
     expect((await payments.call('PATCH', '/v1/ui/merchant', merchant)).status).toBe(200)
@@ -69,7 +64,7 @@ describe('a renewal', () => {
     expect(await stack.purchase(reference)).toMatchObject({ amountMinor: 1_900 })
   })
 
-  test('has its invoice where nobody knows what its currency is worth, and is charged once they do', async () => {
+  test('has an invoice while its currency has no exchange rate, and is charged once it has one', async () => {
     const { payments } = stack
     const rate = '/v1/ui/exchange-rates/RON'
     const isWorth = () => payments.call('PUT', rate, { unitsPerDollar: '4.5' })
@@ -92,7 +87,7 @@ describe('a renewal', () => {
     expect(await stack.succeededChargesOf(reference)).toBe(1)
   })
 
-  test('that is declined is tried again as scheduled, then suspends, and a new card pays it', async () => {
+  test('is retried on schedule after a decline, then suspends the purchase, and a new card pays it', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt)
     expect(await stack.purchase(purchase.reference)).toMatchObject({
@@ -105,7 +100,7 @@ describe('a renewal', () => {
       await stack.runJob('payment-retries', at)
     }
     expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'suspended' })
-    expect(await told(purchase)).toEqual([
+    expect(await emittedEvents(purchase)).toEqual([
       'payment.failed',
       'purchase.past_due',
       'payment.failed',
@@ -124,10 +119,13 @@ describe('a renewal', () => {
     })
     expect(await stack.invoicesOf(purchase.reference)).toMatchObject([{ status: 'paid' }])
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-    expect((await told(purchase)).slice(-2)).toEqual(['payment.succeeded', 'purchase.activated'])
+    expect((await emittedEvents(purchase)).slice(-2)).toEqual([
+      'payment.succeeded',
+      'purchase.activated',
+    ])
   })
 
-  test('that only its customer could have let through is charged to a new card as soon as there is one', async () => {
+  test('is charged to a new card as soon as it is saved if the old card needs the customer', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_authenticationRequired')
     await stack.runJob('renewals', renewalAt)
     for (const at of ['2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z', '2026-03-05T15:00:00Z']) {
@@ -135,7 +133,9 @@ describe('a renewal', () => {
       await stack.runJob('payment-retries', at)
     }
     expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'suspended' })
-    expect((await told(purchase)).filter((type) => type === 'payment.failed')).toHaveLength(1)
+    expect(
+      (await emittedEvents(purchase)).filter((type) => type === 'payment.failed'),
+    ).toHaveLength(1)
     const [before] = await stack.invoicesOf(purchase.reference)
     expect(before).toMatchObject({ status: 'open', failedCharges: 4 })
     await stack.payWith(purchase.customerRef, 'pm_card_mastercard')
@@ -145,7 +145,7 @@ describe('a renewal', () => {
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
   })
 
-  test('whose failure was not kept is not tried again for it, and counted once', async () => {
+  test('counts a failure once if the process died before it stored it', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt, {}, async (charge) => {
       await charge()
@@ -157,10 +157,10 @@ describe('a renewal', () => {
       status: 'past_due',
       retryCount: 1,
     })
-    expect(await told(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
   })
 
-  test('whose outcome nobody learned is found out, and charged once', async () => {
+  test('reads an unknown outcome from the processor, and is charged once', async () => {
     await stack.payments.simulate('faults', {
       kind: 'reset_after',
       method: 'POST',
@@ -172,30 +172,30 @@ describe('a renewal', () => {
     expect(await stack.purchase(purchase.reference)).toMatchObject({ status: 'active' })
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
-  test('that will never be taken from this card is not tried again', async () => {
+  test('is not retried after a permanent decline of the card', async () => {
     await stack.useCard(purchase.customerRef, 'pm_card_visa_chargeDeclinedStolenCard')
     await stack.runJob('renewals', renewalAt)
-    expect(await told(purchase)).toEqual([
+    expect(await emittedEvents(purchase)).toEqual([
       'payment.failed',
       'purchase.past_due',
       'purchase.suspended',
     ])
   })
 
-  test('without a card is past due, asked for nothing, and suspended in the end', async () => {
+  test('is past due without a card, and suspends the purchase in the end', async () => {
     await stack.sql`delete from customer_cards where customer_ref = ${purchase.customerRef}`
     await stack.runJob('renewals', renewalAt)
     for (const at of ['2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z', '2026-03-05T15:00:00Z']) {
       await stack.runJob('payment-retries', at)
     }
-    expect(await told(purchase)).toEqual(['purchase.past_due', 'purchase.suspended'])
+    expect(await emittedEvents(purchase)).toEqual(['purchase.past_due', 'purchase.suspended'])
     expect(await stack.paymentsOf(purchase.reference)).toEqual([])
   })
 
-  test('that the bank wants to ask the customer about is not tried again, and paid when they come', async () => {
+  test('is not retried if the bank needs the customer, and is paid when they return', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_authenticationRequired')
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('payment-retries', '2026-03-01T15:00:00Z')
@@ -203,7 +203,7 @@ describe('a renewal', () => {
       status: 'past_due',
       retryCount: 2,
     })
-    expect(await told(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.failed', 'purchase.past_due'])
 
     const [paymentId] = await stack.paymentsOf(purchase.reference)
     await stack.payments.confirm(paymentId!, 'pm_card_authenticationRequired')
@@ -217,18 +217,18 @@ describe('a renewal', () => {
     expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
   })
 
-  test('that takes its time begins when the processor says that it was paid', async () => {
+  test('begins when a payment that was processing succeeds', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_simulator_processing')
     await stack.runJob('renewals', renewalAt)
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
-    expect(await told(purchase)).toEqual([])
+    expect(await emittedEvents(purchase)).toEqual([])
     const [paymentId] = await stack.paymentsOf(purchase.reference)
     await stack.payments.simulate(`payment_intents/${paymentId}/settle`, { isPaid: true })
     await stack.runJob('payment-retries', '2026-03-01T10:20:00Z')
-    expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.renewed'])
   })
 
-  test('that takes its time leaves the card that its customer saved meanwhile', async () => {
+  test('keeps the card that the customer saved while the payment was processing', async () => {
     const { customerRef, reference } = purchase
     await stack.replaceCard(customerRef, 'pm_card_simulator_processing')
     await stack.runJob('renewals', renewalAt)
@@ -244,17 +244,17 @@ describe('a renewal', () => {
     expect(await savedCards()).toEqual(saved)
   })
 
-  test('that the processor finds too little waits for the next invoice, and the period begins', async () => {
-    await stack.runJob('renewals', renewalAt, {}, unasked)
+  test('moves an amount that is too small to charge to the next invoice, and begins the period', async () => {
+    await stack.runJob('renewals', renewalAt, {}, withoutCharge)
     await stack.credit(purchase.reference, 1_880n)
     await stack.runJob('payment-retries', '2026-03-01T10:10:00Z')
     expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
       { status: 'paid', totalMinor: 1_900n, creditedMinor: 1_880n, carriedMinor: 20n },
     ])
-    expect(await told(purchase)).toEqual(['purchase.renewed'])
+    expect(await emittedEvents(purchase)).toEqual(['purchase.renewed'])
   })
 
-  test('of which less is due by now is charged by another payment over that', async () => {
+  test('is charged with a new payment if a credit note reduced the due amount', async () => {
     await stack.replaceCard(purchase.customerRef, 'pm_card_chargeCustomerFail')
     await stack.runJob('renewals', renewalAt)
     await stack.credit(purchase.reference, 900n)
@@ -269,7 +269,7 @@ describe('a renewal', () => {
   })
 })
 
-describe('a renewal that was paid and is paid back', () => {
+describe('a renewal that was paid and refunded', () => {
   let purchase: Purchase
   let paymentId: string
 
@@ -285,7 +285,7 @@ describe('a renewal that was paid and is paid back', () => {
       amount: String(amount),
     })
 
-  test('in part keeps its access', async () => {
+  test('keeps access after a partial refund', async () => {
     await refund(900)
     await eventually(async () =>
       expect(await stack.invoicesOf(purchase.reference)).toMatchObject([
@@ -295,7 +295,7 @@ describe('a renewal that was paid and is paid back', () => {
     expect((await stack.purchase(purchase.reference)).status).toBe('active')
   })
 
-  test('in full ends the purchase', async () => {
+  test('ends the purchase after a full refund', async () => {
     await refund(900)
     await refund(1000)
     await eventually(async () =>
@@ -307,10 +307,12 @@ describe('a renewal that was paid and is paid back', () => {
       status: 'refunded',
       nextBillingDate: null,
     })
-    expect((await told(purchase)).filter((type) => type === 'purchase.refunded')).toHaveLength(1)
+    expect(
+      (await emittedEvents(purchase)).filter((type) => type === 'purchase.refunded'),
+    ).toHaveLength(1)
   })
 
-  test('keeps its access when all payments before it are paid back, and ends with its own', async () => {
+  test('keeps access when earlier payments are refunded, and ends with its own', async () => {
     await stack.runJob('renewals', '2026-03-31T13:00:00Z')
     const [first] = await stack.sql<{ processor_payment_id: string }[]>`
       select processor_payment_id from payment_intents
@@ -333,7 +335,7 @@ describe('a renewal that was paid and is paid back', () => {
   })
 })
 
-test('a trial converts with the saved card, and from then on has its price', async () => {
+test('charges the saved card when a trial ends, and records the price', async () => {
   const terms = { price: 1900, setupFee: 500, billingCycle: 'monthly', trialDays: 14 }
   const trialRef = await stack.payments.createPlan(terms)
   const purchase = await stack.buy(trialRef)
@@ -346,5 +348,5 @@ test('a trial converts with the saved card, and from then on has its price', asy
     exchangeRate: '1.0000000000',
   })
   expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
-  expect(await told(purchase)).toEqual(['payment.succeeded', 'purchase.trial_converted'])
+  expect(await emittedEvents(purchase)).toEqual(['payment.succeeded', 'purchase.trial_converted'])
 })

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import type {
   CustomerNotChargedBody,
   CustomerNotSettledBody,
 } from '@tollgate/schemas/http/customers'
-import { startMeteredStack, type MeteredStack } from './metered-stack.ts'
-import type { RenewalStack } from './renewal-stack.ts'
+import { startMeteredStack } from './metered-stack.ts'
 
 /* A customer with an open invoice, unbilled usage or bought credits is only deleted if the request decides about them. */
 
-let metered: MeteredStack
-let shop: RenewalStack
-let hybridRef: string
-let flatRef: string
-
-beforeAll(async () => {
-  metered = await startMeteredStack()
-  shop = metered.shop
-  const monthly = { billingCycle: 'monthly' }
-  const hybrid = { type: 'hybrid', basePrice: 4_900, creditsPerUnit: 100, ...monthly }
-  hybridRef = await shop.payments.createPlan(hybrid)
-  flatRef = await shop.payments.createPlan({ price: 1_900, ...monthly })
-})
+const metered = await startMeteredStack()
+const shop = metered.shop
+const monthly = { billingCycle: 'monthly' }
+const hybrid = { type: 'hybrid', basePrice: 4_900, creditsPerUnit: 100, ...monthly }
+const hybridRef = await shop.payments.createPlan(hybrid)
+const flatRef = await shop.payments.createPlan({ price: 1_900, ...monthly })
 afterAll(() => metered.stop())
 beforeEach(() => {
   shop.payments.stack.clock.set('2026-01-31T12:00:00Z')
@@ -131,7 +123,7 @@ describe('unbilled usage', () => {
     expect(await charged(customerRef)).toBe(4_980)
   })
 
-  test('of a period that is over and of the one that runs is billed, each once', async () => {
+  test('is billed once for the ended and once for the current period', async () => {
     const { customerRef } = await shop.buy(hybridRef)
     await metered.use(customerRef, 300, '2026-01-31T12:00:00Z')
     shop.payments.stack.clock.set('2026-02-28T12:30:00Z')
@@ -144,7 +136,7 @@ describe('unbilled usage', () => {
     ])
   })
 
-  test('is billed although the card is declined, and nothing is deleted', async () => {
+  test('is billed even if the card is declined, and the customer is not deleted', async () => {
     const customerRef = await withUsage(80)
     await shop.replaceCard(customerRef, 'pm_card_chargeCustomerFail')
     const { status, body } = await remove(customerRef, 'bill_now')
@@ -175,7 +167,7 @@ describe('unbilled usage', () => {
     expect(await charged(customerRef)).toBe(14_840)
   })
 
-  test('is written off in the ledger, and named in the audit log', async () => {
+  test('is written off in the ledger, and recorded in the audit log', async () => {
     const customerRef = await withUsage(80)
     expect(await remove(customerRef, 'write_off')).toMatchObject({ status: 200 })
     expect(await isThere(customerRef)).toBe(false)
@@ -193,7 +185,7 @@ describe('unbilled usage', () => {
     expect(await postedOf(customerRef, 'usage_written_off')).toHaveLength(2)
   })
 
-  test('below the minimum of the processor is not charged, and can be written off', async () => {
+  test("is not charged below the processor's minimum, and can be written off", async () => {
     const customerRef = await withUsage(7)
     expect(await remove(customerRef, 'bill_now')).toMatchObject({
       status: 409,
@@ -217,7 +209,7 @@ describe('an open invoice', () => {
     return customerRef
   }
 
-  test('answers 409, and is charged with bill_now by the card that there is then', async () => {
+  test('answers 409, and bill_now charges it to the current card', async () => {
     const customerRef = await withOpenRenewal()
     const { status, body } = await remove(customerRef)
     expect({ status, body }).toMatchObject({
@@ -246,7 +238,7 @@ describe('an open invoice', () => {
     return { ...row }
   }
 
-  test('counts no failure of bill_now as a try of the billing runner', async () => {
+  test('does not count a failure of bill_now as an attempt of the billing runner', async () => {
     const customerRef = await withOpenRenewal()
     expect((await remove(customerRef, 'bill_now')).status).toBe(402)
     expect(await triesOf(customerRef)).toEqual({ counted: 1, calls: 2 })
@@ -254,7 +246,7 @@ describe('an open invoice', () => {
     expect(await triesOf(customerRef)).toEqual({ counted: 2, calls: 3 })
   })
 
-  test('is charged again by each bill_now, and none of them counts', async () => {
+  test('is charged again by each bill_now, without counting as an attempt', async () => {
     const customerRef = await withOpenRenewal()
     expect((await remove(customerRef, 'bill_now')).status).toBe(402)
     expect((await remove(customerRef, 'bill_now')).status).toBe(402)
@@ -263,7 +255,7 @@ describe('an open invoice', () => {
     expect(await triesOf(customerRef)).toEqual({ counted: 2, calls: 4 })
   })
 
-  test('that bill_now was the first to charge is called for again by the billing runner', async () => {
+  test('is charged again by the billing runner if bill_now tried first', async () => {
     const customerRef = await withUsage(80)
     await shop.replaceCard(customerRef, 'pm_card_chargeCustomerFail')
     expect((await remove(customerRef, 'bill_now')).status).toBe(402)
@@ -272,7 +264,7 @@ describe('an open invoice', () => {
     expect(await triesOf(customerRef)).toEqual({ counted: 1, calls: 2 })
   })
 
-  test('leaves a failure to the billing runner that it had no time to count', async () => {
+  test('leaves an uncounted failure to the billing runner', async () => {
     const { customerRef } = await shop.buy(flatRef)
     await shop.replaceCard(customerRef, 'pm_card_chargeCustomerFail')
     await shop.runJob('renewals', '2026-03-01T10:00:00Z', {}, async (charge) => {
@@ -288,7 +280,7 @@ describe('an open invoice', () => {
     expect(await triesOf(customerRef)).toEqual({ counted: 1, calls: 1 })
   })
 
-  test('of a period to come is void with write_off, not uncollectible', async () => {
+  test('is void with write_off if its period is in the future, not uncollectible', async () => {
     const customerRef = await withOpenRenewal()
     expect(await remove(customerRef, 'write_off')).toMatchObject({ status: 200 })
     await expect
@@ -297,7 +289,7 @@ describe('an open invoice', () => {
     expect(await charged(customerRef)).toBe(1_900)
   })
 
-  test('of usage is uncollectible with write_off', async () => {
+  test('is uncollectible with write_off if it bills usage', async () => {
     const customerRef = await withUsage(80)
     await shop.replaceCard(customerRef, 'pm_card_chargeCustomerFail')
     expect((await remove(customerRef, 'bill_now')).status).toBe(402)
@@ -314,24 +306,27 @@ describe('bought credits', () => {
     return customerRef
   }
 
-  test.each(['bill_now', 'write_off'])('answer 409, and are forfeited with %s', async (settle) => {
-    const customerRef = await withCredits()
-    expect(await remove(customerRef)).toMatchObject({
-      status: 409,
-      body: {
-        open: { amounts: [{ currency: 'USD', boughtCredits: 1_000 }], boughtCredits: 100_000 },
-      },
-    })
-    expect(await remove(customerRef, settle)).toMatchObject({ status: 200 })
-    expect(await postedOf(customerRef, 'adjustment')).toEqual([
-      { account: 'breakage', unit: 'USD', amount: '-1000' },
-      { account: 'breakage', unit: 'credits', amount: '100000000000' },
-      { account: 'prepaid', unit: 'USD', amount: '1000' },
-      { account: 'wallet', unit: 'credits', amount: '-100000000000' },
-    ])
-  })
+  test.each(['bill_now', 'write_off'])(
+    'require a decision with 409, and are forfeited with %s',
+    async (settle) => {
+      const customerRef = await withCredits()
+      expect(await remove(customerRef)).toMatchObject({
+        status: 409,
+        body: {
+          open: { amounts: [{ currency: 'USD', boughtCredits: 1_000 }], boughtCredits: 100_000 },
+        },
+      })
+      expect(await remove(customerRef, settle)).toMatchObject({ status: 200 })
+      expect(await postedOf(customerRef, 'adjustment')).toEqual([
+        { account: 'breakage', unit: 'USD', amount: '-1000' },
+        { account: 'breakage', unit: 'credits', amount: '100000000000' },
+        { account: 'prepaid', unit: 'USD', amount: '1000' },
+        { account: 'wallet', unit: 'credits', amount: '-100000000000' },
+      ])
+    },
+  )
 
-  test('that were given are no reason to ask', async () => {
+  test('do not require a decision if they were granted', async () => {
     const customerRef = await shop.payments.createCustomer()
     const path = `/v1/sdk/customers/${customerRef}/credits`
     await shop.payments.call('POST', path, { credits: 500 })
@@ -339,13 +334,13 @@ describe('bought credits', () => {
   })
 })
 
-test('a customer who owes nothing is deleted without a word, and an unknown word is refused', async () => {
+test('deletes a customer without debts without a decision, and refuses an unknown decision', async () => {
   const { customerRef } = await shop.buy(flatRef)
   expect(await remove(customerRef, 'forget')).toMatchObject({ status: 400 })
   expect(await remove(customerRef)).toMatchObject({ status: 200 })
 })
 
-test('the word can come in the body', async () => {
+test('accepts the decision in the body', async () => {
   const customerRef = await withUsage(80)
   const path = `/v1/ui/customers/${customerRef}`
   const removed = await shop.payments.call('DELETE', path, { settle: 'write_off' })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import { eventually } from './payment-stack.ts'
@@ -9,19 +9,15 @@ import { RenewalStack } from './renewal-stack.ts'
 /* 50 concurrent purchases take long on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 })
 
-let shop: RenewalStack
-
-beforeAll(async () => {
-  shop = await RenewalStack.start({ hasWebhooks: true })
-})
+const shop = await RenewalStack.start({ hasWebhooks: true })
 afterAll(() => shop.stop())
 
 const oneTime = (maxQuantity: number, fields: object = {}) =>
   shop.payments.createPlan({ type: 'one-time', price: 0, availability: { maxQuantity }, ...fields })
 
 async function activate(customerRef: string, planRef: string): Promise<ActivateResponse> {
-  const asked = { customerRef, productRef: shop.payments.productRef, planRef }
-  return (await shop.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', asked)).body
+  const request = { customerRef, productRef: shop.payments.productRef, planRef }
+  return (await shop.payments.call<ActivateResponse>('POST', '/v1/sdk/activate', request)).body
 }
 
 async function soldOf(planRef: string): Promise<number> {
@@ -33,7 +29,7 @@ async function soldOf(planRef: string): Promise<number> {
 const customers = (count: number) =>
   Promise.all(Array.from({ length: count }, () => shop.payments.createCustomer()))
 
-test('50 customers who activate at once get 5 places', async () => {
+test('gives 5 of 50 concurrent activations a place', async () => {
   const planRef = await oneTime(5)
   const answers = await Promise.all(
     (await customers(50)).map((customerRef) => activate(customerRef, planRef)),
@@ -47,12 +43,12 @@ test('50 customers who activate at once get 5 places', async () => {
   expect(await soldOf(planRef)).toBe(5)
 })
 
-test('50 customers who pay at once get 5 places, and the others their money back', async () => {
+test('gives 5 of 50 concurrent payments a place, and refunds the others', async () => {
   const planRef = await oneTime(5, { price: 1_900 })
   const { productRef } = shop.payments
   const bought = (await customers(50)).map(async (customerRef) => {
-    const asked = { customerRef, productRef, planRef }
-    const { body } = await shop.payments.createIntent(`sold-${customerRef}`, asked)
+    const request = { customerRef, productRef, planRef }
+    const { body } = await shop.payments.createIntent(`sold-${customerRef}`, request)
     return { customerRef, id: body.processorPaymentId }
   })
   const payments = await Promise.all(bought)
@@ -66,7 +62,7 @@ test('50 customers who pay at once get 5 places, and the others their money back
   }, 120_000)
 })
 
-test('auto-enrolment by 50 limit checks gives 5 places', async () => {
+test('gives 5 of 50 customers a place who are enrolled by limit checks', async () => {
   const product = { name: 'Limited' }
   const { body } = await shop.payments.call<{ reference: string }>(
     'POST',
@@ -78,26 +74,26 @@ test('auto-enrolment by 50 limit checks gives 5 places', async () => {
   const limited = { ...plan, availability: { maxQuantity: 5 } }
   await shop.payments.call('POST', `/v1/sdk/products/${productRef}/plans`, limited)
   const checks = (await customers(50)).map(async (customerRef) => {
-    const asked = { customerRef, productRef }
-    return (await shop.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)).body
+    const request = { customerRef, productRef }
+    return (await shop.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)).body
   })
   const answers = await Promise.all(checks)
   expect(answers.filter(({ withinLimits }) => withinLimits)).toHaveLength(5)
 })
 
-test('a refund returns the place, and a cancellation does not', async () => {
+test('frees a place after a refund, but not after a cancellation', async () => {
   const planRef = await oneTime(2, { price: 1_900 })
   const first = await shop.buy(planRef)
   await shop.payments.call('POST', `/v1/sdk/purchases/${first.reference}/cancel`, {})
   const second = await shop.buy(planRef)
   const third = await shop.payments.createCustomer()
-  const asked = { customerRef: third, productRef: shop.payments.productRef, planRef }
-  expect(await shop.payments.createIntent(`third-${third}`, asked)).toMatchObject({
+  const request = { customerRef: third, productRef: shop.payments.productRef, planRef }
+  expect(await shop.payments.createIntent(`third-${third}`, request)).toMatchObject({
     status: 400,
     body: { message: 'The plan is sold out' },
   })
   expect(await activate(third, planRef)).toMatchObject({ status: 'invalid' })
-  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', asked)).toMatchObject({
+  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', request)).toMatchObject({
     status: 400,
     body: { message: `Plan ${planRef} is sold out` },
   })
@@ -109,7 +105,7 @@ test('a refund returns the place, and a cancellation does not', async () => {
   expect(await soldOf(planRef)).toBe(2)
 })
 
-test('a customer takes one place of a free plan, however often it is activated and cancelled', async () => {
+test('counts one place per customer of a free plan, however often it is activated and cancelled', async () => {
   const planRef = await oneTime(2)
   const [one, other, third] = await customers(3)
   const cancel = (purchaseRef: string | undefined) =>
@@ -122,28 +118,28 @@ test('a customer takes one place of a free plan, however often it is activated a
   expect(await activate(other!, planRef)).toMatchObject({ status: 'activated' })
   expect(await activate(third!, planRef)).toMatchObject({ message: 'The plan is sold out' })
   // The place still belongs to the customer who had it.
-  const asked = { customerRef: one, productRef: shop.payments.productRef, planRef }
-  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', asked)).toMatchObject({
+  const request = { customerRef: one, productRef: shop.payments.productRef, planRef }
+  expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', request)).toMatchObject({
     status: 201,
   })
   expect(await activate(one!, planRef)).toMatchObject({ status: 'activated' })
 })
 
-test('each purchase of a plan that is paid takes a place, also of the same customer', async () => {
+test('counts a place for each purchase of a paid plan, even by the same customer', async () => {
   const planRef = await oneTime(2, { price: 1_900 })
   const { reference, customerRef } = await shop.buy(planRef)
   await shop.payments.call('POST', `/v1/sdk/purchases/${reference}/cancel`, {})
   await shop.pay(customerRef, planRef, 'pm_card_visa')
-  const asked = { customerRef, productRef: shop.payments.productRef, planRef }
+  const request = { customerRef, productRef: shop.payments.productRef, planRef }
   const second = (await shop.purchasesOf(customerRef)).find(({ status }) => status === 'active')
   await shop.payments.call('POST', `/v1/sdk/purchases/${second!.reference}/cancel`, {})
-  expect(await shop.payments.createIntent(`again-${customerRef}`, asked)).toMatchObject({
+  expect(await shop.payments.createIntent(`again-${customerRef}`, request)).toMatchObject({
     status: 400,
     body: { message: 'The plan is sold out' },
   })
 })
 
-test('a raised quantity sells more', async () => {
+test('sells more after the quantity is raised', async () => {
   const planRef = await oneTime(1)
   const [one, other] = await customers(2)
   expect(await activate(one!, planRef)).toMatchObject({ status: 'activated' })
@@ -175,7 +171,7 @@ test.each([
     { type: 'hybrid', cancellationNoticeDays: 3 },
     ['cancellationNoticeDays'],
   ],
-])('a plan with %s is refused, and the field is named', async (_, fields, path) => {
+])('refuses a plan with %s and names the field', async (_, fields, path) => {
   const { productRef } = shop.payments
   const plans = `/v1/sdk/products/${productRef}/plans`
   expect(await shop.payments.call('POST', plans, { name: 'Plan', ...fields })).toMatchObject({
@@ -184,7 +180,7 @@ test.each([
   })
 })
 
-test('the checkout shows a plan that is sold out, and does not offer it', async () => {
+test('shows a sold-out plan on the checkout without offering it', async () => {
   const planRef = await oneTime(1, { name: 'Last piece' })
   const [holder, other] = await customers(2)
   expect(await activate(holder!, planRef)).toMatchObject({ status: 'activated' })

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import {
   rechargeBeginningsPath,
   type AutoRechargeResponse,
 } from '@tollgate/schemas/http/auto-recharge'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
-import type { TollgateClient } from '../../src/client/tollgate-client.ts'
-import {
-  openSimulator,
-  type SimulatorUnderTest,
-} from '../../../stripe-simulator/test/simulator-under-test.ts'
-import { startStack, type Stack } from '../stack.ts'
+import { openSimulator } from '../../../stripe-simulator/test/simulator-under-test.ts'
+import { startStack } from '../stack.ts'
 import { eventually } from './payment-stack.ts'
 
 /* Automatic top-ups of wallets that usage empties, with all services, and what the answers to usage report about them. */
@@ -17,25 +13,20 @@ import { eventually } from './payment-stack.ts'
 /* The timeout allows for a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
 
-let simulator: SimulatorUnderTest
-let stack: Stack
-let client: TollgateClient
-let productRef: string
-let planRef: string
-
-beforeAll(async () => {
-  simulator = await openSimulator()
-  stack = await startStack({
-    settings: {
-      TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
-      TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
-      TOLLGATE_PAYMENTS_INTERVAL_MS: '50',
-    },
-  })
-  client = (await stack.createProvider()).sandbox
-  productRef = await made('/v1/sdk/products', { name: 'API' })
-  const plan = { name: 'Credits', type: 'usage-based', billingModel: 'pre-paid' }
-  planRef = await made(`/v1/sdk/products/${productRef}/plans`, { ...plan, creditsPerUnit: 1000 })
+const simulator = await openSimulator()
+const stack = await startStack({
+  settings: {
+    TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
+    TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
+    TOLLGATE_PAYMENTS_INTERVAL_MS: '50',
+  },
+})
+const client = (await stack.createProvider()).sandbox
+const productRef = await create('/v1/sdk/products', { name: 'API' })
+const plan = { name: 'Credits', type: 'usage-based', billingModel: 'pre-paid' }
+const planRef = await create(`/v1/sdk/products/${productRef}/plans`, {
+  ...plan,
+  creditsPerUnit: 1000,
 })
 afterAll(async () => {
   await stack.stop()
@@ -48,7 +39,7 @@ async function call<Body>(method: string, path: string, body?: unknown): Promise
   return answer.body as Body
 }
 
-async function made(path: string, body: object): Promise<string> {
+async function create(path: string, body: object): Promise<string> {
   return (await call<{ reference: string }>('POST', path, body)).reference
 }
 
@@ -72,14 +63,14 @@ async function confirm(processorPaymentId: string): Promise<void> {
 let sequence = 0
 
 /** Creates a customer with 100,000 credits and a saved card, and a top-up of 20 dollars below 5 dollars (50,000 credits). */
-async function armedCustomer(): Promise<string> {
+async function createCustomerWithTopUps(): Promise<string> {
   sequence += 1
-  const customerRef = await made('/v1/sdk/customers', { email: `c${sequence}@example.com` })
+  const customerRef = await create('/v1/sdk/customers', { email: `c${sequence}@example.com` })
   await call('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
   const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
   const intents = '/v1/sdk/payment-intents'
-  const asked = { ...topUp, autoRecharge: terms }
-  const opened = await client.send('POST', intents, asked, `arm-${sequence}`)
+  const request = { ...topUp, autoRecharge: terms }
+  const opened = await client.send('POST', intents, request, `arm-${sequence}`)
   const { processorPaymentId } = opened.body as { processorPaymentId: string }
   await confirm(processorPaymentId)
   await call('POST', `/v1/sdk/payment-intents/${processorPaymentId}/process`, { customerRef })
@@ -119,7 +110,7 @@ async function topUps(customerRef: string): Promise<number> {
 }
 
 /** Enables automatic top-ups again, and waits until the payment job has begun to check the wallet. */
-async function armAndLook(customerRef: string): Promise<void> {
+async function enableTopUps(customerRef: string): Promise<void> {
   await call('PUT', '/v1/sdk/auto-recharge', { customerRef, ...terms })
   await eventually(async () => {
     const rows = await stack.database.in('sandbox')`
@@ -132,15 +123,15 @@ async function armAndLook(customerRef: string): Promise<void> {
  * A usage request does not wait for a slow top-up, and the payment job may begin it first. In both cases no answer reports it, so
  * the test repeats.
  */
-test('a debit that crosses the threshold says that a top-up was begun', async () => {
-  await eventually(async () => expect(await use(await armedCustomer(), 60)).toBe(true))
+test('reports in the response that a debit below the threshold began a top-up', async () => {
+  await eventually(async () => expect(await use(await createCustomerWithTopUps(), 60)).toBe(true))
 })
 
-test('debits that cross the threshold at once begin one top-up, and one says so at most', async () => {
-  const customerRef = await armedCustomer()
+test('begins one top-up for concurrent debits below the threshold, reported at most once', async () => {
+  const customerRef = await createCustomerWithTopUps()
   expect(await use(customerRef, 40)).toBe(false)
-  const told = await Promise.all(Array.from({ length: 20 }, () => use(customerRef, 1)))
-  expect(told.filter((triggered) => triggered === true).length).toBeLessThanOrEqual(1)
+  const triggers = await Promise.all(Array.from({ length: 20 }, () => use(customerRef, 1)))
+  expect(triggers.filter((triggered) => triggered === true).length).toBeLessThanOrEqual(1)
   await eventually(async () => expect(await balance(customerRef)).toBe(240_000))
   expect(await topUps(customerRef)).toBe(1)
   expect(await use(customerRef, 1)).toBe(false)
@@ -153,15 +144,15 @@ test('debits that cross the threshold at once begin one top-up, and one says so 
   expect(await topUps(customerRef)).toBe(2)
 })
 
-test('says nothing of top-ups where none is armed', async () => {
-  const customerRef = await armedCustomer()
+test('reports no top-up if automatic top-up is off', async () => {
+  const customerRef = await createCustomerWithTopUps()
   await call('DELETE', `/v1/sdk/auto-recharge?customerRef=${customerRef}`)
   expect(await use(customerRef, 60)).toBeUndefined()
   expect(await topUps(customerRef)).toBe(0)
 })
 
-test('says why no top-up is begun', async () => {
-  const customerRef = await armedCustomer()
+test('reports why no top-up is begun', async () => {
+  const customerRef = await createCustomerWithTopUps()
   const begin = () => call('POST', rechargeBeginningsPath, { customerRef })
   expect(await begin()).toEqual({ triggered: false, reason: 'enough' })
   await call('PUT', '/v1/sdk/auto-recharge', { customerRef, ...terms, maxMonthlySpendMajor: 20 })
@@ -175,16 +166,16 @@ test('says why no top-up is begun', async () => {
   expect(await begin()).toEqual({ triggered: false, reason: 'not_active' })
 })
 
-test('arming below the threshold charges once, also by two calls at once', async () => {
-  const customerRef = await armedCustomer()
+test('charges once if automatic top-up is enabled below the threshold, even by concurrent requests', async () => {
+  const customerRef = await createCustomerWithTopUps()
   await call('DELETE', `/v1/sdk/auto-recharge?customerRef=${customerRef}`)
   await use(customerRef, 60)
   const path = '/v1/sdk/auto-recharge'
   await Promise.all([1, 2, 3].map(() => call('PUT', path, { customerRef, ...terms })))
   await eventually(async () => expect(await balance(customerRef)).toBe(240_000))
   // The job checks one wallet after the other, so the first check has ended when the second begins.
-  await armAndLook(customerRef)
-  await armAndLook(customerRef)
+  await enableTopUps(customerRef)
+  await enableTopUps(customerRef)
   expect(await topUps(customerRef)).toBe(1)
   expect(await balance(customerRef)).toBe(240_000)
 })

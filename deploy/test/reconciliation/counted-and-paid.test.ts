@@ -19,7 +19,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { createCappedProduct, createCustomer } from '../offers.ts'
-import { databaseOf, hotStateOf, Life } from '../money/life.ts'
+import { databaseOf, hotStateOf, CrashingProcess } from '../money/crashing-process.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { WalletCaller } from '../wallet-caller.ts'
 
@@ -100,8 +100,8 @@ function partsOf(): Parts {
 
 async function reconcile(isRepairing = false, providerId?: string): Promise<Told> {
   const parts = partsOf()
-  const asked = { environment, providerId } as const
-  const { reports, repairs, withheld } = await runReconciliation(config(), parts, asked)
+  const request = { environment, providerId } as const
+  const { reports, repairs, withheld } = await runReconciliation(config(), parts, request)
   if (isRepairing) await repair(parts, environment, repairs)
   expect(reports).toHaveLength(1)
   const [report] = reports
@@ -159,7 +159,7 @@ async function posted(): Promise<void> {
     .toBe(await wallets.balanceOf(payerRef))
 }
 
-test('nothing is found while usage flows', { timeout: patienceMs }, async () => {
+test('finds nothing while usage is recorded', { timeout: patienceMs }, async () => {
   let isDone = false
   let calls = 0
   const flow = async (reference: string, productRef: string): Promise<void> => {
@@ -185,7 +185,7 @@ test('nothing is found while usage flows', { timeout: patienceMs }, async () => 
 })
 
 test(
-  'a counter that is wrong is found, under whichever reference',
+  'finds a wrong counter under any reference of the customer',
   { timeout: patienceMs },
   async () => {
     const before = await client.checkLimit(customerRef, cappedRef)
@@ -209,7 +209,7 @@ async function publishGranted(at: EntryAddress, grantedMicros: string): Promise<
   await hotState.putEntry(at, { version, document, windows: [walletWindow] })
 }
 
-test('a wallet that the hot state has otherwise is found', { timeout: patienceMs }, async () => {
+test('finds a wallet that differs in hot state', { timeout: patienceMs }, async () => {
   const otherRef = await wallets.createPayer()
   await wallets.grant(otherRef, 500)
   const at = await walletOf(otherRef)
@@ -217,40 +217,36 @@ test('a wallet that the hot state has otherwise is found', { timeout: patienceMs
   await stack.stopProjections()
   await miscount(at, walletSeries, 7_000_000n)
   await stack.startProjections()
-  const told = (await reconcile()).findings.filter(({ reference }) => reference === otherRef)
-  expect(told.map(({ kind, ours, theirs }) => `${kind}: ${ours} | ${theirs}`)).toEqual([
+  const findings = (await reconcile()).findings.filter(({ reference }) => reference === otherRef)
+  expect(findings.map(({ kind, ours, theirs }) => `${kind}: ${ours} | ${theirs}`)).toEqual([
     'wallet: put in 500 | 900',
     'wallet: spent by the hot state 7 | 0',
   ])
 })
 
-test(
-  'a wallet is not held against what waits to be published',
-  { timeout: 2 * patienceMs },
-  async () => {
-    const waitingRef = await wallets.createPayer()
-    await wallets.grant(waitingRef, 500)
-    await publishGranted(await walletOf(waitingRef), '300000000')
-    const found = async (): Promise<readonly Finding[]> =>
-      (await reconcile()).findings.filter(({ reference }) => reference === waitingRef)
-    expect(await found()).toHaveLength(1)
-    const pool = stack.database.in(environment)
-    const name = { providerId: await providerOf(waitingRef), target: waitingRef }
-    await pool.begin(async (holding) => {
-      await lockPublicationTargets(holding, 'customer', [name])
-      await insertPublication(pool, { kind: 'customer', ...name })
-      expect(await found()).toEqual([])
-    })
-    await expect.poll(found, { timeout: patienceMs }).toEqual([])
-  },
-)
+test('ignores wallet changes that are not published yet', { timeout: 2 * patienceMs }, async () => {
+  const waitingRef = await wallets.createPayer()
+  await wallets.grant(waitingRef, 500)
+  await publishGranted(await walletOf(waitingRef), '300000000')
+  const found = async (): Promise<readonly Finding[]> =>
+    (await reconcile()).findings.filter(({ reference }) => reference === waitingRef)
+  expect(await found()).toHaveLength(1)
+  const pool = stack.database.in(environment)
+  const name = { providerId: await providerOf(waitingRef), target: waitingRef }
+  await pool.begin(async (holding) => {
+    await lockPublicationTargets(holding, 'customer', [name])
+    await insertPublication(pool, { kind: 'customer', ...name })
+    expect(await found()).toEqual([])
+  })
+  await expect.poll(found, { timeout: patienceMs }).toEqual([])
+})
 
 test(
-  'counts are not made again where one provider alone is looked at',
+  'does not rebuild counters when only one provider is compared',
   async () => {
-    const told = await reconcile(true, await providerOf(customerRef))
-    expect(told.repairs.filter(({ kind }) => kind === 'counts')).toEqual([])
-    expect(told.withheld).toContainEqual({
+    const report = await reconcile(true, await providerOf(customerRef))
+    expect(report.repairs.filter(({ kind }) => kind === 'counts')).toEqual([])
+    expect(report.withheld).toContainEqual({
       repair: { kind: 'counts', partition: (await countersOf('user-1', cappedRef)).partition },
       reason: 'one provider alone',
     })
@@ -261,7 +257,7 @@ test(
   patienceMs,
 )
 
-test('counts and wallets are made again when asked', { timeout: 2 * patienceMs }, async () => {
+test('rebuilds counters and wallets on request', { timeout: 2 * patienceMs }, async () => {
   await posted()
   const money = await stack.database.in(environment)`
     select * from wallets order by provider_id, customer_ref`
@@ -280,21 +276,21 @@ test('counts and wallets are made again when asked', { timeout: 2 * patienceMs }
 })
 
 /** Repairs until the process dies at the given step. */
-async function repairUntil(atStep: number, repairs: readonly Repair[]): Promise<Life> {
-  const life = new Life({ atStep, sendsLast: false })
+async function repairUntil(atStep: number, repairs: readonly Repair[]): Promise<CrashingProcess> {
+  const life = new CrashingProcess({ atStep, sendsPendingCall: false })
   const parts = {
     ...partsOf(),
     database: databaseOf(life, stack.database),
     hotState: hotStateOf(life, hotState),
   }
   await repair(parts, environment, repairs).catch((error: unknown) => {
-    if (!life.isOver) throw error
+    if (!life.hasCrashed) throw error
   })
   return life
 }
 
 test(
-  'what a repair was to make again that died at any of its effects is made again by the next one',
+  'completes a repair that died at any effect with the next one',
   { timeout: 4 * patienceMs },
   async () => {
     const counters = await countersOf('user-1', cappedRef)
@@ -314,7 +310,7 @@ test(
       await stack.startProjections()
       expect(await remaining()).toBe(left - 4)
       const life = await repairUntil(atStep, repairs)
-      isOver = life.isOver
+      isOver = life.hasCrashed
       if (isOver) await repairUntil(Infinity, repairs)
       else expect(life.steps.length).toBeGreaterThan(1)
       await expect.poll(remaining, { timeout: patienceMs }).toBe(left)
@@ -324,33 +320,29 @@ test(
   },
 )
 
-test(
-  'a record that is gone is found where it was counted and paid',
-  { timeout: patienceMs },
-  async () => {
-    const { reference: id } = await use(payerRef, wallets.productRef, { units: 2 })
-    await posted()
-    expect(wordsOf(await reconcile())).toEqual([])
-    const [taken] = await stack.usageStore.query<{ total: string }>(
-      `SELECT toString(sum(value)) AS total FROM ${environment}.usage_records FINAL
+test('finds a missing record by its count and its debit', { timeout: patienceMs }, async () => {
+  const { reference: id } = await use(payerRef, wallets.productRef, { units: 2 })
+  await posted()
+  expect(wordsOf(await reconcile())).toEqual([])
+  const [taken] = await stack.usageStore.query<{ total: string }>(
+    `SELECT toString(sum(value)) AS total FROM ${environment}.usage_records FINAL
      WHERE customer_ref = {customerRef:String}`,
-      { customerRef: payerRef },
-    )
-    await stack.usageStore.command(`DELETE FROM ${environment}.usage_records WHERE id = '${id}'`)
-    const paid = Number(taken!.total) * 100
-    const purchaseRef = await purchaseOf(payerRef)
-    const told = await reconcile()
-    expect(wordsOf(told)).toEqual([
-      `counter ${purchaseRef}: counted ${taken!.total} | recorded ${Number(taken!.total) - 2}`,
-      `wallet ${payerRef}: spent and posted ${paid} | ${paid - 200}`,
-      `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
-    ])
-    // Counts rebuilt from the remaining records would return credits that were already spent.
-    const { partition } = await walletOf(payerRef)
-    expect(told.repairs).not.toContainEqual({ kind: 'counts', partition })
-    expect(told.withheld).toContainEqual({
-      repair: { kind: 'counts', partition },
-      reason: 'records are gone',
-    })
-  },
-)
+    { customerRef: payerRef },
+  )
+  await stack.usageStore.command(`DELETE FROM ${environment}.usage_records WHERE id = '${id}'`)
+  const paid = Number(taken!.total) * 100
+  const purchaseRef = await purchaseOf(payerRef)
+  const report = await reconcile()
+  expect(wordsOf(report)).toEqual([
+    `counter ${purchaseRef}: counted ${taken!.total} | recorded ${Number(taken!.total) - 2}`,
+    `wallet ${payerRef}: spent and posted ${paid} | ${paid - 200}`,
+    `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
+  ])
+  // Counts rebuilt from the remaining records would return credits that were already spent.
+  const { partition } = await walletOf(payerRef)
+  expect(report.repairs).not.toContainEqual({ kind: 'counts', partition })
+  expect(report.withheld).toContainEqual({
+    repair: { kind: 'counts', partition },
+    reason: 'records are gone',
+  })
+})

@@ -16,7 +16,7 @@ export async function expectCovered(
   units: number,
 ): Promise<void> {
   const facts = await readFacts(player)
-  const told = tell(player, facts)
+  const told = describeCoverage(player, facts)
   const now = player.world.now
   const holders = facts.held.filter(({ status }) => open.includes(status))
   expect(holders.length, `one purchase gives access\n${told}`).toBe(1)
@@ -115,7 +115,7 @@ function chainOf(facts: Facts, purchase: HeldFact): readonly HeldFact[] {
   return replaced === undefined ? [purchase] : [purchase, ...chainOf(facts, replaced)]
 }
 
-function tell({ admitted, world }: Player, { held, paid }: Facts): string {
+function describeCoverage({ admitted, world }: Player, { held, paid }: Facts): string {
   const lines = [
     `now ${world.now.toISOString()}`,
     ...held.map((each) => `held ${JSON.stringify(each)}`),

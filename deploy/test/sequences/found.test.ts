@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStores, type Stores } from '../money/stores.ts'
+import { afterAll, expect, test } from 'vitest'
+import { openStores } from '../money/stores.ts'
 import { playBatch } from './play-batch.ts'
 import type { Sequence } from './step.ts'
 
 /* Sequences that broke a rule in the past. */
 
-let stores: Stores
-
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 
 const card = 'pm_card_visa'
 
 test.each<[string, readonly number[], Sequence]>([
   [
-    'usage of a plan with a period of its own counts in the plan that its refund restores',
+    'counts usage of a plan with its own period in the plan that its refund restores',
     [216, 384],
     [
       [

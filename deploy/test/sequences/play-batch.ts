@@ -63,20 +63,20 @@ export async function playBatch(
           }
         }
         await Promise.all(Array.from({ length: togetherMax }, playLeft))
-        await world.pass(betweenStepsMs)
+        await world.advanceClock(betweenStepsMs)
       }
       await pass(world, pause)
     }
     for (const pause of finalHours) await pass(world, pause)
     // The processor's fee of the last charges is read 1 minute after them.
-    await world.pass(betweenStepsMs)
+    await world.advanceClock(betweenStepsMs)
     await receiveEvents(world)
     for (const [at, player] of players.entries()) await check(at, () => expectCharged(player))
     const books = booksOf({ world, shop: market })
     await verifyMoney(books).catch((error: unknown) => {
       faults.set(-1, { steps: 'all', error: String(error) })
     })
-    for (const complaint of world.complaints) {
+    for (const complaint of world.errors) {
       faults.set(-2, { steps: 'all', error: `complaint: ${String(complaint)}` })
     }
     return [...faults.values()]
@@ -88,18 +88,18 @@ export async function playBatch(
 /** Moves the clock forward and runs the due jobs. */
 async function pass(world: MoneyWorld, hours: number): Promise<void> {
   await receiveEvents(world)
-  await world.pass(hours * hourMs)
-  await world.insist((service) => service.bill())
+  await world.advanceClock(hours * hourMs)
+  await world.actUntilDone((service) => service.bill())
   await receiveEvents(world)
 }
 
 /** Delivers events, except those of payments. The service must read the payments itself. */
 async function receiveEvents(world: MoneyWorld): Promise<void> {
-  await world.collectMail()
-  for (const event of world.mail.splice(0)) {
-    if (toldEvents.test(event.type)) await world.insist((service) => service.receive(event))
+  await world.collectWebhooks()
+  for (const event of world.webhooks.splice(0)) {
+    if (toldEvents.test(event.type)) await world.actUntilDone((service) => service.receive(event))
   }
-  await world.insist(async (service) => {
+  await world.actUntilDone(async (service) => {
     while (await service.processInbox());
     await service.reconcilePayments()
     await service.takeBackCredits()

@@ -49,8 +49,8 @@ async function commit(player: Player, body: (work: UnitOfWork) => Promise<unknow
 function activate(player: Player, plan: PlanName): Promise<void> {
   const { customer, market } = player
   const { productRef, planRefs } = market
-  const asked = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar' } as const
-  return commit(player, (work) => activatePlan(work, { ...asked, seller: { name: 'Acme' } }))
+  const request = { customer, productRef, planRef: planRefs[plan], cycleMode: 'calendar' } as const
+  return commit(player, (work) => activatePlan(work, { ...request, seller: { name: 'Acme' } }))
 }
 
 function changePurchase(
@@ -67,8 +67,13 @@ function changePurchase(
 
 function buy(player: Player, plan: PlanName, card: string): Promise<void> {
   const { productRef, planRefs } = player.market
-  const of = { purpose: 'product', productRef, planRef: planRefs[plan], keepsCard: true } as const
-  return pay(player, card, of)
+  const fields = {
+    purpose: 'product',
+    productRef,
+    planRef: planRefs[plan],
+    keepsCard: true,
+  } as const
+  return pay(player, card, fields)
 }
 
 /** Confirms the payment in the customer's browser and waits for its final state. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openStores, type Stores } from '../money/stores.ts'
+import { afterAll, expect, test } from 'vitest'
+import { openStores } from '../money/stores.ts'
 import { playBatch } from './play-batch.ts'
 import { anySequence, pauses } from './step.ts'
 
@@ -9,8 +9,8 @@ import { anySequence, pauses } from './step.ts'
  * admits. In every sequence, everything admitted is paid or promised, and nothing is charged twice.
  */
 
-const asked = process.env['TOLLGATE_TEST_SEQUENCES']
-const sequencesMax = Number(asked ?? 100)
+const configured = process.env['TOLLGATE_TEST_SEQUENCES']
+const sequencesMax = Number(configured ?? 100)
 
 /** Number of sequences that share one clock. */
 const batchSize = 100
@@ -18,7 +18,8 @@ const batchSize = 100
 const rounds = 3
 
 /** The sequences are the same in each run, unless a number of sequences is set. */
-const firstSeed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const firstSeed =
+  configured === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 /** Number of sequences per test, so that no test takes so long that the run counts as hanging. */
 const sequencesEach = 1_000
@@ -28,15 +29,11 @@ const starts = Array.from(
   (_, test) => test * sequencesEach,
 )
 
-let stores: Stores
-
-beforeAll(async () => {
-  stores = await openStores()
-})
+const stores = await openStores()
 afterAll(() => stores.stop())
 
 test.each(starts)(
-  'no sequence of calls yields more than one price pays for, and none is charged twice (from %i)',
+  'never yields more than one price pays for, and never charges twice (from %i)',
   { timeout: 3_600_000 },
   async (start) => {
     const end = Math.min(start + sequencesEach, sequencesMax)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { environment } from '../money/environment.ts'
-import { walletLimits } from '../money/mortal-service.ts'
+import { walletLimits } from '../money/crashing-service.ts'
 import { checkLimit } from './check-limit.ts'
 import { expectCovered } from './expect-covered.ts'
 import { nameOf, plans } from './market.ts'
@@ -28,8 +28,8 @@ type Used = {
 
 function record({ world, market, customer }: Player, used: Used): Promise<void> {
   const { providerId, productRef } = market
-  const of = { providerId, productRef, customerRef: customer.reference }
-  return world.stores.usageLog.record({ ...of, ...used, at: world.now })
+  const fields = { providerId, productRef, customerRef: customer.reference }
+  return world.stores.usageLog.record({ ...fields, ...used, at: world.now })
 }
 
 async function debit(player: Player, units: number): Promise<void> {

@@ -13,11 +13,11 @@ import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/reposito
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Shop } from '../../../billing-runner/test/runner-stack.ts'
 import { Rational } from '../../../domain/test/pricing-oracle.ts'
 import { cycles, inputOf, plans, steps, type CasePlan, type Step } from './random-stories.ts'
-import { startUsageBillingStack, type UsageBillingStack } from './usage-billing-stack.ts'
+import { startUsageBillingStack } from './usage-billing-stack.ts'
 import {
   UsageBillModel,
   type ModelCycle,
@@ -34,11 +34,7 @@ const runs = Number(process.env['TOLLGATE_TEST_USAGE_BILLS'] ?? 8)
 const dayMs = 86_400_000
 const begin = Date.parse('2026-01-31T12:00:00Z')
 
-let stack: UsageBillingStack
-
-beforeAll(async () => {
-  stack = await startUsageBillingStack()
-})
+const stack = await startUsageBillingStack()
 afterAll(() => stack.stop())
 
 /** One customer's story, played by the runner and by the model. */

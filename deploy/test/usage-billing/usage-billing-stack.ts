@@ -74,7 +74,7 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
     stopProjections,
     record: async ({ providerId, product }, usages) => {
       const records = usages.map((usage) => {
-        const event = eventOf(providerId, product.reference, usage, clock.now())
+        const event = meterEventOf(providerId, product.reference, usage, clock.now())
         const buffer = Buffer.alloc(2_000)
         const value = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
         const subject = subjectKey(providerId, event.customerRef)
@@ -113,7 +113,7 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
   }
 }
 
-function eventOf(
+function meterEventOf(
   providerId: string,
   productRef: string,
   { customerRef, micros, at, idempotencyKey }: RecordedUsage,

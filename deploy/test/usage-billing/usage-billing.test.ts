@@ -11,18 +11,18 @@ import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
 /* The usage of a period is invoiced once: when it is billed, and which part of it. */
 
-const of = new UsageShop()
+const usageShop = new UsageShop()
 
 describe('the usage of a period', () => {
-  test('is billed when the period and the grace after it are over, once, with all it was made of', async () => {
-    const purchase = await of.buy(postPaid)
-    await of.use(purchase, 5_000, '2026-02-10T00:00:00Z')
-    await of.use(purchase, 250, '2026-02-28T11:59:59.999Z')
-    await of.use(purchase, 1_000, '2026-02-28T12:00:00Z')
-    expect(await of.bill('2026-02-28T12:59:59.999Z')).toEqual(new Map())
-    await of.bill('2026-02-28T13:00:00Z')
-    await of.bill('2026-02-28T13:00:00Z')
-    const [invoice, ...others] = await of.invoicesOf(purchase)
+  test('is billed once after the period and its grace time, with all details', async () => {
+    const purchase = await usageShop.buy(postPaid)
+    await usageShop.use(purchase, 5_000, '2026-02-10T00:00:00Z')
+    await usageShop.use(purchase, 250, '2026-02-28T11:59:59.999Z')
+    await usageShop.use(purchase, 1_000, '2026-02-28T12:00:00Z')
+    expect(await usageShop.bill('2026-02-28T12:59:59.999Z')).toEqual(new Map())
+    await usageShop.bill('2026-02-28T13:00:00Z')
+    await usageShop.bill('2026-02-28T13:00:00Z')
+    const [invoice, ...others] = await usageShop.invoicesOf(purchase)
     expect(others).toEqual([])
     expect(invoice).toMatchObject({ status: 'paid', totalMinor: 5_150n, paidMinor: 5_150n })
     expect(invoice!.lines).toMatchObject([
@@ -37,8 +37,8 @@ describe('the usage of a period', () => {
       },
     ])
     expect(recomputeInvoice(invoice!)).toEqual([])
-    expect(of.asked).toMatchObject([{ amountMinor: 5_150n, currency: 'USD' }])
-    const [told, ...more] = await of.runner.events(of.shop, /^usage\.charged$/)
+    expect(usageShop.asked).toMatchObject([{ amountMinor: 5_150n, currency: 'USD' }])
+    const [told, ...more] = await usageShop.runner.events(usageShop.shop, /^usage\.charged$/)
     expect(more).toEqual([])
     expect(told?.object).toMatchObject({
       reference: invoice!.reference,
@@ -50,96 +50,98 @@ describe('the usage of a period', () => {
     })
   })
 
-  test('of a customer who is deleted while it is summed up is not billed', async () => {
-    const purchase = await of.buy(postPaid)
-    await of.use(purchase, 5_000, '2026-02-10T00:00:00Z')
-    of.runner.clock.set('2026-02-20T00:00:00Z')
-    await of.runner.within(of.shop, async (work) => {
+test('is not billed if the customer is deleted while it is summed up', async () => {
+    const purchase = await usageShop.buy(postPaid)
+    await usageShop.use(purchase, 5_000, '2026-02-10T00:00:00Z')
+    usageShop.runner.clock.set('2026-02-20T00:00:00Z')
+    await usageShop.runner.within(usageShop.shop, async (work) => {
       const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
       await endNow(work, held!, 'expired')
     })
-    const { usageStore } = of.runner.parts
+    const { usageStore } = usageShop.runner.parts
     const query = usageStore.query.bind(usageStore)
-    vi.spyOn(usageStore, 'query').mockImplementationOnce(async (...asked) => {
-      await of.runner.within(of.shop, (work) => deleteCustomer(work, purchase.customerRef))
-      return query(...asked)
+    vi.spyOn(usageStore, 'query').mockImplementationOnce(async (...request) => {
+      await usageShop.runner.within(usageShop.shop, (work) =>
+        deleteCustomer(work, purchase.customerRef),
+      )
+      return query(...request)
     })
-    expect((await of.bill('2026-02-20T02:00:00Z')).has('failed')).toBe(false)
-    expect(await of.invoicesOf(purchase)).toEqual([])
+    expect((await usageShop.bill('2026-02-20T02:00:00Z')).has('failed')).toBe(false)
+    expect(await usageShop.invoicesOf(purchase)).toEqual([])
   })
 
-  test('is what all references of the customer used, and a repeated key is no more usage', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
+test('includes all references of the customer, and counts a repeated key once', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     const externalRef = `user-${purchase.reference}`
     const at = new Date('2026-02-10T00:00:00Z')
-    of.runner.clock.set(at.toISOString())
+    usageShop.runner.clock.set(at.toISOString())
     const usage = { customerRef: externalRef, micros: 100_000_000n, at }
     const keyed = { ...usage, idempotencyKey: 'once' }
     // The usage is recorded before its reference is linked to the customer.
-    await of.stack.record(of.shop, [usage, keyed, keyed])
-    await of.runner.within(of.shop, ({ sql, providerId }) =>
+    await usageShop.stack.record(usageShop.shop, [usage, keyed, keyed])
+    await usageShop.runner.within(usageShop.shop, ({ sql, providerId }) =>
       linkReference(sql, providerId, purchase.customerRef, externalRef, at),
     )
-    await of.use(purchase, 50, '2026-02-11T00:00:00Z')
-    await of.bill('2026-03-01T00:00:00Z')
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 250n }])
+    await usageShop.use(purchase, 50, '2026-02-11T00:00:00Z')
+    await usageShop.bill('2026-03-01T00:00:00Z')
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 250n }])
   })
 
-  test('is not billed of a purchase that was paid back in full', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    of.runner.clock.set('2026-02-11T00:00:00Z')
-    await of.runner.within(of.shop, async (work) => {
+test('is not billed for a purchase that was refunded in full', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    usageShop.runner.clock.set('2026-02-11T00:00:00Z')
+    await usageShop.runner.within(usageShop.shop, async (work) => {
       const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
       const ended = { autoRenew: false, nextBillingDate: null, endedAt: work.now }
       await movePurchase(work, held!, 'refunded', ended)
     })
-    await of.bill('2026-02-11T02:00:00Z')
-    await of.bill('2026-05-01T00:00:00Z')
-    expect(await of.invoicesOf(purchase)).toEqual([])
+    await usageShop.bill('2026-02-11T02:00:00Z')
+    await usageShop.bill('2026-05-01T00:00:00Z')
+    expect(await usageShop.invoicesOf(purchase)).toEqual([])
   })
 
-  test('waits until everything that was acknowledged is stored', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    await of.stack.stopProjections()
-    await of.use(purchase, 100, '2026-02-20T00:00:00Z')
+test('is billed only after all acknowledged records are stored', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await usageShop.stack.stopProjections()
+    await usageShop.use(purchase, 100, '2026-02-20T00:00:00Z')
     const impatient = { TOLLGATE_USAGE_STORED_WAIT_MS: '50', TOLLGATE_BILLING_TRIES_MAX: '1' }
     const at = '2026-03-01T00:00:00Z'
-    const totals = await of.runner.runJob('usage-billing', at, of.paying, impatient)
+    const totals = await usageShop.runner.runJob('usage-billing', at, usageShop.paying, impatient)
     expect(totals).toEqual(new Map([['failed', 1]]))
-    expect(await of.invoicesOf(purchase)).toEqual([])
-    await of.stack.startProjections()
-    await of.bill(at)
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 200n }])
+    expect(await usageShop.invoicesOf(purchase)).toEqual([])
+    await usageShop.stack.startProjections()
+    await usageShop.bill(at)
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 200n }])
   })
 
-  test('that is too little to be charged is owed with the next one', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 30, '2026-02-10T00:00:00Z')
-    await of.bill('2026-03-01T00:00:00Z')
-    expect(of.asked).toEqual([])
-    await of.use(purchase, 40, '2026-03-10T00:00:00Z')
-    await of.bill('2026-04-01T00:00:00Z')
-    expect(of.asked).toMatchObject([{ amountMinor: 70n }])
-    const [first, second] = await of.invoicesOf(purchase)
+test('is carried to the next invoice if it is too small to charge', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 30, '2026-02-10T00:00:00Z')
+    await usageShop.bill('2026-03-01T00:00:00Z')
+    expect(usageShop.asked).toEqual([])
+    await usageShop.use(purchase, 40, '2026-03-10T00:00:00Z')
+    await usageShop.bill('2026-04-01T00:00:00Z')
+    expect(usageShop.asked).toMatchObject([{ amountMinor: 70n }])
+    const [first, second] = await usageShop.invoicesOf(purchase)
     expect(first).toMatchObject({ status: 'paid', totalMinor: 30n, carriedMinor: 30n })
     expect(second).toMatchObject({ totalMinor: 70n, paidMinor: 70n })
     expect(second!.lines.map(({ inputs }) => inputs.kind)).toEqual(['usage', 'carried_in'])
   })
 
-  test('that was recorded late stands on the next invoice, at its own place among the tiers', async () => {
+test('is on the next invoice if it was recorded late, priced in its own tier', async () => {
     const usageTiers = [
       { name: 'First', minUsage: 0, maxUsage: 100, creditsPerUnit: 200 },
       { name: 'Rest', minUsage: 101, creditsPerUnit: 100 },
     ]
-    const purchase = await of.buy({ ...hybrid, basePrice: 0, usageTiers })
-    await of.use(purchase, 90, '2026-02-10T00:00:00Z')
-    await of.bill('2026-02-28T13:00:00Z')
-    await of.useLate(purchase, 30, '2026-02-20T00:00:00Z')
-    await of.use(purchase, 100, '2026-03-16T00:00:00Z')
-    await of.bill('2026-03-31T13:00:00Z')
-    const [, second] = await of.invoicesOf(purchase)
+    const purchase = await usageShop.buy({ ...hybrid, basePrice: 0, usageTiers })
+    await usageShop.use(purchase, 90, '2026-02-10T00:00:00Z')
+    await usageShop.bill('2026-02-28T13:00:00Z')
+    await usageShop.useLate(purchase, 30, '2026-02-20T00:00:00Z')
+    await usageShop.use(purchase, 100, '2026-03-16T00:00:00Z')
+    await usageShop.bill('2026-03-31T13:00:00Z')
+    const [, second] = await usageShop.invoicesOf(purchase)
     // 10 more units at 2 cents and 20 at 1 cent.
     expect(second!.lines).toMatchObject([
       { inputs: { kind: 'late_usage', usedUnits: '90', lateUnits: '30' }, amountMinor: 40n },
@@ -147,126 +149,142 @@ describe('the usage of a period', () => {
     ])
   })
 
-  test('of several periods that have passed is billed by period', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    await of.use(purchase, 200, '2026-04-10T00:00:00Z')
-    await of.bill('2026-05-01T00:00:00Z')
-    const totals = (await of.invoicesOf(purchase)).map(({ totalMinor }) => totalMinor)
+test('is billed period by period if several periods have passed', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await usageShop.use(purchase, 200, '2026-04-10T00:00:00Z')
+    await usageShop.bill('2026-05-01T00:00:00Z')
+    const totals = (await usageShop.invoicesOf(purchase)).map(({ totalMinor }) => totalMinor)
     expect(totals).toEqual([100n, 200n])
   })
 
-  test('of a purchase that was made before anybody noted when is billed as well', async () => {
+test('is billed for a purchase from before its next billing time was stored', async () => {
     const noted = { nextUsageBillAt: new Date('2026-01-31T12:00:00Z') }
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 }, noted)
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    await of.bill('2026-02-01T00:00:00Z')
-    expect((await of.now(purchase)).nextUsageBillAt).toEqual(new Date('2026-02-28T12:00:00Z'))
-    await of.bill('2026-03-01T00:00:00Z')
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 }, noted)
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await usageShop.bill('2026-02-01T00:00:00Z')
+    expect((await usageShop.now(purchase)).nextUsageBillAt).toEqual(
+      new Date('2026-02-28T12:00:00Z'),
+    )
+    await usageShop.bill('2026-03-01T00:00:00Z')
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-  test('of a trial is not billed', async () => {
-    const plan = await of.runner.addPlan(of.shop, { ...hybrid, basePrice: 0, trialDays: 14 })
-    const purchase = await of.runner.startTrial(of.shop, plan)
-    await of.use(purchase, 1_000, '2026-02-10T00:00:00Z')
-    await of.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z')
-    await of.use(purchase, 100, '2026-03-01T00:00:00Z')
-    await of.bill('2026-03-20T00:00:00Z')
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
+test('is not billed during a trial', async () => {
+    const plan = await usageShop.runner.addPlan(usageShop.shop, {
+      ...hybrid,
+      basePrice: 0,
+      trialDays: 14,
+    })
+    const purchase = await usageShop.runner.startTrial(usageShop.shop, plan)
+    await usageShop.use(purchase, 1_000, '2026-02-10T00:00:00Z')
+    await usageShop.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z')
+    await usageShop.use(purchase, 100, '2026-03-01T00:00:00Z')
+    await usageShop.bill('2026-03-20T00:00:00Z')
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-  test('is charged again where the card is declined, and paid in the end', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    await of.bill('2026-03-01T00:00:00Z', of.declining)
-    expect(await of.now(purchase)).toMatchObject({ status: 'past_due', retryCount: 1 })
-    expect(await of.runner.events(of.shop, /^purchase\.past_due$/)).toHaveLength(1)
-    await of.runner.runJob('payment-retries', '2026-03-01T05:00:00Z', of.paying)
-    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([100n, 100n])
-    expect(await of.now(purchase)).toMatchObject({ status: 'active', retryCount: 0 })
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'paid' }])
+test('is charged again after a decline, and paid in the end', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await usageShop.bill('2026-03-01T00:00:00Z', usageShop.withDecliningCard)
+    expect(await usageShop.now(purchase)).toMatchObject({ status: 'past_due', retryCount: 1 })
+    expect(await usageShop.runner.events(usageShop.shop, /^purchase\.past_due$/)).toHaveLength(1)
+    await usageShop.runner.runJob('payment-retries', '2026-03-01T05:00:00Z', usageShop.paying)
+    expect(usageShop.asked.map(({ amountMinor }) => amountMinor)).toEqual([100n, 100n])
+    expect(await usageShop.now(purchase)).toMatchObject({ status: 'active', retryCount: 0 })
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ status: 'paid' }])
   })
 })
 
 describe('the end of a purchase', () => {
-  test('has what there was of its period billed, and what came late at last', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    of.runner.clock.set('2026-02-12T06:30:00.250Z')
-    await of.runner.within(of.shop, async (work) => {
+  test('bills the usage of its last period, and late usage afterwards', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    usageShop.runner.clock.set('2026-02-12T06:30:00.250Z')
+    await usageShop.runner.within(usageShop.shop, async (work) => {
       const held = await lockPurchase(work.sql, work.providerId, purchase.reference)
       await endNow(work, held!, 'cancelled')
     })
-    await of.bill('2026-02-12T07:30:00.249Z')
-    expect(await of.invoicesOf(purchase)).toEqual([])
-    await of.bill('2026-02-12T07:30:00.250Z')
+    await usageShop.bill('2026-02-12T07:30:00.249Z')
+    expect(await usageShop.invoicesOf(purchase)).toEqual([])
+    await usageShop.bill('2026-02-12T07:30:00.250Z')
     const end = new Date('2026-02-12T06:30:00.250Z')
-    expect(await of.invoicesOf(purchase)).toMatchObject([
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([
       { totalMinor: 100n, lines: [{ period: { start: purchase.anchor, end } }] },
     ])
-    of.runner.clock.set('2026-03-10T00:00:00Z')
-    await of.useLate(purchase, 70, '2026-02-11T00:00:00Z')
-    await of.bill('2026-03-14T07:30:00.249Z')
-    expect(await of.invoicesOf(purchase)).toHaveLength(1)
-    await of.bill('2026-03-14T07:30:00.250Z')
-    await of.bill('2026-09-01T00:00:00Z')
-    expect(await of.invoicesOf(purchase)).toMatchObject([{}, { totalMinor: 70n }])
-    expect(of.asked.map(({ amountMinor }) => amountMinor)).toEqual([100n, 70n])
-    expect(await of.now(purchase)).toMatchObject({ nextUsageBillAt: null, usageClosesAt: null })
+    usageShop.runner.clock.set('2026-03-10T00:00:00Z')
+    await usageShop.useLate(purchase, 70, '2026-02-11T00:00:00Z')
+    await usageShop.bill('2026-03-14T07:30:00.249Z')
+    expect(await usageShop.invoicesOf(purchase)).toHaveLength(1)
+    await usageShop.bill('2026-03-14T07:30:00.250Z')
+    await usageShop.bill('2026-09-01T00:00:00Z')
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{}, { totalMinor: 70n }])
+    expect(usageShop.asked.map(({ amountMinor }) => amountMinor)).toEqual([100n, 70n])
+    expect(await usageShop.now(purchase)).toMatchObject({
+      nextUsageBillAt: null,
+      usageClosesAt: null,
+    })
   })
 
-  test('that was cancelled at the end of its period is the end of its bills', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    await of.runner.within(of.shop, (work) => cancelPurchase(work, purchase.reference, null))
-    await of.runner.runJob('ended-purchases', '2026-02-28T12:00:00Z')
-    await of.bill('2026-02-28T13:00:00Z')
-    await of.bill('2026-05-01T00:00:00Z')
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
+test('is its last bill if it was cancelled at the end of its period', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await usageShop.runner.within(usageShop.shop, (work) =>
+      cancelPurchase(work, purchase.reference, null),
+    )
+    await usageShop.runner.runJob('ended-purchases', '2026-02-28T12:00:00Z')
+    await usageShop.bill('2026-02-28T13:00:00Z')
+    await usageShop.bill('2026-05-01T00:00:00Z')
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-  test('by a switch leaves each unit to one of the two', async () => {
-    const first = await of.buy({ ...postPaid, freeUnits: 0 })
+test('by a plan change bills each unit under one of the two plans', async () => {
+    const first = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     // Usage up to 5 minutes before a purchase counts for it, unless there was an earlier purchase.
-    await of.use(first, 100, '2026-02-12T05:57:00Z')
-    of.runner.clock.set('2026-02-12T06:00:00Z')
-    await of.runner.within(of.shop, async (work) => {
+    await usageShop.use(first, 100, '2026-02-12T05:57:00Z')
+    usageShop.runner.clock.set('2026-02-12T06:00:00Z')
+    await usageShop.runner.within(usageShop.shop, async (work) => {
       const held = await lockPurchase(work.sql, work.providerId, first.reference)
       await endNow(work, held!, 'expired')
     })
-    const plan = await of.runner.addPlan(of.shop, {
+    const plan = await usageShop.runner.addPlan(usageShop.shop, {
       ...postPaid,
       freeUnits: 0,
       creditsPerUnit: 300,
     })
     const { customerRef } = first
-    const second = await of.runner.buy(of.shop, plan, { customerRef })
+    const second = await usageShop.runner.buy(usageShop.shop, plan, { customerRef })
     // The amount is large enough to be charged. A smaller one would be carried to the other invoice, if that came later.
-    await of.use(first, 20, '2026-02-12T06:00:00Z')
-    await of.bill('2026-03-13T00:00:00Z')
-    expect(await of.invoicesOf(first)).toMatchObject([{ totalMinor: 100n }])
-    expect(await of.invoicesOf(second)).toMatchObject([{ totalMinor: 60n }])
+    await usageShop.use(first, 20, '2026-02-12T06:00:00Z')
+    await usageShop.bill('2026-03-13T00:00:00Z')
+    expect(await usageShop.invoicesOf(first)).toMatchObject([{ totalMinor: 100n }])
+    expect(await usageShop.invoicesOf(second)).toMatchObject([{ totalMinor: 60n }])
   })
 
-  test('with its customer is the end of everything: there is nobody to address a bill to', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 100, '2026-02-10T00:00:00Z')
-    await of.runner.within(of.shop, (work) => deleteCustomer(work, purchase.customerRef))
-    const totals = await of.bill('2026-03-01T00:00:00Z')
+test('by deleting the customer ends its bills', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+    await usageShop.runner.within(usageShop.shop, (work) =>
+      deleteCustomer(work, purchase.customerRef),
+    )
+    const totals = await usageShop.bill('2026-03-01T00:00:00Z')
     expect(totals).toEqual(new Map([['done', 1]]))
-    expect(await of.invoicesOf(purchase)).toEqual([])
-    expect(await of.now(purchase)).toMatchObject({ nextUsageBillAt: null, usageClosesAt: null })
+    expect(await usageShop.invoicesOf(purchase)).toEqual([])
+    expect(await usageShop.now(purchase)).toMatchObject({
+      nextUsageBillAt: null,
+      usageClosesAt: null,
+    })
   })
 })
 
-test('by hand it says what it would do, and how far it is', async () => {
-  const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-  await of.use(purchase, 100, '2026-02-10T00:00:00Z')
+test('prints the planned actions and the progress when run by hand', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
   const lines: string[] = []
   const run = (dryRun: boolean) =>
     runJobs(
-      of.runner.config(),
+      usageShop.runner.config(),
       { job: 'usage-billing', environment: 'sandbox', at: '2026-03-01T00:00:00Z', dryRun },
       {
         output: createOutput(
@@ -274,14 +292,14 @@ test('by hand it says what it would do, and how far it is', async () => {
           (line) => lines.push(line),
         ),
         stopping: new AbortController().signal,
-        parts: { ...of.runner.parts, charge: of.paying },
+        parts: { ...usageShop.runner.parts, charge: usageShop.paying },
       },
     )
   await run(true)
   expect(lines.at(-1)).toContain(
     `${purchase.reference}: bill the usage from 2026-01-31T12:00:00.000Z until 2026-02-28T12:00:00.000Z`,
   )
-  expect(await of.invoicesOf(purchase)).toEqual([])
+  expect(await usageShop.invoicesOf(purchase)).toEqual([])
   await run(false)
   expect(lines.slice(-2)).toEqual([
     'sandbox usage-billing: 1 done so far',

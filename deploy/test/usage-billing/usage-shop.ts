@@ -73,7 +73,7 @@ export class UsageShop {
     return { kind: 'paid' }
   }
 
-  readonly declining = async (charge: InvoiceCharge): Promise<ChargeOutcome> => {
+  readonly withDecliningCard = async (charge: InvoiceCharge): Promise<ChargeOutcome> => {
     this.asked.push(charge)
     return { kind: 'declined', isFinal: false, failure: charge.invoiceRef }
   }

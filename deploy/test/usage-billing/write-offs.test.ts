@@ -8,7 +8,7 @@ import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
 /* Invoices that could not be charged and are no longer retried. The last attempt is on 5 March. */
 
-const of = new UsageShop()
+const usageShop = new UsageShop()
 const retries = ['2026-03-01T05:00:00Z', '2026-03-02T05:00:00Z', '2026-03-05T05:00:00Z']
 const quiet = '2026-05-04T04:59:59Z'
 const givenUp = '2026-05-04T05:00:00Z'
@@ -19,124 +19,132 @@ const declining = async ({ invoiceRef }: { readonly invoiceRef: string }) => {
   return { kind: 'declined', isFinal: false, failure: `${invoiceRef}:${failures}` } as const
 }
 
-async function fall(job: 'renewals' | 'usage-billing'): Promise<void> {
-  await of.runner.runJob(job, '2026-03-01T00:00:00Z', declining)
-  for (const at of retries) await of.runner.runJob('payment-retries', at, declining)
+async function declineAllCharges(job: 'renewals' | 'usage-billing'): Promise<void> {
+  await usageShop.runner.runJob(job, '2026-03-01T00:00:00Z', declining)
+  for (const at of retries) await usageShop.runner.runJob('payment-retries', at, declining)
 }
 
-const writeOffs = (at: string) => of.runner.runJob('write-offs', at)
+const writeOffs = (at: string) => usageShop.runner.runJob('write-offs', at)
 const accounts = async (purchase: Purchase): Promise<Record<string, number>> => {
-  const rows = await of.runner.database.in('sandbox')<{ account: string; sum: string }[]>`
+  const rows = await usageShop.runner.database.in('sandbox')<{ account: string; sum: string }[]>`
     select account, sum(amount) from ledger_entries
     where customer_ref = ${purchase.customerRef} and unit = 'USD'
     group by account having sum(amount) <> 0`
   return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
 }
-const told = async (): Promise<string[]> =>
-  (await of.runner.events(of.shop, /^purchase\.(?!created)/)).map(({ type }) => type)
+const emittedEvents = async (): Promise<string[]> =>
+  (await usageShop.runner.events(usageShop.shop, /^purchase\.(?!created)/)).map(({ type }) => type)
 
 afterEach(async () => {
-  expect(await listUnbalancedInvoices(of.runner.database.in('sandbox'), 9)).toEqual([])
+  expect(await listUnbalancedInvoices(usageShop.runner.database.in('sandbox'), 9)).toEqual([])
 })
 
-describe('the price of a period that nobody paid', () => {
-  test('is void after 60 days, and the purchase that was suspended for it expires', async () => {
-    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
-    await fall('renewals')
+describe('an unpaid price of a period', () => {
+  test('is void after 60 days, and the suspended purchase expires', async () => {
+    const purchase = await usageShop.buy({ price: 1_900, billingCycle: 'monthly' })
+    await declineAllCharges('renewals')
     expect(await writeOffs(quiet)).toEqual(new Map())
-    expect(await of.now(purchase)).toMatchObject({ status: 'suspended' })
+    expect(await usageShop.now(purchase)).toMatchObject({ status: 'suspended' })
     expect(await writeOffs(givenUp)).toEqual(new Map([['done', 1]]))
     expect(await writeOffs(givenUp)).toEqual(new Map())
-    expect(await of.now(purchase)).toMatchObject({
+    expect(await usageShop.now(purchase)).toMatchObject({
       status: 'expired',
       autoRenew: false,
       nextBillingDate: null,
       endedAt: new Date(givenUp),
     })
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'void' }])
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ status: 'void' }])
     expect(await accounts(purchase)).toEqual({})
-    expect(await told()).toEqual(['purchase.past_due', 'purchase.suspended', 'purchase.expired'])
+    expect(await emittedEvents()).toEqual([
+      'purchase.past_due',
+      'purchase.suspended',
+      'purchase.expired',
+    ])
   })
 
-  test('waits as long as something happens to it', async () => {
-    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
-    await fall('renewals')
-    await of.runner.database.in('sandbox')`
+  test('is kept as long as its invoice changes', async () => {
+    const purchase = await usageShop.buy({ price: 1_900, billingCycle: 'monthly' })
+    await declineAllCharges('renewals')
+    await usageShop.runner.database.in('sandbox')`
       update invoices set next_charge_at = ${'2026-05-01T00:00:00Z'}
       where purchase_ref = ${purchase.reference}`
-    await of.runner.runJob('payment-retries', '2026-05-01T00:00:00Z', declining)
+    await usageShop.runner.runJob('payment-retries', '2026-05-01T00:00:00Z', declining)
     expect(await writeOffs(givenUp)).toEqual(new Map())
-    expect(await of.now(purchase)).toMatchObject({ status: 'suspended' })
+    expect(await usageShop.now(purchase)).toMatchObject({ status: 'suspended' })
     expect(await writeOffs('2026-06-30T00:00:00Z')).toEqual(new Map([['done', 1]]))
   })
 
-  test('is not given up where it is tried again, or a person decides about it', async () => {
-    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
-    await of.runner.runJob('renewals', '2026-03-01T00:00:00Z')
-    const sql = of.runner.database.in('sandbox')
+  test('is kept while it is retried or a person has to decide', async () => {
+    const purchase = await usageShop.buy({ price: 1_900, billingCycle: 'monthly' })
+    await usageShop.runner.runJob('renewals', '2026-03-01T00:00:00Z')
+    const sql = usageShop.runner.database.in('sandbox')
     expect(await writeOffs('2027-03-01T00:00:00Z')).toEqual(new Map())
     await sql`update invoices set next_charge_at = null, is_held = true
       where purchase_ref = ${purchase.reference}`
     expect(await writeOffs('2027-03-01T00:00:00Z')).toEqual(new Map())
   })
 
-  test('is not given up where the period could still begin, and begins it when it is paid', async () => {
-    const purchase = await of.buy({ price: 1_900, billingCycle: 'monthly' })
-    await of.runner.runJob('renewals', '2026-03-01T00:00:00Z')
-    await of.runner.database.in('sandbox')`
+  test('is kept while the period can still begin, and begins it when it is paid', async () => {
+    const purchase = await usageShop.buy({ price: 1_900, billingCycle: 'monthly' })
+    await usageShop.runner.runJob('renewals', '2026-03-01T00:00:00Z')
+    await usageShop.runner.database.in('sandbox')`
       update invoices set next_charge_at = null where purchase_ref = ${purchase.reference}`
     expect(await writeOffs(givenUp)).toEqual(new Map([['postponed', 1]]))
-    await of.runner.runJob('renewals', givenUp, of.paying)
-    const invoices = await of.invoicesOf(purchase)
+    await usageShop.runner.runJob('renewals', givenUp, usageShop.paying)
+    const invoices = await usageShop.invoicesOf(purchase)
     expect(invoices.map(({ status }) => status)).toEqual(['paid', 'paid', 'paid'])
-    expect(await told()).toEqual(Array(3).fill('purchase.renewed'))
+    expect(await emittedEvents()).toEqual(Array(3).fill('purchase.renewed'))
   })
 })
 
-describe('usage that nobody paid', () => {
-  test('is written off, and what is paid for it after all is booked against that', async () => {
-    const purchase = await of.buy({ ...postPaid, freeUnits: 0 })
-    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
-    await fall('usage-billing')
+describe('unpaid usage', () => {
+  test('is written off, and a later payment is booked against the write-off', async () => {
+    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+    await usageShop.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await declineAllCharges('usage-billing')
     await writeOffs(givenUp)
-    expect(await of.now(purchase)).toMatchObject({ status: 'expired' })
-    const [invoice] = await of.invoicesOf(purchase)
+    expect(await usageShop.now(purchase)).toMatchObject({ status: 'expired' })
+    const [invoice] = await usageShop.invoicesOf(purchase)
     expect(invoice).toMatchObject({ status: 'uncollectible', totalMinor: 750n, paidMinor: 0n })
     expect(await accounts(purchase)).toEqual({ revenue: -750, written_off: 750 })
 
-    await of.runner.within(of.shop, async (work) => {
+    await usageShop.runner.within(usageShop.shop, async (work) => {
       const locked = await lockInvoice(work.sql, work.providerId, invoice!.reference)
       await payInvoice(work, locked!, { chargeRef: 'ch_late', amountMinor: 750n })
     })
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'paid', paidMinor: 750n }])
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([
+      { status: 'paid', paidMinor: 750n },
+    ])
     expect(await accounts(purchase)).toEqual({ revenue: -750, clearing: 750 })
-    expect(await of.now(purchase)).toMatchObject({ status: 'expired' })
+    expect(await usageShop.now(purchase)).toMatchObject({ status: 'expired' })
   })
 
-  test('is written off alone, where the price of the next period was on its invoice', async () => {
-    const purchase = await of.buy({ ...hybrid, billingStrategy: 'combined' })
-    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
-    await fall('usage-billing')
+  test('is written off without the price of the next period on the same invoice', async () => {
+    const purchase = await usageShop.buy({ ...hybrid, billingStrategy: 'combined' })
+    await usageShop.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await declineAllCharges('usage-billing')
     await writeOffs(givenUp)
-    expect(await of.invoicesOf(purchase)).toMatchObject([
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([
       { status: 'uncollectible', totalMinor: 5_650n, creditedMinor: 4_900n },
     ])
     expect(await accounts(purchase)).toEqual({ revenue: -750, written_off: 750 })
-    const sql = of.runner.database.in('sandbox')
+    const sql = usageShop.runner.database.in('sandbox')
     const name = { ...purchase, currency: 'USD' }
-    expect(await readCarried(sql, of.shop.providerId, name)).toBe(0n)
+    expect(await readCarried(sql, usageShop.shop.providerId, name)).toBe(0n)
   })
 
-  test('of a purchase that has ended is written off as well', async () => {
-    const purchase = await of.buy(
+  test('is written off after the purchase has ended, too', async () => {
+    const purchase = await usageShop.buy(
       { ...postPaid, freeUnits: 0 },
       { endDate: new Date('2026-02-20T00:00:00Z') },
     )
-    await of.use(purchase, 750, '2026-02-10T00:00:00Z')
-    await of.runner.runJob('ended-purchases', '2026-02-20T00:00:00Z')
-    await fall('usage-billing')
+    await usageShop.use(purchase, 750, '2026-02-10T00:00:00Z')
+    await usageShop.runner.runJob('ended-purchases', '2026-02-20T00:00:00Z')
+    await declineAllCharges('usage-billing')
     await writeOffs(givenUp)
-    expect(await of.invoicesOf(purchase)).toMatchObject([{ status: 'uncollectible' }])
-    expect(await of.now(purchase)).toMatchObject({ endedAt: new Date('2026-02-20T00:00:00Z') })
+    expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ status: 'uncollectible' }])
+    expect(await usageShop.now(purchase)).toMatchObject({
+      endedAt: new Date('2026-02-20T00:00:00Z'),
+    })
   })
 })

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startInstance, type Instance } from '../../../tools/src/instance/instance.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startInstance } from '../../../tools/src/instance/instance.ts'
+import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 import { findFreePort } from '../../src/standalone/ports.ts'
 
 /*
@@ -22,24 +22,19 @@ const blocks = (language: string): string[] =>
   )
 
 const commands = blocks('sh')
-let folder: TemporaryFolder
-let instance: Instance
-let receiverPort: number
 let receiver: ChildProcess | undefined
 /** Output of the receiver. */
 let printed = ''
 /** Values that the reader has seen so far, which replace the ellipses on the page. */
 const seen = { we_: '', dlv_: '', whsec_: [] as string[] }
 
-beforeAll(async () => {
-  folder = await makeTemporaryFolder('documented-steps')
-  const port = await findFreePort(new Set())
-  receiverPort = await findFreePort(new Set([port]))
-  const dataDir = join(folder.path, 'data')
-  instance = await startInstance({ dataDir, port, environment: process.env })
-  await mkdir(join(folder.path, 'receiver'))
-  await writeFile(join(folder.path, 'receiver/package.json'), '{ "private": true }')
-})
+const folder = await makeTemporaryFolder('documented-steps')
+const port = await findFreePort(new Set())
+const receiverPort = await findFreePort(new Set([port]))
+const dataDir = join(folder.path, 'data')
+const instance = await startInstance({ dataDir, port, environment: process.env })
+await mkdir(join(folder.path, 'receiver'))
+await writeFile(join(folder.path, 'receiver/package.json'), '{ "private": true }')
 
 afterAll(async () => {
   await stopReceiver()
@@ -102,24 +97,25 @@ async function stopReceiver(): Promise<void> {
   receiver = undefined
 }
 
-const prints = (text: string) => expect.poll(() => printed, { timeout: 15_000 }).toContain(text)
+const expectOutput = (text: string) =>
+  expect.poll(() => printed, { timeout: 15_000 }).toContain(text)
 
 type Endpoint = { readonly id: string; readonly secret: string; readonly status: string }
 type Delivery = { readonly id: string; readonly attempts: readonly object[] }
 
-test('the first webhook arrives', async () => {
+test('delivers the first webhook', async () => {
   await writeFile(join(folder.path, 'receiver/receiver.mjs'), filledIn(blocks('js')[0]!))
   type('npm install')
   const { id, secret } = type<Endpoint>('webhook_endpoints -d')
   Object.assign(seen, { we_: id, whsec_: [secret] })
   await startReceiver('WEBHOOK_SECRETS=whsec_… node')
   expect(type('/test -X POST')).toMatchObject({ success: true, status: 200 })
-  await prints('payment.succeeded')
+  await expectOutput('payment.succeeded')
   type('/v1/sdk/customers -d')
-  await prints('customer.created')
+  await expectOutput('customer.created')
 })
 
-test('what failed while the receiver was down arrives when it is up again', async () => {
+test('delivers failed webhooks once the receiver is up again', async () => {
   await stopReceiver()
   type('/v1/sdk/customers -d')
   const waiting = (): Delivery | undefined =>
@@ -132,33 +128,33 @@ test('what failed while the receiver was down arrives when it is up again', asyn
   expect(type('{"status":"disabled"}')).toMatchObject({ status: 'disabled' })
   await expect.poll(waiting, { timeout: 15_000 }).toBe(undefined)
   expect(type('{"status":"enabled"}')).toMatchObject({ status: 'enabled' })
-  await prints('customer.created')
+  await expectOutput('customer.created')
 })
 
-test('what was taken is sent anew when it is asked for', async () => {
+test('resends a delivered webhook on request', async () => {
   printed = ''
   await expect
     .poll(() => type<{ id?: string }>('/replay -X POST').id, { timeout: 15_000 })
     .toMatch(/^dlv_/)
-  await prints('customer.created')
+  await expectOutput('customer.created')
   await expect
     .poll(() => type<{ id?: string }>('"onlyFailed":true').id, { timeout: 15_000 })
     .toMatch(/^wr_/)
 })
 
-test('a secret is exchanged without a webhook refused', async () => {
+test('rotates a secret without a refused webhook', async () => {
   const { secret } = type<Endpoint>('/rotate -X POST')
   seen.whsec_.push(secret)
   await startReceiver('WEBHOOK_SECRETS=whsec_…,whsec_…')
   type('/v1/sdk/customers -d')
-  await prints('customer.created')
+  await expectOutput('customer.created')
   type('/promote -X POST')
   type('/v1/sdk/customers -d')
   await expect.poll(() => printed.split('customer.created').length, { timeout: 15_000 }).toBe(3)
   expect(printed).not.toContain('Error')
 })
 
-test('every command of the page was typed here', () => {
+test('runs every command of the page', () => {
   const here = readFileSync(fileURLToPath(import.meta.url), 'utf8')
   const parts = [...here.matchAll(/(?:type(?:<.*>)?|startReceiver)\(\s*'([^']+)'/g)].map(
     ([, part]) => part!,
@@ -177,7 +173,7 @@ async function commandsOfGuide(): Promise<string> {
     .join('\n')
 }
 
-test('the guide of /docs has the address of the installation, and its commands work', async () => {
+test("shows the installation's address in the guide at /docs, whose commands work", async () => {
   const guide = await commandsOfGuide()
   expect(guide).toContain(`"${instance.credentials.baseUrl}$1"`)
   const script = guide.replace('sk_sandbox_…', instance.credentials.sandboxKey)

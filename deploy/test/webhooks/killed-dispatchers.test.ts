@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { measureKills, killTestSize } from '../../../tools/src/bench/webhooks/measure-kills.ts'
-import { startRig, type Rig } from '../../../tools/src/bench/webhooks/rig.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
+import { startRig } from '../../../tools/src/bench/webhooks/rig.ts'
+import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 
 /*
  * Built dispatchers are repeatedly killed with `kill -9`, and PostgreSQL is restarted once. No delivery may be lost, and few may be
  * sent twice.
  */
 
-const asked = process.env['TOLLGATE_TEST_WEBHOOK_KILLED_DELIVERIES']
-const deliveries = Number(asked ?? 1_500)
-const killEveryMs = asked === undefined ? 1_000 : 2_000
+const configured = process.env['TOLLGATE_TEST_WEBHOOK_KILLED_DELIVERIES']
+const deliveries = Number(configured ?? 1_500)
+const killEveryMs = configured === undefined ? 1_000 : 2_000
 
 /** Maximum requests of one dispatcher to one endpoint at a time. */
 const perEndpointMax = 4
@@ -21,34 +21,33 @@ const dispatcher = fileURLToPath(
   new URL('../../../webhook-dispatcher/dist/main.js', import.meta.url),
 )
 
-let folder: TemporaryFolder
-let rig: Rig
-
-beforeAll(async () => {
-  folder = await makeTemporaryFolder('killed-dispatchers')
-  rig = await startRig(folder.path, dispatcher)
-})
+const folder = await makeTemporaryFolder('killed-dispatchers')
+const rig = await startRig(folder.path, dispatcher)
 afterAll(async () => {
   await rig.stop()
   await folder.remove()
 })
 
-test('each delivery arrives, whoever dies', { timeout: 120_000 + 5 * deliveries }, async () => {
-  const seen = await measureKills(rig, deliveries, killEveryMs)
-  expect(seen.lost).toBe(0)
-  expect(seen.kills).toBeGreaterThan(0)
-  expect(seen.restarts).toBe(1)
-  const { dispatchers, endpoints } = killTestSize
+test(
+  'delivers every webhook while dispatchers are killed',
+  { timeout: 120_000 + 5 * deliveries },
+  async () => {
+    const seen = await measureKills(rig, deliveries, killEveryMs)
+    expect(seen.lost).toBe(0)
+    expect(seen.kills).toBeGreaterThan(0)
+    expect(seen.restarts).toBe(1)
+    const { dispatchers, endpoints } = killTestSize
   // Upper bound of the requests in flight when a dispatcher was killed, and when all dispatchers lost the database.
-  const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
-  expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax + seen.failures)
-  const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`
+    const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
+    expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax + seen.failures)
+    const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`
     select count(*)::int as deliveries from webhook_deliveries where state <> 'succeeded'`
-  expect(left!.deliveries).toBe(0)
-  if (asked !== undefined) console.log('killed dispatchers', seen)
-})
+    expect(left!.deliveries).toBe(0)
+    if (configured !== undefined) console.log('killed dispatchers', seen)
+  },
+)
 
-test('what never arrives is told as lost', { timeout: 120_000 }, async () => {
+test('reports a webhook that never arrives as lost', { timeout: 120_000 }, async () => {
   const measuring = measureKills(rig, 3, killEveryMs)
   await vi.waitFor(
     async () => {
@@ -62,7 +61,7 @@ test('what never arrives is told as lost', { timeout: 120_000 }, async () => {
   expect(await measuring).toMatchObject({ deliveries: 3, lost: 1 })
 })
 
-test('who measures too long starts no dispatcher that nobody stops', async () => {
+test('starts no dispatcher after the measurement has ended', async () => {
   const other = await startRig(`${folder.path}/other`, dispatcher)
   await other.stop()
   expect(() => other.startDispatchers(1)).toThrow('the rig is stopped')

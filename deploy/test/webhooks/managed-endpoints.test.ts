@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type {
   WebhookDeliveryBody,
   WebhookReplayBody,
@@ -7,16 +7,13 @@ import type {
   WebhookEndpointBody,
   WebhookEndpointWithSecretBody,
 } from '@tollgate/schemas/http/webhook-endpoints'
-import { isFirstSignedWith, startWebhookWorld, type WebhookWorld } from './webhook-world.ts'
+import { isFirstSignedWith, startWebhookWorld } from './webhook-world.ts'
 
 /* Management of endpoints over HTTP, and its effects on a receiver. */
 
-let world: WebhookWorld
 let endpoint: WebhookEndpointWithSecretBody
 
-beforeAll(async () => {
-  world = await startWebhookWorld()
-})
+const world = await startWebhookWorld()
 afterAll(() => world.stop())
 
 beforeEach(async () => {
@@ -24,7 +21,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  world.answer = () => 200
+  world.respondWith = () => 200
   const path = '/v1/webhook_endpoints'
   const { webhookEndpoints } = await world.call<{ webhookEndpoints: WebhookEndpointBody[] }>(
     'GET',
@@ -46,7 +43,7 @@ const logged = (eventId: string, state: string) =>
     { timeout: 20_000, interval: 50 },
   )
 
-test('what happens arrives, signed with the secret that was shown, and the log tells of it', async () => {
+test('delivers events signed with the displayed secret, and logs the deliveries', async () => {
   const eventId = await world.makeEvent()
   const [received] = await world.arrived(eventId)
   expect(isFirstSignedWith(endpoint.secret, received!)).toBe(true)
@@ -63,7 +60,7 @@ test('what happens arrives, signed with the secret that was shown, and the log t
   })
 })
 
-test('what happens while an endpoint is disabled is held, and sent once it is enabled', async () => {
+test('holds events of a disabled endpoint, and sends them once it is enabled', async () => {
   await update({ status: 'disabled' })
   const eventId = await world.makeEvent()
   await logged(eventId, 'held')
@@ -72,7 +69,7 @@ test('what happens while an endpoint is disabled is held, and sent once it is en
   await logged(eventId, 'succeeded')
 })
 
-test('what waits for an endpoint that is deleted is never sent', async () => {
+test('never sends waiting events of a deleted endpoint', async () => {
   await update({ status: 'disabled' })
   const eventId = await world.makeEvent()
   await world.call('DELETE', at())
@@ -80,7 +77,7 @@ test('what waits for an endpoint that is deleted is never sent', async () => {
   expect(world.received.filter(({ headers }) => headers['sv-event-id'] === eventId)).toEqual([])
 })
 
-test('what is sent anew has the same bytes under another delivery id', async () => {
+test('resends the same bytes under another delivery id', async () => {
   const eventId = await world.makeEvent()
   await world.arrived(eventId)
   const { id } = await logged(eventId, 'succeeded')
@@ -94,7 +91,7 @@ test('what is sent anew has the same bytes under another delivery id', async () 
   expect(first!.headers['sv-delivery']).toBe(id)
 })
 
-test('all of a time is sent anew by one call', async () => {
+test('resends all events of a period by one request', async () => {
   const eventIds = [await world.makeEvent(), await world.makeEvent(), await world.makeEvent()]
   for (const eventId of eventIds) await logged(eventId, 'succeeded')
   const { id } = await world.call<WebhookReplayBody>('POST', '/v1/ui/webhook-replays', {
@@ -109,10 +106,10 @@ test('all of a time is sent anew by one call', async () => {
   expect(replay).toMatchObject({ state: 'finished', queued: 3 })
 })
 
-test('a receiver that changed to the new secret before it was promoted has it promoted', async () => {
+test('promotes a new secret that the receiver already uses', async () => {
   const rotated = await world.call<WebhookEndpointWithSecretBody>('POST', at('/rotate'))
   const [old, young] = rotated.signingSecrets
-  world.answer = (received) => (isFirstSignedWith(rotated.secret, received) ? 200 : 401)
+  world.respondWith = (received) => (isFirstSignedWith(rotated.secret, received) ? 200 : 401)
   const eventId = await world.makeEvent()
   const [refused, taken] = await world.arrived(eventId, 2)
   expect(isFirstSignedWith(endpoint.secret, refused!)).toBe(true)

@@ -16,11 +16,11 @@ type Received = {
 }
 
 /** All services with a dispatcher, a provider, and a receiver that stores what it gets. */
-export type WebhookWorld = {
+type WebhookWorld = {
   readonly url: string
   readonly received: Received[]
   /** Returns the status with which the receiver answers. Default: 200. */
-  answer: (received: Received) => number
+  respondWith: (received: Received) => number
   /** Sends a request. Throws if it is refused. */
   call<Body>(method: string, path: string, body?: object): Promise<Body>
   /** Causes an event and returns its id. */
@@ -45,7 +45,7 @@ export async function startWebhookWorld(): Promise<WebhookWorld> {
     logger: createLogger('webhook-dispatcher', 'silent'),
   })
   await dispatcher.start()
-  const receiver = await startReceiver((received) => world.answer(received))
+  const receiver = await startReceiver((received) => world.respondWith(received))
   const { sandbox } = await stack.createProvider()
   const world = worldOf(sandbox, receiver, async () => {
     await dispatcher.stop()
@@ -68,7 +68,7 @@ function worldOf(
   return {
     url,
     received,
-    answer: () => 200,
+    respondWith: () => 200,
     call,
     async makeEvent() {
       const email = `${randomUUID()}@example.com`
@@ -96,7 +96,7 @@ function worldOf(
 
 type Receiver = Pick<WebhookWorld, 'url' | 'received' | 'stop'>
 
-async function startReceiver(answer: WebhookWorld['answer']): Promise<Receiver> {
+async function startReceiver(answer: WebhookWorld['respondWith']): Promise<Receiver> {
   const received: Received[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

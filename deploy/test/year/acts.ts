@@ -11,31 +11,33 @@ type Act = (random: Random, person: Person, desk: Desk) => Promise<boolean>
 
 /** The random acts of people, with their probability in percent. */
 const acts: Readonly<Record<string, readonly [percent: number, act: Act]>> = {
-  'takes a plan': [28, take],
+  'takes a plan': [28, takePlan],
   cancels: [
     11,
-    ofPurchase((person, purchase) => person.cancel(purchase, cancel(purchase, person.now))),
+    onRandomPurchase((person, purchase) => person.cancel(purchase, cancel(purchase, person.now))),
   ],
   reactivates: [
     11,
-    ofPurchase((person, purchase) => person.reactivate(purchase, reactivate(purchase, person.now))),
+    onRandomPurchase((person, purchase) =>
+      person.reactivate(purchase, reactivate(purchase, person.now)),
+    ),
   ],
   'changes the card': [7, changeCard],
-  'is granted credits': [4, grant],
+  'is granted credits': [4, grantCredits],
   'tops up': [6, topUp],
-  'has credits bought by itself': [3, setRecharge],
-  'asks for its limits': [5, look],
-  'uses something': [18, use],
-  'tells late what was used': [4, useEnded],
-  'is paid a plan back': [3, refundPlan],
-  'is paid a renewal back': [3, refundInvoice],
-  'is paid credits back': [3, refundCredits],
+  'enables automatic top-up': [3, setRecharge],
+  'checks its limits': [5, checkLimit],
+  'uses something': [18, recordUsage],
+  'reports late usage': [4, recordLateUsage],
+  'is refunded a plan': [3, refundPlan],
+  'is refunded a renewal': [3, refundInvoice],
+  'is refunded credits': [3, refundCredits],
   'disputes a payment': [2, disputeReceipt],
   'disputes a renewal': [1, disputeInvoice],
   'wins a dispute': [1, (_random, _person, desk) => desk.closeDispute('lost')],
   'loses a dispute': [1, (_random, _person, desk) => desk.closeDispute('won')],
-  'leaves unpaid': [0.3, leave],
-  'is deleted': [0.3, remove],
+  'stops paying': [0.3, stopPaying],
+  'is deleted': [0.3, deleteCustomer],
 }
 
 const percentTotal = Object.values(acts).reduce((sum, [percent]) => sum + percent, 0)
@@ -43,7 +45,7 @@ const percentTotal = Object.values(acts).reduce((sum, [percent]) => sum + percen
 export const actNames = Object.keys(acts)
 
 /** Performs a random act. Returns its name if it changed anything. */
-export async function actByChance(
+export async function performRandomAct(
   random: Random,
   person: Person,
   desk: Desk,
@@ -63,7 +65,7 @@ export async function actByChance(
 }
 
 /** Acts on the latest purchase of a random product, in any status. */
-function ofPurchase(act: (person: Person, purchase: ModelPurchase) => Promise<void>): Act {
+function onRandomPurchase(act: (person: Person, purchase: ModelPurchase) => Promise<void>): Act {
   return async (random, person) => {
     const named = [...new Set(person.model.purchases.map(({ productRef }) => productRef))]
     if (named.length === 0) return false
@@ -72,12 +74,12 @@ function ofPurchase(act: (person: Person, purchase: ModelPurchase) => Promise<vo
   }
 }
 
-async function take(random: Random, person: Person): Promise<boolean> {
+async function takePlan(random: Random, person: Person): Promise<boolean> {
   const offer = random.pick(Object.values(person.offers).flat())
   const { plan, productRef } = offer
-  const isHeld = person.model.held(productRef, person.now)?.plan === plan
+  const isHeld = person.model.activePurchase(productRef, person.now)?.plan === plan
   if (plan.trialDays !== undefined && random.happens(70)) {
-    await person.try(offer)
+    await person.startTrial(offer)
     return true
   }
   const hasNoCard = plan.usage !== undefined && person.model.charge() !== 'paid'
@@ -123,11 +125,11 @@ async function refundReceipt(
   isWanted: (receipt: Receipt) => boolean,
 ): Promise<boolean> {
   const receipts = person.receipts.filter(
-    (receipt) => isWanted(receipt) && canBePaidBack(receipt.invoice),
+    (receipt) => isWanted(receipt) && isRefundable(receipt.invoice),
   )
   if (receipts.length === 0) return false
   const receipt = random.pick(receipts)
-  await desk.refundReceipt(person, receipt, partOf(random, leftOf(receipt.invoice)))
+  await desk.refundReceipt(person, receipt, drawPart(random, refundableAmount(receipt.invoice)))
   return true
 }
 
@@ -135,13 +137,13 @@ async function refundInvoice(random: Random, person: Person, desk: Desk): Promis
   const paid = paidInvoices(person)
   if (paid.length === 0) return false
   const { purchase, invoice } = random.pick(paid)
-  await desk.refundInvoice(person, purchase, invoice, partOf(random, leftOf(invoice)))
+  await desk.refundInvoice(person, purchase, invoice, drawPart(random, refundableAmount(invoice)))
   return true
 }
 
 async function disputeReceipt(random: Random, person: Person, desk: Desk): Promise<boolean> {
   const receipts = person.receipts.filter(
-    ({ invoice }) => canBePaidBack(invoice) && invoice.refunded === 0n,
+    ({ invoice }) => isRefundable(invoice) && invoice.refunded === 0n,
   )
   if (receipts.length === 0) return false
   await desk.disputeReceipt(person, random.pick(receipts))
@@ -161,39 +163,39 @@ type PaidInvoice = { readonly purchase: ModelPurchase; readonly invoice: ModelIn
 function paidInvoices({ model }: Person): PaidInvoice[] {
   return model.purchases.flatMap((purchase) =>
     purchase.invoices
-      .filter((invoice) => !invoice.isSale && canBePaidBack(invoice))
+      .filter((invoice) => !invoice.isSale && isRefundable(invoice))
       .map((invoice) => ({ purchase, invoice })),
   )
 }
 
-function canBePaidBack(invoice: ModelInvoice): boolean {
-  return leftOf(invoice) > 0n && !invoice.isDisputed
+function isRefundable(invoice: ModelInvoice): boolean {
+  return refundableAmount(invoice) > 0n && !invoice.isDisputed
 }
 
-function leftOf({ paid, refunded }: ModelInvoice): bigint {
+function refundableAmount({ paid, refunded }: ModelInvoice): bigint {
   return paid - refunded
 }
 
 /** Returns the whole amount in 60 percent of cases, otherwise a random part. */
-function partOf(random: Random, left: bigint): bigint {
+function drawPart(random: Random, left: bigint): bigint {
   return random.happens(60) ? left : BigInt(random.between(1, Number(left)))
 }
 
-async function remove(_random: Random, person: Person): Promise<boolean> {
+async function deleteCustomer(_random: Random, person: Person): Promise<boolean> {
   await person.delete()
   return true
 }
 
 /** Replaces the card by one that is always declined, and never acts again. */
-async function leave(_random: Random, person: Person): Promise<boolean> {
+async function stopPaying(_random: Random, person: Person): Promise<boolean> {
   if (person.model.charge() === 'no card') return false
   await person.changeCard('declines')
-  person.hasLeft = true
+  person.hasStoppedPaying = true
   return true
 }
 
 /** Grants credits, some of which expire at the end of a later day. */
-async function grant(random: Random, person: Person): Promise<boolean> {
+async function grantCredits(random: Random, person: Person): Promise<boolean> {
   const credits = random.between(1, 20_000)
   const priority = random.between(-1, 1)
   const today = person.now - (person.now % dayMs)
@@ -202,16 +204,16 @@ async function grant(random: Random, person: Person): Promise<boolean> {
   return true
 }
 
-async function look(random: Random, person: Person): Promise<boolean> {
+async function checkLimit(random: Random, person: Person): Promise<boolean> {
   await person.checkLimit(random.pick(Object.values(person.offers).flat()).productRef)
   return true
 }
 
 /** Records usage now and at past times, like backends that were offline. */
-async function use(random: Random, person: Person): Promise<boolean> {
+async function recordUsage(random: Random, person: Person): Promise<boolean> {
   const { now, model, offers } = person
   const held = Object.values(offers)
-    .map(([offer]) => model.held(offer!.productRef, now))
+    .map(([offer]) => model.activePurchase(offer!.productRef, now))
     .filter((purchase) => purchase !== undefined)
   if (held.length === 0) return false
   const { productRef, startedAt, plan } = random.pick(held)
@@ -227,7 +229,7 @@ async function use(random: Random, person: Person): Promise<boolean> {
 }
 
 /** Records usage of an ended plan while it is still accepted. */
-async function useEnded(random: Random, person: Person): Promise<boolean> {
+async function recordLateUsage(random: Random, person: Person): Promise<boolean> {
   const { now, model } = person
   const ended = model.purchases.flatMap(({ productRef, plan, startedAt, endedAt }) => {
     const from = Math.max(startedAt + 1_000, now - 29 * dayMs)

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { describe, type LineKind } from './model/invoices.ts'
-import { notIn } from './not-in.ts'
+import { elementsMissingIn } from './not-in.ts'
 import type { Person } from './person.ts'
 
 type InvoiceRow = Readonly<
@@ -37,8 +37,8 @@ export async function compareInvoices(
     ...model.creditSales.map(({ reference, invoice }) => `${reference} ${describe(invoice)}`),
   ])
   return [
-    ...notIn(found, expected).map((each) => `billed too much: ${each}`),
-    ...notIn(expected, found).map((each) => `not billed: ${each}`),
+    ...elementsMissingIn(found, expected).map((each) => `billed too much: ${each}`),
+    ...elementsMissingIn(expected, found).map((each) => `not billed: ${each}`),
   ]
 }
 

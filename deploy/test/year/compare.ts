@@ -1,10 +1,10 @@
+import type { Queryable } from '@tollgate/platform/database/database'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { compareCarried, compareInvoices } from './compare-invoices.ts'
 import type { Installation } from './installation.ts'
 import { centsOf, type ModelCurrency } from './model/money.ts'
 import type { ModelPurchase } from './model/records.ts'
 import type { Person } from './person.ts'
-import { compareRecharges } from './compare-recharges.ts'
 
 type PurchaseRow = {
   readonly reference: string
@@ -61,13 +61,17 @@ export class Comparison {
     for (const { purchase, currency } of expected) {
       const row = found.get(purchase.reference)
       found.delete(purchase.reference)
-      const told = this.#events.get(purchase.reference) ?? []
+      const events = this.#events.get(purchase.reference) ?? []
       const differs =
-        row === undefined ? ['is not there'] : differencesOf(purchase, currency, row, told)
+        row === undefined ? ['is missing'] : differencesOf(purchase, currency, row, events)
       const name = `${environment} ${purchase.plan.name} ${purchase.reference}`
       differences.push(...differs.map((difference) => `${name}: ${difference}`))
     }
-    differences.push(...[...found.keys()].map((key) => `${environment} ${key}: nobody has it`))
+    differences.push(
+      ...[...found.keys()].map(
+        (key) => `${environment} ${key}: belongs to no customer of the model`,
+      ),
+    )
     return differences
   }
 
@@ -81,9 +85,9 @@ export class Comparison {
     for (const { type, reference, livemode } of rows) {
       if (livemode !== (environment === 'live')) throw new Error(`${type} is in ${environment}`)
       if (!/^(purchase|usage)\./.test(type) || reference === null) continue
-      const told = this.#events.get(reference) ?? []
-      told.push(type)
-      this.#events.set(reference, told)
+      const events = this.#events.get(reference) ?? []
+      events.push(type)
+      this.#events.set(reference, events)
     }
     this.eventsTotal += rows.length
     if (rows.length > 0) this.#toldUntil.set(environment, rows.at(-1)!.sequence)
@@ -133,4 +137,22 @@ function timeOf(date: Date | null): number | null {
 function shown(value: unknown): string {
   if (typeof value === 'number' && value > 1e12) return new Date(value).toISOString()
   return JSON.stringify(value)
+}
+
+/** Compares the monthly total, and whether the card is disabled. */
+async function compareRecharges(sql: Queryable, people: readonly Person[]): Promise<string[]> {
+  const rows = await sql<{ customer: string; said: string }[]>`
+    select customer_ref as customer, concat_ws(' ', status, failure_count, monthly_spend_minor,
+      monthly_spend_period, in_flight_payment_intent_id) as said
+    from auto_recharges`
+  const found = new Map(rows.map(({ customer, said }) => [customer, said]))
+  return people.flatMap(({ reference, model: { recharge } }) => {
+    const said = found.get(reference)
+    const expected =
+      recharge &&
+      [recharge.status, recharge.failures, recharge.spent, recharge.month]
+        .filter((each) => each !== null)
+        .join(' ')
+    return said === expected ? [] : [`${reference}: recharges ${said}, not ${expected}`]
+  })
 }

@@ -1,6 +1,6 @@
 import type { Installation } from './installation.ts'
 import type { CreditSale } from './model/customer.ts'
-import { payBack, type ModelInvoice } from './model/invoices.ts'
+import { refundInvoice, type ModelInvoice } from './model/invoices.ts'
 import type { ModelPurchase } from './model/records.ts'
 import type { Taken } from './model/wallet.ts'
 import type { Person, Receipt } from './person.ts'
@@ -36,10 +36,10 @@ export class Desk {
   async refundReceipt(person: Person, receipt: Receipt, amount: bigint): Promise<void> {
     const { invoice, purchase, sale } = receipt
     await this.#refund(person, receipt.processorPaymentId, amount)
-    payBack(invoice, amount)
-    if (sale !== undefined) takeCredits(person, receipt, sale, invoice.refunded)
+    refundInvoice(invoice, amount)
+    if (sale !== undefined) takeBackCredits(person, receipt, sale, invoice.refunded)
     if (purchase === undefined || invoice.status !== 'refunded') return
-    if (!isChargedBehind(purchase, -Infinity)) await this.#endRefunded(person, purchase)
+    if (!isChargedLater(purchase, -Infinity)) await this.#endRefunded(person, purchase)
   }
 
   /** Refunds an invoice. The last charged period ends with its money. Earlier periods were already used. */
@@ -50,10 +50,10 @@ export class Desk {
     amount: bigint,
   ): Promise<void> {
     await this.#refund(person, await this.#paymentOf(person, purchase, invoice), amount)
-    payBack(invoice, amount)
+    refundInvoice(invoice, amount)
     const { period, status } = invoice
     if (status !== 'refunded' || period === undefined) return
-    if (!isChargedBehind(purchase, period.start)) await this.#endRefunded(person, purchase)
+    if (!isChargedLater(purchase, period.start)) await this.#endRefunded(person, purchase)
   }
 
   async #endRefunded(person: Person, purchase: ModelPurchase): Promise<void> {
@@ -66,7 +66,7 @@ export class Desk {
     const { processorPaymentId, invoice, purchase, sale } = receipt
     const id = await this.#dispute(person, processorPaymentId)
     invoice.isDisputed = true
-    const taken = sale === undefined ? [] : takeCredits(person, receipt, sale, invoice.paid)
+    const taken = sale === undefined ? [] : takeBackCredits(person, receipt, sale, invoice.paid)
     this.#disputes.push({ id, person, invoice, purchase, taken })
   }
 
@@ -92,7 +92,7 @@ export class Desk {
     await this.#scheduler.runPayments()
     if (person.isDeleted) return true
     if (ending === 'won') person.model.wallet.giveBack(taken)
-    else person.model.lose(invoice, purchase, person.now)
+    else person.model.loseDispute(invoice, purchase, person.now)
     return true
   }
 
@@ -139,14 +139,14 @@ export class Desk {
 }
 
 /** Returns whether an invoice charges a period that starts later. */
-function isChargedBehind({ invoices }: ModelPurchase, start: number): boolean {
+function isChargedLater({ invoices }: ModelPurchase, start: number): boolean {
   return invoices.some(
     ({ status, period }) => status !== 'void' && period !== undefined && period.start > start,
   )
 }
 
 /** Takes back the credits bought with the refunded part of the payment, rounded down for the total refunded so far. */
-function takeCredits(
+function takeBackCredits(
   { model }: Person,
   receipt: Receipt,
   { credits, grant, invoice }: CreditSale,

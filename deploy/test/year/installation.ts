@@ -29,7 +29,7 @@ import {
 } from '../../../stripe-simulator/test/simulator-under-test.ts'
 import type { Mode } from './model/calendar.ts'
 import { dollars, type ModelCurrency } from './model/money.ts'
-import { Life, mortal, mortalDatabase } from './mortal.ts'
+import { KillSwitch, killable, killableDatabase } from './kill-after-effects.ts'
 
 /** A provider that sells in both environments. */
 export type Seller = {
@@ -157,25 +157,25 @@ export class Installation {
     return { ...seller, providerId, clients }
   }
 
-  /** Returns the publisher of a process for the time of its life. */
-  publisher(life: Life): PublisherParts {
+  /** Returns the publisher of a process that is killed by the switch. */
+  publisher(killSwitch: KillSwitch): PublisherParts {
     const { eventLog, database } = this.stack
     return {
-      database: mortalDatabase(database, life),
-      hotState: mortal(this.#hotState, life),
+      database: killableDatabase(database, killSwitch),
+      hotState: killable(this.#hotState, killSwitch),
       partitionCount: (environment) => eventLog.partitionCount(usageTopic(environment)),
       now: () => new Date(this.clock.now()),
     }
   }
 
-  payments(life: Life): PaymentJobParts {
-    const publisher = this.publisher(life)
+  payments(killSwitch: KillSwitch): PaymentJobParts {
+    const publisher = this.publisher(killSwitch)
     const { database } = publisher
     const logger = createLogger('test', 'silent')
     return {
       database,
       everyone: database,
-      processors: { of: (environment) => mortal(this.#processors[environment], life) },
+      processors: { of: (environment) => killable(this.#processors[environment], killSwitch) },
       commit: (operation, body) => commit({ database, publisher, logger }, operation, body),
       hostedUrl: 'https://pay.example',
       now: publisher.now,
@@ -184,8 +184,8 @@ export class Installation {
   }
 
   /** Returns the wallets as a process uses them. */
-  credits(life: Life): TakeBackParts {
-    const publisher = this.publisher(life)
+  credits(killSwitch: KillSwitch): TakeBackParts {
+    const publisher = this.publisher(killSwitch)
     const { database, hotState } = publisher
     const { eventLog, usageStore } = this.stack
     const logger = createLogger('test', 'silent')
@@ -197,7 +197,7 @@ export class Installation {
   reconciliation(): ReconcileParts {
     const { eventLog, usageStore } = this.stack
     const logger = createLogger('test', 'error')
-    const payments = { ...this.payments(new Life()), logger }
+    const payments = { ...this.payments(new KillSwitch()), logger }
     const counting = { eventLog, hotState: this.#hotState, usageStore, storedWaitMs: 10_000 }
     return { ...payments, counting: { ...counting, recheckPauseMs: 1_000, now: payments.now } }
   }

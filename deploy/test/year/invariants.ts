@@ -7,7 +7,7 @@ import { createOutput } from '@tollgate/platform/cli/output'
 import { verifyLedgerCommand } from '../../../control-plane/src/cli/ledger-commands.ts'
 import type { Installation } from './installation.ts'
 import { dinars, dollars, yen } from './model/money.ts'
-import { notIn } from './not-in.ts'
+import { elementsMissingIn } from './not-in.ts'
 import type { Person } from './person.ts'
 
 /* Invariants of the whole installation. Each function returns a line for each violation. */
@@ -43,7 +43,7 @@ export async function findWrongWallets(
   }
 }
 
-export async function findWrongBooks({ stack }: Installation): Promise<string[]> {
+export async function findUnbalancedBooks({ stack }: Installation): Promise<string[]> {
   const wrong: string[] = []
   for (const environment of environments) {
     const pool = stack.database.in(environment)
@@ -73,17 +73,17 @@ export async function findWrongBooks({ stack }: Installation): Promise<string[]>
 
 /** Verifies the ledger, its seals, wallets and invoices with the operator's command. */
 export async function verifyLedger({ stack }: Installation): Promise<string[]> {
-  const said: string[] = []
+  const lines: string[] = []
   const output = createOutput(
     () => 'text',
-    (line) => said.push(line),
+    (line) => lines.push(line),
   )
   try {
     await verifyLedgerCommand({ database: stack.database, output })
     return []
   } catch (error) {
     if (!(error instanceof CliError)) throw error
-    return said
+    return lines
   }
 }
 
@@ -180,9 +180,17 @@ export async function findWrongCharges(
           charge(processorPaymentId, paid, refunded, model.currency.code),
         ),
       )
-    wrong.push(...notIn(found, invoiced).map((each) => `${environment} charged too much: ${each}`))
-    wrong.push(...notIn(invoiced, found).map((each) => `${environment} not charged: ${each}`))
-    wrong.push(...notIn(bought, found).map((each) => `${environment} not paid: ${each}`))
+    wrong.push(
+      ...elementsMissingIn(found, invoiced).map(
+        (each) => `${environment} charged too much: ${each}`,
+      ),
+    )
+    wrong.push(
+      ...elementsMissingIn(invoiced, found).map((each) => `${environment} not charged: ${each}`),
+    )
+    wrong.push(
+      ...elementsMissingIn(bought, found).map((each) => `${environment} not paid: ${each}`),
+    )
   }
   return wrong
 }
@@ -198,7 +206,7 @@ function unitsOf(code: string): bigint {
 }
 
 /** Returns deleted customers that the processor still knows. */
-export async function findUnforgotten(
+export async function findUndeletedCustomers(
   installation: Installation,
   people: readonly Person[],
 ): Promise<string[]> {

@@ -12,9 +12,15 @@ import type { Installation, Seller } from './installation.ts'
 import { ModelCustomer, type CardHabit, type CreditSale } from './model/customer.ts'
 import type { ModelInvoice } from './model/invoices.ts'
 import { withTax } from './model/money.ts'
-import { canBeHad, charged, isWanted, recharge, type RechargeTerms } from './model/recharge.ts'
+import {
+  fitsMonthlyCap,
+  recordRecharge,
+  isRechargeDue,
+  setRechargeTerms,
+  type RechargeTerms,
+} from './model/recharge.ts'
 import type { ModelPurchase } from './model/records.ts'
-import { Life } from './mortal.ts'
+import { KillSwitch } from './kill-after-effects.ts'
 import type { RechargeAttempt } from './read-recharges.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -44,15 +50,15 @@ export class Person {
   readonly receipts: Receipt[] = []
   readonly home: Home
   /** Whether the customer never states its country. */
-  readonly isSilent: boolean
+  readonly withholdsCountry: boolean
   readonly #installation: Installation
   readonly #scheduler: Scheduler
-  hasLeft = false
+  hasStoppedPaying = false
   isDeleted = false
   #acts = 0
   #recharges = 0
 
-  private constructor(given: PersonParts, { reference, number }: Arrival) {
+private constructor(given: PersonParts, { reference, number }: Arrival) {
     this.#installation = given.installation
     this.#scheduler = given.scheduler
     this.seller = given.seller
@@ -60,28 +66,28 @@ export class Person {
     this.offers = given.offers
     this.reference = reference
     this.home = homes[number % homes.length]!
-    this.isSilent = number % 3 === 0
+    this.withholdsCountry = number % 3 === 0
     this.model = new ModelCustomer(given.seller)
   }
 
-  static async arrive(given: PersonParts, number: number): Promise<Person> {
+static async arrive(given: PersonParts, number: number): Promise<Person> {
     const client = given.seller.clients[given.environment]
     const { reference } = await client.createCustomer({ email: `c${number}@example.com` })
     return new Person(given, { reference, number })
   }
 
-  get now(): number {
+get now(): number {
     return this.#installation.clock.now()
   }
 
-  async activate({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
+async activate({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     const expected = this.model.activate(productRef, plan, this.now)
     const body = { customerRef: this.reference, productRef, planRef }
     const answer = await this.#send<{ status: string; purchaseRef?: string }>(
       '/v1/sdk/activate',
       body,
     )
-    requireSame('activate', answer.status, expected)
+    requireEqual('activate', answer.status, expected)
     if (expected !== 'activated') return
     this.#name(productRef, answer.purchaseRef!)
     const sql = this.#installation.stack.database.in(this.environment)
@@ -89,14 +95,14 @@ export class Person {
     this.model.billChange(this.model.latest(productRef)!, this.now)
   }
 
-  /** Pays at checkout with a card that is saved. */
+/** Pays at checkout with a card that is saved. */
   async buy({ productRef, planRef, plan }: OfferedPlan, habit: CardHabit): Promise<void> {
     const intent = await this.#pay(
       { purpose: 'product', productRef, planRef, keepsCard: true },
       cards[habit],
       this.model.priceOf(productRef, plan, this.now),
     )
-    requireSame('paid', intent !== undefined, habit === 'pays')
+    requireEqual('paid', intent !== undefined, habit === 'pays')
     if (intent === undefined) return
     const purchase = this.model.buy(productRef, plan, this.now)
     this.model.keepCard(habit, this.now)
@@ -104,7 +110,7 @@ export class Person {
     this.#receive(intent, { purchase, sale: undefined, invoice: purchase.invoices[0]! })
   }
 
-  async topUp(amount: bigint): Promise<void> {
+async topUp(amount: bigint): Promise<void> {
     const request = { purpose: 'credit_topup', amountMinor: amount } as const
     const intent = await this.#pay(request, cards.pays, amount)
     if (intent === undefined) throw new Error('the top-up was not paid')
@@ -112,7 +118,7 @@ export class Person {
     this.#receive(intent, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
-  async setRecharge(terms: RechargeTerms): Promise<void> {
+async setRecharge(terms: RechargeTerms): Promise<void> {
     const { code, minorPerMajor } = this.model.currency
     const major = (amount: bigint): number => Number(amount) / Number(minorPerMajor)
     const { status } = await this.seller.clients[this.environment].send(
@@ -128,80 +134,81 @@ export class Person {
         ...(terms.cap === undefined ? {} : { maxMonthlySpendMajor: major(terms.cap) }),
       },
     )
-    const isKept = canBeHad(terms, this.model.tax)
-    requireSame('auto-recharge', status, isKept ? 200 : 400)
+    const isKept = fitsMonthlyCap(terms, this.model.tax)
+    requireEqual('auto-recharge', status, isKept ? 200 : 400)
     if (!isKept) return
-    this.model.recharge = recharge(terms, this.model.recharge)
+    this.model.recharge = setRechargeTerms(terms, this.model.recharge)
   }
 
-  /**
+/**
    * Checks the automatic top-ups: one attempt for each round with a low balance. After a kill, it may be made in the next round, or
    * twice.
    */
-  seeRecharges(attempts: readonly RechargeAttempt[], isKilled: boolean): void {
+  applyRecharges(attempts: readonly RechargeAttempt[], isKilled: boolean): void {
     const seen = attempts.slice(this.#recharges)
     this.#recharges = attempts.length
-    if (!isKilled) requireSame('recharges', seen.length, this.#wantsRecharge() ? 1 : 0)
+    if (!isKilled) requireEqual('recharges', seen.length, this.#wantsRecharge() ? 1 : 0)
     for (const attempt of seen) this.#seeRecharge(attempt)
   }
 
-  #seeRecharge({ status, at, processorPaymentId, purchaseRef }: RechargeAttempt): void {
+#seeRecharge({ status, at, processorPaymentId, purchaseRef }: RechargeAttempt): void {
     const { model } = this
     if (!this.#wantsRecharge()) throw new Error(`${this.reference} is charged for nothing`)
     const isPaid = model.charge() === 'paid'
-    requireSame('recharge', status === 'succeeded', isPaid)
-    charged(model.recharge!, isPaid, model.tax, at)
+    requireEqual('recharge', status === 'succeeded', isPaid)
+    recordRecharge(model.recharge!, isPaid, model.tax, at)
     if (!isPaid) return
     const sale = model.topUp(purchaseRef!, model.recharge!.topUp, at, model.card)
     this.#receive({ processorPaymentId }, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
-  #wantsRecharge(): boolean {
+#wantsRecharge(): boolean {
     const { recharge: terms, wallet, currency, tax } = this.model
-    return terms !== undefined && isWanted(terms, wallet.credits, currency, tax, this.now)
+    return terms !== undefined && isRechargeDue(terms, wallet.credits, currency, tax, this.now)
   }
 
-  async try({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
-    const held = this.model.held(productRef, this.now)
-    const mayTry = held?.plan !== plan && !this.model.hasHad(plan) && !this.model.owes(productRef)
+async startTrial({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
+    const held = this.model.activePurchase(productRef, this.now)
+    const mayTry =
+      held?.plan !== plan && !this.model.hasHadPlan(plan) && !this.model.owes(productRef)
     const operation = this.#installation.operation(this.seller, this.environment)
     const customer = await this.#customer()
     const outcome = await this.#installation
-      .payments(new Life())
+      .payments(new KillSwitch())
       .commit(operation, (work) =>
         startTrial(work, { customer, productRef, planRef, cycleMode: this.seller.mode }),
       )
-    requireSame('trial', outcome.kind, mayTry ? 'started' : 'no-trial')
+    requireEqual('trial', outcome.kind, mayTry ? 'started' : 'no-trial')
     if (outcome.kind !== 'started') return
     this.model.try(productRef, plan, this.now)
     this.#name(productRef, outcome.purchase.reference)
   }
 
-  async cancel(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
+async cancel(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
     await this.#change(purchase, 'cancel', expected)
   }
 
-  async reactivate(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
+async reactivate(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
     await this.#change(purchase, 'reactivate', expected)
   }
 
-  /** Saves another card for later charges. */
+/** Saves another card for later charges. */
   async changeCard(habit: CardHabit): Promise<void> {
     const name = `card-${this.#acts++}`
     const customer = await this.#customer()
     const operation = this.#installation.operation(this.seller, this.environment)
-    const { setupIntentId } = await this.#scheduler.living(this.environment, (life) =>
-      setUpCard(this.#installation.payments(life), operation, customer, name),
+    const { setupIntentId } = await this.#scheduler.withProcess(this.environment, (killSwitch) =>
+      setUpCard(this.#installation.payments(killSwitch), operation, customer, name),
     )
     const fields = { payment_method: cards[habit], return_url: 'https://shop.example/back' }
     const path = `setup_intents/${setupIntentId}/confirm`
     const { status } = await this.#installation.stripe(this.environment, path, fields)
-    requireSame('card', status, 'succeeded')
+    requireEqual('card', status, 'succeeded')
     await this.#scheduler.runPayments()
     this.model.keepCard(habit, this.now)
   }
 
-  async grant(credits: number, terms: { priority: number; expiresAt?: number }): Promise<void> {
+async grant(credits: number, terms: { priority: number; expiresAt?: number }): Promise<void> {
     const { priority, expiresAt } = terms
     const until = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }
     await this.#send(`/v1/sdk/customers/${this.reference}/credits`, {
@@ -212,28 +219,28 @@ export class Person {
     this.model.wallet.grant(credits, terms)
   }
 
-  async delete(): Promise<void> {
+async delete(): Promise<void> {
     const path = `/v1/ui/customers/${this.reference}`
     const { status } = await this.seller.clients[this.environment].send('DELETE', path)
-    requireSame('delete', status, 200)
+    requireEqual('delete', status, 200)
     this.model.delete(this.now)
-    this.hasLeft = true
+    this.hasStoppedPaying = true
     this.isDeleted = true
     await this.#scheduler.runPayments()
   }
 
-  async checkLimit(productRef: string): Promise<void> {
+async checkLimit(productRef: string): Promise<void> {
     const client = this.seller.clients[this.environment]
     const answer = await client.checkLimit(this.reference, productRef)
-    const held = this.model.held(productRef, this.now)
-    requireSame('has a plan', answer.plan !== '', held !== undefined)
+    const held = this.model.activePurchase(productRef, this.now)
+    requireEqual('has a plan', answer.plan !== '', held !== undefined)
     const remaining = held === undefined ? 0 : this.model.remaining(held, this.now)
     if (remaining === undefined) return
-    requireSame('remaining', answer.remaining, remaining)
-    requireSame('withinLimits', answer.withinLimits, remaining > 0)
+    requireEqual('remaining', answer.remaining, remaining)
+    requireEqual('withinLimits', answer.withinLimits, remaining > 0)
   }
 
-  /** Records usage at these times in one request, as a backend does afterwards. */
+/** Records usage at these times in one request, as a backend does afterwards. */
   async use(productRef: string, uses: readonly { at: number; units: number }[]): Promise<void> {
     const events = uses.map(({ at, units }) => ({
       customerRef: this.reference,
@@ -242,17 +249,17 @@ export class Person {
       timestamp: new Date(at).toISOString(),
     }))
     const { results } = await this.seller.clients[this.environment].recordUsages(events)
-    const perUnit = this.model.held(productRef, this.now)?.plan.creditsPerUnit
+    const perUnit = this.model.activePurchase(productRef, this.now)?.plan.creditsPerUnit
     for (const [index, { at, units }] of uses.entries()) {
       this.model.usage.push({ productRef, at, units, sentAt: this.now })
       if (perUnit === undefined) continue
       const taken = this.model.wallet.spend(units * perUnit)
       const debit = results[index]!.creditDebit as { amount?: number } | undefined
-      requireSame('debit', debit?.amount, taken)
+      requireEqual('debit', debit?.amount, taken)
     }
   }
 
-  async #change(
+async #change(
     purchase: ModelPurchase,
     change: 'cancel' | 'reactivate',
     expected: 'done' | 'refused',
@@ -260,10 +267,10 @@ export class Person {
     const { clients } = this.seller
     const path = `/v1/sdk/purchases/${purchase.reference}/${change}`
     const { status } = await clients[this.environment].send('POST', path)
-    requireSame(change, status, expected === 'done' ? 200 : 400)
+    requireEqual(change, status, expected === 'done' ? 200 : 400)
   }
 
-  /** States the country, which a payment asks for. All later payments are taxed there. */
+/** States the country, which a payment asks for. All later payments are taxed there. */
   async #sayWhere(paymentRef: string): Promise<void> {
     const { home } = this
     const path = `/v1/sdk/payment-intents/${paymentRef}/business-details`
@@ -274,7 +281,7 @@ export class Person {
     }
   }
 
-  /** Creates the payment and confirms it in the customer's browser. Returns undefined if it was declined. */
+/** Creates the payment and confirms it in the customer's browser. Returns undefined if it was declined. */
   async #pay(
     asked: Pick<PaymentRequest, 'purpose'> & Partial<PaymentRequest>,
     card: string,
@@ -294,38 +301,38 @@ export class Person {
       ...asked,
     }
     const operation = this.#installation.operation(this.seller, this.environment)
-    const created = await this.#scheduler.living(this.environment, (life) =>
-      createPayment(this.#installation.payments(life), operation, request),
+    const created = await this.#scheduler.withProcess(this.environment, (killSwitch) =>
+      createPayment(this.#installation.payments(killSwitch), operation, request),
     )
     if (created.kind !== 'created') throw new Error(`no payment: ${JSON.stringify(created)}`)
     const { processorPaymentId, reference } = created.intent
-    if (this.seller.isTaxed && !this.isSilent && this.model.tax === undefined) {
+    if (this.seller.isTaxed && !this.withholdsCountry && this.model.tax === undefined) {
       await this.#sayWhere(reference)
     }
     const fields = { payment_method: card, return_url: 'https://shop.example/back' }
     const path = `payment_intents/${processorPaymentId}/confirm`
     await this.#installation.stripe(this.environment, path, fields)
-    const settled = await this.#scheduler.living(this.environment, (life) =>
-      awaitPayment(this.#installation.payments(life), operation, reference, 10_000),
+    const settled = await this.#scheduler.withProcess(this.environment, (killSwitch) =>
+      awaitPayment(this.#installation.payments(killSwitch), operation, reference, 10_000),
     )
     if (settled.kind !== 'succeeded') return undefined
     const { originalAmountMinor: paid } = settled.intent
-    requireSame('amount', paid, withTax(price, this.model.tax))
+    requireEqual('amount', paid, withTax(price, this.model.tax))
     return settled.intent
   }
 
-  #receive(
+#receive(
     { processorPaymentId }: Pick<PaymentIntent, 'processorPaymentId'>,
     bought: Pick<Receipt, 'invoice' | 'purchase' | 'sale'>,
   ): void {
     this.receipts.push({ processorPaymentId: processorPaymentId!, ...bought, claimed: 0 })
   }
 
-  #name(productRef: string, purchaseRef: string): void {
+#name(productRef: string, purchaseRef: string): void {
     this.model.latest(productRef)!.reference = purchaseRef
   }
 
-  async #customer(): Promise<Customer> {
+async #customer(): Promise<Customer> {
     const { providerId } = this.seller
     const rows = this.#installation.stack.database.of(providerId).in(this.environment)
     const found = await rows.read((sql) => findCustomer(sql, providerId, this.reference))
@@ -333,9 +340,9 @@ export class Person {
     return found
   }
 
-  async #send<Body>(path: string, body: object): Promise<Body> {
+async #send<Body>(path: string, body: object): Promise<Body> {
     const answer = await this.seller.clients[this.environment].send('POST', path, body)
-    requireSame(`${path} ${JSON.stringify(answer.body)}`, answer.status, 200)
+    requireEqual(`${path} ${JSON.stringify(answer.body)}`, answer.status, 200)
     return answer.body as Body
   }
 }
@@ -363,7 +370,7 @@ type PersonParts = {
   readonly offers: Offers
 }
 
-function requireSame(what: string, found: unknown, expected: unknown): void {
+function requireEqual(what: string, found: unknown, expected: unknown): void {
   if (!Object.is(found, expected)) {
     throw new Error(`${what}: found ${String(found)}, expected ${String(expected)}`)
   }

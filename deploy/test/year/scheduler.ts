@@ -12,7 +12,7 @@ import { takeBackCredits } from '../../../control-plane/src/jobs/take-back-credi
 import { createJobs, type JobParts } from '../../../billing-runner/src/jobs/job-catalogue.ts'
 import { processSlot } from '../../../billing-runner/src/jobs/process-slot.ts'
 import type { Installation } from './installation.ts'
-import { KilledError, Life } from './mortal.ts'
+import { KilledError, KillSwitch } from './kill-after-effects.ts'
 import { Random } from './random.ts'
 
 /** Called when a job has run in an environment, with whether a process was killed during it. */
@@ -46,14 +46,14 @@ export class Scheduler {
   readonly #ended = new Map<string, number>()
   kills = 0
 
-  constructor(installation: Installation, { seed, killsPercent }: Kills) {
+constructor(installation: Installation, { seed, killsPercent }: Kills) {
     this.#installation = installation
     this.#killsPercent = killsPercent
     const randomOf = (number: number): Random => new Random(4 * seed + number)
     this.#randoms = { control: randomOf(1), sandbox: randomOf(2), live: randomOf(3) }
   }
 
-  async runJobs(onRun: OnRun): Promise<void> {
+async runJobs(onRun: OnRun): Promise<void> {
     const { runnerConfig, clock } = this.#installation
     const now = new Date(clock.now())
     for (const { job, schedule, spaces } of createJobs(runnerConfig, this.#jobParts(undefined))) {
@@ -73,17 +73,17 @@ export class Scheduler {
     }
   }
 
-  /** Delivers all webhooks, processes them, and reconciles due payments. */
+/** Delivers all webhooks, processes them, and reconciles due payments. */
   async runPayments(): Promise<void> {
     const { simulator, clock } = this.#installation
     await simulator.admin('clock', { advanceSeconds: 0 })
     while (Number((await simulator.admin('webhooks/flush'))['sent']) > 0);
     const killsBefore = this.kills
-    await this.living('control', async (life) => {
+    await this.withProcess('control', async (killSwitch) => {
       // Claims of a killed process expire after some time.
       if (this.kills > killsBefore) clock.set(clock.now() + claimedMs)
-      const parts = this.#installation.payments(life)
-      const credits = this.#installation.credits(life)
+      const parts = this.#installation.payments(killSwitch)
+      const credits = this.#installation.credits(killSwitch)
       for (const environment of environments) {
         while (await processInbox(parts, environment));
         while (await reconcilePayments(parts, environment));
@@ -93,14 +93,14 @@ export class Scheduler {
     })
   }
 
-  /** Runs automatic top-ups. */
+/** Runs automatic top-ups. */
   async runRecharges(): Promise<void> {
     const { clock } = this.#installation
     const killsBefore = this.kills
-    await this.living('control', async (life) => {
+    await this.withProcess('control', async (killSwitch) => {
       // Wallets that a killed process had checked are checked again after some time.
       if (this.kills > killsBefore) clock.set(clock.now() + lookedAtMs)
-      const parts = this.#installation.payments(life)
+      const parts = this.#installation.payments(killSwitch)
       for (const environment of environments) {
         while (await reconcilePayments(parts, environment));
         while (await rechargeWallets(parts, environment));
@@ -108,48 +108,48 @@ export class Scheduler {
     })
   }
 
-  /** Repeats the act in new processes until one survives it. */
-  async living<Result>(
+/** Repeats the act in new processes until one survives it. */
+  async withProcess<Result>(
     space: PublicationSpace,
-    act: (life: Life) => Promise<Result>,
+    act: (killSwitch: KillSwitch) => Promise<Result>,
   ): Promise<Result> {
     const random = this.#randoms[space]
     for (;;) {
       const dies = random.happens(this.#killsPercent)
-      const life = new Life(dies ? random.between(0, effectsMax) : undefined)
+      const killSwitch = new KillSwitch(dies ? random.between(0, effectsMax) : undefined)
       try {
-        const result = await act(life)
-        if (!life.isOver) return result
+        const result = await act(killSwitch)
+        if (!killSwitch.isKilled) return result
       } catch (error) {
         // Errors of a dead process are ignored.
-        if (!life.isOver && !(error instanceof KilledError)) throw error
+        if (!killSwitch.isKilled && !(error instanceof KilledError)) throw error
       }
       this.kills += 1
     }
   }
 
-  async #workOff(name: string, space: PublicationSpace, at: Date): Promise<void> {
+async #workOff(name: string, space: PublicationSpace, at: Date): Promise<void> {
     const { runnerConfig: limits } = this.#installation
     const never = new AbortController().signal
-    await this.living(space, async (life) => {
-      const jobs = createJobs(limits, this.#jobParts(this.#chargeFor(life)))
+    await this.withProcess(space, async (killSwitch) => {
+      const jobs = createJobs(limits, this.#jobParts(this.#chargeFor(killSwitch)))
       const { job } = jobs.find((scheduled) => scheduled.job.name === name)!
-      const parts = { publisher: this.#installation.publisher(life), logger, limits }
+      const parts = { publisher: this.#installation.publisher(killSwitch), logger, limits }
       for (;;) {
         const when = { at, isByHand: false }
         const outcome = await processSlot(parts, job, space, when, never, () => undefined)
-        if (outcome === 'ended' || life.isOver) return
+        if (outcome === 'ended' || killSwitch.isKilled) return
         await sleep(stillMs)
       }
     })
   }
 
-  #jobParts(charge: ChargeInvoice | undefined): JobParts {
+#jobParts(charge: ChargeInvoice | undefined): JobParts {
     const { clock, stack } = this.#installation
     return { charge, clock, eventLog: stack.eventLog, usageStore: stack.usageStore }
   }
 
-  #chargeFor(life: Life): ChargeInvoice {
-    return createSavedCardCharger(this.#installation.payments(life))
+#chargeFor(killSwitch: KillSwitch): ChargeInvoice {
+    return createSavedCardCharger(this.#installation.payments(killSwitch))
   }
 }

@@ -1,23 +1,23 @@
 import { environments } from '@tollgate/schemas/environment'
-import { actByChance, actNames } from './acts.ts'
+import { performRandomAct, actNames } from './acts.ts'
 import { openOffers } from './catalogue.ts'
 import { readCarriedIn } from './read-carried-in.ts'
-import { readLeft } from './read-left.ts'
+import { readUnfinishedCharges } from './read-unfinished-charges.ts'
 import { Comparison } from './compare.ts'
 import { Desk } from './desk.ts'
 import { Installation } from './installation.ts'
 import {
   findDifferences,
-  findUnforgotten,
+  findUndeletedCustomers,
   findWrongBalances,
-  findWrongBooks,
+  findUnbalancedBooks,
   findWrongCharges,
   findWrongUsage,
   findWrongWallets,
   verifyLedger,
 } from './invariants.ts'
 import { dayMs, hourMs } from './model/calendar.ts'
-import { nothingLeft } from './model/customer.ts'
+import { noUnfinishedCharges } from './model/customer.ts'
 import { modelJobs } from './model/jobs.ts'
 import { dinars, dollars, yen } from './model/money.ts'
 import { countPurchases } from './occurrences.ts'
@@ -141,10 +141,12 @@ export class Year {
       (hour) => [startsAt + hour * hourMs, () => this.#round()] as const,
     )
     const acts = this.#people
-      .filter(({ hasLeft }) => random.happens(this.#options.actsPercent) && !hasLeft)
+      .filter(
+        ({ hasStoppedPaying }) => random.happens(this.#options.actsPercent) && !hasStoppedPaying,
+      )
       .map((person) => {
         const act = async (): Promise<void> => {
-          const name = await actByChance(random, person, this.#desk)
+          const name = await performRandomAct(random, person, this.#desk)
           if (name !== undefined) this.#acts.set(name, this.#acts.get(name)! + 1)
         }
         return [startsAt + random.between(1, lastActMs), act] as const
@@ -157,7 +159,10 @@ export class Year {
       const job = modelJobs[name]
       const sql = this.#installation.stack.database.in(environment)
       const carriedIn = await readCarriedIn(sql)
-      const left = isKilled && name === 'usage-billing' ? await readLeft(sql) : nothingLeft
+      const left =
+        isKilled && name === 'usage-billing'
+          ? await readUnfinishedCharges(sql)
+          : noUnfinishedCharges
       const now = this.#installation.clock.now()
       for (const { model } of this.#people.filter((each) => each.environment === environment)) {
         Object.assign(model, { carriedIn, left })
@@ -179,19 +184,19 @@ export class Year {
       const attempts = await readRecharges(sql)
       for (const person of this.#people.filter((each) => each.environment === environment)) {
         const made = attempts.get(person.reference) ?? []
-        person.seeRecharges(made, this.#scheduler.kills > kills)
+        person.applyRecharges(made, this.#scheduler.kills > kills)
       }
     }
   }
 
   /** Checks the invariants at the end. */
   async #balance(): Promise<void> {
-    this.#require('in the end', [
-      ...(await findWrongBooks(this.#installation)),
+    this.#require('at the end', [
+      ...(await findUnbalancedBooks(this.#installation)),
       ...(await findWrongCharges(this.#installation, this.#people)),
       ...(await findWrongBalances(this.#installation)),
       ...(await findWrongUsage(this.#people)),
-      ...(await findUnforgotten(this.#installation, this.#people)),
+      ...(await findUndeletedCustomers(this.#installation, this.#people)),
       ...(await verifyLedger(this.#installation)),
       ...(await findDifferences(this.#installation, new Date(this.#options.startsAt))),
     ])

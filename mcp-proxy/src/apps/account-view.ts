@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { accountViewUri, appMimeType } from './own-resources.ts'
+import { accountViewUri, appMimeType } from './apps-extension.ts'
 
 /** The view is one file, because MCP clients load no other resource for a view and allow it no network access. */
 const html = `<!doctype html>

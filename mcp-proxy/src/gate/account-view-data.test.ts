@@ -23,7 +23,7 @@ const infoWith = (changes: object) =>
 const url = 'https://hosted.test/customer/connect/con_1'
 const view = { kind: 'upgrade', url, server, planRef: undefined, info: infoWith({}) } as const
 
-test('shows the plan of the customer, also one that is not on offer, and the plans on offer', () => {
+test("shows the customer's plan, even if it is no longer offered, and the offered plans", () => {
   expect(accountViewData(view)).toEqual({
     ...{ kind: 'upgrade', url, product: 'Search' },
     current: { plan: 'Old', usage },
@@ -35,11 +35,11 @@ test.each([
   ['pln_pro', [pro]],
   ['pln_old', [free, pro]],
   ['pln_unknown', [free, pro]],
-])('shows the named plan alone where it is on offer: %s', (planRef, plans) => {
+])('shows only the named plan if it is offered: %s', (planRef, plans) => {
   expect(accountViewData({ ...view, planRef })).toMatchObject({ plans })
 })
 
-test('shows no plans beside the account', () => {
+test('shows no plans together with the account', () => {
   expect(accountViewData({ ...view, kind: 'account' })).toMatchObject({ plans: [] })
 })
 
@@ -51,6 +51,6 @@ test.each([
     infoWith({ usage: { total: 0, used: 5, remaining: 0 } }),
     { plan: 'Old' },
   ],
-])('goes without the usage where %s', (_name, info, current) => {
+])('leaves out the usage if %s', (_name, info, current) => {
   expect(accountViewData({ ...view, info })).toMatchObject({ current })
 })

@@ -116,7 +116,7 @@ describe.each(Object.entries(clients))(
     }
 
     test.each(Object.entries(schemas))(
-      '%s, accepts a paywall and results of the tool alone',
+      '%s, accepts a paywall and the results of the tool, and nothing else',
       async (_name, schema) => {
         expect(await accepts(schema, gate)).toBe(true)
         expect(await accepts(schema, { value: 1 })).toBe(true)
@@ -125,21 +125,21 @@ describe.each(Object.entries(clients))(
       },
     )
 
-    test.each(Object.keys(schemas).slice(1))('%s, follows its references', async (name) => {
+    test.each(Object.keys(schemas).slice(1))('%s, resolves its references', async (name) => {
       expect(await accepts(schemas[name]!, { value: 1, next: { value: 2 } })).toBe(true)
       expect(await accepts(schemas[name]!, { value: 1, next: { value: 'two' } })).toBe(false)
     })
   },
 )
 
-test('tools of the proxy follow those of the last page, in a fixed order', () => {
+test("appends the proxy's tools to the last page, in a fixed order", () => {
   const tool = { name: 'other', inputSchema: { type: 'object' } }
   expect(adapt([tool], false)).toEqual([tool])
   const names = adapt([tool]).map(({ name }) => name)
   expect(names).toEqual(['other', 'get_user_info', 'upgrade', 'manage_account'])
 })
 
-test('a tool with the name of one of the proxy is left out, and told of', () => {
+test("leaves out and reports an origin's tool that has the name of a proxy tool", () => {
   const collisions: string[] = []
   const own = ['upgrade', 'manage_purchase', 'other'].map((name) => ({ name, mine: true }))
   const adapted = adapt(own, true, (name) => collisions.push(name))
@@ -147,7 +147,7 @@ test('a tool with the name of one of the proxy is left out, and told of', () => 
   expect(collisions).toEqual(['upgrade', 'manage_purchase'])
 })
 
-test('a tool of the origin keeps its own view, and never gets that of the proxy', () => {
+test("keeps the view of an origin's tool, and never adds the proxy's view to it", () => {
   const bound = (resourceUri: string) => ({
     name: 'open',
     _meta: { ui: { resourceUri, visibility: ['model'] }, 'ui/resourceUri': resourceUri, kept: 1 },
@@ -159,7 +159,7 @@ test('a tool of the origin keeps its own view, and never gets that of the proxy'
   }
 })
 
-test('everything else of a tool stays as it is', () => {
+test('leaves all other members of a tool unchanged', () => {
   const tool = {
     name: 'paid',
     inputSchema: { type: 'object', 'x-mcp-header': { a: null } },

@@ -1,8 +1,8 @@
 import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
-import { isOwnUri } from '../apps/own-resources.ts'
+import { isProxyUri } from '../apps/apps-extension.ts'
 import type { ServedServer } from '../servers/served-server.ts'
-import type { ClientAbilities } from './gate.ts'
+import type { ClientCapabilities } from './gate.ts'
 import { isPublic } from './plan-access.ts'
 import { listedVirtualToolsFor } from './virtual-tools.ts'
 import { widenOutputSchema } from './widen-output-schema.ts'
@@ -13,7 +13,7 @@ import { widenOutputSchema } from './widen-output-schema.ts'
  */
 export function adaptTools(
   server: ServedServer,
-  client: Pick<ClientAbilities, 'showsApps'>,
+  client: Pick<ClientCapabilities, 'showsApps'>,
   tools: readonly JsonObject[],
   isLastPage: boolean,
   onCollision: (toolName: string) => void,
@@ -39,7 +39,7 @@ function withoutOwnView(tool: JsonObject): JsonObject {
   const { _meta: meta } = tool
   if (!isPlainObject(meta)) return tool
   const { ui, 'ui/resourceUri': olderUri, ...others } = meta
-  const isBound = (isPlainObject(ui) && isOwnUri(ui['resourceUri'])) || isOwnUri(olderUri)
+  const isBound = (isPlainObject(ui) && isProxyUri(ui['resourceUri'])) || isProxyUri(olderUri)
   return isBound ? { ...tool, _meta: others } : tool
 }
 

@@ -41,7 +41,7 @@ const partsWith = (askLimits: AskLimits, settings: Record<string, string> = {}) 
     metrics: { admissions: counter, admissionSeconds: counter, paywalls: counter },
   }) as unknown as AdmissionParts
 
-test('calls that run without a hold keep no other call waiting, and together never pass the cap', async () => {
+test('admits calls without a hold while others run, and never more than the cap', async () => {
   const cap = 120
   const held = new Set<string>()
   const askLimits: AskLimits = async ({ callId }, holdSeconds) => {
@@ -78,7 +78,7 @@ test('calls that run without a hold keep no other call waiting, and together nev
   expect(held.size).toBe(1)
 })
 
-test('a customer who keeps calling waits for ingest once, and is asked about in time', async () => {
+test('lets a customer who keeps calling wait for ingest once, and refreshes the limit in time', async () => {
   const questions: ((answer: LimitsAnswer) => void)[] = []
   const admissions = new Admissions(
     partsWith(() => new Promise((resolve) => questions.push(resolve)), {

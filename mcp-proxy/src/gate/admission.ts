@@ -11,11 +11,11 @@ import type { GateMetrics } from './metrics.ts'
 import type { KeyUses } from './key-uses.ts'
 import { LimitQueries } from './limit-queries.ts'
 import type { Links } from './links.ts'
-import { adviseFor, decidePaywall, gateOf, type Denied, type Paywall } from './paywall.ts'
+import { adviseFor, decidePaywall, gateOf, type DeniedLimits, type Paywall } from './paywall.ts'
 import { paywallAnswer } from './paywall-answer.ts'
 import { isOpenToPlan, isPublic, solePlanOf } from './plan-access.ts'
 import { recordOf } from './record-of-call.ts'
-import { abandoned, placeOf, RunningCall, type Release } from './running-call.ts'
+import { abandonedEnd, placeOf, RunningCall, type Release } from './running-call.ts'
 
 export type AdmissionParts = {
   readonly askLimits: AskLimits
@@ -44,7 +44,7 @@ const unknownMessage = 'The product of this tool is not available to this custom
 
 type Checked =
   | { readonly kind: 'allowed'; readonly reservationId?: string }
-  | { readonly kind: 'denied'; readonly denied: Denied; readonly response: LimitsResponse }
+  | { readonly kind: 'denied'; readonly denied: DeniedLimits; readonly response: LimitsResponse }
   | { readonly kind: 'unknown'; readonly reason: string; readonly isFinal?: true }
 
 /** Decides whether one tool call may run: first plan access, then the limit, then the hold. Sends no request to the origin. */
@@ -268,7 +268,7 @@ export class Admissions {
   #settleOf(call: GatedCall, acceptedAtMs: number, reservationId: string | undefined): Settle {
     const running = new RunningCall(this.#parts, call, acceptedAtMs, reservationId)
     const settle: Settle = (end) => running.settle(end)
-    abandoned.register(settle, running)
+    abandonedEnd.register(settle, running)
     return settle
   }
 
@@ -320,7 +320,7 @@ function judge({ server, toolName }: GatedCall, answer: LimitsAnswer): Checked {
   const { response } = answer
   if (!isOpenToPlan(server, toolName, response.plan)) {
     const isWithout = response.plan === ''
-    const denied: Denied = isWithout ? { reason: 'limit' } : { reason: 'plan', toolName }
+    const denied: DeniedLimits = isWithout ? { reason: 'limit' } : { reason: 'plan', toolName }
     return { kind: 'denied', denied, response }
   }
   if (!response.withinLimits) return { kind: 'denied', denied: { reason: 'limit' }, response }

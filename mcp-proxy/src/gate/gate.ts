@@ -16,7 +16,7 @@ export type GatedCall = {
    * matching a different call.
    */
   readonly clientKey: { readonly name: string; readonly sentSha256: string } | undefined
-  readonly client: ClientAbilities
+  readonly client: ClientCapabilities
   /** The client's answer to the `paywallQuestion` of `input_required`, in a later round of the call. */
   readonly paywallAnswered?: 'accept' | 'decline' | 'cancel'
 }
@@ -30,7 +30,7 @@ export type VirtualCall = Pick<GatedCall, 'server' | 'customerRef' | 'toolName' 
 export const paywallQuestion = 'tollgate-paywall'
 
 /** Capabilities that the client announced, in a session or in a stateless request. */
-export type ClientAbilities = {
+export type ClientCapabilities = {
   readonly era: 'sessions' | 'stateless'
   readonly opensUrls: boolean
   readonly showsApps: boolean
@@ -86,7 +86,7 @@ export interface Gate {
   /** Returns the origin's list of tools with the proxy's additions and changes. */
   adaptTools(
     server: ServedServer,
-    client: ClientAbilities,
+    client: ClientCapabilities,
     tools: readonly JsonObject[],
     isLastPage: boolean,
   ): JsonObject[]

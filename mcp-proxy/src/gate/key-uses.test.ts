@@ -25,10 +25,13 @@ test.each([
   [3, 7, [0, 0, 0, 0, 1, 2, 1], 4],
   [3, 4, [0, 1, 2, 3], 1],
   [0, 3, [0, 1, 2], 3],
-])('with %i repeats free, %i uses at processes %j cost %i', (repeatsMax, _uses, order, billed) => {
-  const processes = Array.from({ length: 4 }, () => new KeyUses(repeatsMax))
-  expect(billedOf(processes, order)).toBe(billed)
-})
+])(
+  'with %i free repeats, %i uses at processes %j cost %i units',
+  (repeatsMax, _uses, order, billed) => {
+    const processes = Array.from({ length: 4 }, () => new KeyUses(repeatsMax))
+    expect(billedOf(processes, order)).toBe(billed)
+  },
+)
 
 test.each([
   [503, 'unavailable', true],

@@ -12,7 +12,7 @@ export type LinkRequest = {
   readonly planRef?: string | undefined
 }
 
-type Made = { readonly url: string; readonly untilMs: number }
+type CachedLink = { readonly url: string; readonly untilMs: number }
 
 export type LinksOptions = {
   readonly timeoutMs: number
@@ -32,7 +32,7 @@ export class Links {
   readonly #controlPlane: ServiceCalls
   readonly #logger: Logger
   readonly #options: LinksOptions
-  readonly #made = new Recent<Made>(linksMax)
+  readonly #made = new Recent<CachedLink>(linksMax)
   readonly #making = new Map<string, Promise<string>>()
 
   constructor(controlPlane: ServiceCalls, logger: Logger, options: LinksOptions) {

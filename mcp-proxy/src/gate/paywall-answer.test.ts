@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientAbilities, GatedCall } from './gate.ts'
+import type { ClientCapabilities, GatedCall } from './gate.ts'
 import { adviseFor, decidePaywall, gateOf, paywallMessage } from './paywall.ts'
 import { paywallAnswer } from './paywall-answer.ts'
 
@@ -9,7 +9,7 @@ const answer = { withinLimits: false, remaining: 0, plan: '' }
 const gate = gateOf(paywall, url, 'prd_1', answer)
 const message = `Pay first. Use the tool \`upgrade\` to choose a plan, or open ${url}`
 
-function callOf(client: Partial<ClientAbilities>, changes: Partial<GatedCall> = {}): GatedCall {
+function callOf(client: Partial<ClientCapabilities>, changes: Partial<GatedCall> = {}): GatedCall {
   return {
     server: undefined as never,
     ...{ customerRef: 'cus_1', toolName: 'search', callId: 'call_1' },
@@ -26,7 +26,7 @@ describe('a paywall', () => {
     isError: false,
   }
 
-  test('is text with structured content where the client opens no URLs', () => {
+  test('is text with structured content if the client opens no URLs', () => {
     expect(paywallAnswer(callOf({}), gate)).toEqual({ kind: 'result', result: text })
     expect(paywallAnswer(callOf({ era: 'stateless' }), gate)).toEqual({
       kind: 'result',
@@ -39,20 +39,20 @@ describe('a paywall', () => {
     [true, 'topup', 'topup'],
     [false, 'activate_plan', 'activate_plan'],
   ] as const)(
-    'names a tool of the list where the client shows views (%s): %s becomes %s',
+    'names a listed tool if the client shows views (%s): %s becomes %s',
     (showsApps, recovery, advised) => {
       expect(adviseFor({ showsApps }, { ...paywall, recovery }).recovery).toBe(advised)
     },
   )
 
-  test('is an error that names the URL to open, of clients with sessions', () => {
+  test('is an error with the URL to open for clients with sessions', () => {
     expect(paywallAnswer(callOf({ opensUrls: true }), gate)).toEqual({
       ...{ kind: 'error', code: -32042, message },
       data: { elicitations: [{ mode: 'url', elicitationId: 'call_1', url, message }] },
     })
   })
 
-  test('is a question of stateless clients, once per call', () => {
+  test('is a question to stateless clients, once per call', () => {
     const client = { era: 'stateless', opensUrls: true } as const
     expect(paywallAnswer(callOf(client), gate)).toEqual({
       kind: 'input_required',
@@ -71,13 +71,13 @@ describe('a paywall', () => {
     }
   })
 
-  test('is text where no link could be made', () => {
+  test('is text if no link could be created', () => {
     const without = gateOf(paywall, '', 'prd_1', answer)
     expect(paywallAnswer(callOf({ opensUrls: true }), without).kind).toBe('result')
   })
 })
 
-describe('names one way out:', () => {
+describe('offers one recovery tool:', () => {
   const product = { reference: 'prd_1', name: 'Reports' }
   const plan = { reference: 'pln_1', price: 1, currency: 'USD', requiresPayment: true }
   const credits = { creditBalance: 0, creditsPerUnit: 1, currency: 'USD' }
@@ -98,7 +98,7 @@ describe('names one way out:', () => {
     ],
     // A balance of less than 1 unit is not empty: clients show the text of an upgrade in this case.
     ['upgrade', 'payment_required', { product, balance: { ...credits, creditBalance: 5 } }],
-  ])('%s of %s', (recovery, kind, changes) => {
+  ])('%s for %s', (recovery, kind, changes) => {
     const decided = decidePaywall(limit, { ...answer, ...changes })
     expect(decided).toMatchObject({ recovery, kind })
     expect(paywallMessage(decided, url)).toContain(`\`${recovery}\``)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
-import type { ClientAbilities } from './gate.ts'
+import type { ClientCapabilities } from './gate.ts'
 
 /** Why a call is refused, and what the customer can do. Field names are those of the wire contract (6.5). */
 export type Paywall = {
@@ -11,11 +11,11 @@ export type Paywall = {
   readonly fact: string
 }
 
-export type Denied =
+export type DeniedLimits =
   /** The customer's plan, or '' for no plan, does not include the tool. */
   { readonly reason: 'plan'; readonly toolName: string } | { readonly reason: 'limit' }
 
-export function decidePaywall(denied: Denied, answer: LimitsResponse): Paywall {
+export function decidePaywall(denied: DeniedLimits, answer: LimitsResponse): Paywall {
   const product = answer.product?.name ?? 'this product'
   if (answer.activationRequired === true) {
     return {
@@ -51,7 +51,7 @@ function hasOnlyUsagePlans({ plans = [] }: LimitsResponse): boolean {
  * `activate_plan` and shows the plans.
  */
 export function adviseFor(
-  { showsApps }: Pick<ClientAbilities, 'showsApps'>,
+  { showsApps }: Pick<ClientCapabilities, 'showsApps'>,
   paywall: Paywall,
 ): Paywall {
   return showsApps && paywall.recovery === 'activate_plan'

@@ -1,7 +1,7 @@
 import type { Tool } from '@tollgate/domain/catalog/tool'
 import { expect, test } from 'vitest'
 import type { ServedServer, ServedTool } from '../servers/served-server.ts'
-import { servedToolsOf } from '../servers/served-tools.ts'
+import { servedToolsOf } from '../servers/load-server.ts'
 import { isOpenToPlan } from './plan-access.ts'
 
 const plans: ServedTool = { access: 'plans', planRefs: ['pro'] }
@@ -29,7 +29,7 @@ test.each([
   expect(open).toEqual(expected)
 })
 
-test('a reserved tool that the MCP server does not list stays reserved', () => {
+test('keeps a reserved tool reserved while the MCP server does not list it', () => {
   const reserved: Tool = {
     ...{ name: 'reserved', description: null, access: 'plans', planRefs: ['pln_pro'] },
     ...{ onlyListedPlans: true, cancelledCalls: 'always', hasVanished: true },

@@ -23,3 +23,8 @@ export function solePlanOf(server: ServedServer, toolName: string): string | und
   const planRefs = server.tools.get(toolName)?.planRefs ?? []
   return planRefs.length === 1 ? planRefs[0] : undefined
 }
+
+/** Returns whether a server can be used without a token, because it has tools and all of them are public. */
+export function hasOnlyPublicTools({ tools }: ServedServer): boolean {
+  return tools.size > 0 && [...tools.values()].every(({ access }) => access === 'public')
+}

@@ -14,7 +14,7 @@ function keyOf(changes: Partial<GatedCall> = {}, outcome: 'success' | 'fail' = '
   return recordOf({ ...call, ...changes }, 1, end, undefined, 'honour').idempotencyKey
 }
 
-test('the key of a client stands for the same call with the same outcome alone', () => {
+test("uses the client's key only for the same call with the same outcome", () => {
   expect(keyOf({ callId: 'call_2' })).toBe(keyOf())
   const others = [
     keyOf({ clientKey: { name: 'mine', sentSha256: 'b' } }),
@@ -28,14 +28,14 @@ test('the key of a client stands for the same call with the same outcome alone',
   expect(new Set([keyOf(), ...others]).size).toBe(others.length + 1)
 })
 
-test('a call without such a key, or where they are ignored, is one of its own', () => {
+test('gives a call its own key if the client sent none, or if client keys are ignored', () => {
   expect(keyOf({ clientKey: undefined })).toBe('call_1')
   expect(keyOf({ clientKey: undefined }, 'fail')).toBe('call_1-fail')
   const end = { outcome: 'success', durationMs: 1 } as const
   expect(recordOf(call, 1, end, undefined, 'ignore').idempotencyKey).toBe('call_1')
 })
 
-test('a record has room for the name of a tool, however long the client made it', () => {
+test('shortens a tool name of any length to fit into the record', () => {
   const end = { outcome: 'fail', durationMs: 1 } as const
   const toolName = 'x'.repeat(1_000_000)
   const record = recordOf({ ...call, toolName }, 1, end, undefined, 'honour')
@@ -57,7 +57,7 @@ test.each([
   ['accepted', begun, 'success'],
   ['accepted', answered, 'success'],
   ['always', unanswered, 'success'],
-] as const)('under the policy %s a cancelled call (%j) ends as %s', (policy, stage, outcome) => {
+] as const)('records a cancelled call under the policy %s (%j) as %s', (policy, stage, outcome) => {
   const end = { outcome: 'fail', durationMs: 5, isCancelled: true, ...stage } as const
   expect(endOf(end, policy)).toEqual({
     outcome,

@@ -91,7 +91,7 @@ export class RunningCall {
  * Withdraws calls that can no longer be settled because the code that served them failed. Otherwise each would keep its reserved
  * room in the journal for the lifetime of the process.
  */
-export const abandoned = new FinalizationRegistry<RunningCall>((call) => {
+export const abandonedEnd = new FinalizationRegistry<RunningCall>((call) => {
   call.settle({ outcome: 'interim', durationMs: 0 })
 })
 

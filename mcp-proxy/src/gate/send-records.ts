@@ -27,7 +27,7 @@ export function createSendRecords(
     const message = messageOf(reply)
     if (status === 401 || status === 403) return { kind: 'forbidden', message }
     if (status === 400 || status === 413 || status === 422) return { kind: 'refused', message }
-    return { kind: 'failed', message, mayBeRecorded: !isUntouched(reply.body) }
+    return { kind: 'failed', message, mayBeRecorded: !wasNotProcessed(reply.body) }
   }
 }
 
@@ -35,7 +35,7 @@ export function createSendRecords(
  * Returns whether ingest certainly recorded none of the request. It answers `overloaded` before it processes a request. After any
  * other error, the event log may still have the records.
  */
-function isUntouched(body: unknown): boolean {
+function wasNotProcessed(body: unknown): boolean {
   const { code } = (body ?? {}) as { code?: unknown }
   return code === 'overloaded'
 }

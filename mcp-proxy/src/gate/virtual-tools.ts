@@ -1,10 +1,10 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
 import { userInfoResponseSchema, type UserInfoResponse } from '@tollgate/schemas/http/user-info'
-import { accountViewUri } from '../apps/own-resources.ts'
+import { accountViewUri } from '../apps/apps-extension.ts'
 import type { ServedServer, ServedTool } from '../servers/served-server.ts'
 import { accountViewData } from './account-view-data.ts'
-import type { ClientAbilities, VirtualCall } from './gate.ts'
+import type { ClientCapabilities, VirtualCall } from './gate.ts'
 import type { Links, LinkPurpose } from './links.ts'
 import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
@@ -59,7 +59,7 @@ const listedWithViews: readonly JsonObject[] = listedVirtualTools.map((tool) =>
 
 export function listedVirtualToolsFor({
   showsApps,
-}: Pick<ClientAbilities, 'showsApps'>): readonly JsonObject[] {
+}: Pick<ClientCapabilities, 'showsApps'>): readonly JsonObject[] {
   return showsApps ? listedWithViews : listedVirtualTools
 }
 
@@ -130,8 +130,8 @@ async function readUserInfo(
   server: ServedServer,
   customerRef: string,
 ): Promise<UserInfoResponse | undefined> {
-  const asked = { customerRef, productRef: server.productRef }
-  const reply = await controlPlane.post(userInfoPath, server, asked, timeoutMs)
+  const request = { customerRef, productRef: server.productRef }
+  const reply = await controlPlane.post(userInfoPath, server, request, timeoutMs)
   if (reply.kind === 'failed' || reply.status !== 200) return undefined
   return userInfoResponseSchema.safeParse(reply.body).data
 }
@@ -156,8 +156,8 @@ async function userInfo(
   customerRef: string,
 ): Promise<JsonObject> {
   const { productRef } = server
-  const asked = { customerRef, productRef }
-  const reply = await controlPlane.post(userInfoPath, server, asked, timeoutMs)
+  const request = { customerRef, productRef }
+  const reply = await controlPlane.post(userInfoPath, server, request, timeoutMs)
   if (reply.kind === 'failed')
     return failure('The account cannot be read now. Try again in a few seconds.')
   if (reply.status !== 200) return failure(messageOf(reply))

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { sendJson } from './answers.ts'
+import { sendJson } from './send-response.ts'
 import type { Reply } from './reply.ts'
 
 /**
@@ -20,10 +20,10 @@ export class BatchReply {
   replyFor(place: number): Reply {
     const response = this.#response
     return {
-      get isGone() {
+      get isDisconnected() {
         return response.destroyed
       },
-      onGone: (listener) => void response.once('close', listener),
+      onDisconnect: (listener) => void response.once('close', listener),
       openStream: () => undefined,
       send: () => Promise.resolve(),
       finish: (text, _status, beforeLast) => this.#finish(place, text, beforeLast),

@@ -59,7 +59,7 @@ const smuggled = 'GET /inbox HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const chunk = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`
 
 test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'PUT'])(
-  'a body where none belongs (%s) is no request of its own',
+  'never reads an unexpected body (%s) as another request',
   async (method) => {
     const { seen, port, url } = await start()
     const head = `${method} /jwks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
@@ -72,7 +72,7 @@ test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'PUT'])(
   },
 )
 
-test('a form arrives whole, with its length, and without headers of the connection', async () => {
+test('forwards a form completely, with its length and without hop-by-hop headers', async () => {
   const { seen, port } = await start()
   const head = 'POST /token HTTP/1.1\r\nHost: x\r\nConnection: close, X-Secret\r\nX-Secret: 1\r\n'
   const chunks = '5\r\ngrant\r\n6\r\n_type=\r\n0\r\n\r\n'
@@ -88,7 +88,7 @@ test('a form arrives whole, with its length, and without headers of the connecti
   expect(request.headers).not.toHaveProperty('transfer-encoding')
 })
 
-test('clients that send slowly hold no connection to the control plane', async () => {
+test('opens no connection to the control plane for a client that sends slowly', async () => {
   const { port, url } = await start()
   const head = 'POST /token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nslow'
   const sockets = Array.from({ length: 80 }, () => connect(port, '127.0.0.1'))
@@ -98,14 +98,14 @@ test('clients that send slowly hold no connection to the control plane', async (
   for (const socket of sockets) socket.destroy()
 })
 
-test('a body that is too large is refused, and nothing of it is sent', async () => {
+test('refuses a body that is too large without forwarding any of it', async () => {
   const { seen, url } = await start()
   const answer = await fetch(`${url}/token`, { method: 'POST', body: 'x'.repeat(300_000) })
   expect(answer.status).toBe(413)
   expect(seen).toEqual([])
 })
 
-test('an answer that breaks off ends the answer to the client, too', async () => {
+test("ends the response to the client when the control plane's response breaks off", async () => {
   const { url } = await start(() => undefined)
   await expect(fetch(`${url}/jwks`).then((answer) => answer.text())).rejects.toThrow()
   await vi.waitFor(() => expect(open).toHaveLength(2))

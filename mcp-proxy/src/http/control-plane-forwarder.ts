@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { isTrusted, type TrustedProxies } from '@tollgate/platform/service/trusted-proxies'
 import type { ServedServer } from '../servers/served-server.ts'
-import { sendError, sendJson } from './answers.ts'
+import { sendError, sendJson } from './send-response.ts'
 import { readBody } from './read-body.ts'
 
 /** Headers that apply to one connection only and are not forwarded (RFC 9110, 7.6.1). */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
  * Returns whether a request with this `Origin` may reach an MCP server. Pages on this machine, on the server's own host and on the
@@ -14,7 +14,7 @@ export function isOriginAllowed(
   if (origin === undefined || allowed.has('*') || allowed.has(origin)) return true
   if (!URL.canParse(origin)) return false
   const url = new URL(origin)
-  return loopbackNames.has(url.hostname) || url.host === host.toLowerCase()
+  return loopbackHosts.has(url.hostname) || url.host === host.toLowerCase()
 }
 
 const allowedHeaders = [

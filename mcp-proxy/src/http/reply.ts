@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import type { Message } from '../protocol/messages.ts'
-import { sendJson } from './answers.ts'
+import { sendJson } from './send-response.ts'
 import { isClosed, whenClosed } from './when-closed.ts'
 
 /** The answer to one request message: an HTTP response of its own, or one item of a batch response. */
 export interface Reply {
   /** Whether the client has disconnected, so that nothing sent reaches it. */
-  readonly isGone: boolean
+  readonly isDisconnected: boolean
   /** Calls `listener` once if the client disconnects before the answer is finished. */
-  onGone(listener: () => void): void
+  onDisconnect(listener: () => void): void
   /** Sends the headers immediately, because more than one message may follow. */
   openStream(): void
   /** Sends a message before the response. Resolves when the client can receive more. */
@@ -42,11 +42,11 @@ export class HttpReply implements Reply {
     whenClosed(response, () => clearInterval(this.#keepAlive))
   }
 
-  get isGone(): boolean {
+  get isDisconnected(): boolean {
     return isClosed(this.#response) && !this.#isFinished
   }
 
-  onGone(listener: () => void): void {
+  onDisconnect(listener: () => void): void {
     whenClosed(this.#response, () => {
       if (!this.#isFinished) listener()
     })
@@ -92,13 +92,13 @@ export function openEventStream(response: ServerResponse): void {
 export function writeEvent(response: ServerResponse, text: string): Promise<void> | undefined {
   if (isClosed(response) || response.write(eventOf(text))) return undefined
   return new Promise((resolve) => {
-    const forget = whenClosed(response, done)
-    function done(): void {
+    const forget = whenClosed(response, writeFinished)
+    function writeFinished(): void {
       forget()
-      response.off('drain', done)
+      response.off('drain', writeFinished)
       resolve()
     }
-    response.on('drain', done)
+    response.on('drain', writeFinished)
   })
 }
 

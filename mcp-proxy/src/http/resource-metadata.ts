@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ServedServer } from '../servers/served-server.ts'
-import { sendError, sendJson } from './answers.ts'
+import { sendError, sendJson } from './send-response.ts'
 import { addCorsHeaders, sendPreflight } from './cors.ts'
 
 /** Answers a request for the resource metadata, which pages of every origin may read. */

@@ -26,7 +26,7 @@ test.each([
   ['acme.mcp.example.com', '/oauth/authorize?a=b', 'live', authorization('/authorize?a=b')],
   ['acme.mcp.example.com', '/.well-known/openid-configuration', 'live', { kind: 'unknown' }],
   ['acme.mcp.example.com', '/', 'live', { kind: 'unknown' }],
-])('%s%s leads to a server with a host of its own', (host, url, environment, target) => {
+])('routes %s%s to a server that has its own host', (host, url, environment, target) => {
   expect(byHost(host, url)).toEqual({ environment, subdomain: 'acme', target })
 })
 
@@ -38,7 +38,7 @@ test.each([
   ['127.0.0.1:8788', '/mcp/acme/.well-known/oauth-authorization-server', 'live', server],
   ['127.0.0.1:8788', '/mcp/acme/oauth/token', 'live', authorization('/token')],
   ['127.0.0.1:8788', '/mcp/acme/.well-known/openid-configuration', 'live', { kind: 'unknown' }],
-])('%s%s leads to a server with a path of its own', (host, url, environment, target) => {
+])('routes %s%s to a server that has its own path', (host, url, environment, target) => {
   expect(byPath(host, url)).toEqual({ environment, subdomain: 'acme', target })
 })
 
@@ -61,6 +61,6 @@ test.each([
   [byPath, '127.0.0.1:8788', '/mcp/-acme'],
   [byPath, '127.0.0.1:8788', '/.well-known/oauth-protected-resource'],
   [byPath, '', '/mcp/acme'],
-])('leads nowhere: %#', (route, host, url) => {
+])('routes to no server: %#', (route, host, url) => {
   expect(route(host, url)).toBeUndefined()
 })

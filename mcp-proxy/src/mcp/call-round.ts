@@ -54,13 +54,13 @@ function actionOf(answered: unknown): NonNullable<GatedCall['paywallAnswered']> 
   return action === 'accept' || action === 'cancel' ? action : 'decline'
 }
 
-export type Asking =
+export type InputRequest =
   | { readonly kind: 'asking'; readonly result: JsonObject }
   /** The state is too large for the client to send it back. */
   | { readonly kind: 'too-large'; readonly reason: string }
 
 /** Seals the state of a question for input, so that the retry is recognized as a round of this call. */
-export function askForInput(call: SentCall, result: JsonObject, isPaywall: boolean): Asking {
+export function askForInput(call: SentCall, result: JsonObject, isPaywall: boolean): InputRequest {
   const { sealer, clock, config } = call.served.parts
   const { stateBytesMax, bodyBytesMax, inputMinutes } = config
   const given = result['requestState']

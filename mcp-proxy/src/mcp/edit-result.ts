@@ -1,9 +1,9 @@
+import { hasOnlyPublicTools } from '../gate/plan-access.ts'
 import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
-import { appsExtension } from '../apps/own-resources.ts'
+import { appsExtension } from '../apps/apps-extension.ts'
 import { sessionVersions, statelessVersions } from '../protocol/versions.ts'
-import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import { cachingOf } from './caching.ts'
-import { withOwnResources, withoutOwnTemplates } from './own-resources.ts'
+import { withProxyResources, withoutProxyTemplates } from './proxy-resources.ts'
 import type { ServedRequest } from './served-request.ts'
 
 type Served = Pick<ServedRequest, 'parts' | 'server' | 'client'>
@@ -15,10 +15,10 @@ export function editResult(served: Served, method: string, result: JsonObject): 
       return editToolList(served, result)
     case 'resources/list': {
       const isLastPage = !isCursor(result['nextCursor'])
-      return keepPrivate(served, withOwnResources(served, result, isLastPage))
+      return keepPrivate(served, withProxyResources(served, result, isLastPage))
     }
     case 'resources/templates/list':
-      return keepPrivate(served, withoutOwnTemplates(result))
+      return keepPrivate(served, withoutProxyTemplates(result))
     case 'initialize':
       return { ...result, capabilities: editCapabilities(served, result['capabilities']) }
     case 'server/discover':
@@ -74,6 +74,6 @@ function editCapabilities({ client }: Served, given: unknown): JsonObject {
 
 /** Makes a result private if the server requires a token, so that caches do not share it between tokens. */
 function keepPrivate({ server }: Served, result: JsonObject): JsonObject {
-  if (result['cacheScope'] !== 'public' || isOpenToAll(server)) return result
+  if (result['cacheScope'] !== 'public' || hasOnlyPublicTools(server)) return result
   return { ...result, cacheScope: 'private' }
 }

@@ -1,19 +1,23 @@
 import { isPlainObject } from '@tollgate/schemas/json-object'
-import { sendMessage } from '../http/answers.ts'
+import { sendMessage } from '../http/send-response.ts'
 import { errorCodes, errorMessage, idOf, paramsOf, type Message } from '../protocol/messages.ts'
 import { membersOf } from '../protocol/raw-json.ts'
 import { responseIn } from '../sessions/origin-sessions.ts'
 import { sealSession } from '../sessions/session-state.ts'
-import { abilitiesOf } from './client-abilities.ts'
+import { clientCapabilitiesOf } from './client-capabilities.ts'
 import { editResult } from './edit-result.ts'
 import { errorOf } from './origin-errors.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import { failureOf } from '../origin/origin-client.ts'
-import type { Visit } from './visit.ts'
+import type { HttpExchange } from './http-exchange.ts'
 
 /** Begins a session of the origin, and wraps it in a session of the proxy that every replica can continue. */
-export async function serveInitialize(visit: Visit, message: Message, text: string): Promise<void> {
-  const { parts, server, response, trace } = visit
+export async function serveInitialize(
+  exchange: HttpExchange,
+  message: Message,
+  text: string,
+): Promise<void> {
+  const { parts, server, response, trace } = exchange
   const id = idOf(message)!
   const request = { server, headers: trace, signal: AbortSignal.timeout(parts.config.callMs) }
   const answer = await parts.origin.post(request, text, id).catch(failureOf)
@@ -26,7 +30,7 @@ export async function serveInitialize(visit: Visit, message: Message, text: stri
   const sessionId = sealSession(parts.sealer, {
     environment: server.environment,
     server: server.reference,
-    customerRef: visit.customerRef ?? '',
+    customerRef: exchange.customerRef ?? '',
     originSession,
     version: String(result['protocolVersion']),
     process: parts.sessions.process,
@@ -39,7 +43,7 @@ export async function serveInitialize(visit: Visit, message: Message, text: stri
     return sendMessage(response, 200, errorMessage(id, errorCodes.invalidParams, reason))
   }
   response.setHeader('mcp-session-id', sessionId)
-  const client = abilitiesOf('sessions', paramsOf(message)['capabilities'])
+  const client = clientCapabilitiesOf('sessions', paramsOf(message)['capabilities'])
   const edited = editResult({ parts, server, client }, 'initialize', result)
   sendMessage(response, 200, { ...answered, result: edited })
 }

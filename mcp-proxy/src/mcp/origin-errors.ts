@@ -2,13 +2,13 @@ import { isPlainObject } from '@tollgate/schemas/json-object'
 import { errorCodes, errorMessage, type Message, type MessageId } from '../protocol/messages.ts'
 import type { RelayEnd } from './relay.ts'
 
-export type Unanswered = Exclude<RelayEnd, { kind: 'answered' }>
+export type FailedRelay = Exclude<RelayEnd, { kind: 'answered' }>
 
 /**
  * Returns whether the specification reserves a code for errors of the request itself. For these codes the HTTP status is part of
  * the error.
  */
-function isOfProtocol(code: unknown): boolean {
+function isProtocolError(code: unknown): boolean {
   return typeof code === 'number' && code <= -32_020 && code >= -32_099
 }
 
@@ -17,7 +17,7 @@ function isOfProtocol(code: unknown): boolean {
  * the error must not look as if the client's token was refused: the client would repeat the sign-in endlessly.
  */
 export function errorOf(
-  end: Unanswered,
+  end: FailedRelay,
   id: MessageId,
 ): { readonly status: number; readonly message: Message } {
   switch (end.kind) {
@@ -40,7 +40,7 @@ export function errorOf(
       }
       const inner = error['error']
       const code = isPlainObject(inner) ? inner['code'] : undefined
-      return { status: isOfProtocol(code) ? status : 200, message: { ...error, id } }
+      return { status: isProtocolError(code) ? status : 200, message: { ...error, id } }
     }
   }
 }

@@ -25,7 +25,7 @@ export type RelayEnd =
  * Milliseconds for which the proxy waits for the answer after the client has disconnected, because the origin may have finished its
  * work.
  */
-const hangUpGraceMs = 250
+const disconnectGraceMs = 250
 
 /** Milliseconds for which a stream is read after its response, so that its connection can be reused. */
 const drainMs = 1_000
@@ -41,7 +41,7 @@ export async function relay(
   reply: Reply,
   limitMs?: number,
 ): Promise<RelayEnd> {
-  const end = await relayUncounted(served, body, id, reply, limitMs)
+  const end = await relayWithoutMetrics(served, body, id, reply, limitMs)
   if (end.kind !== 'answered') {
     const { metrics } = served.parts
     metrics.originErrors.inc({ space: served.server.environment, end: end.kind })
@@ -49,7 +49,7 @@ export async function relay(
   return end
 }
 
-async function relayUncounted(
+async function relayWithoutMetrics(
   served: ServedRequest,
   body: string,
   id: MessageId,
@@ -60,25 +60,28 @@ async function relayUncounted(
   const { originId = id } = served
   const call: OpenCall = { controller, originId, hasBegun: false, cancelled: undefined }
   const close = served.parts.openCalls.open(served.callKey, call)
-  if (close === undefined) return failed('A request with this id is not answered yet. Use another.')
+  if (close === undefined)
+    return originFailure('A request with this id is not answered yet. Use another.')
   let isAnswered = false
   let hangUp: NodeJS.Timeout | undefined
   // Without a session, a client cancels by disconnecting. Within a session the client may reconnect, so its call continues.
   if (served.client.era === 'stateless') {
-    if (reply.isGone) controller.abort()
-    reply.onGone(() => (hangUp = setTimeout(() => controller.abort(), hangUpGraceMs)))
+    if (reply.isDisconnected) controller.abort()
+    reply.onDisconnect(() => (hangUp = setTimeout(() => controller.abort(), disconnectGraceMs)))
   }
   if (served.stopped?.aborted === true) controller.abort()
   served.stopped?.addEventListener('abort', () => controller.abort(), { once: true })
   const timer =
-    limitMs === undefined ? undefined : setTimeout(() => controller.abort(overdue), limitMs)
+    limitMs === undefined
+      ? undefined
+      : setTimeout(() => controller.abort(timeLimitExceeded), limitMs)
   // A DELETE cancels the open requests alone, and this one was not open yet when it arrived.
   if (served.hasEnded?.() === true) {
     call.cancelled = { hasBegun: false }
     controller.abort()
   }
   try {
-    const end = await exchange(served, call, body, id, reply)
+    const end = await sendToOrigin(served, call, body, id, reply)
     isAnswered = end.kind === 'answered' || end.kind === 'refused'
     // After a cancellation, any answer of a server other than a result is caused by the cancellation.
     return call.cancelled === undefined || isResult(end)
@@ -92,9 +95,9 @@ async function relayUncounted(
 }
 
 /** Abort reason of a request that exceeded its time limit. */
-const overdue = new Error('the request is overdue')
+const timeLimitExceeded = new Error('the request is overdue')
 
-async function exchange(
+async function sendToOrigin(
   served: ServedRequest,
   call: OpenCall,
   body: string,
@@ -107,10 +110,10 @@ async function exchange(
     signal.throwIfAborted()
     const answer = await served.post(body, id, signal)
     call.hasBegun = answer.kind === 'stream' || answer.kind === 'message'
-    return await endOf(answer, id, reply, controller)
+    return await readAnswer(answer, id, reply, controller)
   } catch (error) {
-    if (signal.reason === overdue)
-      return failed('The MCP server did not finish its answer in time.')
+    if (signal.reason === timeLimitExceeded)
+      return originFailure('The MCP server did not finish its answer in time.')
     return signal.aborted ? { kind: 'cancelled', hasBegun: call.hasBegun } : failureOf(error)
   }
 }
@@ -119,7 +122,7 @@ function isResult(end: RelayEnd): boolean {
   return end.kind === 'answered' && isPlainObject(end.received.message['result'])
 }
 
-async function endOf(
+async function readAnswer(
   answer: OriginAnswer,
   id: MessageId,
   reply: Reply,
@@ -130,7 +133,7 @@ async function endOf(
     case 'failed':
       return answer
     case 'accepted':
-      return failed('The MCP server did not answer the request.')
+      return originFailure('The MCP server did not answer the request.')
     case 'message':
       return isAnswerTo(answer.received, id)
         ? { kind: 'answered', received: answer.received }
@@ -149,7 +152,8 @@ async function readStream(
   reply.openStream()
   for (;;) {
     const next = await messages.next()
-    if (next.done === true) return failed('The MCP server ended its answer without a response.')
+    if (next.done === true)
+      return originFailure('The MCP server ended its answer without a response.')
     const received = next.value
     if (isAnswerTo(received, id)) {
       void drain(messages, controller)
@@ -158,7 +162,7 @@ async function readStream(
     // A response to another request is dropped: it would reach the client as a result of a call that was not counted.
     if (isResponse(received.message)) continue
     // A client that does not read must not keep an ended call open.
-    if (!reply.isGone) await unlessAborted(reply.send(received.text), controller.signal)
+    if (!reply.isDisconnected) await unlessAborted(reply.send(received.text), controller.signal)
   }
 }
 
@@ -176,6 +180,6 @@ async function drain(
   }
 }
 
-function failed(reason: string): OriginFailure {
+function originFailure(reason: string): OriginFailure {
   return { kind: 'failed', reason }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddressOf } from '@tollgate/platform/service/trusted-proxies'
-import { sendAccepted, sendMessage } from '../http/answers.ts'
+import { hasOnlyPublicTools } from '../gate/plan-access.ts'
+import { sendAccepted, sendMessage } from '../http/send-response.ts'
 import { addCorsHeaders, isOriginAllowed, sendPreflight } from '../http/cors.ts'
 import { readBody, refusedBodyBytesMax } from '../http/read-body.ts'
 import { whenClosed } from '../http/when-closed.ts'
@@ -19,14 +20,13 @@ import {
 } from '../protocol/messages.ts'
 import { parseJson } from '../protocol/parse-json.ts'
 import type { ServedServer } from '../servers/served-server.ts'
-import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import type { TokenVerifier } from '../tokens/token-verifier.ts'
-import { serveCrowded } from './serve-crowded.ts'
+import { refuseOverLimit } from './refuse-over-limit.ts'
 import { callerOf, type Place } from './open-requests.ts'
 import { serveSessions, serveStateless } from './serve-post.ts'
 import { sendNotAllowed, serveDelete, serveStream } from './serve-stream.ts'
 import type { McpParts } from './served-request.ts'
-import type { Visit } from './visit.ts'
+import type { HttpExchange } from './http-exchange.ts'
 
 export type McpEndpoint = {
   readonly parts: McpParts
@@ -66,16 +66,16 @@ export async function serveMcp(
     String(request.headers['x-forwarded-for'] ?? ''),
   )
   const caller = callerOf(server, customerRef, address)
-  const visit: Visit = { parts, server, customerRef, caller, request, response, trace }
+  const exchange: HttpExchange = { parts, server, customerRef, caller, request, response, trace }
   switch (request.method) {
     case 'POST':
-      return servePost(visit)
+      return servePost(exchange)
     case 'GET':
-      return serveStream(visit)
+      return serveStream(exchange)
     case 'DELETE':
-      return serveDelete(visit)
+      return serveDelete(exchange)
     default:
-      return sendNotAllowed(visit)
+      return sendNotAllowed(exchange)
   }
 }
 
@@ -97,7 +97,7 @@ async function authenticate(
   const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
   if (token === undefined) {
     const hasToken = request.headers.authorization !== undefined
-    return !hasToken && isOpenToAll(server)
+    return !hasToken && hasOnlyPublicTools(server)
       ? { kind: 'accepted', customerRef: undefined }
       : { kind: 'refused', hasToken }
   }
@@ -126,12 +126,12 @@ function sendUnauthorized(
   sendMessage(response, 401, errorMessage(id, errorCodes.unauthorized, 'Unauthorized'))
 }
 
-async function servePost(visit: Visit): Promise<void> {
-  const { parts, server, request, response, caller } = visit
+async function servePost(exchange: HttpExchange): Promise<void> {
+  const { parts, server, request, response, caller } = exchange
   // The place is taken before the body is read, because reading uses memory.
   const place = parts.openRequests.enter(server, caller)
   if (typeof place === 'string') {
-    return serveCrowded(visit, place, (text) => serveText(visit, text, noPlace))
+    return refuseOverLimit(exchange, place, (text) => serveText(exchange, text, uncountedPlace))
   }
   try {
     const body = await readBody(request, parts.config.bodyBytesMax)
@@ -141,17 +141,17 @@ async function servePost(visit: Visit): Promise<void> {
       response.setHeader('connection', 'close')
       return sendMessage(response, 413, errorMessage(null, errorCodes.refused, text))
     }
-    await serveText(visit, body.text, place)
+    await serveText(exchange, body.text, place)
   } finally {
     // The place is kept until the response is closed, because the answer uses memory until then.
     whenClosed(response, place.leave)
   }
 }
 
-const noPlace: Place = { leave: () => undefined }
+const uncountedPlace: Place = { leave: () => undefined }
 
-async function serveText(visit: Visit, text: string, place: Place): Promise<void> {
-  const { parts, server, request, response, customerRef } = visit
+async function serveText(exchange: HttpExchange, text: string, place: Place): Promise<void> {
+  const { parts, server, request, response, customerRef } = exchange
   const parsed = parseJson(text)
   if (parsed === undefined) {
     const error = errorMessage(null, errorCodes.parse, 'The body is not JSON.')
@@ -175,8 +175,8 @@ async function serveText(visit: Visit, text: string, place: Place): Promise<void
         return sendUnauthorized(server, response, idOf(needsToken) ?? null, false)
       }
       return classified.kind === 'stateless'
-        ? serveStateless(visit, classified.message, text, place)
-        : serveSessions(visit, messages, classified.isBatch, text, place)
+        ? serveStateless(exchange, classified.message, text, place)
+        : serveSessions(exchange, messages, classified.isBatch, text, place)
     }
   }
 }

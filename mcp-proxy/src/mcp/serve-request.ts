@@ -4,7 +4,7 @@ import { idOf, methodOf, paramsOf, resultMessage, type Message } from '../protoc
 import { rewritten } from '../protocol/raw-json.ts'
 import { editResult, isCursor } from './edit-result.ts'
 import { errorOf } from './origin-errors.ts'
-import { answerOwnResource, answerWithoutResources } from './own-resources.ts'
+import { answerProxyResource, answerWithoutResources } from './proxy-resources.ts'
 import { relay } from './relay.ts'
 import { serveToolCall } from './serve-tool-call.ts'
 import { openSubscription } from './serve-subscription.ts'
@@ -20,7 +20,7 @@ export async function serveRequest(
   const method = methodOf(message)
   if (method === 'tools/call') return serveToolCall(served, message, text, reply)
   const id = idOf(message)!
-  const own = answerOwnResource(served, message, id)
+  const own = answerProxyResource(served, message, id)
   if (own !== undefined) return reply.finish(textOf(own))
   const subscription = openSubscription(served, message, reply)
   // The time limit frees the place if a server never ends its answer. Subscriptions have no limit, because they have their own
@@ -58,7 +58,7 @@ function watchTools(
 ): void {
   if (!Array.isArray(tools)) return
   const isFirst = !('cursor' in paramsOf(message))
-  parts.toolWatch.listed(server, tools, isFirst && !isCursor(nextCursor))
+  parts.toolWatch.onListed(server, tools, isFirst && !isCursor(nextCursor))
 }
 
 /** In the stateless versions, a method that the origin does not know is answered with 404. */

@@ -1,46 +1,46 @@
-import { sendAccepted, sendMessage } from '../http/answers.ts'
+import { sendAccepted, sendMessage } from '../http/send-response.ts'
 import { keepAliveComment, openEventStream, textOf, writeEvent } from '../http/reply.ts'
 import { whenClosed } from '../http/when-closed.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import { errorCodes, errorMessage, isResponse, type MessageId } from '../protocol/messages.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
-import { inOneWayPlace, tellOrigin } from './one-way-place.ts'
+import { withOneWayPlace, sendOneWay } from './one-way-requests.ts'
 import type { Bound } from './open-requests.ts'
-import { sendUnknownSession, sessionOf, type Visit } from './visit.ts'
+import { sendUnknownSession, sessionOf, type HttpExchange } from './http-exchange.ts'
 import { watchToolList } from './watch-tool-list.ts'
 
 /** Refuses a method with 405. GET and DELETE exist only within sessions. */
-export function sendNotAllowed({ response }: Visit): void {
+export function sendNotAllowed({ response }: HttpExchange): void {
   response.setHeader('allow', 'POST, OPTIONS')
   const text = 'Method not allowed. Send messages with POST.'
   sendMessage(response, 405, errorMessage(null, errorCodes.refused, text))
 }
 
-export async function serveStream(visit: Visit): Promise<void> {
-  const { streams } = visit.parts
-  const session = sessionOf(visit)
-  if (session === 'none') return sendNotAllowed(visit)
-  if (session === 'unknown') return sendUnknownSession(visit)
-  const controller = streams.open(session.key, visit.server, visit.caller)
-  if (typeof controller === 'string') return sendTooManyStreams(visit, controller)
-  whenClosed(visit.response, () => controller.abort())
+export async function serveStream(exchange: HttpExchange): Promise<void> {
+  const { streams } = exchange.parts
+  const session = sessionOf(exchange)
+  if (session === 'none') return sendNotAllowed(exchange)
+  if (session === 'unknown') return sendUnknownSession(exchange)
+  const controller = streams.open(session.key, exchange.server, exchange.caller)
+  if (typeof controller === 'string') return sendTooManyStreams(exchange, controller)
+  whenClosed(exchange.response, () => controller.abort())
   try {
-    const answer = await openAtOrigin(visit, session, controller.signal)
+    const answer = await openAtOrigin(exchange, session, controller.signal)
     streams.setOpened(session.key, controller)
-    if (answer.kind !== 'stream') return sendNotAllowed(visit)
-    await passOn(visit, answer.messages)
+    if (answer.kind !== 'stream') return sendNotAllowed(exchange)
+    await forwardStream(exchange, answer.messages)
   } catch {
     // The client disconnected, a second stream replaced this one, or the origin closed it. The client opens the stream again.
   } finally {
     streams.close(session.key, controller)
-    if (!visit.response.headersSent) sendNotAllowed(visit)
-    else visit.response.end()
+    if (!exchange.response.headersSent) sendNotAllowed(exchange)
+    else exchange.response.end()
   }
 }
 
 /** Refuses a stream with 429. Clients continue without the stream and may open it again. */
 export function sendTooManyStreams(
-  { parts, response }: Visit,
+  { parts, response }: HttpExchange,
   bound: Bound,
   id: MessageId | null = null,
 ): void {
@@ -55,26 +55,26 @@ const tooManyStreams: Readonly<Record<Bound, string>> = {
   total: 'Too many streams are open. Try again later.',
 }
 
-const secondTryMs = 200
+const reopenDelayMs = 200
 
 /**
  * Opens the stream at the origin. Retries once after a 409, because the origin may not have noticed yet that the session's first
  * stream has ended.
  */
 async function openAtOrigin(
-  { parts, server, trace }: Visit,
+  { parts, server, trace }: HttpExchange,
   session: Session,
   signal: AbortSignal,
 ): Promise<OriginAnswer> {
   const request = { server, headers: trace, signal }
   const answer = await parts.sessions.openStream(session, request)
   if (answer.kind !== 'refused' || answer.status !== 409) return answer
-  await new Promise((resolve) => setTimeout(resolve, secondTryMs))
+  await new Promise((resolve) => setTimeout(resolve, reopenDelayMs))
   return parts.sessions.openStream(session, request)
 }
 
-async function passOn(
-  { parts, server, response }: Visit,
+async function forwardStream(
+  { parts, server, response }: HttpExchange,
   messages: Extract<OriginAnswer, { kind: 'stream' }>['messages'],
 ): Promise<void> {
   openEventStream(response)
@@ -95,15 +95,15 @@ async function passOn(
   }
 }
 
-export async function serveDelete(visit: Visit): Promise<void> {
-  const { parts, server, trace, response } = visit
-  const session = sessionOf(visit)
-  if (session === 'none') return sendNotAllowed(visit)
-  if (session === 'unknown') return sendUnknownSession(visit)
-  return inOneWayPlace(visit, async () => {
+export async function serveDelete(exchange: HttpExchange): Promise<void> {
+  const { parts, server, trace, response } = exchange
+  const session = sessionOf(exchange)
+  if (session === 'none') return sendNotAllowed(exchange)
+  if (session === 'unknown') return sendUnknownSession(exchange)
+  return withOneWayPlace(exchange, async () => {
     // Cancel the calls before the origin receives the DELETE, because it may end its answers immediately.
     parts.openCalls.cancelAllOf(session.key)
-    await tellOrigin(visit, (signal) =>
+    await sendOneWay(exchange, (signal) =>
       parts.sessions.end(session, { server, headers: trace, signal }),
     )
     sendAccepted(response)

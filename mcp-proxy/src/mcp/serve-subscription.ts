@@ -20,15 +20,15 @@ export function openSubscription(
   if (methodOf(message) !== 'subscriptions/listen') return { reply, end: () => undefined }
   let isAcknowledged = false
   const end = watchToolList(parts, server, (notification) => {
-    if (!isAcknowledged || reply.isGone) return
+    if (!isAcknowledged || reply.isDisconnected) return
     const params = { _meta: { [subscriptionMeta]: idOf(message) } }
     void reply.send(textOf({ ...notification, params }))
   })
   const observed: Reply = {
-    get isGone() {
-      return reply.isGone
+    get isDisconnected() {
+      return reply.isDisconnected
     },
-    onGone: (listener) => reply.onGone(listener),
+    onDisconnect: (listener) => reply.onDisconnect(listener),
     openStream: () => reply.openStream(),
     send: (text) => {
       isAcknowledged ||= notifiesOfTools(text)

@@ -69,7 +69,7 @@ export async function serveToolCall(
   const admission: Admission =
     customerRef === undefined ? { kind: 'open' } : await admit(served, gated)
   const isCancelled = endAdmission() || served.hasEnded?.() === true
-  await carryOut({ ...sent, id, gated, round, reply, begunAt }, admission, isCancelled)
+  await completeCall({ ...sent, id, gated, round, reply, begunAt }, admission, isCancelled)
 }
 
 function callVirtual(
@@ -93,7 +93,7 @@ function admit({ parts }: ServedRequest, gated: GatedCall): Promise<Admission> {
   })
 }
 
-async function carryOut(call: Call, admission: Admission, isCancelled: boolean): Promise<void> {
+async function completeCall(call: Call, admission: Admission, isCancelled: boolean): Promise<void> {
   const { served, id, reply, round } = call
   switch (admission.kind) {
     case 'unavailable':
@@ -142,8 +142,8 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
       const error = textOf(errorMessage(id, errorCodes.internal, reason))
       return reply.finish(error, 200, () => settle?.(ended))
     }
-    const asked = rewritten(text, message, { ...message, result: asking.result })
-    return reply.finish(asked, 200, () => settle?.({ outcome: 'interim', durationMs }))
+    const request = rewritten(text, message, { ...message, result: asking.result })
+    return reply.finish(request, 200, () => settle?.({ outcome: 'interim', durationMs }))
   }
   const failed = result['isError'] === true
   const ended: CallEnd = failed
@@ -151,7 +151,7 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
     : { outcome: 'success', durationMs }
   // A stateless client that disconnected before the result was written has cancelled the call. A result that was written always
   // counts.
-  const isUnseen = !failed && reply.isGone && served.client.era === 'stateless'
+  const isUnseen = !failed && reply.isDisconnected && served.client.era === 'stateless'
   const unseen: CallEnd = { outcome: 'fail', durationMs, isCancelled: true, isAnswered: true }
   reply.finish(text, 200, () => settle?.(isUnseen ? unseen : ended))
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { McpProxyConfig } from '../config.ts'
-import type { ClientAbilities, Gate } from '../gate/gate.ts'
+import type { ClientCapabilities, Gate } from '../gate/gate.ts'
 import type { ProxyMetrics } from '../metrics.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import type { OriginClient } from '../origin/origin-client.ts'
@@ -40,7 +40,7 @@ export type ServedRequest = {
   readonly server: ServedServer
   /** Undefined for a caller without a token, who may only use public tools. */
   readonly customerRef: string | undefined
-  readonly client: ClientAbilities
+  readonly client: ClientCapabilities
   /** Headers of the client that are sent to the origin, except those of the trace and of the session. */
   readonly clientHeaders: Readonly<Record<string, string>>
   /** Key of the request within its session, by which the client can cancel it. Undefined outside sessions. */

@@ -13,7 +13,7 @@ test.each([
   [': comment\n\ndata: a\n\n', [event('a')]],
   ['data: unfinished\n', []],
   ['retry: x\nother: y\ndata: a\n\n', [event('a')]],
-])('reads %j, wherever its pieces end', (text, expected) => {
+])('parses %j for every division into chunks', (text, expected) => {
   expect(new EventParser(100).push(text)).toEqual(expected)
   fc.assert(
     fc.property(fc.array(fc.nat(text.length), { maxLength: 5 }), (cuts) => {
@@ -25,7 +25,7 @@ test.each([
   )
 })
 
-test('holds no more than it may of one event, and any number of short ones', () => {
+test('limits the size of one event, but not the number of short events', () => {
   const parser = new EventParser(20)
   for (let at = 0; at < 100; at += 1) expect(parser.push('data: short\n\n')).toHaveLength(1)
   expect(() => parser.push('x'.repeat(21))).toThrow(EventTooLargeError)

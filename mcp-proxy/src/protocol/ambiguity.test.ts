@@ -14,7 +14,7 @@ test.each([
   ['twice in the message', '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping"}'],
   ['twice in arguments', call('{"name":"a","arguments":{"q":1,"q":2}}')],
   ['twice in an item of a batch', `[${call('{"name":"a","name":"b"}')}]`],
-])('finds a member that is there %s', (_title, text) => {
+])('finds a member that occurs %s', (_title, text) => {
   expect(problemOf(text)).toBe('The body has the same member twice.')
 })
 
@@ -24,11 +24,11 @@ test.each([
   '{"jsonrpc":"2.0","id":1,"result":{},"Method":"tools/call"}',
   '{"jsonrpc":"2.0","id":1,"method":"ping","param\u017f":{}}',
   `[${call('{"name":"free","n\uff41me":"paid"}')}]`,
-])('finds a member that looks like a known one: %s', (text) => {
+])('finds a member that resembles a known one: %s', (text) => {
   expect(problemOf(text)).toMatch(/must be written in its own case/)
 })
 
-test('finds values that are nested too deep, and no others', () => {
+test('finds values that are nested too deeply, and no others', () => {
   const nested = (levels: number): string =>
     call(`{"name":"a","arguments":{"q":${'['.repeat(levels)}${']'.repeat(levels)}}}`)
   expect(problemOf(nested(125))).toBeUndefined()
@@ -36,7 +36,7 @@ test('finds values that are nested too deep, and no others', () => {
   expect(problemOf(nested(500_000))).toMatch(/deeper than 128/)
 })
 
-test('takes names of its own in arguments, and text that looks like JSON', () => {
+test('accepts any names in arguments, and text that resembles JSON', () => {
   const given = { Name: 1, name: 2, text: '{"a":1,"a":\\"', deep: [{ a: 1 }, { a: 2 }], '': '\\' }
   expect(problemOf(call(JSON.stringify({ name: 'a', arguments: given, other: 1 })))).toBeUndefined()
 })

@@ -91,12 +91,12 @@ test.each([
   ['=?base64?!?=', 'refused'],
   ['=?base64?/w==?=', 'refused'],
   ['laser', 'refused'],
-])('a name in the header as %s is %s', (name, kind) => {
+])('classifies a call with the name %s in its header as %s', (name, kind) => {
   const given = { ...headers, 'mcp-method': 'tools/call', 'mcp-name': name }
   expect(classify(called, given, 3).kind).toBe(kind)
 })
 
-test('tells a client of an unknown version which ones there are', () => {
+test('lists the supported versions for a client of an unknown version', () => {
   const body = withMeta({ 'io.modelcontextprotocol/protocolVersion': '2099-01-01' })
   const given = { ...headers, 'mcp-protocol-version': '2099-01-01' }
   expect(classify(body, given, 3)).toMatchObject({

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { canonicalOf, itemsOf, membersOf, objectOf, rewritten } from './raw-json.ts'
+import { canonicalOf, itemsOf, membersOf, objectOf, rewritten, withId } from './raw-json.ts'
 
 const big = '9007199254740993'
 
-test('cuts arrays and objects into texts, with the digits of their numbers', () => {
+test('splits arrays and objects into texts that keep the digits of their numbers', () => {
   expect(itemsOf(` [ ${big} ,-1.50e+3,"a]\\"," , [1,{"b":"]"}],{ } , null\n] `)).toEqual([
     ...[big, '-1.50e+3', '"a]\\","', '[1,{"b":"]"}]', '{ }', 'null'],
   ])
@@ -20,18 +20,18 @@ test('cuts arrays and objects into texts, with the digits of their numbers', () 
 
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
-test('cuts values that are nested deeper than any stack', () => {
+test('splits values that are nested deeper than the call stack', () => {
   expect(membersOf(`{"a":${deep(200_000)},"b":1}`).get('b')).toBe('1')
 })
 
 test.each([
   ['order of members', '{"a":1,"b":{"c":2,"d":3}}', '{ "b" : {"d":3,"c":2}, "a":1 }'],
   ['escapes', '{"a":"\\u00e4\\/"}', '{"\\u0061":"ä/"}'],
-])('the canonical text does not show %s', (_title, one, other) => {
+])('ignores %s in the canonical text', (_title, one, other) => {
   expect(canonicalOf(other)).toBe(canonicalOf(one))
 })
 
-test('the canonical text shows everything else', () => {
+test('keeps every other difference in the canonical text', () => {
   const values = [
     ...[big, '9007199254740992', '1', '"1"', '[1]', '[[1]]', '[1,1]', '{"1":1}', '{"1":"1"}'],
     ...['[]', '{}', '[{}]', '[[]]', 'null', '"null"', 'true', '""', '[1,[2]]', '[[1],2]'],
@@ -66,7 +66,7 @@ test.each<[title: string, edit: (before: never) => unknown, text: string]>([
   expect(rewritten(text, before, before)).toBe(text)
 })
 
-test('rewrites lists whose items were left out, changed and added', () => {
+test('rewrites lists with removed, changed and added items', () => {
   const text = `[{"n":1,"x":${big}},{"n":2,"x":${big}},{"n":3,"x":${big}}]`
   const [first, second, third] = JSON.parse(text) as [object, object, object]
   const before = [first, second, third]
@@ -76,4 +76,20 @@ test('rewrites lists whose items were left out, changed and added', () => {
   expect(rewritten(text, before, [first, { ...second, n: 5 }])).toBe(
     `[{"n":1,"x":${big}},{"n":5,"x":${big}}]`,
   )
+})
+
+test.each([
+  ['{"id":7}', '{"id":"new"}'],
+  ['{"jsonrpc":"2.0","id" : -7.5e3 ,"method":"a"}', '{"jsonrpc":"2.0","id":"new","method":"a"}'],
+  ['{"a":"id","id":\n"x\\"}","b":1}', '{"a":"id","id":"new","b":1}'],
+  ['{"\\u0069d":7}', '{"id":"new"}'],
+  [
+    '{"params":{"id":1,"n":12345678901234567890},"id":1}',
+    '{"params":{"id":1,"n":12345678901234567890},"id":"new"}',
+  ],
+  ['{"params":[{"id":1}],"id":"1"}', '{"params":[{"id":1}],"id":"new"}'],
+  // The last of equal names counts, as it does in JSON.parse.
+  ['{"id":1,"x":"\\"id\\":2","id":2}', '{"id":"new","x":"\\"id\\":2"}'],
+])('replaces only the message id of %s', (text, expected) => {
+  expect(withId(text, 'new')).toBe(expected)
 })

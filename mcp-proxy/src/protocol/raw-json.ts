@@ -1,4 +1,5 @@
 import { isPlainObject } from '@tollgate/schemas/json-object'
+import type { MessageId } from './messages.ts'
 
 /*
  * JSON.parse rounds integers beyond 2^53, and JSON.stringify writes the rounded value. These functions cut and join JSON text
@@ -12,7 +13,7 @@ export function itemsOf(text: string): string[] {
   while (text.charAt(at) !== ']') {
     const end = endOfValue(text, at)
     items.push(text.slice(at, end))
-    at = nextIn(text, end)
+    at = nextToken(text, end)
   }
   return items
 }
@@ -29,7 +30,7 @@ export function membersOf(text: string): Map<string, string> {
     const begin = skipSpace(text, skipSpace(text, endOfName) + 1)
     const end = endOfValue(text, begin)
     members.set(name, text.slice(begin, end))
-    at = nextIn(text, end)
+    at = nextToken(text, end)
   }
   return members
 }
@@ -37,6 +38,11 @@ export function membersOf(text: string): Map<string, string> {
 export function objectOf(members: Iterable<readonly [name: string, text: string]>): string {
   const written = Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`)
   return `{${written.join(',')}}`
+}
+
+/** Returns the text of a message with another id. The texts of all other values are not changed. */
+export function withId(text: string, id: MessageId): string {
+  return objectOf(membersOf(text).set('id', JSON.stringify(id)))
 }
 
 /**
@@ -117,7 +123,7 @@ class Canonical {
       const name = this.#string()
       this.#at = skipSpace(this.#text, this.#at) + 1
       members.push([name, this.value()])
-      this.#at = nextIn(this.#text, this.#at)
+      this.#at = nextToken(this.#text, this.#at)
     }
     this.#at += 1
     members.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -131,7 +137,7 @@ class Canonical {
     this.#enter()
     while (this.#text.charAt(this.#at) !== ']') {
       written += `${this.value()},`
-      this.#at = nextIn(this.#text, this.#at)
+      this.#at = nextToken(this.#text, this.#at)
     }
     this.#at += 1
     return `${written}]`
@@ -197,7 +203,7 @@ function isOfLiteral(text: string, at: number): boolean {
 }
 
 /** Returns the position of the next item or member, or of the closing bracket. `end` is the position after the previous value. */
-function nextIn(text: string, end: number): number {
+function nextToken(text: string, end: number): number {
   const at = skipSpace(text, end)
   return text.charAt(at) === ',' ? skipSpace(text, at + 1) : at
 }

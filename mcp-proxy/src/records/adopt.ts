@@ -35,9 +35,9 @@ export async function adoptAbandoned(
   const adopted: Adopted = { records: 0, damaged: 0 }
   for (const name of readdirSync(root)) {
     if (name === basename(journal.folder)) continue
-    const folder = take(root, name, journal.id, nowMs)
+    const folder = claimAbandoned(root, name, journal.id, nowMs)
     if (folder !== undefined) {
-      await adoptFolder(folder, journal, adopted).catch(throwUnlessGone)
+      await adoptFolder(folder, journal, adopted).catch(ignoreMissing)
     }
   }
   return adopted
@@ -65,7 +65,7 @@ function takenPrefix(id: string): string {
  * Returns the path of the folder if this process may adopt it: it took the folder over earlier, or the folder is abandoned and is
  * taken over now.
  */
-function take(root: string, name: string, id: string, nowMs: number): string | undefined {
+function claimAbandoned(root: string, name: string, id: string, nowMs: number): string | undefined {
   const folder = join(root, name)
   if (name.startsWith(takenPrefix(id))) return folder
   if (!name.startsWith(folderPrefix) && !name.startsWith(adoptedPrefix)) return undefined
@@ -77,7 +77,7 @@ function take(root: string, name: string, id: string, nowMs: number): string | u
     claimFolder(taken)
     return taken
   } catch (error) {
-    throwUnlessGone(error)
+    ignoreMissing(error)
     return undefined
   }
 }
@@ -85,7 +85,7 @@ function take(root: string, name: string, id: string, nowMs: number): string | u
 /**
  * Ignores a missing folder. Another process took it over first, or took it over from this process while this process was paused.
  */
-function throwUnlessGone(error: unknown): void {
+function ignoreMissing(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }
 

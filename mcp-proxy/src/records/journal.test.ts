@@ -123,7 +123,7 @@ const steps = fc.array(
   { maxLength: 60 },
 )
 
-test('what was appended and not acknowledged is read, across torn ends and processes that die', () => {
+test('reads all unacknowledged records, across torn writes and crashed processes', () => {
   return fc.assert(
     fc.asyncProperty(steps, async (given: readonly Step[]) => {
       let journal = openJournal()
@@ -187,7 +187,7 @@ test('what was appended and not acknowledged is read, across torn ends and proce
   )
 })
 
-test('a journal whose folder is taken over knows what a shared disk may not have', async () => {
+test('keeps the records that a shared disk may lack when another process takes over the folder', async () => {
   const journal = openJournal()
   for (const callId of ['a', 'b']) journal.append(recordOf(callId))
   await journal.sync()
@@ -203,7 +203,7 @@ test('a journal whose folder is taken over knows what a shared disk may not have
   journal.close()
 })
 
-test('one process alone takes over a journal, when several find it at once', async () => {
+test('lets only one of several processes take over a journal', async () => {
   const dead = openJournal()
   for (let number = 0; number < 100; number++) dead.append(recordOf(`c${number}`))
   dead.close()

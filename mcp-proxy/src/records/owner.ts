@@ -16,7 +16,7 @@ type Owner = {
  * Milliseconds without a touch after which a process on another host counts as ended. A process that was only paused notices that
  * its folder is gone, and continues in another one (`live-journal.ts`).
  */
-const silentMsMax = 60_000
+const silenceMsMax = 60_000
 
 export const ownerTouchMs = 5_000
 
@@ -59,7 +59,7 @@ export function isAbandoned(folder: string, nowMs: number): boolean {
  */
 function isSilent(path: string, nowMs: number): boolean {
   const touchedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
-  return touchedMs !== undefined && nowMs - touchedMs > silentMsMax
+  return touchedMs !== undefined && nowMs - touchedMs > silenceMsMax
 }
 
 function ownerPath(folder: string): string {

@@ -9,7 +9,7 @@ function cacheOf(read: () => Promise<number>) {
   return { time, cache: new FreshCache(options, read) }
 }
 
-test('reads once, and again behind a request when the value is old', async () => {
+test('reads once, and refreshes an old value in the background of a request', async () => {
   let reads = 0
   const { cache, time } = cacheOf(async () => (reads += 1))
   expect(await cache.get('a')).toBe(1)
@@ -21,7 +21,7 @@ test('reads once, and again behind a request when the value is old', async () =>
   expect([await cache.get('a'), reads]).toEqual([2, 2])
 })
 
-test('waits for a value that was not asked for in a long time', async () => {
+test('waits for a new value if the old one was not used for a long time', async () => {
   let reads = 0
   const { cache, time } = cacheOf(async () => (reads += 1))
   await cache.get('a')
@@ -29,7 +29,7 @@ test('waits for a value that was not asked for in a long time', async () => {
   expect(await cache.get('a')).toBe(2)
 })
 
-test('uses an old value while the source fails, asks it seldom, and gives up in the end', async () => {
+test('uses an old value while the source fails, rarely retries, and finally rejects', async () => {
   let reads = 0
   let isAway = false
   const { cache, time } = cacheOf(async () => {
@@ -40,7 +40,7 @@ test('uses an old value while the source fails, asks it seldom, and gives up in 
   await cache.get('a')
   isAway = true
   time.now += 10_000
-  for (let asked = 0; asked < 10; asked += 1) expect(await cache.get('a')).toBe(1)
+  for (let request = 0; request < 10; request += 1) expect(await cache.get('a')).toBe(1)
   expect(reads).toBe(2)
   time.now += 60_000
   await expect(cache.get('a')).rejects.toThrow('away')
@@ -48,7 +48,7 @@ test('uses an old value while the source fails, asks it seldom, and gives up in 
   expect(await cache.get('a')).toBe(4)
 })
 
-test('a source that hangs keeps no request for long, and the next ones not at all', async () => {
+test('limits how long a request waits for a source that hangs, and never delays later requests', async () => {
   let isHung = false
   const { cache, time } = cacheOf(() =>
     isHung ? new Promise(() => undefined) : Promise.resolve(1),
@@ -60,11 +60,11 @@ test('a source that hangs keeps no request for long, and the next ones not at al
   expect(await cache.get('a')).toBe(1)
   const waitedMs = performance.now() - begunAt
   expect(waitedMs).toBeGreaterThan(400)
-  for (let asked = 0; asked < 100; asked += 1) expect(await cache.get('a')).toBe(1)
+  for (let request = 0; request < 100; request += 1) expect(await cache.get('a')).toBe(1)
   expect(performance.now() - begunAt - waitedMs).toBeLessThan(300)
 })
 
-test('keeps the entries that were read last', async () => {
+test('keeps the most recently read entries', async () => {
   const reads: string[] = []
   const { time } = cacheOf(async () => 0)
   const options = {

@@ -6,14 +6,14 @@ import {
   originAuthPlace,
   type OriginAuth,
 } from '@tollgate/domain/catalog/mcp-servers-repository'
+import type { Tool } from '@tollgate/domain/catalog/tool'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { ServedPlan, ServedServer } from './served-server.ts'
-import { servedToolsOf } from './served-tools.ts'
+import type { ServedPlan, ServedServer, ServedTool } from './served-server.ts'
 
 type Place = {
   readonly environment: Environment
@@ -51,6 +51,23 @@ export async function loadServer(
     tools: servedToolsOf(tools),
     defaultPlanRef: fallbackPlan(plans)?.reference,
     plans: plans.map(servedPlan),
+  }
+}
+
+/**
+ * Returns the tools by name, including tools that the MCP server no longer lists. The server may still answer their calls or list
+ * them again, and they must not become open to more plans than the provider configured.
+ */
+export function servedToolsOf(tools: readonly Tool[]): ReadonlyMap<string, ServedTool> {
+  return new Map(tools.map((tool) => [tool.name, servedToolOf(tool)]))
+}
+
+function servedToolOf(tool: Tool): ServedTool {
+  const { access, planRefs, onlyListedPlans, cancelledCalls, hasVanished } = tool
+  return {
+    ...{ access, planRefs, onlyListedPlans },
+    ...(cancelledCalls !== null && { cancelledCalls }),
+    ...(hasVanished && { hasVanished }),
   }
 }
 

@@ -37,7 +37,7 @@ beforeEach(() => {
 
 const get = (subdomain: string) => directory.get('live', subdomain)
 
-test('thousands of subdomains that nobody has are looked up together, and displace no server', async () => {
+test('looks up thousands of unknown subdomains in batches, and evicts no server for them', async () => {
   expect(await get('acme')).toEqual({ subdomain: 'acme' })
   const names = Array.from({ length: 5_000 }, (_, number) => `random-${number}`)
   const found = await Promise.all(names.map(get))
@@ -48,8 +48,8 @@ test('thousands of subdomains that nobody has are looked up together, and displa
   expect(loads).toEqual(['acme'])
 })
 
-test('a subdomain that nobody has is looked up once in each interval, and found once it has a server', async () => {
-  for (let asked = 0; asked < 10; asked++) expect(await get('later')).toBeUndefined()
+test('looks up an unknown subdomain once per interval, and finds it once it has a server', async () => {
+  for (let request = 0; request < 10; request++) expect(await get('later')).toBeUndefined()
   expect(lookups).toEqual([['later']])
   known.add('later')
   now += 1_999
@@ -59,14 +59,14 @@ test('a subdomain that nobody has is looked up once in each interval, and found 
   expect(lookups).toEqual([['later'], ['later']])
 })
 
-test('a lookup that fails is no answer, and the next one tries again', async () => {
+test('rejects if the lookup fails, and retries at the next request', async () => {
   isAway = true
   await expect(get('acme')).rejects.toThrow('away')
   isAway = false
   expect(await get('acme')).toEqual({ subdomain: 'acme' })
 })
 
-test('more waiting subdomains than there is room for are refused', async () => {
+test('refuses further subdomains while too many are waiting', async () => {
   const asked = Array.from({ length: 11_000 }, (_, number) => get(`random-${number}`))
   const ends = await Promise.allSettled(asked)
   const refused = ends.filter(({ status }) => status === 'rejected')

@@ -1,4 +1,4 @@
-type Waiting = {
+type WaitingLookup = {
   readonly resolve: (isKnown: boolean) => void
   readonly reject: (reason: unknown) => void
 }
@@ -14,7 +14,7 @@ const namesMax = 1_000
  */
 export class SubdomainLookups {
   readonly #read: (names: readonly string[]) => Promise<ReadonlySet<string>>
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, WaitingLookup[]>()
   #isReading = false
 
   constructor(read: (names: readonly string[]) => Promise<ReadonlySet<string>>) {

@@ -14,20 +14,20 @@ const server = {
   ]),
 } as unknown as ServedServer
 
-let asked: number
+let requests: number
 let body: object
 let status: number
 let now: number
 let watch: ToolWatch
 
 beforeEach(() => {
-  asked = 0
+  requests = 0
   body = { added: ['c'], removed: [] }
   now = 1_000_000
   status = 200
   watch = new ToolWatch({
     discover: async () => {
-      asked += 1
+      requests += 1
       return { kind: 'replied', status, body }
     },
     pauseMs: 1_000,
@@ -47,15 +47,15 @@ test.each([
   ['a page with a new tool', named('c'), false, 1],
   ["a tool with the name of one of the proxy's", named('a', 'b', 'upgrade'), true, 0],
 ])('%s', (_name, tools, isWhole, expected) => {
-  watch.listed(server, tools, isWhole)
-  expect(asked).toBe(expected)
+  watch.onListed(server, tools, isWhole)
+  expect(requests).toBe(expected)
 })
 
-test('asks once in each pause, and seldom where nothing comes of it', async () => {
+test('discovers tools once per interval, and less often while nothing changes', async () => {
   const list = async (): Promise<number> => {
-    watch.listed(server, named('a'), true)
+    watch.onListed(server, named('a'), true)
     await new Promise(setImmediate)
-    return asked
+    return requests
   }
   expect([await list(), await list()]).toEqual([1, 1])
   now += 1_000
@@ -71,12 +71,12 @@ test('asks once in each pause, and seldom where nothing comes of it', async () =
   expect(await list()).toBe(4)
 })
 
-test('a discovery that fails is tried again after the same pause', async () => {
+test('retries a failed discovery after the same interval', async () => {
   status = 502
   for (let pauses = 1; pauses <= 3; pauses++) {
-    watch.listed(server, named('a'), true)
+    watch.onListed(server, named('a'), true)
     await new Promise(setImmediate)
-    expect(asked).toBe(pauses)
+    expect(requests).toBe(pauses)
     now += 1_000
   }
 })

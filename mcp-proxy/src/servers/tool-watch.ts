@@ -31,7 +31,7 @@ export class ToolWatch {
   }
 
   /** Processes a list. `isWhole`: the list contains all tools of the server and is not one of several pages. */
-  listed(server: ServedServer, tools: readonly unknown[], isWhole: boolean): void {
+  onListed(server: ServedServer, tools: readonly unknown[], isWhole: boolean): void {
     const names = new Set(tools.filter(isPlainObject).map(({ name }) => String(name)))
     const known = new Set(
       [...server.tools].filter(([, tool]) => tool.hasVanished !== true).map(([name]) => name),

@@ -28,7 +28,7 @@ const state: SessionState = {
 const noise = (chars: number): string =>
   Array.from({ length: chars }, () => Math.random().toString(36)[2]).join('')
 
-test('a session comes back out of its id, with the same secret alone', () => {
+test('restores a session from its id only with the same secret', () => {
   const id = sealSession(sealer, state)!
   expect(readSession(sealer, id)).toEqual(state)
   expect(readSession(new Sealer('another secret'), id)).toBeUndefined()
@@ -44,12 +44,12 @@ test.each([
   [{ server: 'mcp_2' }, false],
   [{ customerRef: 'cus_2' }, false],
   [{ expiresAtMs: 500 }, false],
-])('with %j it is the session of its customer: %s', (changes, expected) => {
+])('with %j, belongs to the customer of the request: %s', (changes, expected) => {
   const server = { environment: 'live', reference: 'mcp_1' } as ServedServer
   expect(isSessionOf({ ...state, ...changes }, server, 'cus_1', 500)).toBe(expected)
 })
 
-test('an id stays short: of a client with much to say, it keeps what the client is able to do', () => {
+test('keeps an id short by storing only the capabilities of a verbose client', () => {
   const capabilities = { elicitation: { url: {} } }
   const clientInfo = { name: 'client', version: '1', icons: [{ src: noise(6_000) }] }
   const initialize = { protocolVersion: '2025-11-25', capabilities, clientInfo }

@@ -8,10 +8,10 @@ import { keyName, type TokenAuthority } from './token-authority.ts'
 
 export type Verified = { readonly customerRef: string; readonly tokenId: string }
 
-type Remembered = Verified & { readonly expiresAtMs: number; readonly keyName: string }
+type CachedVerification = Verified & { readonly expiresAtMs: number; readonly keyName: string }
 
 /** Maximum tokens whose verified signature is remembered. */
-const rememberedMax = 20_000
+const cachedMax = 20_000
 /** Minimum milliseconds between two reads of keys that are caused by tokens with an unknown key. */
 const unknownKeyPauseMs = 500
 
@@ -23,7 +23,7 @@ const unknownKeyPauseMs = 500
 export class TokenVerifier {
   readonly #authorities: FreshCache<TokenAuthority>
   readonly #clock: Clock
-  readonly #remembered = new Recent<Remembered>(rememberedMax)
+  readonly #remembered = new Recent<CachedVerification>(cachedMax)
   #rereadAt = -Infinity
 
   constructor(authorities: FreshCache<TokenAuthority>, clock: Clock) {
@@ -49,7 +49,7 @@ export class TokenVerifier {
     server: ServedServer,
     authority: TokenAuthority,
     digest: string,
-  ): Promise<Remembered | undefined> {
+  ): Promise<CachedVerification | undefined> {
     const name = keyName(server.providerId, kidOf(token))
     const key = authority.keys.get(name) ?? (await this.#keyAfterReread(server, name))
     if (key === undefined) return undefined

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node'
-import { isInitializeRequest, type McpServer } from '@modelcontextprotocol/server'
-import { createMemoryEventStore } from './memory-event-store.ts'
+import {
+  isInitializeRequest,
+  type EventStore,
+  type JSONRPCMessage,
+  type McpServer,
+} from '@modelcontextprotocol/server'
 
 type Session = { readonly server: McpServer; readonly transport: NodeStreamableHTTPServerTransport }
 
@@ -58,4 +62,22 @@ export function createLegacySessions(createServer: () => McpServer): LegacySessi
 function refuse(response: ServerResponse, status: number, message: string): void {
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }))
+}
+
+/** Creates a store of the events of one session, so that a client can resume a closed stream. */
+function createMemoryEventStore(): EventStore {
+  const events: { readonly streamId: string; readonly message: JSONRPCMessage }[] = []
+  return {
+    storeEvent: (streamId, message) => Promise.resolve(String(events.push({ streamId, message }))),
+    getStreamIdForEventId: (id) => Promise.resolve(events[Number(id) - 1]?.streamId),
+    replayEventsAfter: async (lastId, { send }) => {
+      const streamId = events[Number(lastId) - 1]?.streamId ?? ''
+      for (const [index, event] of [...events].entries()) {
+        const isLater = index >= Number(lastId) && event.streamId === streamId
+        // The priming event of a stream contains no message.
+        if (isLater && 'jsonrpc' in event.message) await send(String(index + 1), event.message)
+      }
+      return streamId
+    },
+  }
 }

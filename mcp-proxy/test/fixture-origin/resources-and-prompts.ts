@@ -54,7 +54,7 @@ export function addResources(server: McpServer): void {
 
 export function addPrompts(server: McpServer): void {
   server.registerPrompt('test_simple_prompt', { description: 'A prompt without arguments.' }, () =>
-    said('This is a simple prompt for testing.'),
+    promptMessage('This is a simple prompt for testing.'),
   )
   server.registerPrompt(
     'test_prompt_with_arguments',
@@ -62,7 +62,7 @@ export function addPrompts(server: McpServer): void {
       description: 'A prompt with two arguments.',
       argsSchema: stringsSchema<'arg1' | 'arg2'>('arg1', 'arg2'),
     },
-    ({ arg1, arg2 }) => said(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`),
+    ({ arg1, arg2 }) => promptMessage(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`),
   )
   server.registerPrompt(
     'test_prompt_with_embedded_resource',
@@ -83,7 +83,7 @@ export function addPrompts(server: McpServer): void {
             },
           },
         },
-        ...said('Please process the embedded resource above.').messages,
+        ...promptMessage('Please process the embedded resource above.').messages,
       ],
     }),
   )
@@ -93,7 +93,7 @@ export function addPrompts(server: McpServer): void {
     () => ({
       messages: [
         { role: 'user', content: { type: 'image', data: onePixelPng, mimeType: 'image/png' } },
-        ...said('Please analyze the image above.').messages,
+        ...promptMessage('Please analyze the image above.').messages,
       ],
     }),
   )
@@ -102,14 +102,14 @@ export function addPrompts(server: McpServer): void {
     { description: 'A prompt that asks for its context.' },
     ({ mcpReq }) => {
       const answer = acceptedContent<{ context: string }>(mcpReq.inputResponses, 'user_context')
-      if (answer !== undefined) return said(`Context: ${answer.context}`)
+      if (answer !== undefined) return promptMessage(`Context: ${answer.context}`)
       const question = askFor('What context should the prompt use?', 'context', 'string')
       return inputRequired({ inputRequests: { user_context: question } })
     },
   )
 }
 
-function said(content: string): GetPromptResult {
+function promptMessage(content: string): GetPromptResult {
   return { messages: [{ role: 'user', content: { type: 'text', text: content } }] }
 }
 

@@ -75,7 +75,7 @@ export async function startFixtureOrigin(options: FixtureOptions = {}): Promise<
     const incoming = request as NodeIncomingMessageLike
     const text = await readText(request)
     const body = parseJson(text)
-    noteCall(calls, body)
+    recordCall(calls, body)
     const fault = findFault(body)
     if (fault !== undefined) return sendFault(fault, response)
     const probe = await toWebRequest(incoming, body ?? {})
@@ -117,7 +117,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function noteCall(calls: ReceivedCall[], body: unknown): void {
+function recordCall(calls: ReceivedCall[], body: unknown): void {
   const messages = (Array.isArray(body) ? body : [body]) as readonly (
     { method?: string; params?: { name?: string; arguments?: Record<string, unknown> } } | undefined
   )[]

@@ -1,6 +1,9 @@
 import { measuredCap } from '../client/measured-product.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
-import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import {
+  UnexpectedResponseError,
+  type TollgateClient,
+} from '@tollgate/deploy/client/tollgate-client'
 import { startLanes } from '../load/lanes.ts'
 import { isPossibleCount, type CustomerLedger } from '../load/ledger.ts'
 
@@ -101,7 +104,7 @@ async function checkWithFailover(
   random: SeededRandom,
   customerRef: string,
   productRef: string,
-): Promise<number | UnexpectedAnswerError | 'none'> {
+): Promise<number | UnexpectedResponseError | 'none'> {
   const first = random.integer(0, clients.length - 1)
   for (let at = 0; at < clients.length; at++) {
     try {
@@ -109,7 +112,7 @@ async function checkWithFailover(
       return (await client.checkLimit(customerRef, productRef)).remaining
     } catch (error) {
       // Any HTTP answer is final. The next client is only used after a broken connection.
-      if (error instanceof UnexpectedAnswerError) return error.status < 502 ? error : 'none'
+      if (error instanceof UnexpectedResponseError) return error.status < 502 ? error : 'none'
     }
   }
   return 'none'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { startInstance, type Instance, type InstanceOptions } from '../instance/instance.ts'
 import { killProcess, killTree, processTree } from '../instance/process-tree.ts'
-import { livingProcesses } from '@tollgate/deploy/standalone/living-processes'
+import { runningProcesses } from '@tollgate/deploy/standalone/running-processes'
 
 export type StartKills = {
   /** Maximum number of kills during one start. */
@@ -60,7 +60,7 @@ async function killDuring(
       return 'tree'
     }
     const tree = await processTree(supervisorPid)
-    const parts = await livingProcesses(tree.filter((pid) => pid !== supervisorPid))
+    const parts = await runningProcesses(tree.filter((pid) => pid !== supervisorPid))
     if (started.aborted) return undefined
     if (parts.length === 0) continue
     const { pid, command } = random.pick(parts)

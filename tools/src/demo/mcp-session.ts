@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome } from '@tollgate/schemas/meter-event'
-import { askWithRetries } from '@tollgate/deploy/client/ask-with-retries'
+import { requestWithRetries } from '@tollgate/deploy/client/request-with-retries'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { createCustomerTally, type CustomerTally } from './tally.ts'
@@ -84,8 +84,8 @@ async function record(
     metadata: { action: 'requests', toolName: random.pick(tools) },
   }
   tally.sent[outcome]++
-  await askWithRetries(() => client.recordUsage(usage))
+  await requestWithRetries(() => client.recordUsage(usage))
   tally.acked[outcome]++
   // An agent that lost the answer sends the same call again. It must not be counted twice.
-  if (random.chance(resendRate)) await askWithRetries(() => client.recordUsage(usage))
+  if (random.chance(resendRate)) await requestWithRetries(() => client.recordUsage(usage))
 }

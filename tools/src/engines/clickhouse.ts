@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import { host } from '@tollgate/deploy/standalone/ports'
 import { engineOf, type Engine, type EngineOptions } from './engine.ts'
 import { answersHttp } from './probes.ts'
-import { passwordIn } from '@tollgate/deploy/standalone/secret'
+import { readOrCreatePassword } from '@tollgate/deploy/standalone/password-file'
 import { startServer, type Command } from './server.ts'
 
 export type ClickHouse = Engine & { readonly password: string }
 
 /** Starts ClickHouse behind Tollgate's own gateway, because packages of a ClickHouse server are not available on all systems. */
 export async function startClickHouse(options: EngineOptions, port: number): Promise<ClickHouse> {
-  const password = await passwordIn(join(options.root, 'clickhouse'))
+  const password = await readOrCreatePassword(join(options.root, 'clickhouse'))
   const server = await startServer(
     {
       engine: 'clickhouse',
@@ -32,13 +32,13 @@ export function clickHouseUrl(port: number): string {
 
 /** Returns whether the gateway answers. It only answers requests with its password. */
 export async function clickHouseAnswers(root: string, port: number): Promise<boolean> {
-  const password = await passwordIn(join(root, 'clickhouse'))
+  const password = await readOrCreatePassword(join(root, 'clickhouse'))
   return await answersHttp(`${clickHouseUrl(port)}/ping`, { 'X-ClickHouse-Key': password })
 }
 
 /** Returns the password of the read-only user for people and tools. */
 export function readerPasswordIn(root: string): Promise<string> {
-  return passwordIn(join(root, 'clickhouse', 'data-team'))
+  return readOrCreatePassword(join(root, 'clickhouse', 'data-team'))
 }
 
 async function prepareGateway(
@@ -48,8 +48,8 @@ async function prepareGateway(
   readerPassword: string,
 ): Promise<Command> {
   // Imported only here, because the services need not be built to start other engines.
-  const { entries } = await import('@tollgate/deploy/standalone/entries')
-  const entry = entries.chdbGateway
+  const { servicePrograms } = await import('@tollgate/deploy/standalone/service-programs')
+  const entry = servicePrograms.chdbGateway
   const isSource = entry.endsWith('.ts')
   return {
     file: process.execPath,

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { lockFolder } from '@tollgate/deploy/standalone/folder-lock'
-import { asShellFile } from '@tollgate/deploy/standalone/shell-file'
+import { formatShellFile } from '@tollgate/deploy/standalone/shell-file'
 import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
 import { writeFileDurably } from '@tollgate/deploy/standalone/write-file'
 import { formatTable } from '@tollgate/platform/terminal/table'
@@ -12,7 +12,7 @@ import { storedBrokerCount } from './kafka.ts'
 import type { PortPlan } from './port-plan.ts'
 import { isRunning } from './process-record.ts'
 import { hasRedisCluster } from './redis-cluster.ts'
-import { passwordIn } from '@tollgate/deploy/standalone/secret'
+import { readOrCreatePassword } from '@tollgate/deploy/standalone/password-file'
 import { servicesEnvironment } from './services-environment.ts'
 import { startEngines } from './start-engines.ts'
 import { stopRecorded } from './stop-recorded.ts'
@@ -55,10 +55,10 @@ export async function up(
     const environmentFile = join(root, 'engines.env')
     const environment = servicesEnvironment(
       addresses,
-      await passwordIn(join(root, 'clickhouse')),
+      await readOrCreatePassword(join(root, 'clickhouse')),
       await readerPasswordIn(root),
     )
-    await writeFileDurably(environmentFile, asShellFile(environment), 0o600)
+    await writeFileDurably(environmentFile, formatShellFile(environment), 0o600)
     await status(place)
     for (const [name, { message }] of refused) print(`\n${name} does not run. ${message}`)
     print(`\nSettings for Tollgate's services: ${displayPath(environmentFile)}`)

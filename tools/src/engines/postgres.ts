@@ -10,7 +10,7 @@ import { createDatabase } from '@tollgate/platform/database/postgres/create-data
 import { host } from '@tollgate/deploy/standalone/ports'
 import { engineOf, type Engine, type EngineOptions } from './engine.ts'
 import { requireProgram } from './programs.ts'
-import { passwordFile, passwordIn } from '@tollgate/deploy/standalone/secret'
+import { passwordFile, readOrCreatePassword } from '@tollgate/deploy/standalone/password-file'
 import { startServer, type Command } from './server.ts'
 
 const run = promisify(execFile)
@@ -38,7 +38,7 @@ export async function startPostgres(options: EngineOptions, port: number): Promi
 
 /** Returns the URL with the password. The password is created if the folder has none. */
 async function postgresUrl(root: string, port: number): Promise<string> {
-  const password = await passwordIn(join(root, 'postgres'))
+  const password = await readOrCreatePassword(join(root, 'postgres'))
   return `postgres://${userName}:${password}@${host}:${port}/${databaseName}`
 }
 

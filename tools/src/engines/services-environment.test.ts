@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { EngineName } from './engine-names.ts'
-import { asShellFile, readShellFile } from '@tollgate/deploy/standalone/shell-file'
+import { formatShellFile, parseShellFile } from '@tollgate/deploy/standalone/shell-file'
 import { servicesEnvironment } from './services-environment.ts'
 
 const shellFile = (...addresses: [EngineName, string][]): string =>
-  asShellFile(servicesEnvironment(new Map(addresses), 'secret'))
+  formatShellFile(servicesEnvironment(new Map(addresses), 'secret'))
 
 test('contains only the settings of running engines', () => {
   expect(shellFile(['kafka', 'h:1'], ['schema-registry', 'http://h:3'])).toBe(
@@ -20,7 +20,7 @@ test('requires a record on two of three brokers before it is acknowledged', () =
 
 test('can be read back from a shell file', () => {
   const environment = { TOLLGATE_KAFKA_BROKERS: 'h:1,h:2', TOLLGATE_CLICKHOUSE_PASSWORD: 'a=b' }
-  expect(readShellFile(asShellFile(environment))).toEqual(environment)
+  expect(parseShellFile(formatShellFile(environment))).toEqual(environment)
 })
 
 test.each([

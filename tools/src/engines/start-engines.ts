@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { passwordIn } from '@tollgate/deploy/standalone/secret'
+import { readOrCreatePassword } from '@tollgate/deploy/standalone/password-file'
 import { startClickHouse } from './clickhouse.ts'
 import type { EngineName } from './engine-names.ts'
 import type { Engine, EngineOptions } from './engine.ts'
@@ -67,7 +67,7 @@ export async function startServiceEngines(
     throw refusal
   }
   const addresses = new Map([...running].map(([name, { address }]) => [name, address]))
-  const password = await passwordIn(join(options.root, 'clickhouse'))
+  const password = await readOrCreatePassword(join(options.root, 'clickhouse'))
   return { running, ports, environment: servicesEnvironment(addresses, password), stop }
 }
 

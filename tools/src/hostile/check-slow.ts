@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processorSeconds } from '../load/process-clock.ts'
 import { quantile } from '../load/statistics.ts'
-import type { HttpAnswer, HttpClient } from '@tollgate/deploy/client/http-client'
+import type { HttpResponse, HttpClient } from '@tollgate/deploy/client/http-client'
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Instance } from '../instance/instance.ts'
 import { formatCount } from '@tollgate/platform/terminal/table'
@@ -47,7 +47,7 @@ async function checkDataPlane(
   print: (line: string) => void,
 ): Promise<Verdict> {
   const { baseUrl, liveKey: key } = instance.credentials
-  const call = (http: HttpClient): Promise<HttpAnswer> =>
+  const call = (http: HttpClient): Promise<HttpResponse> =>
     http.send('POST', '/v1/sdk/usages', { customerRef })
   const { lines, problems, answered } = await measure(
     instance,
@@ -75,7 +75,7 @@ async function checkControlPlane(
 ): Promise<Verdict> {
   const { environment } = await instance.runFile()
   const baseUrl = environment['TOLLGATE_CONTROL_PLANE_URL'] ?? ''
-  const call = (http: HttpClient): Promise<HttpAnswer> =>
+  const call = (http: HttpClient): Promise<HttpResponse> =>
     http.send('GET', '/v1/sdk/products?limit=1')
   return measure(
     instance,
@@ -90,7 +90,7 @@ type Target = {
   /** Service that listens at the URL. */
   readonly service: string
   readonly baseUrl: string
-  readonly call: (http: HttpClient) => Promise<HttpAnswer>
+  readonly call: (http: HttpClient) => Promise<HttpResponse>
 }
 
 type Measurement = { readonly latenciesMs: readonly number[]; readonly processorMs: number }

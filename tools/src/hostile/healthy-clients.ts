@@ -1,6 +1,6 @@
 import {
   createHttpClient,
-  type HttpAnswer,
+  type HttpResponse,
   type HttpClient,
 } from '@tollgate/deploy/client/http-client'
 import { startLanes } from '../load/lanes.ts'
@@ -22,7 +22,7 @@ export type HealthyClients = {
 export type HealthyOptions = {
   readonly baseUrl: string
   readonly key: string
-  readonly call: (client: HttpClient) => Promise<HttpAnswer>
+  readonly call: (client: HttpClient) => Promise<HttpResponse>
 }
 
 const clients = 16

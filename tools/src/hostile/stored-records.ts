@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askWithRetries } from '@tollgate/deploy/client/ask-with-retries'
+import { requestWithRetries } from '@tollgate/deploy/client/request-with-retries'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
 const dayMs = 86_400_000
@@ -16,7 +16,7 @@ export async function countStored(
   client: TollgateClient,
   customerRefs?: readonly string[],
 ): Promise<number> {
-  const meters = await askWithRetries(() => client.listMeters())
+  const meters = await requestWithRetries(() => client.listMeters())
   const query = {
     from: new Date(Date.now() - 32 * dayMs).toISOString(),
     to: new Date(Date.now() + 2 * dayMs).toISOString(),
@@ -26,7 +26,7 @@ export async function countStored(
   let stored = 0
   for (const { reference } of meters) {
     for (const selection of selections) {
-      stored += (await askWithRetries(() => client.meterUsage(reference, selection))).count
+      stored += (await requestWithRetries(() => client.meterUsage(reference, selection))).count
     }
   }
   return stored

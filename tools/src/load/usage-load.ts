@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
+import { requestWithRetries, defaultRetries } from '@tollgate/deploy/client/request-with-retries'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { startLanes, type Lanes } from './lanes.ts'
 import { recordInLedgers, newLedger, type CustomerLedger } from './ledger.ts'
-import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import {
+  UnexpectedResponseError,
+  type TollgateClient,
+} from '@tollgate/deploy/client/tollgate-client'
 
 /** A load of usage records. A pause waits until every request in progress is answered, including its retries. */
 export type Load = Lanes & {
@@ -34,7 +37,7 @@ export type LoadOptions = {
    * Called for a refusal that a retry should not fix. The record is sent again nevertheless. Without this function, a refusal ends
    * the load.
    */
-  readonly onRefusal?: (error: UnexpectedAnswerError) => void
+  readonly onRefusal?: (error: UnexpectedResponseError) => void
 }
 
 const bulkRate = 0.15
@@ -124,7 +127,7 @@ async function sendKeyed(
     return count === 1 ? client.recordUsage(usages[0]!) : client.recordUsages(usages)
   }
   const send = (): Promise<unknown> =>
-    askWithRetries(() => retryRefusals(record, options.onRefusal), patientRetries, onRetry)
+    requestWithRetries(() => retryRefusals(record, options.onRefusal), defaultRetries, onRetry)
   await recordInLedgers(items, send)
   // A client that lost the answer sends the same records again. Nothing may change.
   if (random.chance(resendRate)) await send()
@@ -136,7 +139,7 @@ export async function retryRefusals<Answer>(
   record: () => Promise<Answer>,
   onRefusal: LoadOptions['onRefusal'],
 ): Promise<Answer> {
-  const deadline = Date.now() + patientRetries.patienceMs
+  const deadline = Date.now() + defaultRetries.patienceMs
   for (;;) {
     try {
       return await record()
@@ -148,8 +151,8 @@ export async function retryRefusals<Answer>(
   }
 }
 
-function isRefusal(error: unknown): error is UnexpectedAnswerError {
-  return error instanceof UnexpectedAnswerError && error.status < 502
+function isRefusal(error: unknown): error is UnexpectedResponseError {
+  return error instanceof UnexpectedResponseError && error.status < 502
 }
 
 /** After no answer, or after 502 to 504, the record may be stored or not, so it only counts as sent. */

@@ -31,8 +31,8 @@ export function openSource(
   folder: DataFolder,
 ): Promise<Source & { readonly close: () => Promise<void> }> {
   return openOwned(async (own) => {
-    await refuseOtherFolders(folder)
-    const lock = await lockFolder(folder.root, (owner) => stillRuns(folder.root, owner))
+    await requireInstallation(folder)
+    const lock = await lockFolder(folder.root, (owner) => stillRunning(folder.root, owner))
     await own({ close: () => lock.release() })
     await requireFormat(folder)
     // A normal stop removes the run file. If it exists, the installation crashed, and only a start can repair what the crash left
@@ -40,7 +40,7 @@ export function openSource(
     if (existsSync(folder.runFile)) {
       throw new StartRefusedError(
         `Tollgate was killed on ${folder.root}, or the machine went down. Start it once with npm start, ` +
-          'end it with Ctrl-C, then migrate.',
+          'stop it with Ctrl-C, then migrate.',
       )
     }
     const log = await openLog(folder, own)
@@ -56,7 +56,7 @@ export function openSource(
         isReadOnly: true,
       }),
     )
-    await refuseOtherTables(folder, { database, usageStore })
+    await requireSameRelease(folder, { database, usageStore })
     const partitions = await listPartitions(log)
     const [identity] = await database.control<{ id: string }[]>`
       select system_identifier::text as id from pg_control_system()`
@@ -74,7 +74,7 @@ export function openSource(
   })
 }
 
-async function refuseOtherFolders({ root, ...parts }: DataFolder): Promise<void> {
+async function requireInstallation({ root, ...parts }: DataFolder): Promise<void> {
   const needed = [parts.formatFile, parts.log, parts.groups, parts.clickhouse, parts.postgres]
   const missing = needed.filter((path) => !existsSync(path))
   if (missing.length === 0) return
@@ -84,7 +84,7 @@ async function refuseOtherFolders({ root, ...parts }: DataFolder): Promise<void>
   )
 }
 
-function stillRuns(root: string, owner: string): StartRefusedError {
+function stillRunning(root: string, owner: string): StartRefusedError {
   return new StartRefusedError(
     `Tollgate runs on ${root} (process ${owner}). Stop it with Ctrl-C, then migrate.`,
   )
@@ -117,7 +117,7 @@ async function startClickHouse(folder: DataFolder, own: Own): Promise<UsageStore
 }
 
 /** Refuses tables of another release, because they would have to be migrated first. */
-async function refuseOtherTables(
+async function requireSameRelease(
   { root }: DataFolder,
   { database, usageStore }: Pick<Source, 'database' | 'usageStore'>,
 ): Promise<void> {
@@ -144,7 +144,7 @@ function isSame(found: readonly { readonly name: string }[], names: readonly str
 function otherRelease(root: string): StartRefusedError {
   return new StartRefusedError(
     `The tables in ${root} are of another release. Start it once with npm start of this one, ` +
-      'end it with Ctrl-C, then migrate.',
+      'stop it with Ctrl-C, then migrate.',
   )
 }
 

@@ -48,7 +48,7 @@ function tryDecode(decoder: MeterEventDecoder, value: Uint8Array): MeterEvent | 
   }
 }
 
-export function tailTotal({ partitions }: Pick<Source, 'partitions'>, environment: Environment) {
+export function countTail({ partitions }: Pick<Source, 'partitions'>, environment: Environment) {
   return partitions
     .filter((each) => each.environment === environment)
     .reduce((sum, { storedTo, head }) => sum + head - storedTo, 0)

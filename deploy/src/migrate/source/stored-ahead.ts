@@ -45,11 +45,11 @@ export async function listStoredAhead(
   )
   if (rows.length === 0) return []
   const candidates = new Map(
-    rows.map((row) => [recordName(row.partition, Number(row.offset), row.id), row]),
+    rows.map((row) => [recordKey(row.partition, Number(row.offset), row.id), row]),
   )
   const ahead: StoredAhead[] = []
   for await (const { partition, offset, event } of readTail(source, environment)) {
-    const row = candidates.get(recordName(partition, offset, event?.id ?? ''))
+    const row = candidates.get(recordKey(partition, offset, event?.id ?? ''))
     if (row === undefined) continue
     const { id, providerId, value, debit, outcome } = row
     ahead.push({
@@ -66,6 +66,6 @@ export async function listStoredAhead(
 }
 
 /** Returns a name that distinguishes a record from records at the same position of a lost log. */
-export function recordName(partition: number, offset: number, id: string): string {
+export function recordKey(partition: number, offset: number, id: string): string {
   return `${partition}/${offset}/${id}`
 }

@@ -31,7 +31,7 @@ export async function beginLog(target: Target, work: Work): Promise<void> {
   )
   work.expect(partitions.length)
   const unplaced = []
-  for (const at of partitions) if (!(await isPlaced(target, at))) unplaced.push(at)
+  for (const at of partitions) if (!(await isSinkPlaced(target, at))) unplaced.push(at)
   if (unplaced.length > 0) await placeSink(target, unplaced, work)
   for (const { environment, partition } of partitions) {
     work.signal.throwIfAborted()
@@ -40,37 +40,37 @@ export async function beginLog(target: Target, work: Work): Promise<void> {
       const value = encodeEvent(firstRecord(environment, partition), target.schemaId)
       await target.log.appendAll(topic, [{ partition, value }], Date.now())
     }
-    await trimFirst(target, topic, partition)
-    await tellFromHere(target, { environment, partition })
+    await trimFirstRecord(target, topic, partition)
+    await startUsageEvents(target, { environment, partition })
     work.advance(1)
   }
 }
 
 /** Starts usage notifications at the first moved record, because endpoints were not notified of the log's tail at the source. */
-async function tellFromHere(
+async function startUsageEvents(
   { database }: Target,
   { environment, partition }: Place,
 ): Promise<void> {
   await startPositions(database.in(environment), new Map([[partition, firstMovedOffset]]))
 }
 
-async function trimFirst({ log }: Target, topic: string, partition: number): Promise<void> {
+async function trimFirstRecord({ log }: Target, topic: string, partition: number): Promise<void> {
   if ((await log.oldest(topic, partition)) === firstMovedOffset) return
   // The age limit lies in the future, so only the sink's position limits the deletion.
-  await log.trim(topic, partition, Date.now() + anyAgeMs, [sinkGroup])
+  await log.trim(topic, partition, Date.now() + futureMs, [sinkGroup])
   const oldest = await log.oldest(topic, partition)
   if (oldest !== firstMovedOffset) throw new Error(`${topic}/${partition} begins at ${oldest}`)
 }
 
-const anyAgeMs = 86_400_000
+const futureMs = 86_400_000
 
 type Place = { readonly environment: Environment; readonly partition: number }
 
-async function isPlaced({ log }: Target, { environment, partition }: Place): Promise<boolean> {
+async function isSinkPlaced({ log }: Target, { environment, partition }: Place): Promise<boolean> {
   const { offset, note } = await log.position(sinkGroup, usageTopic(environment), partition)
   if (offset === 0 && note === '') return false
   if (offset === firstMovedOffset && readSinkNote(note)?.hasMovedRecords === true) return true
-  throw servicesRun()
+  throw servicesRunning()
 }
 
 async function placeSink(target: Target, places: readonly Place[], work: Work): Promise<void> {
@@ -83,7 +83,7 @@ async function placeSink(target: Target, places: readonly Place[], work: Work): 
   })
   try {
     const wanted = places.map((at) => keyOf(usageTopic(at.environment), at.partition))
-    await untilAlone(membership, () => wanted.every((key) => assigned.has(key)), work.signal)
+    await untilSoleMember(membership, () => wanted.every((key) => assigned.has(key)), work.signal)
     for (const { environment, partition } of places) {
       const note = writeSinkNote({ ...firstNote(randomUUID()), hasMovedRecords: true })
       await log.commit(
@@ -103,26 +103,26 @@ async function placeSink(target: Target, places: readonly Place[], work: Work): 
  * Maximum milliseconds to wait for other members. A member of an earlier run that was killed stays in the group until its session
  * expires.
  */
-const aloneWithinMs = 60_000
+const soleMemberWithinMs = 60_000
 
 /** Waits until no other member of the group has any of the partitions. */
-async function untilAlone(
+async function untilSoleMember(
   membership: GroupMembership,
   hasAll: () => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const deadline = performance.now() + aloneWithinMs
+  const deadline = performance.now() + soleMemberWithinMs
   while (!membership.isJoined || !hasAll()) {
-    if (performance.now() > deadline) throw servicesRun()
+    if (performance.now() > deadline) throw servicesRunning()
     signal.throwIfAborted()
     await sleep(50)
   }
 }
 
-function servicesRun(): StartRefusedError {
+function servicesRunning(): StartRefusedError {
   return new StartRefusedError(
-    "Services use the engines already: an aggregator has taken up the sink's work. " +
-      'End all services there; what they have begun must be emptied before a move.',
+    'Services already run on these engines: an aggregator has begun to read the log. ' +
+      'Stop all services there, empty the engines, then migrate again.',
   )
 }
 

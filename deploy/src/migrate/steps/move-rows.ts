@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { Source } from '../source/source.ts'
-import { listStoredAhead, recordName } from '../source/stored-ahead.ts'
+import { listStoredAhead, recordKey } from '../source/stored-ahead.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
 import { pageLimits, readPages, type Key, type PageLimits } from './read-pages.ts'
@@ -28,7 +28,7 @@ export async function moveRows(
   for (const environment of environments) {
     const ahead = await listStoredAhead(source, environment)
     const leftOut = new Set(
-      ahead.map(({ partition, offset, id }) => recordName(partition, offset, id)),
+      ahead.map(({ partition, offset, id }) => recordKey(partition, offset, id)),
     )
     for (const month of months) {
       if (month.environment !== environment) continue
@@ -66,7 +66,7 @@ async function moveMonth(
   for await (const page of readPages(source.usageStore, table, within, begin, limits)) {
     work.signal.throwIfAborted()
     const kept = page.rows.filter(
-      (row) => !leftOut.has(recordName(row.log_partition, Number(row.log_offset), row.id)),
+      (row) => !leftOut.has(recordKey(row.log_partition, Number(row.log_offset), row.id)),
     )
     const name = pageName(target, step, [month, page.after])
     await insertRows(environment, target, kept, name)

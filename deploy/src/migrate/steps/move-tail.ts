@@ -3,7 +3,7 @@ import { environments } from '@tollgate/schemas/environment'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { StartRefusedError } from '../../standalone/start-refused.ts'
-import { readTail, tailTotal, type TailRecord } from '../source/read-tail.ts'
+import { readTail, countTail, type TailRecord } from '../source/read-tail.ts'
 import type { Source } from '../source/source.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
@@ -22,7 +22,7 @@ const recordsInFlightMax = 2_000
  */
 export async function moveTail(source: Source, target: Target, work: Work): Promise<void> {
   for (const environment of environments) {
-    work.expect(tailTotal(source, environment))
+    work.expect(countTail(source, environment))
     const topic = usageTopic(environment)
     const cursors = await openCursors(target, environment)
     let inFlight: Promise<unknown>[] = []
@@ -30,19 +30,19 @@ export async function moveTail(source: Source, target: Target, work: Work): Prom
       const moved = movedRecord(record, target, environment)
       const cursor = cursors[moved.partition]!
       if (!cursor.isAtEnd) {
-        if (!(await cursor.isNext(moved))) throw notABeginning(topic, moved.partition)
+        if (!(await cursor.takeIfEqual(moved))) throw otherRecords(topic, moved.partition)
         work.advance(1)
         continue
       }
       const { partition, value, receivedAtMs, key } = moved
       inFlight.push(target.log.append(topic, partition, value, receivedAtMs, key))
       if (inFlight.length < recordsInFlightMax) continue
-      await settle(inFlight, work)
+      await awaitAppends(inFlight, work)
       inFlight = []
     }
-    await settle(inFlight, work)
+    await awaitAppends(inFlight, work)
     const longer = cursors.findIndex((cursor) => !cursor.isAtEnd)
-    if (longer >= 0) throw notABeginning(topic, longer)
+    if (longer >= 0) throw otherRecords(topic, longer)
   }
 }
 
@@ -90,16 +90,16 @@ export async function openCursors(
   )
 }
 
-async function settle(appends: readonly Promise<unknown>[], work: Work): Promise<void> {
+async function awaitAppends(appends: readonly Promise<unknown>[], work: Work): Promise<void> {
   const failed = (await Promise.allSettled(appends)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
   work.advance(appends.length)
   work.signal.throwIfAborted()
 }
 
-function notABeginning(topic: string, partition: number): StartRefusedError {
+function otherRecords(topic: string, partition: number): StartRefusedError {
   return new StartRefusedError(
-    `Kafka has other records in ${topic}/${partition} than those of this move. ` +
+    `Kafka has records in ${topic}/${partition} that are not of this move. ` +
       'Empty the engines, then migrate again.',
   )
 }

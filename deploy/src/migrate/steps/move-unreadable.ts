@@ -3,7 +3,7 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { readTail } from '../source/read-tail.ts'
 import type { Source } from '../source/source.ts'
-import { recordName } from '../source/stored-ahead.ts'
+import { recordKey } from '../source/stored-ahead.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
 import { pageName } from './move-rows.ts'
@@ -30,7 +30,7 @@ export async function moveUnreadable(source: Source, target: Target, work: Work)
     for await (const page of readPages(source.usageStore, table, 'true', done)) {
       work.signal.throwIfAborted()
       work.expect(page.rows.length)
-      const kept = page.rows.filter((row) => !leftOut.has(nameOf(row)))
+      const kept = page.rows.filter((row) => !leftOut.has(unreadableKey(row)))
       const name = pageName(target, step, page.after ?? [])
       if (kept.length > 0) await target.usageStore.insert(table.name, movedColumns, kept, name)
       await target.journal.write(target.database.control, step, page.last)
@@ -50,14 +50,18 @@ async function listUnreadableTail(
   const names = new Set<string>()
   for await (const { partition, offset, value, event } of readTail(source, environment)) {
     if (event !== undefined) continue
-    names.add(recordName(partition, offset, Buffer.from(value).toString('base64')))
+    names.add(recordKey(partition, offset, Buffer.from(value).toString('base64')))
   }
   return names
 }
 
 /** Returns the name of a row. The bytes of an undecodable record are its id. */
-function nameOf({ log_partition: partition, log_offset: offset, raw }: UnreadableRow): string {
-  return recordName(partition, Number(offset), raw)
+function unreadableKey({
+  log_partition: partition,
+  log_offset: offset,
+  raw,
+}: UnreadableRow): string {
+  return recordKey(partition, Number(offset), raw)
 }
 
 function unreadablePages(environment: Environment): PagedTable<UnreadableRow> {

@@ -78,7 +78,7 @@ async function readPage<Row>(
        ) - ${table.bytes} AS bytes_before
        FROM (
          SELECT * FROM ${table.name} FINAL
-         WHERE ${within} AND ${after === undefined ? 'true' : isAfter(table.key)}
+         WHERE ${within} AND ${after === undefined ? 'true' : isKeyAfter(table.key)}
          ORDER BY ${order} LIMIT ${rowsMax}
        )
      )
@@ -88,7 +88,7 @@ async function readPage<Row>(
 }
 
 /** Returns the comparison of the key written column by column. In this form, ClickHouse uses the primary index. */
-function isAfter(key: readonly KeyColumn[]): string {
+function isKeyAfter(key: readonly KeyColumn[]): string {
   return key.reduceRight((rest, { name, type, restore = (text) => text }, index) => {
     const value = restore(`{key${index}:${type}}`)
     const isBehind = `${name} > ${value}`

@@ -24,7 +24,7 @@ export class RecordCursor {
   }
 
   /** Advances past the next record and returns whether it equals the given one. */
-  async isNext(wanted: Pick<LogRecord, 'receivedAtMs' | 'value'>): Promise<boolean> {
+  async takeIfEqual(wanted: Pick<LogRecord, 'receivedAtMs' | 'value'>): Promise<boolean> {
     const record = await this.#take()
     return (
       record.receivedAtMs === wanted.receivedAtMs &&

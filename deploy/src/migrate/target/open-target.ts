@@ -48,22 +48,24 @@ export function openTarget(
         idleInTransactionTimeoutMs: 0,
       }),
     )
-    await explained('PostgreSQL', 'TOLLGATE_DATABASE_URL', () => database.ping())
+    await explainEngineErrors('PostgreSQL', 'TOLLGATE_DATABASE_URL', () => database.ping())
     await own({ close: await lockForMove(database) })
     const usageStore = await own(createClickHouseUsageStore(connection))
-    await explained('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () => usageStore.ping())
+    await explainEngineErrors('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () => usageStore.ping())
 
-    const known = await findKnown(database, source)
+    const known = await findEarlierMove(database, source)
     if (known === undefined) {
       await requireEmptyDatabase(database)
       await requireEmptyUsageStore(usageStore)
     }
-    await explained('PostgreSQL', 'TOLLGATE_DATABASE_URL', () =>
+    await explainEngineErrors('PostgreSQL', 'TOLLGATE_DATABASE_URL', () =>
       migratePostgres({ url: ownerAddress(config), folder: migrationsFolder }),
     )
-    await explained('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () => migrateUsageTables(connection))
+    await explainEngineErrors('ClickHouse', 'TOLLGATE_CLICKHOUSE_URL', () =>
+      migrateUsageTables(connection),
+    )
 
-    const { log, schemaId } = await explained('Kafka', 'TOLLGATE_KAFKA_BROKERS', () =>
+    const { log, schemaId } = await explainEngineErrors('Kafka', 'TOLLGATE_KAFKA_BROKERS', () =>
       own(
         openEventLogForWriting(config, {
           topics: environments.map(usageTopic),
@@ -72,11 +74,11 @@ export function openTarget(
         }),
       ),
     )
-    const hotState = await explained('Redis', 'TOLLGATE_REDIS_URL', () =>
+    const hotState = await explainEngineErrors('Redis', 'TOLLGATE_REDIS_URL', () =>
       own(openHotState(config, 'publisher', logger)),
     )
     if (known?.isFinished !== true) {
-      await explained('Redis', 'TOLLGATE_REDIS_URL', () =>
+      await explainEngineErrors('Redis', 'TOLLGATE_REDIS_URL', () =>
         requireEmptyHotState(hotState, (topic) => log.partitionCount(topic)),
       )
     }
@@ -93,7 +95,7 @@ export function openTarget(
 }
 
 /** Returns the journal of an earlier move of this source, or undefined. */
-async function findKnown(
+async function findEarlierMove(
   database: Database,
   source: Pick<Source, 'id' | 'state'>,
 ): Promise<Journal | undefined> {
@@ -105,14 +107,14 @@ async function findKnown(
       return found.journal
     case 'another-source':
       throw new StartRefusedError(
-        'Another installation was moved to these engines, or is on its way there. Name empty ones.',
+        'Another installation was moved to these engines, or is being moved. Name empty engines.',
       )
     case 'source-changed':
       throw new StartRefusedError(
         found.isFinished
-          ? 'This installation has been moved to these engines, and was used since: what it took then is not there.'
-          : 'A move of this installation to these engines has begun, and it was used since: what was moved is not ' +
-              'what it holds now. Empty the engines, then migrate again.',
+          ? 'This installation was moved to these engines and used afterwards: data that it accepted since is not there.'
+          : 'A move of this installation to these engines has begun, and the installation was used afterwards: ' +
+              'the moved data is out of date. Empty the engines, then migrate again.',
       )
   }
 }
@@ -125,7 +127,7 @@ async function lockForMove(database: Database): Promise<() => Promise<void>> {
   if (!lock!.taken) {
     connection.release()
     throw new StartRefusedError(
-      'Another process moves to this database now. Let it end, or end it.',
+      'Another process is migrating to this database. Wait until it ends, or stop it.',
     )
   }
   return async () => {
@@ -135,7 +137,7 @@ async function lockForMove(database: Database): Promise<() => Promise<void>> {
 }
 
 /** Adds the name of the failing engine and its setting to the error. */
-async function explained<Result>(
+async function explainEngineErrors<Result>(
   engine: string,
   variable: string,
   act: () => Promise<Result>,

@@ -15,7 +15,7 @@ export async function requireEmptyDatabase(database: Database): Promise<void> {
     const sql = poolOf(database, schema)
     for (const table of await listTables(sql)) {
       if (table === 'schema_migrations' || (await isEmptyTable(sql, table))) continue
-      throw holdsData(`PostgreSQL has rows in ${schema}.${table}`)
+      throw engineInUse(`PostgreSQL has rows in ${schema}.${table}`)
     }
   }
 }
@@ -30,7 +30,7 @@ export async function requireEmptyUsageStore(usageStore: UsageStore): Promise<vo
     const [found] = await usageStore.query<{ rows: string }>(
       `SELECT count() AS rows FROM (SELECT 1 FROM ${table} LIMIT 1)`,
     )
-    if (Number(found!.rows) > 0) throw holdsData(`ClickHouse has rows in ${table}`)
+    if (Number(found!.rows) > 0) throw engineInUse(`ClickHouse has rows in ${table}`)
   }
 }
 
@@ -38,7 +38,7 @@ export async function requireEmptyLog(log: EventLog): Promise<void> {
   for (const topic of environments.map(usageTopic)) {
     for (let partition = 0; partition < log.partitionCount(topic); partition += 1) {
       if ((await log.head(topic, partition)) > 0) {
-        throw holdsData(`Kafka has records in ${topic}/${partition}`)
+        throw engineInUse(`Kafka has records in ${topic}/${partition}`)
       }
     }
   }
@@ -53,19 +53,19 @@ export async function requireEmptyHotState(
   partitionCount: (topic: string) => number,
 ): Promise<void> {
   if ((await hotState.readDocument(publicationsStartKey)) !== undefined) {
-    throw holdsData('Redis has the keys and customers of an installation')
+    throw engineInUse('Redis has the keys and customers of an installation')
   }
   for (const environment of environments) {
     for (let partition = 0; partition < partitionCount(usageTopic(environment)); partition += 1) {
       if ((await hotState.appliedOffset(environment, partition)) > 0) {
-        throw holdsData('Redis has the counts of an installation')
+        throw engineInUse('Redis has the counts of an installation')
       }
     }
   }
 }
 
-function holdsData(what: string): StartRefusedError {
+function engineInUse(what: string): StartRefusedError {
   return new StartRefusedError(
-    `The engines are in use: ${what}. Nothing is ever overwritten: name empty ones, or empty them yourself.`,
+    `The engines are in use: ${what}. A move never overwrites data: name empty engines, or empty these yourself.`,
   )
 }

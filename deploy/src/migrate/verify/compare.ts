@@ -34,7 +34,9 @@ export async function compareSides(source: Source, target: Target): Promise<Comp
       ['environment', 'provider', ...columns.map(([, title]) => title)],
       lines.map(cellsOf),
     ),
-    ...(isTailSame ? [] : ['The records in the log are not those of the source, or not in order.']),
+    ...(isTailSame
+      ? []
+      : ['The records in the log differ from those of the source, or are in another order.']),
   ].join('\n\n')
   return { isSame: isTailSame && [...tables, ...lines].every(({ isSame }) => isSame), report }
 }
@@ -114,7 +116,7 @@ async function isSameTail(
   for await (const record of readTail(source, environment)) {
     const moved = movedRecord(record, target, environment)
     const cursor = cursors[moved.partition]!
-    if (cursor.isAtEnd || !(await cursor.isNext(moved))) return false
+    if (cursor.isAtEnd || !(await cursor.takeIfEqual(moved))) return false
   }
   return cursors.every((cursor) => cursor.isAtEnd)
 }

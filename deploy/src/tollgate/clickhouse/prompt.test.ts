@@ -7,7 +7,7 @@ import { StatementRefusedError } from '@tollgate/platform/usage-store/clickhouse
 import { expect, test } from 'vitest'
 import { openPrompt } from './prompt.ts'
 
-test('runs a statement when its semicolon comes, shows errors, and keeps the lines', async () => {
+test('runs a statement at its semicolon, shows errors, and stores the history', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-prompt-'))
   const historyFile = join(folder, 'data-team', 'history')
   const [input, output] = [new PassThrough(), new PassThrough()]

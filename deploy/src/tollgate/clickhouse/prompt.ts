@@ -17,7 +17,7 @@ const prompt = 'tollgate :) '
 const continued = '         -> '
 const historyMax = 500
 
-const help = `A statement ends with a semicolon. \\q or Ctrl-D leaves, Ctrl-C drops the statement.\n`
+const help = `End a statement with a semicolon. \\q or Ctrl-D exits, Ctrl-C cancels the statement.\n`
 
 /** Reads statements from the terminal until \q or the end of the input. */
 export async function openPrompt(options: PromptOptions): Promise<void> {

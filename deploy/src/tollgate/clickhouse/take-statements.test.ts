@@ -12,6 +12,6 @@ test.each([
   ],
   [`SELECT 'open;`, [], `SELECT 'open;`],
   ['SELECT /* open;', [], 'SELECT /* open;'],
-])('cuts %j', (text, statements, rest) => {
+])('splits %j', (text, statements, rest) => {
   expect(takeStatements(text)).toEqual({ statements, rest })
 })

@@ -28,12 +28,12 @@ function tables(name: string, all: readonly CommandWords[]): string[] {
     '  case "$1" in',
     ...all
       .filter(({ commands }) => commands.length > 0)
-      .map(({ path, commands }) => `    '${path}') echo '${joined(commands)}' ;;`),
+      .map(({ path, commands }) => `    '${path}') echo '${joinWords(commands)}' ;;`),
     '  esac',
     '}',
     `_${name}_options() {`,
     '  case "$1" in',
-    ...all.map(({ path, options }) => `    '${path}') echo '${joined(options)}' ;;`),
+    ...all.map(({ path, options }) => `    '${path}') echo '${joinWords(options)}' ;;`),
     '  esac',
     '}',
     `_${name}_values() {`,
@@ -124,6 +124,6 @@ function fish(name: string, all: readonly CommandWords[]): string {
   ].join('\n')
 }
 
-function joined(words: readonly { readonly word: string }[]): string {
+function joinWords(words: readonly { readonly word: string }[]): string {
   return words.map(({ word }) => word).join(' ')
 }

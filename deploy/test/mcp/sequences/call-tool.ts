@@ -6,7 +6,7 @@ import type { Player } from './player.ts'
 import type { Era } from './step.ts'
 
 /** The end of a call as seen by its client. */
-export type Ended =
+export type CallOutcome =
   | { readonly kind: 'served' | 'tool error' | 'error' | 'paywall' | 'gone' | 'refused' }
   /** The user is asked to pay. */
   | { readonly kind: 'paywall question'; readonly state: string }
@@ -35,12 +35,12 @@ const triesMax = 150
 export async function callTool(
   party: Place,
   call: ToolCall,
-): Promise<{ readonly ended: Ended; readonly life: string }> {
+): Promise<{ readonly ended: CallOutcome; readonly life: string }> {
   const { world } = party.market
   for (let tries = 0; tries < triesMax; tries++) {
     const life = world.lifeOf(call.proxy)
     const before = world.origin.executionsOf(call.given.mark)
-    const ended = endOf(await sendCall(party, call))
+    const ended = outcomeOfReply(await sendCall(party, call))
     if (ended !== undefined) return { ended, life }
     const executions = world.origin.executionsOf(call.given.mark) - before
     if (executions > 0)
@@ -117,14 +117,14 @@ async function sessionOf(
 }
 
 /** Returns undefined for a call that did not begin and can be repeated. */
-export function endOf(reply: HttpReply): Ended | undefined {
+export function outcomeOfReply(reply: HttpReply): CallOutcome | undefined {
   if (reply.kind !== 'answered' || reply.status === 503) return undefined
   if (reply.status === 404) return { kind: 'gone' }
   if (reply.status === 401) return { kind: 'refused' }
-  return endOfMessage(reply.body)
+  return outcomeOfMessage(reply.body)
 }
 
-export function endOfMessage({ result, error }: JsonObject): Ended | undefined {
+export function outcomeOfMessage({ result, error }: JsonObject): CallOutcome | undefined {
   if (error !== undefined) {
     const { code, message } = error as { code: number; message: string }
     if (/cannot be used at the moment/.test(message)) return undefined

@@ -93,26 +93,26 @@ export async function openParty(market: Market, name: string): Promise<Party> {
 
 /** Reads the customer's current limits. All earlier calls must be counted. */
 export async function readLimits({ market, productRef }: Party, player: Player): Promise<void> {
-  const asked = { customerRef: player.reference, productRef }
-  const { status, body } = await market.client.send('POST', '/v1/sdk/limits', asked)
+  const request = { customerRef: player.reference, productRef }
+  const { status, body } = await market.client.send('POST', '/v1/sdk/limits', request)
   const used = usedBy(player)
   if (status !== 200) {
     player.limits = { planRef: undefined, remaining: 0, used }
     return
   }
-  const { withinLimits, remaining, plan } = body as Answered
+  const { withinLimits, remaining, plan } = body as LimitsResponse
   expect(remaining > 0, JSON.stringify(body)).toBe(withinLimits)
   player.limits = { planRef: plan, remaining, used }
 }
 
-type Answered = { withinLimits: boolean; remaining: number; plan: string }
+type LimitsResponse = { withinLimits: boolean; remaining: number; plan: string }
 
 function usedBy({ facts }: Player): Bounds {
   return boundsOf(facts.filter(({ outcome }) => outcome === 'success'))
 }
 
 /** Returns bounds of the units that are left, based on the calls answered since the limits were read. */
-export function leftOf(player: Player): Bounds {
+export function remainingUnits(player: Player): Bounds {
   const { remaining, used } = player.limits
   const now = usedBy(player)
   return {
@@ -124,14 +124,14 @@ export function leftOf(player: Player): Bounds {
 export type Expected = 'gone' | 'open' | 'admitted' | 'paywalled' | 'either'
 
 /** Returns the expected outcome of a call of the tool. */
-export function expectationOf(party: Party, player: Player, toolName: string): Expected {
+export function expectedOutcome(party: Party, player: Player, toolName: string): Expected {
   if (party.isDeleted) return 'gone'
   const tool = party.tools.get(toolName)
   if (tool?.access === 'public') return 'open'
   const { planRef } = player.limits
   if (planRef === undefined) return 'gone'
   if (!isOpenToPlan(party, tool, planRef)) return 'paywalled'
-  const { least, most } = leftOf(player)
+  const { least, most } = remainingUnits(player)
   if (least > 0) return 'admitted'
   return most > 0 ? 'either' : 'paywalled'
 }

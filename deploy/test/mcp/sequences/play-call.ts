@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { callTool, endOf, endOfMessage, sendCall, type Ended, type ToolCall } from './call-tool.ts'
+import {
+  callTool,
+  outcomeOfReply,
+  outcomeOfMessage,
+  sendCall,
+  type CallOutcome,
+  type ToolCall,
+} from './call-tool.ts'
 import { send } from './http-call.ts'
 import type { CallFact } from './ledger.ts'
-import { expectationOf, leftOf, type Expected, type Party } from './party.ts'
+import { expectedOutcome, remainingUnits, type Expected, type Party } from './party.ts'
 import { mayBeHeld, type Player } from './player.ts'
 import type { Step } from './step.ts'
 import { proxyCount } from './world.ts'
@@ -23,15 +30,18 @@ export async function playRepeat(party: Party, step: Played<'repeat'>): Promise<
   }
 }
 
-type Given = Pick<Played<'call'>, 'who' | 'tool' | 'era' | 'ending' | 'key' | 'proxy' | 'opensUrls'>
+type CallStep = Pick<
+  Played<'call'>,
+  'who' | 'tool' | 'era' | 'ending' | 'key' | 'proxy' | 'opensUrls'
+>
 
-async function callOnce(party: Party, step: Given): Promise<void> {
+async function callOnce(party: Party, step: CallStep): Promise<void> {
   const player = party.players[step.who]!
   const { tool, era, proxy, opensUrls } = step
   // Only the stateless versions ask for input within a call.
   const isAsking = step.ending.includes('question')
   const ending = era === 'sessions' && isAsking ? 'result' : step.ending
-  const mark = step.key === null ? markOf(party) : `${party.name}-${step.who}-key-${step.key}`
+  const mark = step.key === null ? nextMark(party) : `${party.name}-${step.who}-key-${step.key}`
   const key = step.key === null ? undefined : `key ${step.key}`
   const call = {
     player,
@@ -74,7 +84,7 @@ export async function playAnswer(party: Party, step: Played<'answer'>): Promise<
     given: step.how === 'other arguments' ? { ...given, more: 1 } : given,
     state: step.how === 'changed state' ? `${question.state.slice(0, -4)}AAAA` : question.state,
   }
-  if (!isOwn) return refuse(party, call)
+  if (!isOwn) return expectRefused(party, call)
   await callAndCheck(party, call, (ended) => {
     if (ended.kind !== 'question') return
     party.questions.push({ ...question, state: ended.state, untilMs: world.nowMs + questionMs })
@@ -82,7 +92,7 @@ export async function playAnswer(party: Party, step: Played<'answer'>): Promise<
 }
 
 /** Checks that the call is neither executed nor recorded. */
-async function refuse(party: Party, call: ToolCall): Promise<void> {
+async function expectRefused(party: Party, call: ToolCall): Promise<void> {
   const { world } = party.market
   const before = world.origin.executionsOf(call.given.mark)
   const { ended } = await callTool(party, call)
@@ -93,17 +103,17 @@ async function refuse(party: Party, call: ToolCall): Promise<void> {
 async function callAndCheck(
   party: Party,
   call: ToolCall,
-  onEnded: (ended: Ended) => void = () => undefined,
+  onEnded: (ended: CallOutcome) => void = () => undefined,
 ): Promise<void> {
   const { world } = party.market
   const { player, tool, given } = call
   for (let tries = 0; ; tries++) {
-    const expected = expectationOf(party, player, tool)
+    const expected = expectedOutcome(party, player, tool)
     const before = world.origin.executionsOf(given.mark)
     const { ended, life } = await callTool(party, call)
     const executions = world.origin.executionsOf(given.mark) - before
-    if (isFreeByAnother(player, call, life)) player.leftCalls += 1
-    note(player, call, ended, life, expected)
+    if (isFreeAtAnotherProxy(player, call, life)) player.leftCalls += 1
+    addFact(player, call, ended, life, expected)
     // The unit of a call whose client disconnected is released a moment later.
     const isPaywall = ended.kind === 'paywall' || ended.kind === 'paywall question'
     const isHeldYet = expected === 'admitted' && isPaywall && mayBeHeld(player, [call.proxy])
@@ -114,12 +124,12 @@ async function callAndCheck(
     const facts = JSON.stringify({
       tool,
       given,
-      left: leftOf(player),
+      left: remainingUnits(player),
       limits: player.limits,
       ended,
     })
-    expect(becameOf(ended, executions), facts).toBe(
-      expected === 'either' ? becameOf(ended, executions) : expected,
+    expect(describeOutcome(ended, executions), facts).toBe(
+      expected === 'either' ? describeOutcome(ended, executions) : expected,
     )
     if (expected === 'admitted' && executions > 0 && tries > 0) player.leftCalls = 0
     const mayCount = ended.kind === 'served' && call.key === undefined
@@ -127,12 +137,12 @@ async function callAndCheck(
     return onEnded(ended)
   }
 
-  function becameOf(ended: Ended, executions: number): string {
+  function describeOutcome(ended: CallOutcome, executions: number): string {
     if (ended.kind === 'gone') return executions === 0 ? 'gone' : 'gone, and ran'
     if (ended.kind === 'paywall' || ended.kind === 'paywall question')
       return executions === 0 ? 'paywalled' : 'paywalled, and ran'
     if (executions !== 1) return `${ended.kind}, and ran ${executions} times`
-    return expectationOf(party, player, tool) === 'open' ? 'open' : 'admitted'
+    return expectedOutcome(party, player, tool) === 'open' ? 'open' : 'admitted'
   }
 }
 
@@ -140,7 +150,7 @@ async function callAndCheck(
  * Returns whether the call is a free repeat of one that another proxy served. Only ingest knows that it is free, and its unit is
  * held until then.
  */
-function isFreeByAnother({ facts }: Player, call: ToolCall, life: string): boolean {
+function isFreeAtAnotherProxy({ facts }: Player, call: ToolCall, life: string): boolean {
   const key = keyOf(call)
   return key !== undefined && facts.some((fact) => fact.key === key && fact.life !== life)
 }
@@ -150,10 +160,10 @@ function keyOf({ key, tool, given }: ToolCall): string | undefined {
 }
 
 /** Adds the record that a call with this end must have. */
-function note(
+function addFact(
   player: Player,
   call: ToolCall,
-  ended: Ended,
+  ended: CallOutcome,
   life: string,
   expected: Expected,
 ): void {
@@ -162,7 +172,7 @@ function note(
   player.facts.push({ tool: call.tool, outcome, key: keyOf(call), life })
 }
 
-function outcomeOf({ kind }: Ended): CallFact['outcome'] | undefined {
+function outcomeOf({ kind }: CallOutcome): CallFact['outcome'] | undefined {
   switch (kind) {
     case 'served':
       return 'success'
@@ -182,18 +192,18 @@ function outcomeOf({ kind }: Ended): CallFact['outcome'] | undefined {
 /** Checks that as many concurrent calls are served as units are left, and that the others get the paywall. */
 export async function playCallsAtOnce(party: Party, step: Played<'calls at once'>): Promise<void> {
   const player = party.players[step.who]!
-  const expected = expectationOf(party, player, step.tool)
-  const left = leftOf(player)
+  const expected = expectedOutcome(party, player, step.tool)
+  const left = remainingUnits(player)
   const { world } = party.market
   const isHeld = mayBeHeld(player, [0, 1])
   const calls = Array.from({ length: step.count }, (_, place): ToolCall => ({
-    ...{ player, tool: step.tool, given: { mark: markOf(party), ending: 'result' } },
+    ...{ player, tool: step.tool, given: { mark: nextMark(party), ending: 'result' } },
     ...{ era: 'stateless', proxy: (step.proxy + place) % proxyCount },
   }))
   const ends = await Promise.all(calls.map((call) => callTool(party, call)))
   for (const [place, { ended, life }] of ends.entries()) {
     const call = calls[place]!
-    note(player, call, ended, life, expected)
+    addFact(player, call, ended, life, expected)
     const ran = world.origin.executionsOf(call.given.mark)
     expect(ran, `${ended.kind} at once`).toBe(ended.kind === 'served' ? 1 : 0)
   }
@@ -205,7 +215,7 @@ type AtOnce = {
   readonly player: Player
   readonly isHeld: boolean
   readonly expected: Expected
-  readonly left: ReturnType<typeof leftOf>
+  readonly left: ReturnType<typeof remainingUnits>
   readonly served: number
   readonly wanted: number
 }
@@ -227,14 +237,14 @@ export async function playBatch(party: Party, step: Played<'batch'>): Promise<vo
   const player = party.players[step.who]!
   const { world } = party.market
   const { url } = party
-  const marks = step.tools.map(() => markOf(party))
+  const marks = step.tools.map(() => nextMark(party))
   const body = step.tools.map((name, id) => ({
     ...{ jsonrpc: '2.0', id, method: 'tools/call' },
     params: { name, arguments: { mark: marks[id], ending: 'result' } },
   }))
   const isHeld = mayBeHeld(player, [step.proxy])
-  const expected = step.tools.map((tool) => expectationOf(party, player, tool))
-  const left = leftOf(player)
+  const expected = step.tools.map((tool) => expectedOutcome(party, player, tool))
+  const left = remainingUnits(player)
   const life = world.lifeOf(step.proxy)
   const port = world.portOf(step.proxy)
   const headers = { 'mcp-protocol-version': '2025-03-26' }
@@ -248,7 +258,7 @@ export async function playBatch(party: Party, step: Played<'batch'>): Promise<vo
     expect(new Set(expected)).toEqual(new Set(['gone']))
     return
   }
-  const answers = (reply.body as unknown as JsonObject[]).map(endOfMessage)
+  const answers = (reply.body as unknown as JsonObject[]).map(outcomeOfMessage)
   let [served, unanswered] = [0, 0]
   for (const [place, ended] of answers.entries()) {
     const isRun = ended?.kind === 'served'
@@ -257,7 +267,13 @@ export async function playBatch(party: Party, step: Played<'batch'>): Promise<vo
     if (expected[place] === 'paywalled') expect(ended?.kind ?? 'paywall').toBe('paywall')
     if (ended === undefined) unanswered += 1
     else
-      note(player, { player, tool: step.tools[place]! } as ToolCall, ended, life, expected[place]!)
+      addFact(
+        player,
+        { player, tool: step.tools[place]! } as ToolCall,
+        ended,
+        life,
+        expected[place]!,
+      )
     if (isRun && expected[place] !== 'open') served += 1
   }
   const wanted = expected.filter((each) => each === 'admitted' || each === 'either').length
@@ -275,8 +291,8 @@ export async function playHangUp(party: Party, step: Played<'hang up'>): Promise
   const { tool, era, proxy } = step
   const player = party.players[step.who]!
   const { world } = party.market
-  const expected = expectationOf(party, player, tool)
-  const mark = markOf(party)
+  const expected = expectedOutcome(party, player, tool)
+  const mark = nextMark(party)
   const controller = new AbortController()
   const given = { mark, ending: 'silence' }
   const call = { player, tool, given, era, proxy, signal: controller.signal }
@@ -285,8 +301,8 @@ export async function playHangUp(party: Party, step: Played<'hang up'>): Promise
   const first = await Promise.race([world.origin.whenExecuted(mark), running])
   if (first !== undefined) {
     // The call was refused, and may have been recorded as refused.
-    const ended = endOf(first)
-    if (ended !== undefined) note(player, call, ended, life, expected)
+    const ended = outcomeOfReply(first)
+    if (ended !== undefined) addFact(player, call, ended, life, expected)
     expect(world.origin.executionsOf(mark)).toBe(0)
     return
   }
@@ -297,7 +313,7 @@ export async function playHangUp(party: Party, step: Played<'hang up'>): Promise
   if (expected === 'open') return
   // The proxy waits for an answer that may be on its way before it records the call.
   if (era === 'stateless') await sleep(hangUpMs)
-  note(player, call, { kind: 'error' }, life, expected)
+  addFact(player, call, { kind: 'error' }, life, expected)
   player.leftCalls += 1
 }
 
@@ -310,7 +326,7 @@ async function cancel(party: Party, player: Player, proxy: number): Promise<void
   await send({ port, url, token: player.token, headers, body })
 }
 
-export function markOf(party: Party): string {
+export function nextMark(party: Party): string {
   party.count += 1
   return `${party.name}-${party.count}`
 }

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import { originTools, type Party, type Tool } from './party.ts'
 import type { Player } from './player.ts'
-import { markOf } from './play-call.ts'
+import { nextMark } from './play-call.ts'
 import type { Step } from './step.ts'
 
 type Played<Do extends Step['do']> = Extract<Step, { readonly do: Do }>
@@ -53,8 +53,8 @@ async function buy(party: Party, player: Player): Promise<void> {
   const { market, productRef, planRefs } = party
   const { client } = market
   const customerRef = player.reference
-  const asked = { customerRef, productRef, planRef: planRefs.pro }
-  const intent = await client.send('POST', '/v1/sdk/payment-intents', asked, markOf(party))
+  const request = { customerRef, productRef, planRef: planRefs.pro }
+  const intent = await client.send('POST', '/v1/sdk/payment-intents', request, nextMark(party))
   if (intent.status >= 300) return
   const { processorPaymentId } = intent.body as PaymentIntentBody
   await stripe(party, `payment_intents/${processorPaymentId}/confirm`, {
@@ -97,13 +97,13 @@ export async function playConfigure(party: Party, step: Played<'configure'>): Pr
   const product = `/v1/sdk/products/${productRef}`
   switch (configuration) {
     case 'public':
-      return map(party, tool, { planKeys: [], noPlan: true })
+      return mapTool(party, tool, { planKeys: [], noPlan: true })
     case 'every plan':
-      return map(party, tool, { planKeys: ['free', 'pro', 'credits'] })
+      return mapTool(party, tool, { planKeys: ['free', 'pro', 'credits'] })
     case 'pro alone':
-      return map(party, tool, { planKeys: ['pro'] })
+      return mapTool(party, tool, { planKeys: ['pro'] })
     case 'default plan alone':
-      return map(party, tool, { planKeys: [] })
+      return mapTool(party, tool, { planKeys: [] })
     case 'drop': {
       world.origin.list(
         name,
@@ -142,11 +142,11 @@ type Mapping = {
   readonly noPlan?: true
 }
 
-async function map(party: Party, tool: string, mapping: Mapping): Promise<void> {
+async function mapTool(party: Party, tool: string, mapping: Mapping): Promise<void> {
   const { market, productRef, planRefs, tools, dropped, archivedRefs } = party
   const path = `/v1/sdk/products/${productRef}/mcp/plans`
-  const asked = { toolMapping: [{ name: tool, ...mapping }] }
-  const { status } = await market.client.send('PUT', path, asked)
+  const request = { toolMapping: [{ name: tool, ...mapping }] }
+  const { status } = await market.client.send('PUT', path, request)
   const isKnown = mapping.planKeys.every((key) => !archivedRefs.has(planRefs[key]))
   expect(status, JSON.stringify(mapping)).toBe(isKnown ? 200 : 400)
   if (!isKnown) return

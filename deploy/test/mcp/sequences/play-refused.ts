@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { statelessMeta } from './call-tool.ts'
 import { send, type HttpCall } from './http-call.ts'
-import { expectationOf, type Party } from './party.ts'
+import { expectedOutcome, type Party } from './party.ts'
 import type { Player } from './player.ts'
-import { markOf } from './play-call.ts'
+import { nextMark } from './play-call.ts'
 import type { Step } from './step.ts'
 import { fetchToken, revokeToken } from './token.ts'
 
@@ -13,12 +13,12 @@ type Sent = Pick<HttpCall, 'body'> & Partial<Pick<HttpCall, 'headers' | 'url' | 
 
 /** Sends a message that tries to run a tool without a call. Nothing may run, and nothing may be recorded. */
 export async function playSmuggle(party: Party, step: Played<'smuggle'>): Promise<void> {
-  const mark = markOf(party)
-  const sent = smuggledBy(step, { mark, ending: 'result' })
+  const mark = nextMark(party)
+  const sent = smuggledMessage(step, { mark, ending: 'result' })
   await expectNothing(party, party.players[step.who]!, step.proxy, mark, sent)
 }
 
-function smuggledBy({ how, tool: name }: Played<'smuggle'>, given: object): Sent {
+function smuggledMessage({ how, tool: name }: Played<'smuggle'>, given: object): Sent {
   const params = { name, arguments: given }
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
   const { id: _, ...notification } = call
@@ -51,7 +51,7 @@ function smuggledBy({ how, tool: name }: Played<'smuggle'>, given: object): Sent
 
 export async function playStranger(party: Party, step: Played<'stranger'>): Promise<void> {
   const { market, players, tools } = party
-  const mark = markOf(party)
+  const mark = nextMark(party)
   const player = players[step.who]!
   const params = { name: step.tool, arguments: { mark, ending: 'result' } }
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
@@ -62,7 +62,7 @@ export async function playStranger(party: Party, step: Played<'stranger'>): Prom
       // A server whose tools are all public needs no token.
       const isOpen =
         tools.size > 0 && [...tools.values()].every(({ access }) => access === 'public')
-      if (isOpen && expectationOf(party, player, step.tool) === 'open') return
+      if (isOpen && expectedOutcome(party, player, step.tool) === 'open') return
       return expectNone({ token: undefined })
     }
     case 'made-up token':
@@ -89,7 +89,7 @@ export async function playStranger(party: Party, step: Played<'stranger'>): Prom
 
 /** Checks that the customer's expired token and sessions are refused. */
 export async function expectExpired(party: Party, player: Player): Promise<void> {
-  const mark = markOf(party)
+  const mark = nextMark(party)
   const params = { name: 'basic', arguments: { mark, ending: 'result' } }
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
   await expectNothing(party, player, 0, mark, { body })

@@ -13,7 +13,13 @@ import {
 } from './play-call.ts'
 import { playChange, playConfigure } from './play-change.ts'
 import { expectExpired, playSmuggle, playStranger, playVirtual } from './play-refused.ts'
-import { asAnswered, expectRecorded, readAllLimits, settle, successesOf } from './settle.ts'
+import {
+  compareMeter,
+  expectRecorded,
+  readAllLimits,
+  waitUntilCounted,
+  successesOf,
+} from './wait-until-counted.ts'
 import type { Sequence, Step } from './step.ts'
 import type { World } from './world.ts'
 
@@ -60,7 +66,7 @@ export async function play(
     if (round > 0) {
       world.pass(betweenRoundsMs)
       await world.untilNoticed()
-      await forEach((place) => begin(parties[place]!))
+      await forEach((place) => beginRound(parties[place]!))
     }
     await forEach((place) => playRound(parties[place]!, sequences[place]![round] ?? []))
   }
@@ -71,7 +77,7 @@ export async function play(
 }
 
 /** Begins a round. The tokens and sessions of the previous round have expired. */
-async function begin(party: Party): Promise<void> {
+async function beginRound(party: Party): Promise<void> {
   const { world } = party.market
   for (const player of party.players) {
     await expectExpired(party, player)
@@ -86,7 +92,7 @@ async function begin(party: Party): Promise<void> {
 
 async function playRound(party: Party, steps: readonly Step[]): Promise<void> {
   for (const step of steps) await playStep(party, step)
-  await settle(party)
+  await waitUntilCounted(party)
 }
 
 async function playStep(party: Party, step: Step): Promise<void> {
@@ -111,7 +117,7 @@ async function playStep(party: Party, step: Step): Promise<void> {
       return playVirtual(party, step)
     case 'change':
     case 'configure':
-      await settle(party)
+      await waitUntilCounted(party)
       if (party.isDeleted) return
       await (step.do === 'change' ? playChange(party, step) : playConfigure(party, step))
       return readAllLimits(party)
@@ -135,7 +141,7 @@ async function expectMeters(
     const meter = meters.find(({ name }) => name === toolMeterName(tool))!
     const usage = await client.meterUsage(meter.reference, { from, to })
     const served = successesOf(parties, tool)
-    expect(asAnswered(usage, served), `${tool} ${JSON.stringify(served)}`).toBe('as answered')
+    expect(compareMeter(usage, served), `${tool} ${JSON.stringify(served)}`).toBe('as answered')
   }
   const meterRef = await live.client.requestsMeter()
   for (const outcome of ['success', 'fail', 'paywall']) {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { play } from './play.ts'
 import { anySequence, type Sequence } from './step.ts'
 import { World } from './world.ts'
@@ -10,8 +10,8 @@ import { World } from './world.ts'
  * exceeded.
  */
 
-const asked = process.env['TOLLGATE_TEST_MCP_SEQUENCES']
-const sequencesMax = Number(asked ?? 12)
+const configured = process.env['TOLLGATE_TEST_MCP_SEQUENCES']
+const sequencesMax = Number(configured ?? 12)
 
 /** Number of sequences that share one clock. */
 const batchSize = 40
@@ -19,17 +19,14 @@ const batchSize = 40
 const rounds = 2
 
 /** The sequences are the same in each run, unless a number of sequences is set. */
-const firstSeed = asked === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const firstSeed =
+  configured === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
-let world: World
-
-beforeAll(async () => {
-  world = await World.start()
-})
+const world = await World.start()
 afterAll(() => world.stop())
 
 test(
-  'no sequence of calls serves more than is recorded, or records more than was served',
+  'records exactly the served calls for every sequence of calls',
   { timeout: 7_200_000 },
   async () => {
     for (let played = 0; played < sequencesMax; played += batchSize) {
@@ -47,7 +44,7 @@ const repeat = { ...by, do: 'repeat', tool: 'basic', era: 'stateless', inTurn: f
 /* Sequences that broke a rule in the past. */
 test.each<[string, Sequence]>([
   [
-    'repeats of a key, which do not count, leave the units that are left to the calls after them',
+    'leaves the remaining units to later calls after free repeats of a key',
     [
       [
         { ...repeat, ending: 'tool error', key: 1, count: 6 },
@@ -58,7 +55,7 @@ test.each<[string, Sequence]>([
     ],
   ],
   [
-    'a key that another proxy knows leaves its unit, too',
+    'leaves the unit of a key that another proxy knows',
     [
       [
         { ...repeat, ending: 'result', key: 0, count: 4, inTurn: true },

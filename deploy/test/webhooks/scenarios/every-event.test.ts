@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventTypes } from '@tollgate/schemas/event-types'
+import { topUpTerms } from '../../payments/payment-stack.ts'
 import { Deliveries } from './deliveries.ts'
 import { ScenarioWorld } from './scenario-world.ts'
 
@@ -11,22 +12,16 @@ import { ScenarioWorld } from './scenario-world.ts'
 const opensAt = '2026-01-31T12:00:00Z'
 const monthly = { billingCycle: 'monthly' } as const
 
-let world: ScenarioWorld
-let deliveries: Deliveries
-let planRef: string
-
-beforeAll(async () => {
-  world = await ScenarioWorld.open(opensAt)
-  deliveries = await Deliveries.open(world)
-  planRef = await world.createPlan({ ...monthly, price: 1900 })
-})
+const world = await ScenarioWorld.open(opensAt)
+const deliveries = await Deliveries.open(world)
+const planRef = await world.createPlan({ ...monthly, price: 1900 })
 afterAll(async () => {
   await deliveries.close()
   await world.close()
 })
 
 describe('the catalog', () => {
-  test('tells of a product that comes, changes and goes', async () => {
+  test('emits events when a product is created, updated and deleted', async () => {
     const { reference } = await world.createProduct({ name: 'Maps', productType: 'API' })
     const path = `/v1/sdk/products/${reference}`
     await world.call('PUT', path, { name: 'World maps' })
@@ -37,7 +32,7 @@ describe('the catalog', () => {
     await deliveries.expect('product.archived', { ...named, status: 'inactive' })
   })
 
-  test('tells of a plan that comes, changes and goes', async () => {
+  test('emits events when a plan is created, updated and deleted', async () => {
     const reference = await world.createPlan({ name: 'Small', ...monthly, price: 500 })
     const path = `/v1/sdk/products/${world.productRef}/plans/${reference}`
     await world.call('PUT', path, { name: 'Tiny' })
@@ -49,7 +44,7 @@ describe('the catalog', () => {
   })
 })
 
-test('a customer comes, changes and goes', async () => {
+test('emits events when a customer is created, updated and deleted', async () => {
   const customerRef = await world.createCustomer()
   const path = `/v1/sdk/customers/${customerRef}`
   await world.call('PATCH', path, { name: 'Ada' }, 'rename-ada')
@@ -66,7 +61,7 @@ test('a customer comes, changes and goes', async () => {
 })
 
 describe('a purchase', () => {
-  test('of another plan takes the place of the one before', async () => {
+  test('replaces the purchase of another plan', async () => {
     const [free, large] = [
       await world.createPlan({ ...monthly, price: 0 }),
       await world.createPlan({ ...monthly, price: 0 }),
@@ -85,7 +80,7 @@ describe('a purchase', () => {
     })
   })
 
-  test('is activated by its first payment, and lost when that is paid back', async () => {
+  test('is activated by its first payment, and ends when that is refunded', async () => {
     const { paymentId, purchase, customerRef } = await world.createHolder(planRef)
     const paid = { customer: customerRef, plan: planRef, amount: 1900, currency: 'usd' }
     const activated = { id: purchase.reference, status: 'active', isRecurring: true, ...paid }
@@ -98,7 +93,7 @@ describe('a purchase', () => {
     await deliveries.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
   })
 
-  test('that is cancelled may come back', async () => {
+  test('can be reactivated after a cancellation', async () => {
     const { purchase } = await world.createHolder(planRef)
     const path = `/v1/sdk/purchases/${purchase.reference}`
     await world.call('POST', `${path}/cancel`, { reason: 'too dear' })
@@ -110,22 +105,22 @@ describe('a purchase', () => {
 })
 
 describe('a payment', () => {
-  test('fails, and another one is canceled', async () => {
+  test('fails, and another one is cancelled', async () => {
     const customerRef = await world.createCustomer()
-    const asked = { productRef: world.productRef, planRef }
-    const declined = await world.createIntent(customerRef, asked)
+    const request = { productRef: world.productRef, planRef }
+    const declined = await world.createIntent(customerRef, request)
     await world.confirm(declined.processorPaymentId, 'pm_card_visa_chargeDeclined')
     await deliveries.expect('payment.failed', {
       processor_payment_intent: declined.processorPaymentId,
       failure_reason: 'generic_decline',
     })
-    const { processorPaymentId } = await world.createIntent(await world.createCustomer(), asked)
+    const { processorPaymentId } = await world.createIntent(await world.createCustomer(), request)
     await world.stripe('POST', `payment_intents/${processorPaymentId}/cancel`)
     const canceled = { processor_payment_intent: processorPaymentId, amount: 1900 }
     await deliveries.expect('payment.canceled', canceled)
   })
 
-  test('is paid back later, or not at all', async () => {
+  test('is refunded, or its refund fails', async () => {
     const { paymentId } = await world.createHolder(planRef, 'pm_card_pendingRefund')
     const { id } = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
     const pending = { processor_refund: id, status: 'pending' }
@@ -135,7 +130,7 @@ describe('a payment', () => {
     await deliveries.expect('payment.refund_failed', failed)
   })
 
-  test('is disputed until that is decided', async () => {
+  test('is disputed until the dispute is closed', async () => {
     const { paymentId } = await world.createHolder(planRef)
     const charge = await world.chargeOf(paymentId)
     const { id } = await world.simulate(`charges/${charge}/dispute`)
@@ -145,7 +140,7 @@ describe('a payment', () => {
     await deliveries.expect('payment.dispute_closed', { ...dispute, status: 'won' })
   })
 
-  test('is paid out, and comes back from the bank', async () => {
+  test('is paid out, and returned by the bank', async () => {
     await world.stripe('POST', 'payment_intents', {
       amount: '500000',
       currency: 'usd',
@@ -153,8 +148,8 @@ describe('a payment', () => {
       return_url: 'https://shop.example/back',
       confirm: 'true',
     })
-    const asked = { amount: '1000', currency: 'usd' }
-    const { id } = await world.stripe('POST', 'payouts', asked)
+    const request = { amount: '1000', currency: 'usd' }
+    const { id } = await world.stripe('POST', 'payouts', request)
     await world.simulate(`payouts/${id}/move`, { status: 'paid' })
     const payout = { processor_payout: id, amount: 1000, currency: 'usd' }
     await deliveries.expect('payout.paid', { ...payout, status: 'paid' })
@@ -175,7 +170,7 @@ describe('credits', () => {
     customerRef = await world.createCustomer()
   })
 
-  test('are given and corrected', async () => {
+  test('are granted and adjusted', async () => {
     const granted = { credits: 5_000, reason: 'welcome' }
     await world.call('POST', `/v1/sdk/customers/${customerRef}/credits`, granted)
     await deliveries.expect('customer.credit.granted', balance(5_000, 5_000))
@@ -221,37 +216,30 @@ describe('credits', () => {
     await deliveries.expect('customer.credit.exhausted', balance(0, -500))
   })
 
-  test('are not bought again by a card that is turned down', async () => {
+  test('are not topped up with a declined card', async () => {
     const payer = await world.createCustomer()
-    const autoRecharge = {
-      enabled: true,
-      triggerType: 'balance',
-      currency: 'USD',
-      thresholdAmountMajor: 5,
-      topupAmountMajor: 20,
-    }
-    const topUp = { purpose: 'credit_topup', amount: 1_000, currency: 'USD', autoRecharge }
-    await world.pay(payer, topUp)
-    await world.spoilCard(payer)
+    const topUp = { purpose: 'credit_topup', amount: 1_000, currency: 'USD' }
+    await world.pay(payer, { ...topUp, autoRecharge: topUpTerms })
+    await world.makeCardDecline(payer)
     const path = `/v1/ui/customers/${payer}/credits/adjustments`
     await world.call('POST', path, { amount: -60_000, reason: 'used' })
     await deliveries.expect('customer.credit.auto_topup_failed', { customerRef: payer })
   })
 })
 
-describe('as time goes by', () => {
-  test('a checkout is completed, and another one abandoned', async () => {
+describe('scheduled changes', () => {
+  test('emits events for a completed and an abandoned checkout', async () => {
     const free = await world.createPlan({ ...monthly, price: 0 })
     const customerRef = await world.createCustomer()
     await world.checkOut(customerRef, 'activate', free)
     const session = { customer: customerRef, product: world.productRef }
     await deliveries.expect('checkout_session.completed', { ...session, status: 'used' })
     const visitor = await world.createCustomer()
-    const asked = { customerRef: visitor, productRef: world.productRef, planRef }
+    const request = { customerRef: visitor, productRef: world.productRef, planRef }
     const { checkoutUrl } = await world.call<{ checkoutUrl: string }>(
       'POST',
       '/v1/sdk/checkout-sessions',
-      asked,
+      request,
     )
     const opened = { customer: visitor, url: checkoutUrl, amount: 1900, plan: planRef }
     await deliveries.expect('checkout_session.created', { ...opened, status: 'active' })
@@ -259,7 +247,7 @@ describe('as time goes by', () => {
     await deliveries.expect('checkout_session.expired', { ...opened, status: 'expired' })
   })
 
-  test('trials end: paid, free, or unpaid', async () => {
+  test('emits events when trials end: paid, free or unpaid', async () => {
     const paid = await world.createPlan({ ...monthly, price: 1900, trialDays: 14 })
     const free = { ...monthly, type: 'hybrid', basePrice: 0, creditsPerUnit: 100, trialDays: 14 }
     const byUse = await world.createPlan(free)
@@ -285,7 +273,7 @@ describe('as time goes by', () => {
     await deliveries.expect('purchase.suspended', { customer: others[1], status: 'suspended' })
   })
 
-  test('periods end: renewed, billed, cancelled, or not paid', async () => {
+  test('emits events when periods end: renewed, billed, cancelled or unpaid', async () => {
     const at = '2026-02-14T13:00:00Z'
     const renewing = await world.createHolder(planRef)
     const failing = await world.createHolder(planRef)
@@ -297,7 +285,7 @@ describe('as time goes by', () => {
     const { productRef } = world
     await world.client.recordUsage({ customerRef, productRef, units: 250 })
     await world.call('POST', `/v1/sdk/purchases/${leaving.purchase.reference}/cancel`, {})
-    await world.spoilCard(failing.customerRef)
+    await world.makeCardDecline(failing.customerRef)
 
     await world.runJob('reminders', '2026-03-12T13:00:00Z')
     const [periodStart, periodEnd] = [at, '2026-03-14T13:00:00Z'].map(
@@ -338,18 +326,18 @@ describe('as time goes by', () => {
   })
 })
 
-test('what happens in live says so, and is told to nobody who asked in sandbox', async () => {
+test('marks live events, and sends none of them to sandbox endpoints', async () => {
   const { reference } = await world.live.createProduct({ name: 'Search' })
   const { body } = await world.live.send('GET', '/v1/ui/events')
   expect(body).toMatchObject({ events: [{ type: 'product.created', livemode: true }] })
   const { productRef } = world
   await world.call('PUT', `/v1/sdk/products/${productRef}`, { name: 'Search everything' })
   await deliveries.expect('product.updated', { id: productRef })
-  const told = deliveries.events().map(({ data }) => data.object['id'])
-  expect(told).not.toContain(reference)
+  const emittedEvents = deliveries.events().map(({ data }) => data.object['id'])
+  expect(emittedEvents).not.toContain(reference)
 })
 
-test('each of them has arrived once, and the others were none of ours', async () => {
+test('has delivered every event type, each event once', async () => {
   const events = deliveries.events()
   const types = new Set(events.map(({ type }) => type))
   expect([...types].toSorted()).toEqual(eventTypes.toSorted())

@@ -142,14 +142,14 @@ export class ScenarioWorld {
     return purchases.find(({ status }) => status === 'active') ?? purchases[0]!
   }
 
-  createIntent(customerRef: string, asked: object): Promise<PaymentIntentBody> {
-    const body = { customerRef, ...asked }
+  createIntent(customerRef: string, request: object): Promise<PaymentIntentBody> {
+    const body = { customerRef, ...request }
     return this.call('POST', '/v1/sdk/payment-intents', body, randomUUID())
   }
 
   /** The customer pays with the card, which is saved if a later charge needs it. Returns the processor's id of the payment. */
-  async pay(customerRef: string, asked: object, card = 'pm_card_visa'): Promise<string> {
-    const { processorPaymentId } = await this.createIntent(customerRef, asked)
+  async pay(customerRef: string, request: object, card = 'pm_card_visa'): Promise<string> {
+    const { processorPaymentId } = await this.createIntent(customerRef, request)
     await this.confirm(processorPaymentId, card)
     const path = `/v1/sdk/payment-intents/${processorPaymentId}/process`
     const done = await this.call<ProcessedPaymentBody>('POST', path, { customerRef })
@@ -202,7 +202,7 @@ export class ScenarioWorld {
   }
 
   /** Makes the bank decline the saved card from now on. */
-  async spoilCard(customerRef: string): Promise<void> {
+  async makeCardDecline(customerRef: string): Promise<void> {
     const sql = this.stack.database.in('sandbox')
     const [row] = await sql<{ processor_customer_id: string }[]>`
       select processor_customer_id from processor_customers where customer_ref = ${customerRef}`
@@ -219,11 +219,11 @@ export class ScenarioWorld {
   /** Opens a checkout and presses one of its buttons, like the customer's browser. */
   async checkOut(customerRef: string, how: 'activate' | 'trial', planRef: string): Promise<void> {
     const { baseUrl } = this.stack
-    const asked = { customerRef, productRef: this.productRef }
+    const request = { customerRef, productRef: this.productRef }
     const session = await this.call<{ sessionId: string }>(
       'POST',
       '/v1/sdk/checkout-sessions',
-      asked,
+      request,
     )
     const link = `${baseUrl}/customer/checkout?id=${session.sessionId}`
     const opened = await fetch(link, { redirect: 'manual' })

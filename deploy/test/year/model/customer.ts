@@ -9,7 +9,7 @@ import {
   type ModelLine,
   type Sale,
 } from './invoices.ts'
-import { carriedBy } from './chains.ts'
+import { continuationsOf } from './chains.ts'
 import { isChargedBack } from './disputes.ts'
 import { suspend } from './jobs.ts'
 import { creditsFor, type ModelCurrency, type ModelTax } from './money.ts'
@@ -20,13 +20,13 @@ import {
   endAt,
   givesAccess,
   isOpen,
-  settleEnd,
+  endIfDue,
   type Begin,
 } from './purchase.ts'
 import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
 import type { ModelRecharge } from './recharge.ts'
 import { costOf, switchTo, type ModelSwitch } from './switch.ts'
-import { undo } from './undo.ts'
+import { undoPlanChange } from './undo.ts'
 import { ModelWallet, type ModelGrant } from './wallet.ts'
 
 /** A purchase of credits. */
@@ -38,12 +38,12 @@ export type CreditSale = {
 }
 
 /** Work that a process left undone when it died after billing usage. */
-export type LeftByDeath = {
+export type UnfinishedCharges = {
   /** Times at which invoices without an attempt are charged, by each of their lines. */
   readonly charges: ReadonlyMap<string, number>
 }
 
-export const nothingLeft: LeftByDeath = { charges: new Map() }
+export const noUnfinishedCharges: UnfinishedCharges = { charges: new Map() }
 
 /** Behaviour of a saved card at every future charge. Undefined if no card is saved. */
 export type CardHabit = 'pays' | 'declines'
@@ -68,7 +68,7 @@ export class ModelCustomer {
    * read from the installation. `carried` checks that none is lost.
    */
   carriedIn: ReadonlyMap<string, bigint> = new Map()
-  left: LeftByDeath = nothingLeft
+  unfinished: UnfinishedCharges = noUnfinishedCharges
   recharge: ModelRecharge | undefined
   /** Number of the saved card. */
   card: number | undefined
@@ -111,15 +111,18 @@ export class ModelCustomer {
   }
 
   /** Returns the time of the charge if no process has attempted it yet. */
-  leftCharge({ reference }: ModelPurchase, lines: readonly ModelLine[]): number | undefined {
-    return this.left.charges.get(keyOf(reference, lines))
+  unfinishedChargeAt(
+    { reference }: ModelPurchase,
+    lines: readonly ModelLine[],
+  ): number | undefined {
+    return this.unfinished.charges.get(keyOf(reference, lines))
   }
 
   /** Deletes the customer: nothing continues and nothing is charged. */
   delete(at: number): void {
     for (const purchase of this.purchases) {
       const isOver =
-        settleEnd(purchase, at) || !(isOpen(purchase) || purchase.status === 'suspended')
+        endIfDue(purchase, at) || !(isOpen(purchase) || purchase.status === 'suspended')
       if (!isOver) {
         purchase.cancelledAt = at
         endAt(purchase, 'cancelled', at)
@@ -140,14 +143,14 @@ export class ModelCustomer {
   }
 
   /** A dispute is lost for an invoice, and perhaps a purchase. The card is no longer charged. */
-  lose(invoice: ModelInvoice, purchase: ModelPurchase | undefined, at: number): void {
+  loseDispute(invoice: ModelInvoice, purchase: ModelPurchase | undefined, at: number): void {
     invoice.isLost = true
     if (invoice.paidBy !== undefined) this.#lostCards.add(invoice.paidBy)
     if (this.recharge !== undefined && this.charge() === 'no card') {
       Object.assign(this.recharge, { status: 'pending_setup', failures: 0 })
     }
     if (purchase === undefined) return
-    const last = carriedBy(this.purchases, purchase).at(-1)
+    const last = continuationsOf(this.purchases, purchase).at(-1)
     if (last?.plan.price === 0) return
     const { status } = last ?? purchase
     const isOpenPaid = status === 'active' || status === 'past_due'
@@ -176,12 +179,12 @@ export class ModelCustomer {
     return ofProduct.findLast(isOpen) ?? ofProduct.at(-1)
   }
 
-  held(productRef: string, at: number): ModelPurchase | undefined {
+  activePurchase(productRef: string, at: number): ModelPurchase | undefined {
     const last = this.latest(productRef)
     return last !== undefined && givesAccess(last, at) ? last : undefined
   }
 
-  hasHad(plan: ModelPlan): boolean {
+  hasHadPlan(plan: ModelPlan): boolean {
     return this.purchases.some((purchase) => purchase.plan === plan)
   }
 
@@ -201,7 +204,7 @@ export class ModelCustomer {
 
   /** Returns the result of the operation of the same name (3.9). */
   activate(productRef: string, plan: ModelPlan, at: number) {
-    if (this.held(productRef, at)?.plan === plan) return 'already_active'
+    if (this.activePurchase(productRef, at)?.plan === plan) return 'already_active'
     if (this.owes(productRef)) return 'payment_required'
     const isFree = plan.price === 0 && plan.type === 'recurring'
     const change = this.#switchTo(productRef, plan, at)
@@ -229,7 +232,8 @@ export class ModelCustomer {
   /** Applies a full refund. Purchases that continued its period for the difference end too. */
   refund(purchase: ModelPurchase, at: number): void {
     if (purchase.status === 'refunded') return
-    for (const carried of undo(this.purchases, purchase, at)) this.#takeBackChange(carried, at)
+    for (const carried of undoPlanChange(this.purchases, purchase, at))
+      this.#takeBackChange(carried, at)
   }
 
   /** Issues an opposite invoice for the amount that a change carried, while all of it is still carried. */
@@ -317,7 +321,7 @@ export class ModelCustomer {
   }
 
   #switchTo(productRef: string, plan: ModelPlan, at: number): ModelSwitch | undefined {
-    return switchTo(plan, this.held(productRef, at), !this.#hasPaidFor(plan), at)
+    return switchTo(plan, this.activePurchase(productRef, at), !this.#hasPaidFor(plan), at)
   }
 
   #feeOf(plan: ModelPlan): bigint {
@@ -332,7 +336,7 @@ export class ModelCustomer {
     const firstCap = change?.cap
     const sharing = firstCap === undefined ? last : undefined
     const allowance = sharedAllowance(sharing, started, isPaid, next.at)
-    const hasLapsed = last !== undefined && settleEnd(last, next.at)
+    const hasLapsed = last !== undefined && endIfDue(last, next.at)
     const replaces = last !== undefined && !hasLapsed && isOpen(last)
     // A suspended purchase does not become active again next to another one.
     const isOver = replaces || (last !== undefined && last.status === 'suspended')

@@ -1,4 +1,4 @@
-import { carriersOf } from './chains.ts'
+import { predecessorsOf } from './chains.ts'
 import type { ModelInvoice } from './invoices.ts'
 import type { ModelPurchase } from './records.ts'
 
@@ -7,8 +7,8 @@ import type { ModelPurchase } from './records.ts'
  * newest period, of its last usage bill if its periods cost nothing in advance, or the payment that bought it.
  */
 export function isChargedBack(purchase: ModelPurchase): boolean {
-  const invoices = carriersOf(purchase).flatMap((each) => each.invoices)
-  const carrying = carryingOf(invoices).filter(
+  const invoices = predecessorsOf(purchase).flatMap((each) => each.invoices)
+  const carrying = payingInvoices(invoices).filter(
     ({ isLost, paid, refunded }) => !isLost && paid > refunded,
   )
   return invoices.some(
@@ -18,7 +18,7 @@ export function isChargedBack(purchase: ModelPurchase): boolean {
   )
 }
 
-function carryingOf(invoices: readonly ModelInvoice[]): ModelInvoice[] {
+function payingInvoices(invoices: readonly ModelInvoice[]): ModelInvoice[] {
   for (const kind of ['recurring', 'usage'] as const) {
     const starts = invoices.flatMap((invoice) => startOf(invoice, kind) ?? [])
     if (starts.length === 0) continue

@@ -131,10 +131,10 @@ export type Paid = { readonly at: number; readonly card: number | undefined }
 export function pay(invoice: ModelInvoice, { at, card }: Paid): void {
   if (invoice.status !== 'open') return
   Object.assign(invoice, { paid: dueOf(invoice), paidAt: at, paidBy: card })
-  settle(invoice)
+  markPaid(invoice)
 }
 
-export function payBack(invoice: ModelInvoice, amount: bigint): void {
+export function refundInvoice(invoice: ModelInvoice, amount: bigint): void {
   invoice.refunded += amount
   invoice.status = invoice.refunded === invoice.paid ? 'refunded' : 'partly_refunded'
 }
@@ -152,7 +152,7 @@ export function dropPeriod(invoice: ModelInvoice, at: number): void {
   const back = withTax(price, tax)
   if (back <= dueOf(invoice)) {
     invoice.credited = back
-    if (dueOf(invoice) === 0n) settle(invoice)
+    if (dueOf(invoice) === 0n) markPaid(invoice)
   } else {
     carryOver(invoice)
     invoice.kept = back
@@ -162,10 +162,10 @@ export function dropPeriod(invoice: ModelInvoice, at: number): void {
 /** Carries an amount that the processor does not accept. */
 export function carryOver(invoice: ModelInvoice): void {
   invoice.carried += dueOf(invoice)
-  settle(invoice)
+  markPaid(invoice)
 }
 
-function settle(invoice: ModelInvoice): void {
+function markPaid(invoice: ModelInvoice): void {
   Object.assign(invoice, { status: 'paid', nextCharge: null })
 }
 
@@ -184,8 +184,8 @@ function sum(lines: readonly ModelLine[]): bigint {
 /** Formats an invoice as one line for comparison. */
 export function describe({ lines, status, ...amounts }: DescribedInvoice): string {
   const { total, carried, credited, paid, refunded } = amounts
-  const said = `total ${total} carried ${carried} credited ${credited} paid ${paid} refunded ${refunded}`
-  return `${status} ${said}: ${lines.map(describeLine).toSorted().join(', ')}`
+  const description = `total ${total} carried ${carried} credited ${credited} paid ${paid} refunded ${refunded}`
+  return `${status} ${description}: ${lines.map(describeLine).toSorted().join(', ')}`
 }
 
 type DescribedInvoice = Pick<

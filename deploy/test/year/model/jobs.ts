@@ -10,7 +10,7 @@ import {
   type Sale,
 } from './invoices.ts'
 import type { ModelCurrency } from './money.ts'
-import { endAt, isEnding, isOpen, noRetries, settleEnd } from './purchase.ts'
+import { endAt, isEnding, isOpen, noRetries, endIfDue } from './purchase.ts'
 import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
 import { billNextUsage, waitsForUsage } from './usage.ts'
 
@@ -22,7 +22,7 @@ type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => voi
 type Customer = {
   readonly usage: readonly UsageRecord[]
   readonly currency: ModelCurrency
-  leftCharge(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
+  unfinishedChargeAt(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
   charge(): ModelCharge
   /** Number of the card that is charged. */
   readonly card: number | undefined
@@ -31,12 +31,12 @@ type Customer = {
 }
 
 const retryHours = [5, 24, 72]
-const remindedAheadMs = 72 * hourMs
-const givenUpAfterMs = 60 * dayMs
+const reminderLeadMs = 72 * hourMs
+const writeOffAfterMs = 60 * dayMs
 
 /** The jobs by the runner's names, in the order in which it runs them. */
 export const modelJobs: Readonly<Record<string, ModelJob>> = {
-  'ended-purchases': (purchase, at) => void settleEnd(purchase, at),
+  'ended-purchases': (purchase, at) => void endIfDue(purchase, at),
   reminders: remind,
   'trial-expiry': endTrial,
   renewals: (purchase, at, customer) => {
@@ -46,13 +46,13 @@ export const modelJobs: Readonly<Record<string, ModelJob>> = {
   },
   'usage-billing': billUsage,
   'payment-retries': retry,
-  'write-offs': giveUp,
-  'usage-reset': reset,
+  'write-offs': writeOff,
+  'usage-reset': resetUsage,
 }
 
 function remind(purchase: ModelPurchase, at: number): void {
   const { nextBilling, status, remindedOf, autoRenew } = purchase
-  if (nextBilling === null || nextBilling <= at || nextBilling - at > remindedAheadMs) return
+  if (nextBilling === null || nextBilling <= at || nextBilling - at > reminderLeadMs) return
   if (remindedOf === nextBilling || isEnding(purchase)) return
   if (status !== 'trialing' && !(status === 'active' && autoRenew)) return
   purchase.remindedOf = nextBilling
@@ -70,7 +70,7 @@ function endTrial(purchase: ModelPurchase, at: number, customer: Customer): void
     priceLine(purchase, anchor),
     ...(fee === 0n ? [] : [{ kind: 'setup_fee', amount: fee } as const]),
   ]
-  collect(purchase, bill(purchase, charges, at, customer), at, customer)
+  chargeInvoice(purchase, bill(purchase, charges, at, customer), at, customer)
 }
 
 function isRenewable(purchase: ModelPurchase, at: number): boolean {
@@ -113,7 +113,7 @@ function retry(purchase: ModelPurchase, at: number, customer: Customer): void {
   const due = purchase.invoices.filter(
     ({ status, nextCharge }) => status === 'open' && nextCharge !== null && nextCharge <= at,
   )
-  const failed = due.filter((invoice) => !collect(purchase, invoice, at, customer))
+  const failed = due.filter((invoice) => !chargeInvoice(purchase, invoice, at, customer))
   // If several failed at once, it is undefined which of them was the last.
   if (failed.length > 1 && purchase.status === 'past_due') {
     purchase.retries = failed.map(({ failures, nextCharge }) => ({ failures, next: nextCharge }))
@@ -124,10 +124,10 @@ function retry(purchase: ModelPurchase, at: number, customer: Customer): void {
  * Writes off invoices that are no longer charged and have not changed for long. Their usage is no longer owed, and their period
  * never begins.
  */
-function giveUp(purchase: ModelPurchase, at: number): void {
+function writeOff(purchase: ModelPurchase, at: number): void {
   for (const invoice of purchase.invoices) {
     const { status, nextCharge, touchedAt } = invoice
-    if (status !== 'open' || nextCharge !== null || touchedAt + givenUpAfterMs > at) continue
+    if (status !== 'open' || nextCharge !== null || touchedAt + writeOffAfterMs > at) continue
     if (purchase.status === 'suspended') endAt(purchase, 'expired', at)
     if (invoice.status === 'open' && invoice.period === undefined) invoice.status = 'uncollectible'
   }
@@ -141,14 +141,14 @@ function charge(
   customer: Customer,
 ): boolean {
   if (invoice.status === 'draft') return true
-  const left = customer.leftCharge(purchase, invoice.lines)
-  if (left === undefined) return collect(purchase, invoice, at, customer)
+  const left = customer.unfinishedChargeAt(purchase, invoice.lines)
+  if (left === undefined) return chargeInvoice(purchase, invoice, at, customer)
   invoice.nextCharge = left
   return false
 }
 
 /** Charges an invoice. Returns whether it is paid. */
-function collect(
+function chargeInvoice(
   purchase: ModelPurchase,
   invoice: ModelInvoice,
   at: number,
@@ -160,16 +160,16 @@ function collect(
     if (isTooLittle && outcome !== 'no card') carryOver(invoice)
     else if (outcome === 'paid') pay(invoice, { at, card: customer.card })
     else {
-      fail(purchase, invoice, at)
+      recordDecline(purchase, invoice, at)
       return false
     }
   }
-  if (invoice.period === undefined) goOn(purchase, at)
-  else beginPaid(purchase, invoice.period, at)
+  if (invoice.period === undefined) continuePurchase(purchase, at)
+  else beginPaidPeriod(purchase, invoice.period, at)
   return true
 }
 
-function fail(purchase: ModelPurchase, invoice: ModelInvoice, at: number): void {
+function recordDecline(purchase: ModelPurchase, invoice: ModelInvoice, at: number): void {
   invoice.failures += 1
   invoice.touchedAt = at
   const hours = retryHours[invoice.failures - 1]
@@ -225,7 +225,7 @@ const paidEvents: Readonly<Partial<Record<ModelPurchase['status'], string>>> = {
   suspended: 'purchase.activated',
 }
 
-function beginPaid(
+function beginPaidPeriod(
   purchase: ModelPurchase,
   period: { readonly start: number; readonly end: number },
   at: number,
@@ -238,11 +238,11 @@ function beginPaid(
   begin(purchase, event)
   if (status !== 'suspended') return
   purchase.suspensions.at(-1)!.until = at
-  skipMissed(purchase, period.end, at)
+  skipUnpaidPeriods(purchase, period.end, at)
 }
 
 /** A payment for usage begins no period, but a purchase that was past due continues. */
-function goOn(purchase: ModelPurchase, at: number): void {
+function continuePurchase(purchase: ModelPurchase, at: number): void {
   const { status, nextBilling, plan, mode, anchor } = purchase
   const isUnpaid = purchase.invoices.some(
     (invoice) => invoice.status === 'open' && invoice.failures > 0,
@@ -256,11 +256,11 @@ function goOn(purchase: ModelPurchase, at: number): void {
   purchase.suspensions.at(-1)!.until = at
   if (nextBilling === null) return
   const index = indexAt(plan.cycle!, mode, anchor, nextBilling)
-  if (boundary(plan.cycle!, mode, anchor, index + 1) <= at) skipMissed(purchase, 0, at)
+  if (boundary(plan.cycle!, mode, anchor, index + 1) <= at) skipUnpaidPeriods(purchase, 0, at)
 }
 
 /** Skips periods without access, which are not billed. */
-function skipMissed(purchase: ModelPurchase, paidUntil: number, at: number): void {
+function skipUnpaidPeriods(purchase: ModelPurchase, paidUntil: number, at: number): void {
   const { plan, mode, anchor } = purchase
   if (at <= paidUntil) return
   const index = indexAt(plan.cycle!, mode, anchor, at)
@@ -278,7 +278,7 @@ function begin(purchase: ModelPurchase, event: string): void {
   purchase.events.push(event)
 }
 
-function reset(purchase: ModelPurchase, at: number): void {
+function resetUsage(purchase: ModelPurchase, at: number): void {
   const { plan, mode, anchor } = purchase
   while (isOpen(purchase) && purchase.nextReset !== null && purchase.nextReset <= at) {
     const from = purchase.nextReset

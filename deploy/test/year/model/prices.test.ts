@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { dollars, priceOfCredits } from './money.ts'
-import { creditsOf, leftOver, type UsagePrices } from './prices.ts'
+import { creditsOf, unusedUnits, type UsagePrices } from './prices.ts'
 
 /* Verifies the model with the worked examples of the wire contract (4.4, 4.5). */
 
@@ -25,13 +25,13 @@ test.each([
   expect(priceOfCredits(creditsOf(prices, used), dollars)).toBe(cents)
 })
 
-test('units that are left over', () => {
+test('computes unused units', () => {
   const prices: UsagePrices = { limit: 1_000, rate: 1, rollsOver: true }
-  expect(leftOver(prices, 600)).toBe(400)
+  expect(unusedUnits(prices, 600)).toBe(400)
   expect(creditsOf(prices, 2_000, 400)).toBe(1_400n)
 })
 
-test('packages, and tiers by volume', () => {
+test('prices packages, and tiers by volume', () => {
   expect(creditsOf({ rate: 3, package: 100 }, 101)).toBe(600n)
   const byVolume: UsagePrices = { rate: 0, tiers, byVolume: true }
   expect(creditsOf(byVolume, 500)).toBe(25_000n)

@@ -43,7 +43,7 @@ export function creditsOf(prices: UsagePrices, used: number, left = 0, before = 
 }
 
 /** Returns the units carried to the next period. Only the period's own limit counts. */
-export function leftOver({ limit, rollsOver }: UsagePrices, used: number): number {
+export function unusedUnits({ limit, rollsOver }: UsagePrices, used: number): number {
   return rollsOver && limit !== undefined ? Math.max(0, limit - used) : 0
 }
 

@@ -3,7 +3,7 @@ import { dropPeriod } from './invoices.ts'
 import type { ModelPlan } from './plans.ts'
 import type { ModelPurchase } from './records.ts'
 import type { ModelSwitch } from './switch.ts'
-import { emptyBook } from './usage.ts'
+import { emptyUsageBook } from './usage.ts'
 
 export type Begin = {
   readonly productRef: string
@@ -43,7 +43,7 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
     amount,
     events: how === 'paid' ? ['purchase.created', 'purchase.activated'] : ['purchase.created'],
     invoices: [],
-    usageBook: emptyBook(anchor),
+    usageBook: emptyUsageBook(anchor),
   }
 }
 
@@ -69,24 +69,24 @@ export function isEnding({ status, cancelledAt }: ModelPurchase): boolean {
 }
 
 /** Drops unpaid invoices of periods that will not begin because the purchase ends. */
-function forgetUnpaid({ invoices }: ModelPurchase, at: number): void {
+function dropUnpaidPeriods({ invoices }: ModelPurchase, at: number): void {
   for (const invoice of invoices) dropPeriod(invoice, at)
 }
 
 /** An ended purchase shows no time of a retry, although its usage may still be retried. */
-function forgetRetry(purchase: ModelPurchase): void {
+function clearRetry(purchase: ModelPurchase): void {
   purchase.retries = purchase.retries.map(({ failures }) => ({ failures, next: null }))
 }
 
 export function endAt(purchase: ModelPurchase, status: 'cancelled' | 'expired', at: number): void {
   Object.assign(purchase, { status, autoRenew: false, nextBilling: null, endedAt: at })
-  forgetRetry(purchase)
+  clearRetry(purchase)
   purchase.events.push(`purchase.${status}`)
-  forgetUnpaid(purchase, at)
+  dropUnpaidPeriods(purchase, at)
 }
 
 /** Ends the purchase if its end has come. Returns whether it did. */
-export function settleEnd(purchase: ModelPurchase, at: number): boolean {
+export function endIfDue(purchase: ModelPurchase, at: number): boolean {
   if (!isOpen(purchase) || givesAccess(purchase, at)) return false
   endAt(purchase, isEnding(purchase) ? 'cancelled' : 'expired', purchase.end!)
   return true
@@ -105,7 +105,7 @@ export function cancel(purchase: ModelPurchase, at: number): 'done' | 'refused' 
   }
   Object.assign(purchase, { cancelledAt: at, end: until, autoRenew: false, nextBilling: null })
   purchase.events.push('purchase.cancellation_scheduled')
-  forgetUnpaid(purchase, at)
+  dropUnpaidPeriods(purchase, at)
   return 'done'
 }
 
@@ -134,9 +134,9 @@ export function refund(purchase: ModelPurchase, at: number): void {
   if (purchase.status === 'refunded') return
   const endedAt = purchase.endedAt ?? at
   Object.assign(purchase, { status: 'refunded', autoRenew: false, nextBilling: null, endedAt })
-  forgetRetry(purchase)
+  clearRetry(purchase)
   purchase.events.push('purchase.refunded')
   // Usage of a refunded purchase is not billed.
   Object.assign(purchase.usageBook, { billedUntil: null, closesAt: null })
-  forgetUnpaid(purchase, at)
+  dropUnpaidPeriods(purchase, at)
 }

@@ -22,12 +22,15 @@ export type ModelRecharge = RechargeTerms & {
 const failuresMax = 3
 
 /** Sets the terms of automatic top-ups. This resets declines, but keeps the monthly total. */
-export function recharge(terms: RechargeTerms, before: ModelRecharge | undefined): ModelRecharge {
+export function setRechargeTerms(
+  terms: RechargeTerms,
+  before: ModelRecharge | undefined,
+): ModelRecharge {
   const { spent = 0n, month = null } = before ?? {}
   return { ...terms, status: 'active', failures: 0, spent, month }
 }
 
-export function isWanted(
+export function isRechargeDue(
   { status, threshold, topUp, cap, ...recharge }: ModelRecharge,
   credits: number,
   currency: ModelCurrency,
@@ -39,11 +42,11 @@ export function isWanted(
 }
 
 /** Returns whether the monthly cap allows at least one top-up with its tax. */
-export function canBeHad({ topUp, cap }: RechargeTerms, tax: ModelTax | undefined): boolean {
+export function fitsMonthlyCap({ topUp, cap }: RechargeTerms, tax: ModelTax | undefined): boolean {
   return cap === undefined || withTax(topUp, tax) <= cap
 }
 
-export function charged(
+export function recordRecharge(
   recharge: ModelRecharge,
   isPaid: boolean,
   tax: ModelTax | undefined,

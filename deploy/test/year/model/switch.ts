@@ -24,7 +24,7 @@ export function switchTo(
   if (plan.proration === 'full' || held === undefined || held.plan === plan) return undefined
   const { plan: before, status, nextBilling, mode, anchor } = held
   const isPaid = status === 'active' && (nextBilling === null || nextBilling > at)
-  if (!isPaid || before.price === 0 || !haveOneCycle(before, plan)) return undefined
+  if (!isPaid || before.price === 0 || !haveSameCycle(before, plan)) return undefined
   const index = indexAt(plan.cycle!, mode, anchor, at)
   const start = boundary(plan.cycle!, mode, anchor, index)
   const end = boundary(plan.cycle!, mode, anchor, index + 1)
@@ -46,7 +46,7 @@ export function costOf({ charges }: ModelSwitch): bigint {
   return charges.reduce((sum, { amount }) => sum + amount, 0n)
 }
 
-function haveOneCycle(one: ModelPlan, other: ModelPlan): boolean {
+function haveSameCycle(one: ModelPlan, other: ModelPlan): boolean {
   const isPeriodic = ({ type }: ModelPlan): boolean => type === 'recurring' || type === 'hybrid'
   return (
     isPeriodic(one) &&

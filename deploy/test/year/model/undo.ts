@@ -1,5 +1,5 @@
 import { boundary, indexAt } from './calendar.ts'
-import { carriedBy, carriersOf, chargesPeriod } from './chains.ts'
+import { continuationsOf, predecessorsOf, chargesPeriod } from './chains.ts'
 import { isChargedBack } from './disputes.ts'
 import type { ModelInvoice } from './invoices.ts'
 import { givesAccess, isOpen, refund } from './purchase.ts'
@@ -10,12 +10,12 @@ import type { ModelPurchase } from './records.ts'
 /**
  * Ends the purchase and those that continued its period for the difference. The replaced purchase continues if it is still paid.
  */
-export function undo(
+export function undoPlanChange(
   purchases: readonly ModelPurchase[],
   refunded: ModelPurchase,
   at: number,
 ): readonly ModelPurchase[] {
-  const carried = carriedBy(purchases, refunded)
+  const carried = continuationsOf(purchases, refunded)
   const undone = [refunded, ...carried.filter(({ plan }) => plan.price > 0)]
   const hadAccess = undone.some((each) => givesAccess(each, at))
   for (const each of undone) {
@@ -23,7 +23,7 @@ export function undo(
   }
   const { before } = refunded
   const isHeld = purchases.some((each) => each.productRef === refunded.productRef && isOpen(each))
-  if (hadAccess && !isHeld && before !== undefined && canGoOn(before, at)) {
+  if (hadAccess && !isHeld && before !== undefined && canContinue(before, at)) {
     restore(before, undone)
     // From now on another purchase may replace it.
     refunded.before = undefined
@@ -31,7 +31,7 @@ export function undo(
   return carried
 }
 
-function canGoOn(before: ModelPurchase, at: number): boolean {
+function canContinue(before: ModelPurchase, at: number): boolean {
   const { status, endedAt, anchor, end } = before
   if (status !== 'expired' || endedAt === null || anchor > endedAt) return false
   if (end !== null && end <= at) return false
@@ -40,7 +40,7 @@ function canGoOn(before: ModelPurchase, at: number): boolean {
 
 /** Returns whether the newest period is paid, either its own or that of the earlier purchases whose period it continues. */
 function isPaid(purchase: ModelPurchase): boolean {
-  const carriers = carriersOf(purchase)
+  const carriers = predecessorsOf(purchase)
   if (carriers.some(({ status }) => status === 'refunded') || isChargedBack(purchase)) return false
   const charging = carriers.flatMap(({ invoices }) => invoices.filter(chargesPeriod))
   const [newest] = charging.toSorted((a, b) => startOf(b) - startOf(a))

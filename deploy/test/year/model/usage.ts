@@ -1,7 +1,7 @@
 import { boundary, dayMs, hourMs, indexAt } from './calendar.ts'
 import type { ModelLine } from './invoices.ts'
 import { priceOfCredits, type ModelCurrency } from './money.ts'
-import { creditsOf, leftOver } from './prices.ts'
+import { creditsOf, unusedUnits } from './prices.ts'
 import type { ModelPurchase, UsageBook, UsageRecord } from './records.ts'
 
 /* Usage bills (4.4, 4.5): each period is billed once, some time after its end. Late usage is on a later bill. */
@@ -12,7 +12,7 @@ const graceMs = hourMs
 /** Maximum lateness of usage in milliseconds. */
 const lateMs = 30 * dayMs
 
-export function emptyBook(anchor: number): UsageBook {
+export function emptyUsageBook(anchor: number): UsageBook {
   return { billed: new Map(), billedUntil: anchor, closesAt: null }
 }
 
@@ -51,7 +51,7 @@ export function billNextUsage(
   const late = lateLines(purchase, ofProduct, currency)
   const units = sum(ofProduct, start, end)
   if (purchase.status === 'suspended' && units === 0 && late.length === 0) return { end, lines: [] }
-  const left = leftOverInto(purchase, start)
+  const left = unitsCarriedInto(purchase, start)
   const before = usedBefore(purchase, ofProduct, start)
   book.billed.set(start, { end, units, before, left })
   const amount = priceOfCredits(creditsOf(plan.usage, units, left, before), currency)
@@ -59,11 +59,11 @@ export function billNextUsage(
 }
 
 /** Returns the units carried into the period. A period that ended without access carries none. */
-function leftOverInto({ plan, usageBook, suspensions }: ModelPurchase, start: number): number {
+function unitsCarriedInto({ plan, usageBook, suspensions }: ModelPurchase, start: number): number {
   const before = [...usageBook.billed.values()].find(({ end }) => end === start)
   const endedWithoutAccess = suspensions.some(({ from, until }) => from < start && start <= until)
   if (before === undefined || endedWithoutAccess) return 0
-  return leftOver(plan.usage!, before.before + before.units)
+  return unusedUnits(plan.usage!, before.before + before.units)
 }
 
 /** Returns the units that other purchases used from the allowance which the first period shares. */

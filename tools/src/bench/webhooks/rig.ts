@@ -10,7 +10,7 @@ import { insertOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import { generateEventId } from '@tollgate/domain/unit-of-work/generate-event-id'
 import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
-import { entries } from '@tollgate/deploy/standalone/entries'
+import { servicePrograms } from '@tollgate/deploy/standalone/service-programs'
 import { findFreePort } from '@tollgate/deploy/standalone/ports'
 import { startSink, type Sink } from './sink-process.ts'
 
@@ -41,7 +41,7 @@ export type Dispatchers = {
 /** Starts a PostgreSQL with normal durability, a receiver, and dispatchers as separate processes of the built program. */
 export async function startRig(
   folder: string,
-  dispatcher: string = entries.webhookDispatcher,
+  dispatcher: string = servicePrograms.webhookDispatcher,
 ): Promise<Rig> {
   const options = { folder: `${folder}/postgres`, port: await findFreePort(new Set()) }
   let postgres = await startEmbeddedPostgres(options)

@@ -4,8 +4,8 @@ import type { SeededRandom } from '../../client/seeded-random.ts'
 import { startInstance, type InstanceOptions } from '../../instance/instance.ts'
 import { killProcess } from '../../instance/process-tree.ts'
 import { dataFolderAt } from '@tollgate/deploy/standalone/data-folder'
-import { entries } from '@tollgate/deploy/standalone/entries'
-import { livingProcesses } from '@tollgate/deploy/standalone/living-processes'
+import { servicePrograms } from '@tollgate/deploy/standalone/service-programs'
+import { runningProcesses } from '@tollgate/deploy/standalone/running-processes'
 import { nodePart } from '@tollgate/deploy/standalone/node-part'
 import { findFreePort, host } from '@tollgate/deploy/standalone/ports'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
@@ -57,7 +57,7 @@ export async function startChaosServices(instanceOptions: InstanceOptions): Prom
     }
     const part = nodePart({
       name: service,
-      entry: built(service === 'ingest' ? entries.ingest : entries.aggregator),
+      entry: built(service === 'ingest' ? servicePrograms.ingest : servicePrograms.aggregator),
       logPath: join(dataFolderAt(options.dataDir).logs, `second-${service}.log`),
       environment: () => ({ ...options.environment, ...environment, ...own }),
     })
@@ -116,7 +116,7 @@ async function waitUntilReplaced(
   const deadline = Date.now() + replacedWithinMs
   for (;;) {
     const pids = await readPids()
-    const living = await livingProcesses(pids)
+    const living = await runningProcesses(pids)
     if (!pids.includes(pid) && living.length === pids.length) return
     if (Date.now() > deadline) throw new Error(`${service} was not started again.`)
     await sleep(pollMs)

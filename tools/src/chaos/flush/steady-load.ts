@@ -1,6 +1,9 @@
-import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
+import { requestWithRetries, defaultRetries } from '@tollgate/deploy/client/request-with-retries'
 import type { SeededRandom } from '../../client/seeded-random.ts'
-import type { TollgateClient, UnexpectedAnswerError } from '@tollgate/deploy/client/tollgate-client'
+import type {
+  TollgateClient,
+  UnexpectedResponseError,
+} from '@tollgate/deploy/client/tollgate-client'
 import { runArrivals } from '../../load/arrivals.ts'
 import { recordInLedgers, type CustomerLedger } from '../../load/ledger.ts'
 import { retryRefusals } from '../../load/usage-load.ts'
@@ -47,7 +50,7 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   let keys = 0
   let isStopped = false
 
-  async function sendBatch(): Promise<void> {
+async function sendBatch(): Promise<void> {
     const some = Array.from({ length: eventsPerRequest }, () => random.pick(ledgers))
     const usages = some.map(({ customerRef }) => ({
       customerRef,
@@ -58,9 +61,9 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     const record = () => client.recordUsages(usages)
     const entries = some.map((ledger) => ({ ledger, units: 1 }))
     await recordInLedgers(entries, () =>
-      askWithRetries(
+      requestWithRetries(
         () => retryRefusals(record, (refusal) => counts.addRefusal(refusal)),
-        patientRetries,
+        defaultRetries,
         () => (counts.resent += eventsPerRequest),
       ),
     )
@@ -93,13 +96,13 @@ class Counts {
   acked = 0
   resent = 0
 
-  addRefusal(refusal: UnexpectedAnswerError): void {
+addRefusal(refusal: UnexpectedResponseError): void {
     if (this.#refusals.size < refusalsMax) {
       this.#refusals.add(`usage was refused: ${refusal.message}`)
     }
   }
 
-  snapshot(): SteadyLoadCounts {
+snapshot(): SteadyLoadCounts {
     const { acked, resent } = this
     const seconds = (performance.now() - this.#beganAtMs) / 1000
     return { seconds, acked, resent, refusals: [...this.#refusals] }

@@ -1,0 +1,222 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { rechargeWallets } from '@tollgate/domain/charging/recharge-wallets'
+import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
+import { pollEvents } from '@tollgate/domain/settlement/poll-events'
+import { reconcilePayments } from '@tollgate/domain/settlement/reconcile-payments'
+import { removeProcessorCustomers } from '@tollgate/domain/settlement/remove-processor-customers'
+import { processInbox, type PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
+import { publishPending } from '@tollgate/domain/publishing/publisher'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { Database } from '@tollgate/platform/database/database'
+import { createLogger } from '@tollgate/platform/observability/logger'
+import {
+  PaymentProcessorUnavailableError,
+  type PaymentProcessor,
+  type ProcessorEvent,
+} from '@tollgate/platform/payments/payment-processor'
+import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish'
+import { closeCustomer, type ClosingParts } from '@tollgate/domain/closing/close-customer'
+import type { MeasuringParts } from '@tollgate/domain/billing/measure-usage'
+import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
+import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { createTrialExpiry } from '@tollgate/billing-runner/jobs/end-trials'
+import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchases'
+import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
+import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
+import { processSlot } from '@tollgate/billing-runner/jobs/process-slot'
+import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
+import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
+import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
+import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
+import type { WalletKey, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import { readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
+import { timestampPastMsMax } from '@tollgate/schemas/limits'
+import {
+  ProcessCrashedError,
+  databaseOf,
+  hotStateOf,
+  processorOf,
+  type CrashingProcess,
+} from './crashing-process.ts'
+import { environment } from './environment.ts'
+import type { Stores } from './stores.ts'
+
+const pollMs = 300_000
+
+/** Settings with which the claims of a dead runner expire immediately. */
+const runnerConfig = {
+  ...readBillingRunnerConfig({
+    TOLLGATE_DATABASE_URL: 'postgres://is-opened-already',
+    TOLLGATE_BILLING_TRIES_MAX: '1',
+    TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
+  }),
+  claimLeaseMs: 0,
+}
+
+export const walletLimits = { waitMs: 0, heldMs: 3_600_000, heldMax: 10_000 }
+
+export const usageGraceMs = runnerConfig.usageGraceMinutes * 60_000
+
+/** Number of runs. Each run uses its own slot. */
+let slots = 0
+
+/** The payment work of the control plane, in a process that may die between any two effects. */
+export class CrashingService {
+  readonly process: CrashingProcess
+  readonly database: Database
+  readonly parts: PaymentJobParts
+  readonly #publisher: PublisherParts
+  readonly #wallets: WalletParts
+  readonly #usage: Pick<Stores, 'usageLog' | 'usageStore'>
+
+  constructor(
+    process: CrashingProcess,
+    stores: Stores,
+    processor: PaymentProcessor,
+    onError: (error: unknown) => void,
+  ) {
+    const { clock, postgres } = stores
+    const logger = createLogger('money', 'silent')
+    logger.error = (fields: unknown) => {
+      const { err } = fields as { err?: unknown }
+      if (!(err instanceof ProcessCrashedError)) onError(err)
+    }
+    this.process = process
+    this.database = databaseOf(process, postgres.database)
+    const now = (): Date => new Date(clock.now())
+    const hotState = hotStateOf(process, stores.hotState)
+    this.#publisher = { database: this.database, hotState, partitionCount: () => 2, now }
+    this.#wallets = { log: stores.usageLog, hotState }
+    this.#usage = stores
+    const crashingProcessor = processorOf(process, processor)
+    const parts = { database: this.database, publisher: this.#publisher, logger }
+    this.parts = {
+      database: this.database,
+      processors: { of: (each) => (each === environment ? crashingProcessor : undefined) },
+      commit: (operation, body) => commitAndPublish(parts, operation, body),
+      hostedUrl: 'https://pay.example',
+      everyone: this.database,
+      now,
+      logger,
+    }
+  }
+
+  /** Publishes pending documents. Called at the start and repeatedly. */
+  async publishPending(): Promise<void> {
+    await publishPending(this.#publisher, 100)
+  }
+
+  operation(providerId: string): Operation {
+    const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
+    return { ...by, providerId, environment, now: this.parts.now() }
+  }
+
+  receive(event: ProcessorEvent): Promise<void> {
+    return receiveEvents(this.database.in(environment), [event], this.parts.now())
+  }
+
+  processInbox(): Promise<boolean> {
+    return processInbox(this.parts, environment)
+  }
+
+  /** Reads events from the processor. If it does not answer in time, the next round tries again. */
+  async pollEvents(): Promise<void> {
+    try {
+      await pollEvents(this.parts, environment, pollMs)
+    } catch (error) {
+      if (!(error instanceof PaymentProcessorUnavailableError)) throw error
+    }
+  }
+
+  reconcilePayments(): Promise<boolean> {
+    return reconcilePayments(this.parts, environment)
+  }
+
+  rechargeWallets(): Promise<boolean> {
+    return rechargeWallets(this.parts, environment)
+  }
+
+  /** Deletes the processor's customers of deleted customers. */
+  removeProcessorCustomers(): Promise<boolean> {
+    return removeProcessorCustomers(this.parts, environment)
+  }
+
+  /** Takes back the credits of refunded payments. */
+  async takeBackCredits(): Promise<boolean> {
+    const { database, logger } = this.parts
+    const wallets: TakeBackParts['wallets'] = {
+      hold: createHoldCredits(this.#wallets, walletLimits),
+      release: createReleaseCredits(this.#wallets),
+      readHot: (name) => this.#readHot(name),
+    }
+    return takeBackCredits({ database, publisher: this.#publisher, logger, wallets }, environment)
+  }
+
+  /** Deletes a customer as the control plane does. */
+  async closeCustomer(
+    providerId: string,
+    reference: string,
+    settle: CustomerSettlement,
+  ): Promise<void> {
+    const { database, commit } = this.parts
+    const closing: ClosingParts = {
+      database,
+      commit,
+      charge: createSavedCardCharger(this.parts),
+      measuring: this.#measuring(),
+      readWallet: (name) => this.#readHot(name),
+      holdCredits: createHoldCredits(this.#wallets, walletLimits),
+      readSeller: () => Promise.resolve({ name: 'Acme' }),
+    }
+    await closeCustomer(closing, this.operation(providerId), reference, settle)
+  }
+
+  /** Returns undefined if the wallet is only known in the ledger. */
+  #readHot(name: WalletKey): Promise<HotWallet | undefined> {
+    return readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
+      if (error instanceof UsageBehindError) return undefined
+      throw error
+    })
+  }
+
+  #measuring(): MeasuringParts {
+    return {
+      eventLog: this.#usage.usageLog,
+      usageStore: this.#usage.usageStore,
+      now: this.parts.now,
+      storedWaitMs: runnerConfig.usageStoredWaitMs,
+    }
+  }
+
+  /** Runs the billing runner for due purchases. */
+  async bill(): Promise<void> {
+    const { logger } = this.parts
+    const parts = { publisher: this.#publisher, logger, limits: runnerConfig }
+    const charging = {
+      charge: createSavedCardCharger(this.parts),
+      delays: { hours: runnerConfig.paymentRetryHours, jitterMs: 0 },
+    }
+    const renewals = createRenewals(charging)
+    const usageBilling = createUsageBilling({
+      charging,
+      renewals,
+      delays: { graceMs: usageGraceMs, lateMs: timestampPastMsMax },
+      measuring: this.#measuring(),
+    })
+    const all = [
+      createEndedPurchases(),
+      createTrialExpiry(charging),
+      renewals,
+      usageBilling,
+      createRetries(charging),
+    ]
+    const stopping = new AbortController().signal
+    for (const job of all) {
+      slots += 1
+      const when = { at: new Date(slots), isByHand: true }
+      await processSlot(parts, job, environment, when, stopping, () => undefined)
+    }
+  }
+}
