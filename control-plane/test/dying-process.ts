@@ -1,17 +1,19 @@
 /*
  * A control plane, or one of the operator's commands, that kills itself (-9) at one of its writes to the hot state:
  * dying-process.ts <before|after> <number of the write> [command ...]
+ *
+ * It imports its own workspace by name like the others, so that it loads the built files, which start sooner than the sources.
  */
 import { join } from 'node:path'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { runService } from '@tollgate/platform/service/run-service'
-import { cliActor } from '../src/cli/open-cli-parts.ts'
+import { cliActor } from '@tollgate/control-plane/cli/open-cli-parts'
 import { createCommandLine } from '@tollgate/platform/cli/command-line'
-import { addManagementCommands } from '../src/cli/program.ts'
-import { readControlPlaneConfig } from '../src/config.ts'
-import { createControlPlane } from '../src/service.ts'
+import { addManagementCommands } from '@tollgate/control-plane/cli/program'
+import { readControlPlaneConfig } from '@tollgate/control-plane/config'
+import { createControlPlane } from '@tollgate/control-plane/service'
 import { aroundWrites } from './around-writes.ts'
 
 const [moment, lastWrite, ...command] = process.argv.slice(2)
