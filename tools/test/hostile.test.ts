@@ -29,11 +29,11 @@ afterAll(async () => {
 test.each([
   [
     'hostile requests meet clear answers, crash nothing and leave nothing behind',
-    checkRequests({ seed, requests: 3_000, connections: 16 }),
+    checkRequests({ seed, requests: 1_500, connections: 16 }),
   ],
   [
     'requests that hide another one are not executed by uWebSockets.js, and nothing of them is stored',
-    checkFraming({ seed, requests: 1_200, connections: 16 }),
+    checkFraming({ seed, requests: 600, connections: 16 }),
   ],
   [
     'connections that are held and hardly used cost healthy clients no answer',
@@ -41,7 +41,7 @@ test.each([
   ],
   [
     'clients that leave at any moment are counted exactly where they were told so',
-    checkAborts({ seed, aborts: 2_000 }),
+    checkAborts({ seed, aborts: 1_000 }),
   ],
   [
     'bodies that never end are cut off, and cost healthy clients no answer',
@@ -57,7 +57,7 @@ test('requests that hide another one are not executed by node:http', async () =>
   const environment = { ...process.env, TOLLGATE_HTTP_FRONT: 'node' }
   const own = await startInstance({ dataDir: ownFolder.path, port: 0, environment })
   try {
-    const check = checkFraming({ seed, requests: 1_200, connections: 16 })
+    const check = checkFraming({ seed, requests: 600, connections: 16 })
     const { lines, problems } = await check(own, () => undefined)
     expect(problems, `seed ${seed}\n${lines.join('\n')}`).toEqual([])
   } finally {
