@@ -52,9 +52,8 @@ export default defineConfig({
           name: 'engines',
           include: [engineTests],
           // `isolate` stays on, because a process keeps schemas of one schema registry, which are wrong at the next one.
-          // These files run after all others, and fewer at a time, because most of them start several servers.
+          // These files run after all others.
           sequence: { groupOrder: 1 },
-          maxWorkers: availableParallelism(),
           globalSetup: [postgresCopies, './deploy/test/engines/global-setup.ts'],
         },
       },
