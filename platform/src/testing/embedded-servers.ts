@@ -134,7 +134,7 @@ async function dropDatabases({ url }: ChdbGatewayProcess): Promise<void> {
     const found = await store.query<{ name: string }>(`
       SELECT name FROM system.databases
       WHERE name NOT IN ('default', 'system', 'INFORMATION_SCHEMA', 'information_schema')`)
-    for (const { name } of found) await store.command(`DROP DATABASE ${name}`)
+    for (const { name } of found) await store.command(`DROP DATABASE \`${name}\``)
   } finally {
     await store.close()
   }
