@@ -1,5 +1,7 @@
-import { rm, statfs } from 'node:fs/promises'
+import { readdir, rm, statfs } from 'node:fs/promises'
 import { freemem } from 'node:os'
+import { join } from 'node:path'
+import { hasEnded } from '@tollgate/platform/processes/process-identity'
 import { copiesVariable } from '@tollgate/platform/testing/copied-postgres'
 import { makeTemporaryFolder } from '../src/standalone/temporary-folder.ts'
 
@@ -18,8 +20,11 @@ const memoryBytesMin = 6 * 2 ** 30
 export default async function provideCopies(): Promise<(() => Promise<void>) | undefined> {
   if (process.env[copiesVariable] !== undefined) return undefined
   const inMemory = process.env['TMPDIR'] === undefined && (await hasMemory())
-  if (inMemory) process.env['TMPDIR'] = memoryFolder
-  const { path } = await makeTemporaryFolder('test-run')
+  if (inMemory) {
+    await removeOfKilledRuns()
+    process.env['TMPDIR'] = memoryFolder
+  }
+  const { path } = await makeTemporaryFolder(`test-run-${process.pid}`)
   process.env[copiesVariable] = path
   if (inMemory) process.env['TMPDIR'] = path
   return () => rm(path, { recursive: true, force: true, maxRetries: 20 })
@@ -28,4 +33,13 @@ export default async function provideCopies(): Promise<(() => Promise<void>) | u
 async function hasMemory(): Promise<boolean> {
   const { bavail, bsize } = await statfs(memoryFolder).catch(() => ({ bavail: 0, bsize: 0 }))
   return Math.min(bavail * bsize, freemem()) >= memoryBytesMin
+}
+
+/** Removes the folders of runs that were killed, because they would fill the memory. */
+async function removeOfKilledRuns(): Promise<void> {
+  for (const name of await readdir(memoryFolder)) {
+    const [, pid] = /^tollgate-test-run-(\d+)-/.exec(name) ?? []
+    if (pid === undefined || !hasEnded(Number(pid))) continue
+    await rm(join(memoryFolder, name), { recursive: true, force: true })
+  }
 }
