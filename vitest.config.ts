@@ -4,7 +4,7 @@ import { LongestFirst } from './deploy/test/longest-first.ts'
 
 const source = { conditions: ['source'] }
 
-/** Tests of adapters on the real engines, which the other project never waits for. */
+/** Tests that need real engines, such as Kafka and Redis. They are a project of their own, so that no other test waits for engines. */
 const engineTests = '*/{src,test}/**/*.engines.test.ts'
 
 const postgresCopies = './deploy/test/postgres-copies.ts'
@@ -12,21 +12,21 @@ const postgresCopies = './deploy/test/postgres-copies.ts'
 export default defineConfig({
   resolve: source,
   ssr: { resolve: source },
-  // Where vitest runs its own files: the global set-up.
+  // Vitest imports the global set-up in this environment.
   environments: { __vitest__: { resolve: source } },
   test: {
-    // One look at a page is four pictures of it, in a browser that shares the machine with all other tests.
+    // The inspection of a page checks it four times, in a browser that shares the machine with all other tests.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Once, on a machine that may be busier than a test allows for; the closing lines name each. What was found by chance
-    // says its seed, and counts at once: the next try would look elsewhere.
+    // A failed test runs once more, because the machine may be busier than the test allows for. The closing lines name each of
+    // them. A failure whose message has a seed was found by random input and counts at once: the second run would try other input.
     retry: { count: 1, condition: /^(?![^]*\bseed\b)/ },
-    // For what takes milliseconds, and seconds on a machine that is busy.
+    // Most polled conditions hold after milliseconds, and after seconds on a busy machine.
     expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
-    // They publish TypeScript under the condition that our own sources are found by, which Node itself cannot load.
+    // Under the condition `source` these packages export TypeScript, which Node cannot load. Vitest transforms it.
     server: { deps: { inline: [/@modelcontextprotocol\/(client|sdk|ext-apps)/, /eventsource/] } },
-    // More than there are cores, because many tests wait: for a process to start, a session or a lease to end.
+    // There are more workers than cores, because many tests wait for a process to start, or for a session or a lease to end.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },
     reporters: [
@@ -39,7 +39,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'default',
-          // Files of one worker share what they import: to load it again for each takes longer than many of them run.
+          // The files of one worker share their imports. Loading them again for each file takes longer than many files run.
           isolate: false,
           include: ['*/{src,test}/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/dist/**', engineTests],
@@ -51,10 +51,9 @@ export default defineConfig({
         test: {
           name: 'engines',
           include: [engineTests],
-          // `isolate` stays on: what a process has learned from one schema registry is wrong at the next.
-          // After all others, and fewer at a time: most of these start several servers of their own.
+          // `isolate` stays on, because a process keeps schemas of one schema registry, which are wrong at the next one.
+          // These files run after all others.
           sequence: { groupOrder: 1 },
-          maxWorkers: availableParallelism(),
           globalSetup: [postgresCopies, './deploy/test/engines/global-setup.ts'],
         },
       },

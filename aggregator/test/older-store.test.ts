@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
 import { environments } from '@tollgate/schemas/environment'
@@ -14,12 +14,7 @@ import { untracedBatches } from '../src/consume/trace-batches.ts'
 import type { Aggregator } from '../src/service.ts'
 import { expectExactlyOnce, ExpectedUsage, readStored } from './expected-usage.ts'
 import { EventGenerator } from './generated-events.ts'
-import {
-  createInstallation,
-  emptyUsageTables,
-  partitionCount,
-  type EmbeddedInstallation,
-} from './installation.ts'
+import { createInstallation, partitionCount, type EmbeddedInstallation } from './installation.ts'
 import { ProcessDied } from './interrupted.ts'
 import { OwnStore } from './own-store.ts'
 import { publishAll, startAggregator, untilAllStored } from './running-aggregator.ts'
@@ -38,23 +33,19 @@ let aggregator: Aggregator | undefined
 let generator: EventGenerator
 let expected: ExpectedUsage
 
-beforeAll(async () => {
-  clickhouse = await OwnStore.start()
-}, timeoutMs)
-
-afterAll(() => clickhouse.stop())
-
+// Each test has its own store. One that is reused starts slower each time, because it still has the tables that were dropped.
 beforeEach(async () => {
-  await emptyUsageTables(clickhouse)
+  clickhouse = await OwnStore.start()
   installation = await createInstallation({}, { ...clickhouse, stop: async () => {} })
   generator = new EventGenerator(1, 20, Date.UTC(2026, 2, 1, 12))
   expected = new ExpectedUsage()
   await publishAll(installation, generator.customerRefs)
-})
+}, timeoutMs)
 
 afterEach(async () => {
   await stop()
   await installation.remove()
+  await clickhouse.stop()
 })
 
 async function start(): Promise<void> {

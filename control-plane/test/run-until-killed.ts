@@ -21,7 +21,7 @@ export async function runUntilKilled(
   onStart: (child: ChildProcess) => void = () => {},
 ): Promise<void> {
   const child = fork(program, [moment, String(write), ...command], {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    execArgv: ['--import', 'tsx'],
     env: {
       PATH: process.env['PATH'],
       TOLLGATE_DATA_DIR: stack.folder,

@@ -16,6 +16,8 @@ import { createCappedProduct, createCustomer } from './offers.ts'
 const shell = promisify(exec)
 const tollgate = fileURLToPath(new URL('../dist/tollgate/main.js', import.meta.url))
 const timeout = 600_000
+/** Kills of the command before it may complete the move. */
+const kills = Number(process.env['TOLLGATE_TEST_MIGRATE_KILLS'] ?? 2)
 const cap = 1_000_000
 const day = 86_400_000
 
@@ -201,7 +203,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
           expect(stopped.output).toContain('Run the same command again to continue')
           expect(stopped.code).toBe(130)
           let output = ''
-          for (let kill = 0; kill < 4; kill += 1) {
+          for (let kill = 0; kill < kills; kill += 1) {
             const afterMs = 1_000 + random() * 7_000
             const signal = 'SIGKILL'
             output += (await runMigrate(from, engines.environment, { afterMs, signal })).output

@@ -62,16 +62,16 @@ test.each(
 })
 
 test.each(['notification', 'DELETE of its session'])(
-  'a call that is cancelled by a %s during its admission is not sent, and ends as cancelled',
+  'does not send a call that a %s cancels during its admission',
   async (how) => {
-    const session = await beginSession(url(), token)
+    const session = await beginSession(url, token)
     origin.seen.length = 0
     let admit = (): void => undefined
     stack.gate.decide = () => new Promise((resolve) => (admit = () => resolve(undefined)))
-    const calling = send(url(), token, toolCall('slow'), session)
+    const calling = send(url, token, toolCall('slow'), session)
     await vi.waitFor(() => expect(stack.gate.admitted).toHaveLength(1))
     const isEnd = how !== 'notification'
-    await send(url(), token, isEnd ? undefined : cancelled, session, isEnd ? 'DELETE' : 'POST')
+    await send(url, token, isEnd ? undefined : cancelled, session, isEnd ? 'DELETE' : 'POST')
     admit()
     expect((await calling).body).toMatchObject({ id: 'slow', error: {} })
     expect(origin.seen.map(({ message }) => message['method'])).not.toContain('tools/call')

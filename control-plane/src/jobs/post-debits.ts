@@ -93,7 +93,7 @@ async function postBatch(
     const batch = { partition, fromOffset, toOffset, debits }
     const outcome = await pool.begin((sql) => postDebits(sql, environment, batch, publisher.now()))
     if (outcome.kind === 'elsewhere') return true
-    for (const { micros, ...unknownWallet } of outcome.strangers) {
+    for (const { micros, ...unknownWallet } of outcome.unknownDebits) {
       const debit = { ...unknownWallet, environment, micros: micros.toString() }
       logger.error({ debit }, 'a debit of an unknown customer was not posted')
     }

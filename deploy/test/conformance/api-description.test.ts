@@ -8,7 +8,7 @@ import { hasPython, runSchemathesis, skippedOperationIds } from './schemathesis.
  * every answer against the description. `npm run test:api` runs more of them.
  */
 
-const examples = Number(process.env['TOLLGATE_TEST_API_EXAMPLES'] ?? 3)
+const examples = Number(process.env['TOLLGATE_TEST_API_EXAMPLES'] ?? 2)
 const phases = process.env['TOLLGATE_TEST_API_PHASES'] ?? 'fuzzing,stateful'
 const timeoutMs = 600_000
 

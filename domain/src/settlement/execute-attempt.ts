@@ -160,9 +160,10 @@ function storeOutcome(
 ): Promise<ExecutedAttempt> {
   return parts.commit(operation, async (work) => {
     const { sql, providerId, now } = work
-    const [, applied] = await together([
+    const [, applied] = await pipelined([
       settleAttempt(sql, providerId, attempt, outcome, message, now, decline),
-      applyPaymentState(work, attempt.intentRef, reading, parts.hostedUrl), applied] = await pipelined([settling, applying])
+      applyPaymentState(work, attempt.intentRef, reading, parts.hostedUrl),
+    ])
     return answered(applied, reading.payment.clientSecret)
   })
 }

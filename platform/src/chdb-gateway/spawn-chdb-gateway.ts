@@ -19,15 +19,16 @@ export type SpawnChdbGatewayOptions = {
   readonly stopTimeoutMs?: number
 }
 
+/** Path of the built program. It is used even if this code runs from source, because it starts sooner. */
+const program = fileURLToPath(new URL('../../dist/chdb-gateway/main.js', import.meta.url))
+
 /** Starts the gateway as a child process that ends with this process. Its folder stays locked while it is running. */
 export async function spawnChdbGateway(
   options: SpawnChdbGatewayOptions,
 ): Promise<ChdbGatewayProcess> {
   const { startTimeoutMs = 60_000, stopTimeoutMs = 30_000 } = options
-  const isSource = import.meta.url.endsWith('.ts')
-  const main = new URL(isSource ? './main.ts' : './main.js', import.meta.url)
-  const child = fork(fileURLToPath(main), {
-    execArgv: isSource ? ['--conditions=source', '--import', 'tsx'] : ['--enable-source-maps'],
+  const child = fork(program, {
+    execArgv: ['--enable-source-maps'],
     // The child gets no other variables: the engine needs none, and they may contain secrets.
     env: {
       TZ: 'UTC',

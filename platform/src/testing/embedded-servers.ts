@@ -12,15 +12,23 @@ import {
   type ClickHouseConnection,
 } from '../usage-store/clickhouse/clickhouse-usage-store.ts'
 import type { UsageStore } from '../usage-store/usage-store.ts'
-import { migratedName, startCopiedPostgres } from './copied-postgres.ts'
+import {
+  copiesVariable,
+  copyPrefix,
+  copyMigrated,
+  dropCopies,
+  startCopiedPostgres,
+} from './copied-postgres.ts'
 
 type Running<Server> = { readonly server: Server; readonly folder: string; users: number }
+
+type SharedServer<Server> = { acquire(): Promise<Server>; release(): Promise<void> }
 
 /** Shares one server per process and kind among all callers. It stops with the last of them. */
 function shared<Server extends { stop(): Promise<void> }>(
   name: string,
   start: (folder: string) => Promise<Server>,
-): { acquire(): Promise<Server>; release(): Promise<void> } {
+): SharedServer<Server> {
   let running: Promise<Running<Server>> | undefined
 
   async function startIn(): Promise<Running<Server>> {
@@ -51,6 +59,51 @@ function shared<Server extends { stop(): Promise<void> }>(
   }
 }
 
+/**
+ * Shares one server like `shared`, and keeps it for the next test file of this process. `empty` removes what the last caller left.
+ * The server ends with the process, and its folder is removed with the folder of the test run. Outside of a test run it stops with
+ * the last caller.
+ */
+function kept<Server extends { stop(): Promise<void> }>(
+  name: string,
+  start: (folder: string) => Promise<Server>,
+  empty: (server: Server) => Promise<void>,
+): SharedServer<Server> {
+  const runFolder = process.env[copiesVariable]
+  if (runFolder === undefined) return shared(name, start)
+  let running: Promise<Server> | undefined
+  let users = 0
+
+  async function startIn(): Promise<Server> {
+    const server = await start(await mkdtemp(join(runFolder!, `${name}-`)))
+    // Vitest ends its processes with this signal. Only on Linux does PostgreSQL end with its parent process by itself.
+    process.once('SIGTERM', () => {
+      void server.stop()
+      process.kill(process.pid, 'SIGTERM')
+    })
+    return server
+  }
+
+  return {
+    async acquire() {
+      users += 1
+      try {
+        return await (running ??= startIn())
+      } catch (error) {
+        users -= 1
+        // The next test file of this process tries again.
+        running = undefined
+        throw error
+      }
+    },
+    async release() {
+      const server = await running
+      users -= 1
+      if (server !== undefined && users === 0) await empty(server)
+    },
+  }
+}
+
 const emptyServer = shared('postgres', (folder) => startCopiedPostgres(folder, undefined))
 const migratedServers = new Map<string, typeof emptyServer>()
 
@@ -58,16 +111,34 @@ function serverWith(migrationsFolder: string | undefined): typeof emptyServer {
   if (migrationsFolder === undefined) return emptyServer
   const found =
     migratedServers.get(migrationsFolder) ??
-    shared('postgres', (folder) => startCopiedPostgres(folder, migrationsFolder))
+    kept('postgres', (folder) => startCopiedPostgres(folder, migrationsFolder), dropCopies)
   migratedServers.set(migrationsFolder, found)
   return found
 }
 
 const password = randomBytes(12).toString('hex')
 const readerPassword = randomBytes(12).toString('hex')
-const clickHouseServer = shared<ChdbGatewayProcess>('clickhouse', (folder) =>
-  spawnChdbGateway({ folder, password, readerPassword }),
+const clickHouseServer = kept<ChdbGatewayProcess>(
+  'clickhouse',
+  (folder) => spawnChdbGateway({ folder, password, readerPassword }),
+  dropDatabases,
 )
+
+function outsideDatabases(url: string): ClickHouseConnection {
+  return { url, username: 'default', password, requestTimeoutMs: 30_000 }
+}
+
+async function dropDatabases({ url }: ChdbGatewayProcess): Promise<void> {
+  const store = createClickHouseUsageStore(outsideDatabases(url))
+  try {
+    const found = await store.query<{ name: string }>(`
+      SELECT name FROM system.databases
+      WHERE name NOT IN ('default', 'system', 'INFORMATION_SCHEMA', 'information_schema')`)
+    for (const { name } of found) await store.command(`DROP DATABASE \`${name}\``)
+  } finally {
+    await store.close()
+  }
+}
 
 export type TestDatabase = {
   readonly database: Database
@@ -87,12 +158,15 @@ const patience = {
  * as its owner.
  */
 export async function startTestDatabase(migrationsFolder?: string): Promise<TestDatabase> {
-  const kept = serverWith(migrationsFolder)
-  const server = await kept.acquire()
-  const template = migrationsFolder === undefined ? 'template1' : migratedName
-  const name = `test_${randomBytes(6).toString('hex')}`
-  await createDatabase(server.url, name, template).catch(async (error: unknown) => {
-    await kept.release()
+  const servers = serverWith(migrationsFolder)
+  const server = await servers.acquire()
+  const name = `${copyPrefix}${randomBytes(6).toString('hex')}`
+  const created =
+    migrationsFolder === undefined
+      ? createDatabase(server.url, name)
+      : copyMigrated(server.url, name)
+  await created.catch(async (error: unknown) => {
+    await servers.release()
     throw error
   })
   const url = server.url.replace(/[^/]*$/, name)
@@ -103,7 +177,7 @@ export async function startTestDatabase(migrationsFolder?: string): Promise<Test
     url,
     async stop() {
       await database.close()
-      await kept.release()
+      await servers.release()
     },
   }
 }
@@ -122,7 +196,7 @@ export type SharedUsageStore = TestUsageStore & {
 /** Starts the real ClickHouse engine behind the gateway, with an empty default database. */
 export async function startTestUsageStore(): Promise<SharedUsageStore> {
   const server = await clickHouseServer.acquire()
-  const outside = { url: server.url, username: 'default', password, requestTimeoutMs: 30_000 }
+  const outside = outsideDatabases(server.url)
   const connection = { ...outside, database: `test_${randomBytes(6).toString('hex')}` }
   const maintenance = createClickHouseUsageStore(outside)
   await maintenance.command(`CREATE DATABASE ${connection.database}`)

@@ -7,8 +7,8 @@ export type EngineOptions = {
   /** If true, the servers are killed (SIGKILL) when this process ends for any reason. For tests, on Linux only. */
   readonly endsWithParent?: boolean
   /**
-   * If true, Java runs without its optimizing compiler, which only pays off after minutes. Brokers then start sooner, for tests
-   * that kill them.
+   * If true, Java runs without its optimizing compiler, which only pays off after minutes. Brokers then start sooner, and are
+   * noticed as dead sooner, for tests that kill them.
    */
   readonly isShortLived?: boolean
 }

@@ -9,6 +9,7 @@ export function kafkaProperties(
   brokers: readonly BrokerPorts[],
   index: number,
   dataFolder: string,
+  isShortLived = false,
 ): Record<string, string> {
   const { port, controllerPort } = brokers[index]!
   const replicas = String(brokers.length)
@@ -38,9 +39,10 @@ export function kafkaProperties(
     'transaction.state.log.num.partitions': '8',
     // The first consumer of a group does not wait for others to join.
     'group.initial.rebalance.delay.ms': '0',
-    // The leader of a killed broker's partitions is replaced after 6 seconds instead of the default of 9.
-    'broker.session.timeout.ms': '6000',
-    'broker.heartbeat.interval.ms': '1000',
+    // The leader of a killed broker's partitions is replaced after 6 seconds instead of the default of 9, and the broker itself may
+    // join again. Tests that kill brokers wait for both.
+    'broker.session.timeout.ms': isShortLived ? '3000' : '6000',
+    'broker.heartbeat.interval.ms': isShortLived ? '500' : '1000',
     // The default of 128 MiB is a quarter of the heap.
     'log.cleaner.dedupe.buffer.size': String(16 * 1_048_576),
   }
