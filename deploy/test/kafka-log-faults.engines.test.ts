@@ -79,23 +79,23 @@ class Writing {
   #isWriting = true
   readonly #lines: Promise<void[]>
 
-constructor(to: EventLog) {
+  constructor(to: EventLog) {
     this.#lines = Promise.all(Array.from({ length: linesTotal }, () => this.#write(to)))
   }
 
-/** Waits until each partition acknowledges records appended after this call, whichever broker leads it. */
+  /** Waits until each partition acknowledges records appended after this call, whichever broker leads it. */
   async untilAllGoOn(): Promise<void> {
     const before = [...this.ackedByPartition]
     const goesOn = (count: number, partition: number) => count > before[partition]! + 4 * linesTotal
     await expect.poll(() => this.ackedByPartition.every(goesOn), { timeout: 120_000 }).toBe(true)
   }
 
-async stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#isWriting = false
     await this.#lines
   }
 
-async #write(to: EventLog): Promise<void> {
+  async #write(to: EventLog): Promise<void> {
     while (this.#isWriting) {
       const number = this.#next++
       try {
@@ -130,7 +130,7 @@ async function readAll(from: EventLog): Promise<number[]> {
 describe.skipIf(missing.isLeftOut)(`the log on three Kafka brokers${missing.title}`, () => {
   startBrokers(3)
 
-it(
+  it(
     'keeps every acknowledged record once while brokers are killed in turn',
     { timeout },
     async () => {
@@ -150,7 +150,7 @@ it(
     },
   )
 
-it(
+  it(
     'never returns an end offset from before a leader change to another process',
     { timeout },
     async () => {
@@ -185,17 +185,17 @@ class Watching {
   #isWatching = true
   readonly #lines: Promise<void[]>
 
-constructor(of: EventLog, writing: Writing) {
+  constructor(of: EventLog, writing: Writing) {
     const lines = Array.from({ length: partitionCount * 4 }, (_, line) => line % partitionCount)
     this.#lines = Promise.all(lines.map((partition) => this.#watch(of, writing, partition)))
   }
 
-async stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#isWatching = false
     await this.#lines
   }
 
-async #watch(of: EventLog, writing: Writing, partition: number): Promise<void> {
+  async #watch(of: EventLog, writing: Writing, partition: number): Promise<void> {
     while (this.#isWatching) {
       const acked = writing.ackedByPartition[partition]!
       try {
@@ -213,9 +213,9 @@ async #watch(of: EventLog, writing: Writing, partition: number): Promise<void> {
 describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`, () => {
   startBrokers(1)
 
-it('keeps every acknowledged record once while the broker is killed', { timeout }, async () => {
-      // The check of a log whose only broker is gone takes the whole second time.
-      log = await openLog(1_500, 3_000)
+  it('keeps every acknowledged record once while the broker is killed', { timeout }, async () => {
+    // The check of a log whose only broker is gone takes the whole second time.
+    log = await openLog(1_500, 3_000)
     const writing = new Writing(log)
     for (let round = 0; round < 3; round += 1) {
       await writing.untilAllGoOn()
@@ -237,7 +237,7 @@ it('keeps every acknowledged record once while the broker is killed', { timeout 
     expect(writing.acked.filter((number) => !inLog.has(number))).toEqual([])
   })
 
-it('gives a group its partitions back after the broker was killed', { timeout }, async () => {
+  it('gives a group its partitions back after the broker was killed', { timeout }, async () => {
     log = await openLog(10_000)
     const held = new Set<number>()
     const membership = await log.join('sink', [topic], {

@@ -59,7 +59,7 @@ test.skipIf(missing.isLeftOut)(
     expect(await states()).toEqual(servers.map((name) => [name, 'healthy']))
     expect(await sendRedisCommand(ports.redisPort, 'SET kept yes')).toBe('+OK\r\n')
 
-process.kill(pids['redis']!, 'SIGKILL')
+    process.kill(pids['redis']!, 'SIGKILL')
     expect(await states()).toContainEqual(['redis', 'not running'])
     expect(await command('up')).toMatchObject({ code: 0 })
     expect(await sendRedisCommand(ports.redisPort, 'GET kept')).toBe('$3\r\nyes\r\n')
@@ -68,7 +68,7 @@ process.kill(pids['redis']!, 'SIGKILL')
     expect(redisAgain).not.toBe(redis)
     expect(othersAgain).toEqual(others)
 
-process.kill(pids['kafka-1']!, 'SIGSTOP')
+    process.kill(pids['kafka-1']!, 'SIGSTOP')
     expect(await states()).toContainEqual(['kafka-1', 'does not answer'])
     const running = await processesOf(Object.values(recordedPids()))
     expect(running.length).toBeGreaterThanOrEqual(servers.length)

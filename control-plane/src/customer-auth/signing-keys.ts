@@ -38,12 +38,12 @@ export class KeyRing {
   readonly #keyMs: number
   readonly #cache = new Recent<CachedKeys>(providersMax)
 
-constructor(parts: SigningKeyParts, keyMs: number) {
+  constructor(parts: SigningKeyParts, keyMs: number) {
     this.#parts = parts
     this.#keyMs = keyMs
   }
 
-of(environment: Environment, providerId: string): Promise<SigningKeys> {
+  of(environment: Environment, providerId: string): Promise<SigningKeys> {
     const name = `${environment} ${providerId}`
     const nowMs = this.#parts.clock.now()
     const cached = this.#cache.get(name)
@@ -58,7 +58,7 @@ of(environment: Environment, providerId: string): Promise<SigningKeys> {
     return keys
   }
 
-/** Reads the keys again. Returns the previous array if nothing changed, so that objects built from it stay in use. */
+  /** Reads the keys again. Returns the previous array if nothing changed, so that objects built from it stay in use. */
   async #refresh(
     environment: Environment,
     providerId: string,
@@ -70,7 +70,7 @@ of(environment: Environment, providerId: string): Promise<SigningKeys> {
     return isSame ? known : keys
   }
 
-async #read(environment: Environment, providerId: string): Promise<SigningKeys> {
+  async #read(environment: Environment, providerId: string): Promise<SigningKeys> {
     const rows = this.#parts.database.of(providerId).in(environment)
     const now = new Date(this.#parts.clock.now())
     const staleBefore = new Date(now.getTime() - this.#keyMs)
@@ -87,13 +87,13 @@ async #read(environment: Environment, providerId: string): Promise<SigningKeys> 
     return this.#signingKeyFirst(keys, now)
   }
 
-#signingKeyFirst(keys: readonly TokenKey[], now: Date): SigningKeys {
+  #signingKeyFirst(keys: readonly TokenKey[], now: Date): SigningKeys {
     const signing = keys.find(({ activeFrom }) => activeFrom <= now) ?? keys.at(-1)!
     const ordered = [signing, ...keys.filter((each) => each !== signing)]
     return ordered.map((key) => this.#open(key)) as unknown as SigningKeys
   }
 
-#open({ providerId, sealedPrivateJwk }: TokenKey): JWK {
+  #open({ providerId, sealedPrivateJwk }: TokenKey): JWK {
     return JSON.parse(this.#parts.secrets.open(sealedPrivateJwk, tokenKeyPlace(providerId))) as JWK
   }
 }

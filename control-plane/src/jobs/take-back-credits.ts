@@ -58,7 +58,9 @@ export async function takeBackCredits(
   const retryAt = new Date(at.getTime() + retryAfterMs)
   const pool = database.in(environment)
   const due = await claimDueTakeBacks(pool, at, retryAt, rowsPerClaimMax)
-  await forEachConcurrently(due, walletsInFlightMax, (each) => takeBackFromWallet(parts, environment, each))
+  await forEachConcurrently(due, walletsInFlightMax, (each) =>
+    takeBackFromWallet(parts, environment, each),
+  )
   return due.length === rowsPerClaimMax
 }
 

@@ -52,7 +52,7 @@ export async function checkLimit(
   const customer = await requireCustomer(parts, operation, request.customerRef)
   const product = await requireProduct(parts, operation, request.productRef)
 
-const plans = await read(parts, operation, (sql) =>
+  const plans = await read(parts, operation, (sql) =>
     listPlans(sql, operation.providerId, [product.reference]),
   )
   const found = await findOrProvision(parts, operation, customer, product, plans)

@@ -70,12 +70,12 @@ export class PeriodUsage {
   readonly #storedReads: StoredReads
   #hotStateFailedAtMs = -Infinity
 
-constructor(parts: PeriodUsageParts) {
+  constructor(parts: PeriodUsageParts) {
     this.#parts = parts
     this.#storedReads = new StoredReads(parts.limits.storedUsageChecksMax)
   }
 
-/**
+  /**
    * Reads the usage of a period. `prepare` makes the hot state count the period. Throws a refusal with status 503 if the usage
    * cannot be read completely now.
    */
@@ -86,7 +86,7 @@ constructor(parts: PeriodUsageParts) {
     return usageFromAmounts(period, await this.#readAmounts(period, prepare))
   }
 
-async #readAmounts(
+  async #readAmounts(
     period: PeriodOfPurchase,
     prepare: () => Promise<void>,
   ): Promise<ReadonlyMap<string, bigint>> {
@@ -110,7 +110,7 @@ async #readAmounts(
     return await this.#readStored(period)
   }
 
-async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+  async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
     const { eventLog: log, hotState, tails, progress, limits, answers } = this.#parts
     const { environment, providerId, productRef, entitlement } = period
     const { amounts, source } = await readCountedUsage(
@@ -130,14 +130,14 @@ async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint
     return amounts
   }
 
-#readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+  #readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
     const { environment, providerId, productRef, entitlement } = period
     const { customerRefs } = entitlement
     const windows = windowsToRead(period)
     return this.readWindows({ environment, providerId, productRef, customerRefs, windows })
   }
 
-/**
+  /**
    * Returns the usage of each window by its id, from the usage store and the tail of the log. Throws a refusal with status 503 if
    * it is not available now.
    */

@@ -45,7 +45,7 @@ export class Wallets {
   readonly hold: HoldCredits
   readonly release: ReleaseCredits
 
-constructor(parts: WalletsParts) {
+  constructor(parts: WalletsParts) {
     this.#parts = parts
     this.#storedReads = new StoredReads(parts.limits.storedBalancesMax)
     this.#hot = { log: parts.eventLog, hotState: parts.hotState }
@@ -54,7 +54,7 @@ constructor(parts: WalletsParts) {
     this.release = createReleaseCredits(this.#hot)
   }
 
-/**
+  /**
    * Returns the remaining credits of a wallet, in 10^-6 credits, after all usage acknowledged before the call. Reads the hot state,
    * or the ledger, ClickHouse and the log while the hot state does not know the balance. Throws a refusal with status 503 if no
    * store can tell the balance now.
@@ -65,12 +65,12 @@ constructor(parts: WalletsParts) {
     return await this.#storedReads.run(() => this.#readStored(name))
   }
 
-/** Debits credits for usage records that are about to be written. */
+  /** Debits credits for usage records that are about to be written. */
   async take(due: readonly DueDebit[]): Promise<HeldUsageCredits[]> {
     return await refuseIfBehind(() => holdAllUsageCredits(this.#hot, due, this.#parts.limits))
   }
 
-/**
+  /**
    * Returns the wallet of the hot state. Returns undefined while only the ledger knows the balance; the ledger includes usage
    * later.
    */
@@ -89,7 +89,7 @@ constructor(parts: WalletsParts) {
     }
   }
 
-async #readStored(name: WalletKey): Promise<bigint> {
+  async #readStored(name: WalletKey): Promise<bigint> {
     const { environment, providerId, customerRef } = name
     const { database, limits } = this.#parts
     const { tailRecordsMax } = limits

@@ -44,7 +44,7 @@ describe('changes at the processor without a webhook', () => {
   let payments: PaymentStack
   const day = '86400'
 
-beforeAll(async () => {
+  beforeAll(async () => {
     // The control plane processes no payments by itself, except in its first round.
     const settings = {
       TOLLGATE_PROCESSOR_POLL_SECONDS: day,
@@ -55,7 +55,7 @@ beforeAll(async () => {
   })
   afterAll(() => payments.stop())
 
-const config = () =>
+  const config = () =>
     readBillingRunnerConfig({
       ...payments.serviceSettings,
       TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
@@ -63,7 +63,7 @@ const config = () =>
       TOLLGATE_USAGE_STORED_WAIT_MS: '0',
     })
 
-async function runJob(
+  async function runJob(
     process: CrashingProcess,
     job: (parts: Parts) => Promise<unknown>,
   ): Promise<void> {
@@ -81,7 +81,7 @@ async function runJob(
     }
   }
 
-/** Creates a refunded payment whose refund the service does not know yet. */
+  /** Creates a refunded payment whose refund the service does not know yet. */
   async function createUnknownRefund(): Promise<string> {
     const customerRef = await payments.createCustomer()
     const request = { customerRef, purpose: 'credit_topup', amount: 2_000, currency: 'USD' }
@@ -96,9 +96,9 @@ async function runJob(
     return refund.body.id
   }
 
-const sql = () => payments.stack.database.in(environment)
+  const sql = () => payments.stack.database.in(environment)
 
-async function expectOnce(refundId: string): Promise<void> {
+  async function expectOnce(refundId: string): Promise<void> {
     expect(await payments.eventsOf(refundId)).toEqual(['payment.refunded'])
     const kept = await sql()<{ status: string; claims: number }[]>`
       select status, (select count(*)::int from credit_take_backs
@@ -108,7 +108,7 @@ async function expectOnce(refundId: string): Promise<void> {
     expect(await listUnbalancedTransactions(sql(), 9)).toEqual([])
   }
 
-test(
+  test(
     'are found by the next process that reads the event list',
     { timeout: 300_000 },
     async () => {
@@ -133,7 +133,7 @@ test(
     },
   )
 
-test('are corrected and reported by the next reconciliation', { timeout: 300_000 }, async () => {
+  test('are corrected and reported by the next reconciliation', { timeout: 300_000 }, async () => {
     const reconcile = (process: CrashingProcess) =>
       runJob(process, (parts) => runReconciliation(config(), parts, { environment }))
     const steps = await crashAtEachStep(async (process) => {
@@ -152,12 +152,12 @@ test('are corrected and reported by the next reconciliation', { timeout: 300_000
 describe('posted entries', () => {
   let stores: Stores
 
-beforeAll(async () => {
+  beforeAll(async () => {
     stores = await openStores()
   })
   afterAll(() => stores.stop())
 
-test('are sealed once by the next process', async () => {
+  test('are sealed once by the next process', async () => {
     const { database } = stores.postgres
     const sql = database.in(environment)
     let charges = 0

@@ -44,7 +44,7 @@ export async function startSwedishProvider() {
   })
   afterAll(() => payments.stop())
 
-const topUp = async (amount = 1000, currency = 'USD'): Promise<PaymentIntentBody> => {
+  const topUp = async (amount = 1000, currency = 'USD'): Promise<PaymentIntentBody> => {
     const fields = { purpose: 'credit_topup', amount, currency }
     const { status, body } = await provider.createIntent(fields)
     expect(status).toBe(201)

@@ -17,7 +17,7 @@ describe('a base price and the usage before it', () => {
     )
   const at = '2026-03-01T00:00:00Z'
 
-test('are two invoices, the price first, in any order of the jobs', async () => {
+  test('are two invoices, the price first, in any order of the jobs', async () => {
     const purchase = await usageShop.buy(hybrid)
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     expect(await usageShop.bill(at)).toEqual(new Map([['postponed', 1]]))
@@ -28,7 +28,7 @@ test('are two invoices, the price first, in any order of the jobs', async () => 
     expect(usageShop.asked.map(({ amountMinor }) => amountMinor)).toEqual([4_900n, 100n])
   })
 
-test('are two invoices, the usage first, if the plan says so', async () => {
+  test('are two invoices, the usage first, if the plan says so', async () => {
     const purchase = await usageShop.buy({ ...hybrid, billingStrategy: 'usage_first' })
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     expect(await usageShop.renew(at)).toEqual(new Map([['postponed', 1]]))
@@ -41,7 +41,7 @@ test('are two invoices, the usage first, if the plan says so', async () => {
     )
   })
 
-test('are one invoice, charged once, if the plan says so', async () => {
+  test('are one invoice, charged once, if the plan says so', async () => {
     const purchase = await usageShop.buy({ ...hybrid, billingStrategy: 'combined' })
     await usageShop.use(purchase, 750, '2026-02-10T00:00:00Z')
     await usageShop.renew(at)
@@ -55,7 +55,7 @@ test('are one invoice, charged once, if the plan says so', async () => {
     expect(await usageShop.runner.events(usageShop.shop, /^purchase\.renewed$/)).toHaveLength(1)
   })
 
-test('are one invoice that is retried after a decline, like a renewal', async () => {
+  test('are one invoice that is retried after a decline, like a renewal', async () => {
     const purchase = await usageShop.buy({ ...hybrid, billingStrategy: 'combined' })
     await usageShop.use(purchase, 750, '2026-02-10T00:00:00Z')
     await usageShop.bill(at, usageShop.withDecliningCard)
@@ -73,13 +73,13 @@ describe('a price and usage on one invoice, of a purchase that ends before it is
   const at = '2026-03-01T00:00:00Z'
   let purchase: Purchase
 
-const end = (ended: Purchase): Promise<unknown> =>
+  const end = (ended: Purchase): Promise<unknown> =>
     usageShop.runner.within(usageShop.shop, async (work) => {
       const held = await lockPurchase(work.sql, work.providerId, ended.reference)
       return endNow(work, held!, 'cancelled')
     })
 
-const billed = async (carriedMinor: bigint): Promise<void> => {
+  const billed = async (carriedMinor: bigint): Promise<void> => {
     purchase = await usageShop.buy({ ...hybrid, billingStrategy: 'combined' })
     await usageShop.use(purchase, 750, '2026-02-10T00:00:00Z')
     await usageShop.runner.within(usageShop.shop, ({ sql, providerId, now }) =>
@@ -88,7 +88,7 @@ const billed = async (carriedMinor: bigint): Promise<void> => {
     await usageShop.bill(at, usageShop.withDecliningCard)
   }
 
-test('charge the usage, but not the price of a period that does not begin', async () => {
+  test('charge the usage, but not the price of a period that does not begin', async () => {
     await billed(0n)
     await end(purchase)
     await end(purchase).catch(() => undefined)
@@ -103,7 +103,7 @@ test('charge the usage, but not the price of a period that does not begin', asyn
     expect(await usageShop.now(purchase)).toMatchObject({ status: 'cancelled' })
   })
 
-test('return the credit that was reserved for the price to the customer', async () => {
+  test('return the credit that was reserved for the price to the customer', async () => {
     await billed(-1_000n)
     await end(purchase)
     const name = { ...purchase, currency: 'USD' }

@@ -50,7 +50,7 @@ describe('the usage of a period', () => {
     })
   })
 
-test('is not billed if the customer is deleted while it is summed up', async () => {
+  test('is not billed if the customer is deleted while it is summed up', async () => {
     const purchase = await usageShop.buy(postPaid)
     await usageShop.use(purchase, 5_000, '2026-02-10T00:00:00Z')
     usageShop.runner.clock.set('2026-02-20T00:00:00Z')
@@ -70,7 +70,7 @@ test('is not billed if the customer is deleted while it is summed up', async () 
     expect(await usageShop.invoicesOf(purchase)).toEqual([])
   })
 
-test('includes all references of the customer, and counts a repeated key once', async () => {
+  test('includes all references of the customer, and counts a repeated key once', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     const externalRef = `user-${purchase.reference}`
     const at = new Date('2026-02-10T00:00:00Z')
@@ -87,7 +87,7 @@ test('includes all references of the customer, and counts a repeated key once', 
     expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 250n }])
   })
 
-test('is not billed for a purchase that was refunded in full', async () => {
+  test('is not billed for a purchase that was refunded in full', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     usageShop.runner.clock.set('2026-02-11T00:00:00Z')
@@ -101,7 +101,7 @@ test('is not billed for a purchase that was refunded in full', async () => {
     expect(await usageShop.invoicesOf(purchase)).toEqual([])
   })
 
-test('is billed only after all acknowledged records are stored', async () => {
+  test('is billed only after all acknowledged records are stored', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     await usageShop.stack.stopProjections()
@@ -116,7 +116,7 @@ test('is billed only after all acknowledged records are stored', async () => {
     expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 200n }])
   })
 
-test('is carried to the next invoice if it is too small to charge', async () => {
+  test('is carried to the next invoice if it is too small to charge', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     await usageShop.use(purchase, 30, '2026-02-10T00:00:00Z')
     await usageShop.bill('2026-03-01T00:00:00Z')
@@ -130,7 +130,7 @@ test('is carried to the next invoice if it is too small to charge', async () => 
     expect(second!.lines.map(({ inputs }) => inputs.kind)).toEqual(['usage', 'carried_in'])
   })
 
-test('is on the next invoice if it was recorded late, priced in its own tier', async () => {
+  test('is on the next invoice if it was recorded late, priced in its own tier', async () => {
     const usageTiers = [
       { name: 'First', minUsage: 0, maxUsage: 100, creditsPerUnit: 200 },
       { name: 'Rest', minUsage: 101, creditsPerUnit: 100 },
@@ -149,7 +149,7 @@ test('is on the next invoice if it was recorded late, priced in its own tier', a
     ])
   })
 
-test('is billed period by period if several periods have passed', async () => {
+  test('is billed period by period if several periods have passed', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     await usageShop.use(purchase, 200, '2026-04-10T00:00:00Z')
@@ -158,7 +158,7 @@ test('is billed period by period if several periods have passed', async () => {
     expect(totals).toEqual([100n, 200n])
   })
 
-test('is billed for a purchase from before its next billing time was stored', async () => {
+  test('is billed for a purchase from before its next billing time was stored', async () => {
     const noted = { nextUsageBillAt: new Date('2026-01-31T12:00:00Z') }
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 }, noted)
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
@@ -170,7 +170,7 @@ test('is billed for a purchase from before its next billing time was stored', as
     expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-test('is not billed during a trial', async () => {
+  test('is not billed during a trial', async () => {
     const plan = await usageShop.runner.addPlan(usageShop.shop, {
       ...hybrid,
       basePrice: 0,
@@ -184,7 +184,7 @@ test('is not billed during a trial', async () => {
     expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-test('is charged again after a decline, and paid in the end', async () => {
+  test('is charged again after a decline, and paid in the end', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     await usageShop.bill('2026-03-01T00:00:00Z', usageShop.withDecliningCard)
@@ -227,7 +227,7 @@ describe('the end of a purchase', () => {
     })
   })
 
-test('is its last bill if it was cancelled at the end of its period', async () => {
+  test('is its last bill if it was cancelled at the end of its period', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     await usageShop.runner.within(usageShop.shop, (work) =>
@@ -239,7 +239,7 @@ test('is its last bill if it was cancelled at the end of its period', async () =
     expect(await usageShop.invoicesOf(purchase)).toMatchObject([{ totalMinor: 100n }])
   })
 
-test('by a plan change bills each unit under one of the two plans', async () => {
+  test('by a plan change bills each unit under one of the two plans', async () => {
     const first = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     // Usage up to 5 minutes before a purchase counts for it, unless there was an earlier purchase.
     await usageShop.use(first, 100, '2026-02-12T05:57:00Z')
@@ -262,7 +262,7 @@ test('by a plan change bills each unit under one of the two plans', async () => 
     expect(await usageShop.invoicesOf(second)).toMatchObject([{ totalMinor: 60n }])
   })
 
-test('by deleting the customer ends its bills', async () => {
+  test('by deleting the customer ends its bills', async () => {
     const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
     await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
     await usageShop.runner.within(usageShop.shop, (work) =>

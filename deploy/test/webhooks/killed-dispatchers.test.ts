@@ -37,7 +37,7 @@ test(
     expect(seen.kills).toBeGreaterThan(0)
     expect(seen.restarts).toBe(1)
     const { dispatchers, endpoints } = killTestSize
-  // Upper bound of the requests in flight when a dispatcher was killed, and when all dispatchers lost the database.
+    // Upper bound of the requests in flight when a dispatcher was killed, and when all dispatchers lost the database.
     const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
     expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax + seen.failures)
     const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`

@@ -58,7 +58,7 @@ export class Person {
   #acts = 0
   #recharges = 0
 
-private constructor(given: PersonParts, { reference, number }: Arrival) {
+  private constructor(given: PersonParts, { reference, number }: Arrival) {
     this.#installation = given.installation
     this.#scheduler = given.scheduler
     this.seller = given.seller
@@ -70,17 +70,17 @@ private constructor(given: PersonParts, { reference, number }: Arrival) {
     this.model = new ModelCustomer(given.seller)
   }
 
-static async arrive(given: PersonParts, number: number): Promise<Person> {
+  static async arrive(given: PersonParts, number: number): Promise<Person> {
     const client = given.seller.clients[given.environment]
     const { reference } = await client.createCustomer({ email: `c${number}@example.com` })
     return new Person(given, { reference, number })
   }
 
-get now(): number {
+  get now(): number {
     return this.#installation.clock.now()
   }
 
-async activate({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
+  async activate({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     const expected = this.model.activate(productRef, plan, this.now)
     const body = { customerRef: this.reference, productRef, planRef }
     const answer = await this.#send<{ status: string; purchaseRef?: string }>(
@@ -95,7 +95,7 @@ async activate({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     this.model.billChange(this.model.latest(productRef)!, this.now)
   }
 
-/** Pays at checkout with a card that is saved. */
+  /** Pays at checkout with a card that is saved. */
   async buy({ productRef, planRef, plan }: OfferedPlan, habit: CardHabit): Promise<void> {
     const intent = await this.#pay(
       { purpose: 'product', productRef, planRef, keepsCard: true },
@@ -110,7 +110,7 @@ async activate({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     this.#receive(intent, { purchase, sale: undefined, invoice: purchase.invoices[0]! })
   }
 
-async topUp(amount: bigint): Promise<void> {
+  async topUp(amount: bigint): Promise<void> {
     const request = { purpose: 'credit_topup', amountMinor: amount } as const
     const intent = await this.#pay(request, cards.pays, amount)
     if (intent === undefined) throw new Error('the top-up was not paid')
@@ -118,7 +118,7 @@ async topUp(amount: bigint): Promise<void> {
     this.#receive(intent, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
-async setRecharge(terms: RechargeTerms): Promise<void> {
+  async setRecharge(terms: RechargeTerms): Promise<void> {
     const { code, minorPerMajor } = this.model.currency
     const major = (amount: bigint): number => Number(amount) / Number(minorPerMajor)
     const { status } = await this.seller.clients[this.environment].send(
@@ -140,7 +140,7 @@ async setRecharge(terms: RechargeTerms): Promise<void> {
     this.model.recharge = setRechargeTerms(terms, this.model.recharge)
   }
 
-/**
+  /**
    * Checks the automatic top-ups: one attempt for each round with a low balance. After a kill, it may be made in the next round, or
    * twice.
    */
@@ -151,7 +151,7 @@ async setRecharge(terms: RechargeTerms): Promise<void> {
     for (const attempt of seen) this.#seeRecharge(attempt)
   }
 
-#seeRecharge({ status, at, processorPaymentId, purchaseRef }: RechargeAttempt): void {
+  #seeRecharge({ status, at, processorPaymentId, purchaseRef }: RechargeAttempt): void {
     const { model } = this
     if (!this.#wantsRecharge()) throw new Error(`${this.reference} is charged for nothing`)
     const isPaid = model.charge() === 'paid'
@@ -162,12 +162,12 @@ async setRecharge(terms: RechargeTerms): Promise<void> {
     this.#receive({ processorPaymentId }, { purchase: undefined, sale, invoice: sale.invoice })
   }
 
-#wantsRecharge(): boolean {
+  #wantsRecharge(): boolean {
     const { recharge: terms, wallet, currency, tax } = this.model
     return terms !== undefined && isRechargeDue(terms, wallet.credits, currency, tax, this.now)
   }
 
-async startTrial({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
+  async startTrial({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     const held = this.model.activePurchase(productRef, this.now)
     const mayTry =
       held?.plan !== plan && !this.model.hasHadPlan(plan) && !this.model.owes(productRef)
@@ -184,15 +184,15 @@ async startTrial({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
     this.#name(productRef, outcome.purchase.reference)
   }
 
-async cancel(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
+  async cancel(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
     await this.#change(purchase, 'cancel', expected)
   }
 
-async reactivate(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
+  async reactivate(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise<void> {
     await this.#change(purchase, 'reactivate', expected)
   }
 
-/** Saves another card for later charges. */
+  /** Saves another card for later charges. */
   async changeCard(habit: CardHabit): Promise<void> {
     const name = `card-${this.#acts++}`
     const customer = await this.#customer()
@@ -208,7 +208,7 @@ async reactivate(purchase: ModelPurchase, expected: 'done' | 'refused'): Promise
     this.model.keepCard(habit, this.now)
   }
 
-async grant(credits: number, terms: { priority: number; expiresAt?: number }): Promise<void> {
+  async grant(credits: number, terms: { priority: number; expiresAt?: number }): Promise<void> {
     const { priority, expiresAt } = terms
     const until = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }
     await this.#send(`/v1/sdk/customers/${this.reference}/credits`, {
@@ -219,7 +219,7 @@ async grant(credits: number, terms: { priority: number; expiresAt?: number }): P
     this.model.wallet.grant(credits, terms)
   }
 
-async delete(): Promise<void> {
+  async delete(): Promise<void> {
     const path = `/v1/ui/customers/${this.reference}`
     const { status } = await this.seller.clients[this.environment].send('DELETE', path)
     requireEqual('delete', status, 200)
@@ -229,7 +229,7 @@ async delete(): Promise<void> {
     await this.#scheduler.runPayments()
   }
 
-async checkLimit(productRef: string): Promise<void> {
+  async checkLimit(productRef: string): Promise<void> {
     const client = this.seller.clients[this.environment]
     const answer = await client.checkLimit(this.reference, productRef)
     const held = this.model.activePurchase(productRef, this.now)
@@ -240,7 +240,7 @@ async checkLimit(productRef: string): Promise<void> {
     requireEqual('withinLimits', answer.withinLimits, remaining > 0)
   }
 
-/** Records usage at these times in one request, as a backend does afterwards. */
+  /** Records usage at these times in one request, as a backend does afterwards. */
   async use(productRef: string, uses: readonly { at: number; units: number }[]): Promise<void> {
     const events = uses.map(({ at, units }) => ({
       customerRef: this.reference,
@@ -259,7 +259,7 @@ async checkLimit(productRef: string): Promise<void> {
     }
   }
 
-async #change(
+  async #change(
     purchase: ModelPurchase,
     change: 'cancel' | 'reactivate',
     expected: 'done' | 'refused',
@@ -270,7 +270,7 @@ async #change(
     requireEqual(change, status, expected === 'done' ? 200 : 400)
   }
 
-/** States the country, which a payment asks for. All later payments are taxed there. */
+  /** States the country, which a payment asks for. All later payments are taxed there. */
   async #sayWhere(paymentRef: string): Promise<void> {
     const { home } = this
     const path = `/v1/sdk/payment-intents/${paymentRef}/business-details`
@@ -281,7 +281,7 @@ async #change(
     }
   }
 
-/** Creates the payment and confirms it in the customer's browser. Returns undefined if it was declined. */
+  /** Creates the payment and confirms it in the customer's browser. Returns undefined if it was declined. */
   async #pay(
     asked: Pick<PaymentRequest, 'purpose'> & Partial<PaymentRequest>,
     card: string,
@@ -321,18 +321,18 @@ async #change(
     return settled.intent
   }
 
-#receive(
+  #receive(
     { processorPaymentId }: Pick<PaymentIntent, 'processorPaymentId'>,
     bought: Pick<Receipt, 'invoice' | 'purchase' | 'sale'>,
   ): void {
     this.receipts.push({ processorPaymentId: processorPaymentId!, ...bought, claimed: 0 })
   }
 
-#name(productRef: string, purchaseRef: string): void {
+  #name(productRef: string, purchaseRef: string): void {
     this.model.latest(productRef)!.reference = purchaseRef
   }
 
-async #customer(): Promise<Customer> {
+  async #customer(): Promise<Customer> {
     const { providerId } = this.seller
     const rows = this.#installation.stack.database.of(providerId).in(this.environment)
     const found = await rows.read((sql) => findCustomer(sql, providerId, this.reference))
@@ -340,7 +340,7 @@ async #customer(): Promise<Customer> {
     return found
   }
 
-async #send<Body>(path: string, body: object): Promise<Body> {
+  async #send<Body>(path: string, body: object): Promise<Body> {
     const answer = await this.seller.clients[this.environment].send('POST', path, body)
     requireEqual(`${path} ${JSON.stringify(answer.body)}`, answer.status, 200)
     return answer.body as Body

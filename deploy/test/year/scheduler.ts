@@ -46,14 +46,14 @@ export class Scheduler {
   readonly #ended = new Map<string, number>()
   kills = 0
 
-constructor(installation: Installation, { seed, killsPercent }: Kills) {
+  constructor(installation: Installation, { seed, killsPercent }: Kills) {
     this.#installation = installation
     this.#killsPercent = killsPercent
     const randomOf = (number: number): Random => new Random(4 * seed + number)
     this.#randoms = { control: randomOf(1), sandbox: randomOf(2), live: randomOf(3) }
   }
 
-async runJobs(onRun: OnRun): Promise<void> {
+  async runJobs(onRun: OnRun): Promise<void> {
     const { runnerConfig, clock } = this.#installation
     const now = new Date(clock.now())
     for (const { job, schedule, spaces } of createJobs(runnerConfig, this.#jobParts(undefined))) {
@@ -73,7 +73,7 @@ async runJobs(onRun: OnRun): Promise<void> {
     }
   }
 
-/** Delivers all webhooks, processes them, and reconciles due payments. */
+  /** Delivers all webhooks, processes them, and reconciles due payments. */
   async runPayments(): Promise<void> {
     const { simulator, clock } = this.#installation
     await simulator.admin('clock', { advanceSeconds: 0 })
@@ -93,7 +93,7 @@ async runJobs(onRun: OnRun): Promise<void> {
     })
   }
 
-/** Runs automatic top-ups. */
+  /** Runs automatic top-ups. */
   async runRecharges(): Promise<void> {
     const { clock } = this.#installation
     const killsBefore = this.kills
@@ -108,7 +108,7 @@ async runJobs(onRun: OnRun): Promise<void> {
     })
   }
 
-/** Repeats the act in new processes until one survives it. */
+  /** Repeats the act in new processes until one survives it. */
   async withProcess<Result>(
     space: PublicationSpace,
     act: (killSwitch: KillSwitch) => Promise<Result>,
@@ -128,7 +128,7 @@ async runJobs(onRun: OnRun): Promise<void> {
     }
   }
 
-async #workOff(name: string, space: PublicationSpace, at: Date): Promise<void> {
+  async #workOff(name: string, space: PublicationSpace, at: Date): Promise<void> {
     const { runnerConfig: limits } = this.#installation
     const never = new AbortController().signal
     await this.withProcess(space, async (killSwitch) => {
@@ -144,12 +144,12 @@ async #workOff(name: string, space: PublicationSpace, at: Date): Promise<void> {
     })
   }
 
-#jobParts(charge: ChargeInvoice | undefined): JobParts {
+  #jobParts(charge: ChargeInvoice | undefined): JobParts {
     const { clock, stack } = this.#installation
     return { charge, clock, eventLog: stack.eventLog, usageStore: stack.usageStore }
   }
 
-#chargeFor(killSwitch: KillSwitch): ChargeInvoice {
+  #chargeFor(killSwitch: KillSwitch): ChargeInvoice {
     return createSavedCardCharger(this.#installation.payments(killSwitch))
   }
 }

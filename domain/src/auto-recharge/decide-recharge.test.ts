@@ -151,7 +151,9 @@ test('publishes the smallest threshold that is not displayed as less than the am
       (amountMinor, [currency, rate]) => {
         const unitsPerDollar = fractionOf(rate)
         const credits = leastCredits(amountMinor, currency, unitsPerDollar)
-        expect(creditValueMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(amountMinor)
+        expect(creditValueMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(
+          amountMinor,
+        )
         expect(creditValueMinor(credits - 1n, currency, unitsPerDollar)).toBeLessThan(amountMinor)
       },
     ),

@@ -54,7 +54,7 @@ describe('a plan that requires a saved card', () => {
     terms: { billingCycle: 'monthly', billingModel: 'post-paid', creditsPerUnit: 1, ...required },
   }
 
-test.each<[string, Partial<Plan>]>([
+  test.each<[string, Partial<Plan>]>([
     ['a post-paid plan', postPaid],
     ['a hybrid plan that charges only for usage', hybrid(required)],
   ])('starts %s only with a card', (_, fields) => {
@@ -66,22 +66,20 @@ test.each<[string, Partial<Plan>]>([
     expect(decide(plan, undefined, false, true).kind).toBe('activate')
   })
 
-test('requires the payment first if the plan has a price or a trial', () => {
+  test('requires the payment first if the plan has a price or a trial', () => {
     const paid = createTestPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
     expect(decide(paid, undefined).kind).toBe('payment-required')
     const tried = createTestPlan(hybrid({ trialDays: 7, ...required }))
-    expect(canStartTrial(inputOf(tried, undefined))).toBe(
-      true,
-    )
+    expect(canStartTrial(inputOf(tried, undefined))).toBe(true)
   })
 
-test('keeps an active purchase after the card is removed', () => {
+  test('keeps an active purchase after the card is removed', () => {
     const plan = createTestPlan(postPaid)
     const held: Purchase = { ...endedOf(plan), status: 'active', endedAt: null, endDate: null }
     expect(decide(plan, held).kind).toBe('already-active')
   })
 
-test('requires unpaid invoices to be paid before the card', () => {
+  test('requires unpaid invoices to be paid before the card', () => {
     expect(decide(createTestPlan(postPaid), undefined, true).kind).toBe('payment-required')
   })
 })
@@ -98,12 +96,10 @@ describe('a customer with unpaid invoices for the product', () => {
       kind: 'payment-required',
       hasDebts: true,
     })
-    expect(canStartTrial(inputOf(plan, undefined, true, true))).toBe(
-      false,
-    )
+    expect(canStartTrial(inputOf(plan, undefined, true, true))).toBe(false)
   })
 
-test('keeps a plan that still gives access', () => {
+  test('keeps a plan that still gives access', () => {
     const plan = createTestPlan({})
     const held: Purchase = { ...endedOf(plan), status: 'past_due', endedAt: null, endDate: null }
     expect(decide(plan, held, true).kind).toBe('already-active')

@@ -45,7 +45,7 @@ describe('decideProvision, without a purchase', () => {
     expect(decide({ product: ofProduct, plans })).toEqual(expected)
   })
 
-test.each([
+  test.each([
     ['usage-based', createTestPlan({ isDefault: true, type: 'usage-based' })],
     ['priced', createTestPlan({ isDefault: true, priceMinor: 1 })],
     [
@@ -78,18 +78,18 @@ describe('decideProvision, with a purchase', () => {
     expect(decide({ last, lastOfDefault: last }).kind).toBe(expected)
   })
 
-test('starts the free plan after another plan has ended', () => {
+  test('starts the free plan after another plan has ended', () => {
     const last = aPurchase({ status: 'refunded', planRef: 'pln_OTHER', endedAt: now })
     expect(decide({ last, lastOfDefault: last }).kind).toBe('enrol')
   })
 
-test('does not start the free plan again in its period, even after another plan', () => {
+  test('does not start the free plan again in its period, even after another plan', () => {
     const last = aPurchase({ status: 'cancelled', planRef: 'pln_OTHER', endedAt: now })
     const lastOfDefault = aPurchase({ status: 'expired', endedAt: now })
     expect(decide({ last, lastOfDefault }).kind).toBe('no-purchase')
   })
 
-test('starts a free plan without periods only once', () => {
+  test('starts a free plan without periods only once', () => {
     const last = aPurchase({ status: 'expired', billingCycle: null, endedAt: start })
     expect(decide({ last, lastOfDefault: last }).kind).toBe('no-purchase')
   })

@@ -50,7 +50,7 @@ describe.each(cheaper)('a change to %s', (_, plan) => {
     },
   )
 
-it('is refused until the cancelled plan ends', () => {
+  it('is refused until the cancelled plan ends', () => {
     const cancelled = { ...held, cancelledAt: late, endDate: august }
     expect(changeTo(plan, late, cancelled)).toMatchObject({ kind: 'too-early', until: august })
     const lastPeriod = { ...cancelled, autoRenew: false, nextBillingDate: null }
@@ -111,7 +111,7 @@ describe('a scheduled change', () => {
   const small = planOf('small', 1_900)
   const waiting = { ...held, scheduledPlan: small, scheduledPlanAt: august }
 
-it('renews the current plan until then', () => {
+  it('renews the current plan until then', () => {
     expect(decideDueRenewal(waiting, july)).toMatchObject({
       kind: 'charge',
       period: { start: july },
@@ -120,12 +120,12 @@ it('renews the current plan until then', () => {
     expect(decideDueRenewal(renewed, august)).toMatchObject({ kind: 'change', plan: small })
   })
 
-it('starts with the next renewal if an older version stored it without a date', () => {
+  it('starts with the next renewal if an older version stored it without a date', () => {
     const stored = { ...waiting, scheduledPlanAt: null }
     expect(decideDueRenewal(stored, july)).toMatchObject({ kind: 'change', plan: small })
   })
 
-it('counts as the notice, which neither another cheaper plan nor a cancellation postpones', () => {
+  it('counts as the notice, which neither another cheaper plan nor a cancellation postpones', () => {
     const inTimeNoted = { ...held, scheduledPlan: small, scheduledPlanAt: july }
     const free = planOf('free', 0)
     expect(changeTo(free, late, inTimeNoted)).toMatchObject({ change: { at: july } })
@@ -133,7 +133,7 @@ it('counts as the notice, which neither another cheaper plan nor a cancellation 
     expect(decideCancel(inTimeNoted, late)).toEqual(ends)
   })
 
-it('to a more expensive plan does not count as a notice', () => {
+  it('to a more expensive plan does not count as a notice', () => {
     const big = planOf('big', 9_900)
     const dearer = { ...held, scheduledPlan: big, scheduledPlanAt: july }
     expect(changeTo(small, late, dearer)).toMatchObject({ change: { at: august } })

@@ -42,11 +42,11 @@ class Story {
   /** Starts of periods that may still be read: the current one, and the one of the last transition. */
   readable = new Set<number>()
 
-wait(ms: number): void {
+  wait(ms: number): void {
     this.nowMs += ms
   }
 
-toggle(): void {
+  toggle(): void {
     const isSuspended = this.held.status === 'suspended'
     if (isSuspended) this.suspensions.at(-1)!.until = this.nowMs
     else this.suspensions.push({ from: this.nowMs, until: Infinity })
@@ -55,7 +55,7 @@ toggle(): void {
     this.readable.add(weekStart(this.nowMs))
   }
 
-check(): void {
+  check(): void {
     for (const start of new Set([...this.readable, weekStart(this.nowMs)])) {
       const hadAccess = !this.suspensions.some(({ from, until }) => from < start && start <= until)
       expect(leavesRest(this.held, start)).toBe(start > anchor.getTime() && hadAccess)
@@ -80,7 +80,7 @@ describe('suspensionAfter', () => {
     )
   })
 
-test('keeps the start of a suspension through other transitions', () => {
+  test('keeps the start of a suspension through other transitions', () => {
     const at = anchor.getTime() + weekMs / 2
     const suspended = afterMove(purchase, 'suspended', at)
     expect(afterMove(suspended, 'suspended', at + weekMs)).toEqual(suspended)
@@ -90,7 +90,7 @@ test('keeps the start of a suspension through other transitions', () => {
     })
   })
 
-test('removes all carried units if the start of the suspension is not recorded', () => {
+  test('removes all carried units if the start of the suspension is not recorded', () => {
     const restored = { ...purchase, accessRestoredAt: new Date(anchor.getTime() + 1.5 * weekMs) }
     const again = afterMove(restored, 'suspended', anchor.getTime() + 1.7 * weekMs)
     for (const held of [restored, again])

@@ -17,7 +17,8 @@ export async function saveCard(
   await storeCard(sql, providerId, customerRef, card, now)
   if (!card.reusable) return
   await setRechargeCard(work, customerRef, card.paymentMethodId)
-  if (before !== card.paymentMethodId) await scheduleUnpaidCharges(sql, providerId, customerRef, now)
+  if (before !== card.paymentMethodId)
+    await scheduleUnpaidCharges(sql, providerId, customerRef, now)
 }
 
 /** A card that the customer enters for later charges. */

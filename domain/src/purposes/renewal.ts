@@ -20,7 +20,7 @@ export const renewal: PaymentHandler = {
     return payDebt(work, payment, debt)
   },
 
-/**
+  /**
    * After a failed charge the purchase is past due, and after the last one it is suspended. A trial is suspended at once. Once the
    * payment has ended, charges for a period that will not begin are cancelled.
    */
@@ -40,10 +40,10 @@ export const renewal: PaymentHandler = {
     await carryOverTooSmall(work, failure, { ...debt, invoice: remaining })
   },
 
-/** The purchase ends if the payment was for its newest period and is refunded in full. */
+  /** The purchase ends if the payment was for its newest period and is refunded in full. */
   onRefunded: async (work, intent, { isReturned }) => {
     if (!isReturned) await endRefundedPeriod(work, intent)
   },
 
-onDisputed: (work, intent, { access }) => applyDisputeAccess(work, intent, access),
+  onDisputed: (work, intent, { access }) => applyDisputeAccess(work, intent, access),
 }

@@ -49,7 +49,7 @@ export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): 
     return sendPage(reply, 200, CreditsPage({ portal, view, typed, notice }))
   })
 
-app.post(`${creditsPath}/auto-recharge`, { schema }, async (request, reply) => {
+  app.post(`${creditsPath}/auto-recharge`, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const form = formFields(request)
     const typed = typedFields(form)
@@ -67,7 +67,7 @@ app.post(`${creditsPath}/auto-recharge`, { schema }, async (request, reply) => {
     return showFormAgain(pages, reply, portal, `${portal.path}/credits`, submitted)
   })
 
-app.post(`${portalPath}/:handle/top-up`, { schema }, (request, reply) =>
+  app.post(`${portalPath}/:handle/top-up`, { schema }, (request, reply) =>
     redirectToCheckout(pages, request, reply, { purpose: 'credit_topup', productRef: null }),
   )
 }

@@ -48,7 +48,7 @@ export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
     return showUnpaidInvoice(pages, request, reply, payment, notice)
   })
 
-app.post(path, { schema }, async (request, reply) => {
+  app.post(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const { invoiceRef } = request.params
     await requireInvoice(pages, request, invoiceRef)

@@ -49,7 +49,7 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
     async (exchange) => (await openLink(parts, exchange)).visitor,
   )
 
-app.get(pagePath, { schema }, async (request, reply) => {
+  app.get(pagePath, { schema }, async (request, reply) => {
     const { visitor, link } = await openLink(parts, { request, reply })
     if (visitor.session === undefined) return showSignIn(parts, { request, reply }, visitor)
     const customer = await findVisitingCustomer(pages, visitor)
@@ -57,7 +57,7 @@ app.get(pagePath, { schema }, async (request, reply) => {
     return sendPage(reply, 200, <ConnectPage visitor={visitor} purpose={link.purpose} />)
   })
 
-app.post(`${pagePath}/continue`, { schema }, async (request, reply) => {
+  app.post(`${pagePath}/continue`, { schema }, async (request, reply) => {
     const { visitor, link, id } = await openLink(parts, { request, reply })
     const { session } = visitor
     if (session === undefined) return reply.redirect(visitor.path, 303)

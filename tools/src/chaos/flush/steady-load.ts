@@ -50,7 +50,7 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   let keys = 0
   let isStopped = false
 
-async function sendBatch(): Promise<void> {
+  async function sendBatch(): Promise<void> {
     const some = Array.from({ length: eventsPerRequest }, () => random.pick(ledgers))
     const usages = some.map(({ customerRef }) => ({
       customerRef,
@@ -96,13 +96,13 @@ class Counts {
   acked = 0
   resent = 0
 
-addRefusal(refusal: UnexpectedResponseError): void {
+  addRefusal(refusal: UnexpectedResponseError): void {
     if (this.#refusals.size < refusalsMax) {
       this.#refusals.add(`usage was refused: ${refusal.message}`)
     }
   }
 
-snapshot(): SteadyLoadCounts {
+  snapshot(): SteadyLoadCounts {
     const { acked, resent } = this
     const seconds = (performance.now() - this.#beganAtMs) / 1000
     return { seconds, acked, resent, refusals: [...this.#refusals] }
