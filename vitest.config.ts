@@ -27,7 +27,7 @@ export default defineConfig({
     // Under the condition `source` these packages export TypeScript, which Node cannot load. Vitest transforms it.
     server: { deps: { inline: [/@modelcontextprotocol\/(client|sdk|ext-apps)/, /eventsource/] } },
     // There are more workers than cores, because many tests wait for a process to start, or for a session or a lease to end.
-    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    maxWorkers: 2 * availableParallelism(),
     sequence: { sequencer: LongestFirst },
     reporters: [
       'default',
@@ -52,8 +52,9 @@ export default defineConfig({
           name: 'engines',
           include: [engineTests],
           // `isolate` stays on, because a process keeps schemas of one schema registry, which are wrong at the next one.
-          // These files run after all others.
+          // These files run after all others, and fewer at a time, because most of them start several servers of their own.
           sequence: { groupOrder: 1 },
+          maxWorkers: availableParallelism(),
           globalSetup: [postgresCopies, './deploy/test/engines/global-setup.ts'],
         },
       },
