@@ -293,7 +293,7 @@ describe('a read of the processor', () => {
     const { transactionId: reference = '' } = await topUp()
     await setDetails(reference, swede)
     await expect(reconcileAmount(payments, reference, 1n, 'succeeded')).rejects.toThrow(
-      '1 USD at the processor',
+      'but the processor has 1 USD',
     )
   })
 })

@@ -125,7 +125,7 @@ async function measure(
     await measureFor(unmeasuredSeconds, 'before')
     baseline.push(await measureFor(seconds / rounds, 'before'))
     const crowd = startCrowd('slow', baseUrl, sockets, key)
-    await crowd.waitUntilOpen(sockets, openTimeoutMs)
+    await crowd.waitUntil((stats) => stats.open >= sockets, openTimeoutMs)
     open = crowd.stats().open
     if (open < sockets) problems.push(`${name}: only ${open} of ${sockets} connections were opened`)
     await measureFor(0, 'while slow clients came')

@@ -7,8 +7,8 @@ import type { CrowdKind } from './behaviours.ts'
 import type { CrowdStats } from './crowd-connections.ts'
 
 export type Crowd = {
-  /** Resolves when the given number of connections is open at once, or after the timeout. */
-  waitUntilOpen(size: number, timeoutMs: number): Promise<void>
+  /** Resolves when the statistics meet the condition, or after the timeout. */
+  waitUntil(isMet: (stats: CrowdStats) => boolean, timeoutMs: number): Promise<void>
   stats(): CrowdStats
   /** Closes all connections and returns their statistics. */
   end(): Promise<CrowdStats>
@@ -24,9 +24,9 @@ export function startCrowd(kind: CrowdKind, baseUrl: string, size: number, key: 
   let stats = noStats
   child.on('message', (message) => (stats = message as CrowdStats))
   return {
-    async waitUntilOpen(wanted, timeoutMs) {
+    async waitUntil(isMet, timeoutMs) {
       const deadline = Date.now() + timeoutMs
-      while (stats.open < wanted && Date.now() < deadline) {
+      while (!isMet(stats) && child.exitCode === null && Date.now() < deadline) {
         await Promise.race([once(child, 'message'), gone])
       }
     },
