@@ -188,7 +188,7 @@ describe('redeeming a code', () => {
     expect((await caller.redeem(client, code, verifier, more)).body.error).toBe('invalid_target')
   })
 
-  test('without a resource the token is for the MCP server all the same', async () => {
+  test('issues a token for the MCP server if the request names no resource', async () => {
     const url = new URL(caller.authorizeUrl(client, ''))
     expect(url.searchParams.get('resource')).toBe(world.proxyUrl)
     const { code, verifier } = await newCode({ resource: '' })

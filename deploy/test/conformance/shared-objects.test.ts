@@ -132,7 +132,7 @@ describe('a plan', () => {
     ...Object.entries(optional).map(([field, value]) => [field, { [field]: value }] as const),
     ['everything', optional],
   ]
-  test.each(rows)('%s', async (_, given) => {
+  test.each(rows)('stores and returns a plan with %s', async (_, given) => {
     const productRef = await shop.newProduct()
     const plans = `/v1/sdk/products/${productRef}/plans`
     const created = await shop.post<{ reference: string }>(
