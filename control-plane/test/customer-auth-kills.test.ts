@@ -156,7 +156,7 @@ describe('a process that is killed', () => {
   })
 })
 
-test('a revocation during a refresh revokes what the refresh stores', async () => {
+test('revokes the tokens of a concurrent refresh', async () => {
   for (const how of ['refresh_token', 'access_token'] as const) {
     const { client, tokens } = await caller.connect('meets@example.com')
     const [{ body: next }] = await Promise.all([
