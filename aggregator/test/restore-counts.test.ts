@@ -284,7 +284,7 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
-  it('are restored for many customers of whom nothing is published yet', async () => {
+  it('are restored for many customers before any of them is published', async () => {
     const history = await History.begin()
     const many = Array.from({ length: 600 }, (_, index) =>
       meterEvent({

@@ -135,7 +135,7 @@ it.each([
   },
 )
 
-it('a stale sink that continues after another one took over stores nothing twice and is fenced', async () => {
+it('fences a stale sink that continues after another one took over, and stores no row twice', async () => {
   const expected = await appendToPartition0(3, 600)
   const takeOver = async (): Promise<void> => {
     expect(await storeBatch()).toBe('stored')

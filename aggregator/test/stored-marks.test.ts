@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => clickhouse.stop())
 
 test(
-  'the marks of a customer with many records are read once each, in results of bounded size',
+  'reads each deduplication mark once, in results of bounded size',
   { timeout: 120_000 },
   async () => {
     const { store } = clickhouse

@@ -96,7 +96,7 @@ export const controlPlaneSettings = {
   ...tailSettings,
   storedUsageChecksMax: integerSetting(
     'TOLLGATE_STORED_USAGE_CHECKS_MAX',
-    'Maximum number of concurrent limit checks, and of concurrent wallet balances, that are read from ClickHouse and the log. More of either get 503',
+    'Maximum number of concurrent limit checks that read ClickHouse and the log, and separately of concurrent reads of wallet balances. Requests above it get 503',
     64,
     { min: 1, max: 10_000 },
   ),
@@ -189,7 +189,7 @@ export const controlPlaneSettings = {
   ),
   eventRetentionIntervalMs: integerSetting(
     'TOLLGATE_EVENT_RETENTION_INTERVAL_MS',
-    'How often older events are deleted, in milliseconds',
+    'How often events older than `TOLLGATE_EVENTS_KEPT_DAYS` are deleted, in milliseconds',
     600_000,
     milliseconds,
   ),

@@ -15,8 +15,8 @@ const plans = {
 const openStatuses = ['active', 'trialing', 'past_due', 'suspended']
 
 /**
- * A customer of a sequence. `boundId` is a checkout that a key with only the scope `ingest` opened, perhaps before the customer had
- * a purchase.
+ * A customer of a sequence. `boundId` is the id of a checkout that was opened with an `ingest`-only key, possibly before the customer
+ * had a purchase.
  */
 type Player = { readonly customerRef: string; boundId: string | undefined }
 

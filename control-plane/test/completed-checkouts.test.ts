@@ -160,7 +160,7 @@ describe('a plan that is paid from credits', () => {
   })
 })
 
-test('says on the last page of a trial without a card that the plan pauses', async () => {
+test('shows on the last checkout page when a trial without a card pauses', async () => {
   const opened = await open(await createCustomer())
   expect(await take(opened, 'trial', plans['trial'])).toBe(303)
   const page = await pageOf(opened.path, opened.cookie)

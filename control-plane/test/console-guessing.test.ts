@@ -174,7 +174,7 @@ test('signs in a known browser while guesses from its address have used up the l
   expect(known.headers.getSetCookie()).toEqual([])
 })
 
-test('limits guesses of a known browser, which is known for one account only', async () => {
+test('limits guesses from a known browser, and knows a browser for one account only', async () => {
   const [email, other] = [freshEmail(), freshEmail()]
   await createUser(stack, tenant, email)
   await createUser(stack, tenant, other)

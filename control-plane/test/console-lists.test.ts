@@ -365,7 +365,7 @@ describe('usage', () => {
     expect((await stack.call(token, 'GET', `/v1/ui/usage?${query}`)).status).toBe(status)
   })
 
-  test('of the last 30 days is part of the overview, beside the counts', async () => {
+  test('is shown in the overview for the last 30 days, with the counts', async () => {
     stack.clock.set('2026-03-04T12:00:00Z')
     const session = await signIn(stack, 'member@example.com')
     const overview = await get<{

@@ -64,7 +64,7 @@ test('ends a token for the other environment that is requested while the user si
   expect([status, await tokensLeft()]).toEqual([401, 0])
 })
 
-test('signs nobody in with a password that is changed meanwhile', async () => {
+test('refuses a sign-in if the password is changed during the request', async () => {
   const { status } = await whileUncommitted(
     async (sql) => {
       await changeHash(sql)
@@ -75,7 +75,7 @@ test('signs nobody in with a password that is changed meanwhile', async () => {
   expect([status, await tokensLeft()]).toEqual([401, 0])
 })
 
-test('refuses a second change of a password that is changed meanwhile', async () => {
+test('refuses a password change if the password is changed during the request', async () => {
   const given = { currentPassword: password, newPassword: 'another password' }
   const { status } = await whileUncommitted(changeHash, () =>
     stack.call(token, 'PUT', '/v1/ui/auth/password', given),

@@ -178,7 +178,7 @@ describe('an access token', () => {
     expect([await statusOf(token), await statusOf(body.accessToken)]).toEqual([401, 401])
   })
 
-  test('of an environment that the provider does not have can only switch back', async () => {
+  test('can only switch back if the provider does not have its environment', async () => {
     const { token } = await signedInAs('owner')
     await stack.database.control`
       update providers set is_live = false where provider_id = ${tenant.providerId}`

@@ -144,7 +144,7 @@ describe('a process that is killed', () => {
     expect((await caller.userinfo(body.access_token)).status).toBe(200)
   })
 
-  test('while a token is refreshed: the token stays valid, also after the time for repeated requests', async () => {
+  test('while a token is refreshed: the refresh token stays valid, even when the stored response has expired', async () => {
     const { client, tokens } = await caller.connect('refresh@example.com')
     await killAt('kept answer', (controlPlane) =>
       controlPlane.refresh(client, tokens.refresh_token),
@@ -156,7 +156,7 @@ describe('a process that is killed', () => {
   })
 })
 
-test('a revocation during a refresh revokes what the refresh stores', async () => {
+test('revokes the tokens of a concurrent refresh', async () => {
   for (const how of ['refresh_token', 'access_token'] as const) {
     const { client, tokens } = await caller.connect('meets@example.com')
     const [{ body: next }] = await Promise.all([

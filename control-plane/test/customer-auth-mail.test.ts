@@ -296,7 +296,7 @@ describe('codes that a stranger requests for an address', () => {
     expect(further.slice(-2)).toEqual([429, 303])
   })
 
-  test('of a process that died before sending are replaced after a minute', async () => {
+  test('are replaced after a minute if the process died before sending', async () => {
     const email = 'died@example.com'
     await flood(email)
     const sql = stack.database.in('sandbox')

@@ -72,7 +72,7 @@ describe('the request for a code', () => {
     ],
     ['RFC 9700 2.1: a redirect URI with an added query', { redirect_uri: `${redirectUri}?more=1` }],
     ['RFC 9700 2.1: another host', { redirect_uri: 'https://evil.example/callback' }],
-  ])('%s is told to the person, and never redirected', async (_, change) => {
+  ])('%s is shown on an error page, and never redirected', async (_, change) => {
     const { page } = await authorizeWith(change)
     expect([page.status, page.location]).toEqual([400, undefined])
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
@@ -97,7 +97,7 @@ describe('the request for a code', () => {
 })
 
 describe('redeeming a code', () => {
-  test('RFC 6749 4.1.2: a code is good for one client request, and its second use ends what it gave', async () => {
+  test('RFC 6749 4.1.2: a code is redeemed once, and its second use revokes the tokens of the first', async () => {
     const { code, verifier } = await newCode()
     const first = await caller.redeem(client, code, verifier)
     expect(first.status).toBe(200)
@@ -106,7 +106,7 @@ describe('redeeming a code', () => {
     expect((await caller.userinfo(first.body.access_token)).status).toBe(401)
   })
 
-  test('of two requests at once that redeem a code, one gets tokens', async () => {
+  test('issues tokens to only one of several concurrent requests that redeem a code', async () => {
     const { code, verifier } = await newCode()
     const answers = await Promise.all([1, 2, 3].map(() => caller.redeem(client, code, verifier)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400])
@@ -136,7 +136,7 @@ describe('redeeming a code', () => {
     expect((await caller.redeem(other, code, verifier)).body.error).toBe('invalid_grant')
   })
 
-  test('RFC 6749 5.1: the answer is kept by nobody', async () => {
+  test('RFC 6749 5.1: a token response must not be cached', async () => {
     const { code, verifier } = await newCode()
     const { headers, body } = await caller.redeem(client, code, verifier)
     expect(headers.get('cache-control')).toContain('no-store')
@@ -188,7 +188,7 @@ describe('redeeming a code', () => {
     expect((await caller.redeem(client, code, verifier, more)).body.error).toBe('invalid_target')
   })
 
-  test('without a resource the token is for the MCP server all the same', async () => {
+  test('issues a token for the MCP server if the request names no resource', async () => {
     const url = new URL(caller.authorizeUrl(client, ''))
     expect(url.searchParams.get('resource')).toBe(world.proxyUrl)
     const { code, verifier } = await newCode({ resource: '' })
@@ -318,7 +318,7 @@ describe('metadata', () => {
     expect(openid.status).toBe(404)
   })
 
-  test('RFC 7517 5: the key set has public keys only, also the one that signed', async () => {
+  test('RFC 7517 5: the key set contains the signing key, without its private part', async () => {
     const { body } = await caller.json<{ keys: Record<string, string>[] }>(`${caller.base}/jwks`)
     expect(body.keys).toHaveLength(1)
     expect(body.keys[0]).toMatchObject({ kty: 'EC', crv: 'P-256', use: 'sig', alg: 'ES256' })

@@ -84,7 +84,7 @@ describe('refresh and revocation', () => {
     expect(wider.body.error).toBe('invalid_scope')
   })
 
-  test('RFC 7009 2.1: a client revokes its own tokens alone, with its secret', async () => {
+  test('RFC 7009 2.1: a client can revoke only its own tokens', async () => {
     const { client: own, tokens } = await caller.connect('revoke@example.com')
     const { client_id } = own
     const foreign = await caller.revoke({ client_id: client.client_id, token: tokens.access_token })
@@ -104,7 +104,7 @@ describe('refresh and revocation', () => {
     expect([status, body['revoked']]).toEqual([200, true])
   })
 
-  test('a multipart form revokes, too', async () => {
+  test('revokes a token that is sent in a multipart form', async () => {
     const { client: own, tokens } = await caller.connect('multipart@example.com')
     const form = new FormData()
     form.append('client_id', own.client_id)
@@ -244,7 +244,7 @@ test('`sign-ins end-all` ends every token, and clients sign in again', async () 
   expect(callback.searchParams.get('code')).toBeTruthy()
 })
 
-test('an address that another MCP server gets keeps nothing of the previous one', async () => {
+test('rejects clients, codes and tokens of the previous MCP server at a reassigned subdomain', async () => {
   const sql = stack.database.in('sandbox')
   const before = new Caller(stack, await createWorld(stack))
   const { client, tokens } = await before.connect('moved@example.com')

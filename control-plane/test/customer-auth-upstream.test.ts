@@ -311,7 +311,7 @@ describe('an account', () => {
     expect(await findByEmail('after@example.com')).toBeUndefined()
   })
 
-  test('that gets the address of a linked customer does not become that customer', async () => {
+  test('with the address of a linked customer does not become that customer', async () => {
     useGoogle('g-first', 'desk@example.com')
     const customerRef = await connect('google')
     useGoogle('g-second', 'desk@example.com')
@@ -353,7 +353,7 @@ describe('an account', () => {
     expect((await findByEmail('mine@example.com'))?.reference).toBe(connected)
   })
 
-  test('is linked alone if two accounts with one address sign in at once', async () => {
+  test('is refused if another account with the same address is linked concurrently', async () => {
     useGoogle('g-twin-1', 'twin@example.com')
     const one = await signIn('google')
     useGoogle('g-twin-2', 'twin@example.com')

@@ -238,7 +238,7 @@ describe('the sign-in page', () => {
     expect(sent.status).toBe(403)
   })
 
-  test('is in nobody’s frame, runs nothing inline and is kept by nobody', async () => {
+  test('cannot be framed or cached', async () => {
     const { page } = await startFor('frame@example.com')
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     expect(page.headers.get('cache-control')).toBe('no-store')

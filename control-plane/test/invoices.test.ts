@@ -147,7 +147,7 @@ describe('invoices', () => {
     expect(bytes.subarray(-6).toString()).toContain('%%EOF')
   })
 
-  test('keep the facts of their issue date, and their credit notes have files', async () => {
+  test('keep the seller details of their issue date', async () => {
     const reference = references[2]!
     const path = `/v1/ui/invoices/${reference}`
     const textOf = async () => {

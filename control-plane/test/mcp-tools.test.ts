@@ -189,7 +189,7 @@ test('reads many tools page by page, and none if there are too many', async () =
   expect(Object.keys(await mcp.access(body.product.reference))).toHaveLength(50)
 })
 
-test('sends credentials to the origin and shows them to nobody', async () => {
+test('sends credentials to the origin, and never shows them in responses', async () => {
   const secret = 'k-3f9a-very-secret'
   mcp.origin.auth = { header: 'X-Api-Key', value: secret }
   const given = { authHeaderName: 'X-Api-Key', authApiKey: secret }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MerchantBody } from '@tollgate/schemas/http/merchants'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* What customers see of their provider. */
+/* The details of a provider that its customers see. */
 
 let stack: TestStack
 let tenant: Tenant

@@ -298,7 +298,7 @@ describe('plans', () => {
     expect(body.plans?.filter((plan) => plan.default)).toHaveLength(1)
   })
 
-  test('respond 400 with the price fields that nothing charges, also at an update', async () => {
+  test('respond 400 to price fields that are never charged, also on update', async () => {
     const product = await createProduct()
     const path = `/v1/sdk/products/${product.reference}/plans`
     const pathsOf = (body: unknown) =>

@@ -298,7 +298,7 @@ describe('a replay', () => {
     expect((await call<{ total: number }>('GET', replays)).body).toMatchObject({ total: 1 })
   })
 
-  test('of failed deliveries omits those that succeeded since or are pending again', async () => {
+  test('with `onlyFailed` omits deliveries that have succeeded since or are pending again', async () => {
     const ids = await emitEvents(manyTypes(3), '2026-03-01T09:00:00Z')
     await recordAttempt(ids, 'failed', 500)
     const taken = await call<WebhookDeliveryBody>('POST', `${deliveries}/${ids[1]}/replay`)

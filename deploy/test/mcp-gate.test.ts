@@ -190,7 +190,7 @@ test('asks for a plan that includes the tool', async () => {
   expect((await paywallOf(callOf(without, customerRef))).kind).toBe('payment_required')
 })
 
-test('says what must be paid or activated, and records the outcome paywall', async () => {
+test('returns whether payment or activation is required, and records the outcome `paywall`', async () => {
   const productRef = await createCappedProduct(client, 1)
   const customerRef = await createCustomer(client)
   const server = serverOf(productRef)
@@ -272,7 +272,7 @@ test('uses the last answer of ingest while ingest is unavailable for a short tim
   await strict.stop()
 })
 
-test('records nothing for a round that asks for input, and releases its hold', async () => {
+test('records no usage for an interim result, and releases its hold', async () => {
   const productRef = await createCappedProduct(client, 1)
   const customerRef = await createCustomer(client)
   const given = callOf(serverOf(productRef), customerRef)

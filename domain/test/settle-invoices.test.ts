@@ -80,7 +80,7 @@ describe('an amount too small to be charged', () => {
     expect([await of.waiting(), await of.waiting('EUR')]).toEqual([30n, 0n])
   })
 
-  test('as a credit reduces the next invoices until it is used up', async () => {
+  test('reduces the next invoices until it is used up, if it is a credit', async () => {
     await of.charge(-300)
     expect(await of.waiting()).toBe(-300n)
     expect(await of.look(await of.charge(200))).toMatchObject({ status: 'paid', totalMinor: -100n })
@@ -140,7 +140,7 @@ describe('a payment', () => {
     expect(await of.look(reference)).toMatchObject({ status: 'open', paidMinor: 400n })
   })
 
-  test('of a written-off invoice is posted against the write-off, also when it is reported again', async () => {
+  test('for a written-off invoice is posted against the write-off once, even if reported twice', async () => {
     const reference = await of.charge(1_000)
     await writeOff(reference)
     expect(await of.accounts()).toEqual({ revenue: -1_000, written_off: 1_000 })

@@ -174,7 +174,7 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({})
   })
 
-  test('of inclusive prices credits no more than the prices', async () => {
+  test('credits no more than the prices if they include the tax', async () => {
     await enterTaxDetails(person('SE'))
     const reference = await of.charge(1_250, 'EUR')
     expect(await credit(reference, [[0, 625]])).toMatchObject({

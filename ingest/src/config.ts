@@ -77,7 +77,7 @@ export const ingestSettings = {
     24,
     { min: 1, max: 8_760 },
   ),
-  controlPlaneUrl: textSetting('TOLLGATE_CONTROL_PLANE_URL', 'Origin of the control plane'),
+  controlPlaneUrl: textSetting('TOLLGATE_CONTROL_PLANE_URL', 'Base URL of the control plane'),
   proxyConnectionsMax: integerSetting(
     'TOLLGATE_PROXY_CONNECTIONS_MAX',
     'Maximum number of connections to the control plane',

@@ -122,7 +122,7 @@ export const mcpProxySettings = {
   ),
   unreadMs: integerSetting(
     'TOLLGATE_MCP_UNREAD_MS',
-    'Milliseconds after which the connection of a client is closed if the client does not read the response that waits for it',
+    'How long a client may leave a response unread before its connection is closed, in milliseconds',
     60_000,
     milliseconds,
   ),

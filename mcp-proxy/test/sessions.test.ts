@@ -143,7 +143,7 @@ test("streams requests of the origin, and forwards the client's responses", asyn
   expect(origin.seen.at(-1)!.message).toEqual(answer)
 })
 
-test("waits with a call until the stream of its session is open for the origin's requests", async () => {
+test("delays a tool call until the session's event stream to the origin is open", async () => {
   const session = await beginSession(url, token)
   const order: string[] = []
   origin.respond = async (seen, response) => {

@@ -220,7 +220,7 @@ describe('the gateway at its edges', () => {
     expect(await post('/play', { key: password })).toMatchObject({ status: 404 })
   })
 
-  it('changes nothing with any method but POST, as in ClickHouse', async () => {
+  it('refuses changes with any method except POST, as ClickHouse does', async () => {
     const get = async (query: string, more = '', method = 'GET'): Promise<number> => {
       const url = `${gateway.url}/?user=default&password=${encodeURIComponent(password)}${more}&query=`
       return (await fetch(url + encodeURIComponent(query), { method })).status

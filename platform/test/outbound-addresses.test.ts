@@ -122,7 +122,7 @@ test.each([
   expect([outcome, homeConnections]).toEqual([refused, 0])
 })
 
-test('does not reach this machine if a name resolves to it from its second answer on', async () => {
+test('refuses a host that resolves to this machine after the first lookup (DNS rebinding)', async () => {
   await new Promise<void>((resolve) => outside.listen(homePort, '127.0.0.2', resolve))
   closing.push(() => new Promise((resolve) => outside.close(resolve)))
   let questions = 0

@@ -46,7 +46,7 @@ describe('microsFromNumber', () => {
     expect(microsFromNumber(value)).toBeUndefined()
   })
 
-  it('finds the micros of every text with six decimals below 2^33', () => {
+  it('converts every number below 2^33 with 6 decimals to exact micros', () => {
     const band = fc.bigInt({ min: 4_294_967_296_000_000n, max: 4_503_599_627_999_999n })
     const any = fc.bigInt({ min: -fineMax, max: fineMax })
     fc.assert(
@@ -57,7 +57,7 @@ describe('microsFromNumber', () => {
     )
   })
 
-  it('refuses every double that no such text has', () => {
+  it('refuses every number with more than 6 decimals', () => {
     const double = fc.double({ min: -(2 ** 33) + 1, max: 2 ** 33 - 1, noNaN: true })
     fc.assert(
       fc.property(double, (value) => {

@@ -53,7 +53,7 @@ export function openBatchIn(note: ClosedNote, openTo: number, nowMs: number): Op
   return { ...note, state: 'open', openTo, furtherTokens: 0, openedAtMs: nowMs }
 }
 
-/** Returns the note after the open batch is stored completely. */
+/** Closes the open batch. Returns the note to write once all its rows are stored. */
 export function closeBatchIn(note: OpenNote): ClosedNote {
   const { lineage, hasMovedRecords, comparedIncarnation, storeAgainTo, openTo } = note
   const isPast = storeAgainTo !== undefined && openTo >= storeAgainTo

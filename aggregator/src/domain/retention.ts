@@ -15,8 +15,8 @@ export type Retention = {
 
 /**
  * Milliseconds for which the hot state remembers which usage other partitions counted, after the last reservation of a customer and
- * product has expired. This is longer than any process that read it needs to reserve, even if the clocks of this process and
- * HotState differ.
+ * product has expired. This is longer than any process takes from reading this usage to making its reservation, even if the clocks
+ * of this process and HotState differ.
  */
 const reservationsKeptMs = 10 * 60_000
 

@@ -40,7 +40,7 @@ function fontOf(file: string): Font {
 export type Run = {
   readonly font: Font
   readonly text: string
-  /** The characters that the boxes in `text` replace. Undefined if the font has all characters. */
+  /** The original characters, shown as boxes in `text` because no font has them. Undefined if `text` has no boxes. */
   readonly actual: string | undefined
 }
 

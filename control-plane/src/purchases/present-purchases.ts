@@ -38,7 +38,7 @@ import { splitSharedUsage, type SharedUsageParts } from './shared-usage.ts'
 export type PurchaseViewParts = CounterParts &
   SharedUsageParts & { readonly clock: Clock; readonly limits: { readonly purchasesMax: number } }
 
-/** Returns purchases in the shape of lists, each with the usage of its current period. */
+/** Returns purchases in the format of list responses, each with the usage of its current period. */
 export async function fullPurchasesOf(
   parts: PurchaseViewParts,
   caller: Caller,

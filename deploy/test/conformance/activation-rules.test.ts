@@ -40,7 +40,7 @@ describe('activating a plan', () => {
     ['archived', { ...free, status: 'archived' }, refused],
     ['hidden', { ...free, hidden: true }, refused],
   ]
-  test.each(rows)('%s', async (_, plan, answer) => {
+  test.each(rows)('has the specified result for a plan that is %s', async (_, plan, answer) => {
     const offer = await shop.sell(plan)
     const customerRef = await shop.newCustomer()
     const given = await shop.activate(customerRef, offer)

@@ -116,7 +116,7 @@ describe('a limit check without a purchase', () => {
       },
     ],
     [
-      'shows what is on offer where there is no default plan',
+      'shows the plans on offer if there is no default plan',
       { price: 900 },
       { withinLimits: false, remaining: 0, plan: '', ...hosted },
     ],
@@ -168,7 +168,7 @@ describe('credits in the response to a usage record', () => {
       { debited: true, amount: 0, unitsRemaining: 0 },
     ],
   ]
-  test.each(rows)('%s', async (_what, usage, debit) => {
+  test.each(rows)('are as specified for %s', async (_what, usage, debit) => {
     const body = { customerRef: '{creditCustomerRef}', ...usage }
     const { creditDebit } = (await answerTo('POST /v1/sdk/usages', body)) as {
       creditDebit?: unknown

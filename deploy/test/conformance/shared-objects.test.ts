@@ -35,7 +35,7 @@ describe('a product', () => {
     ...Object.entries(optional).map(([field, value]) => [field, { [field]: value }] as const),
     ['everything', optional],
   ]
-  test.each(rows)('%s', async (_, given) => {
+  test.each(rows)('stores and returns a product with %s', async (_, given) => {
     const product = { ...bare, ...given }
     const fields = { name: 'Reports', ...given }
     const created = await shop.post<{ reference: string }>('/v1/sdk/products', fields, 201)
@@ -132,7 +132,7 @@ describe('a plan', () => {
     ...Object.entries(optional).map(([field, value]) => [field, { [field]: value }] as const),
     ['everything', optional],
   ]
-  test.each(rows)('%s', async (_, given) => {
+  test.each(rows)('stores and returns a plan with %s', async (_, given) => {
     const productRef = await shop.newProduct()
     const plans = `/v1/sdk/products/${productRef}/plans`
     const created = await shop.post<{ reference: string }>(
@@ -209,7 +209,7 @@ describe('a customer', () => {
     ...Object.entries(optional).map(([field, value]) => [field, { [field]: value }] as const),
     ['everything', { ...optional, externalRef: 'auth0|ada/2' }],
   ]
-  test.each(rows)('%s', async (what, given) => {
+  test.each(rows)('stores and returns a customer with %s', async (what, given) => {
     const email = `${what.replaceAll(' ', '-')}@acme.example`
     const fields = { email, ...given }
     const created = await shop.post<{ reference: string }>('/v1/sdk/customers', fields, 201)
@@ -242,7 +242,7 @@ describe('a purchase', () => {
       { isRecurring: true, billingCycle: 'monthly', nextBillingDate: iso, autoRenew: true },
     ],
     [
-      'free, with a cap and what the provider says of it',
+      'free, with a cap, features and limits',
       { price: 0, limit: 10, freeUnits: 3, features: { seats: 1 }, limits: { maxUsage: 10 } },
       {
         planType: 'recurring',
@@ -280,48 +280,51 @@ describe('a purchase', () => {
       { isRecurring: false, autoRenew: false, origin: 'one_time' },
     ],
   ]
-  test.each(rows)('%s', async (_, plan, snapshot, fields) => {
-    const offer = await shop.sell(plan)
-    const customerRef = await shop.newCustomer()
-    const purchaseRef = await shop.buy(customerRef, offer)
-    const { autoRenew, ...shared } = { origin: 'manual', ...fields } as Record<string, unknown>
-    const both = {
-      reference: purchaseRef,
-      productRef: offer.productRef,
-      productName: 'Product',
-      status: 'active',
-      amount: 0,
-      currency: 'USD',
-      startDate: iso,
-      metadata: {},
-      usage: expect.objectContaining({ used: 0, overageUnits: 0, overageCost: 0 }) as unknown,
-      planSnapshot: { ...terms, reference: offer.planRef, name: 'Plan', ...snapshot },
-      ...shared,
-    }
-    const full = await shop.purchase(purchaseRef)
-    expect(full).toEqual({
-      ...both,
-      customerRef,
-      customerEmail: expect.stringContaining('@acme.example') as unknown,
-      autoRenew,
-      createdAt: iso,
-    })
-    const ofCustomer = `/v1/sdk/purchases?customerRef=${customerRef}`
-    expect(await shop.get(ofCustomer)).toEqual({ purchases: [full] })
-    expect(await shop.purchasesOf(customerRef)).toEqual([full])
-    const brief = { ...both, planRef: offer.planRef, planType: full.planSnapshot?.planType }
-    const { purchases } = await shop.get<{ purchases: unknown[] }>(
-      `/v1/sdk/customers/${customerRef}`,
-    )
-    expect(purchases).toEqual([brief])
-    const { purchase: cancelled } = await shop.cancel(purchaseRef, 'too dear')
-    const whole = { ...full, ...brief, autoRenew: false }
-    const { nextBillingDate, ...kept } = whole as { nextBillingDate?: string }
-    const reasoned = { ...kept, cancelledAt: iso, cancellationReason: 'too dear' }
-    expect(cancelled).toEqual(
-      nextBillingDate === undefined
-        ? { ...reasoned, status: 'cancelled', endDate: cancelled.cancelledAt }
-        : { ...reasoned, endDate: full.nextBillingDate },
-    )
-  })
+  test.each(rows)(
+    'has the terms and dates of a plan that is %s',
+    async (_, plan, snapshot, fields) => {
+      const offer = await shop.sell(plan)
+      const customerRef = await shop.newCustomer()
+      const purchaseRef = await shop.buy(customerRef, offer)
+      const { autoRenew, ...shared } = { origin: 'manual', ...fields } as Record<string, unknown>
+      const both = {
+        reference: purchaseRef,
+        productRef: offer.productRef,
+        productName: 'Product',
+        status: 'active',
+        amount: 0,
+        currency: 'USD',
+        startDate: iso,
+        metadata: {},
+        usage: expect.objectContaining({ used: 0, overageUnits: 0, overageCost: 0 }) as unknown,
+        planSnapshot: { ...terms, reference: offer.planRef, name: 'Plan', ...snapshot },
+        ...shared,
+      }
+      const full = await shop.purchase(purchaseRef)
+      expect(full).toEqual({
+        ...both,
+        customerRef,
+        customerEmail: expect.stringContaining('@acme.example') as unknown,
+        autoRenew,
+        createdAt: iso,
+      })
+      const ofCustomer = `/v1/sdk/purchases?customerRef=${customerRef}`
+      expect(await shop.get(ofCustomer)).toEqual({ purchases: [full] })
+      expect(await shop.purchasesOf(customerRef)).toEqual([full])
+      const brief = { ...both, planRef: offer.planRef, planType: full.planSnapshot?.planType }
+      const { purchases } = await shop.get<{ purchases: unknown[] }>(
+        `/v1/sdk/customers/${customerRef}`,
+      )
+      expect(purchases).toEqual([brief])
+      const { purchase: cancelled } = await shop.cancel(purchaseRef, 'too dear')
+      const whole = { ...full, ...brief, autoRenew: false }
+      const { nextBillingDate, ...kept } = whole as { nextBillingDate?: string }
+      const reasoned = { ...kept, cancelledAt: iso, cancellationReason: 'too dear' }
+      expect(cancelled).toEqual(
+        nextBillingDate === undefined
+          ? { ...reasoned, status: 'cancelled', endDate: cancelled.cancelledAt }
+          : { ...reasoned, endDate: full.nextBillingDate },
+      )
+    },
+  )
 })

@@ -105,7 +105,7 @@ describe('a process that is killed', () => {
     await pay(intent)
   })
 
-  test('and found a day later: the payment is looked up, not created again', async () => {
+  test('after the call, and found a day later: the payment is looked up, not created again', async () => {
     const intent = await created()
     const reference = intent.transactionId!
     await payments.sql`

@@ -51,7 +51,7 @@ async function eventsOf(type: RegExp, named: string): Promise<string[]> {
   return types.filter((each) => type.test(each))
 }
 
-test('books a payment from webhooks alone', async () => {
+test('applies a payment from webhooks, without polling', async () => {
   const { processorPaymentId } = await intentOf()
   await payments.confirm(processorPaymentId)
   await eventually(async () => expect(await statusOfPurchase()).toBe('active'))

@@ -240,7 +240,7 @@ export class Person {
     requireEqual('withinLimits', answer.withinLimits, remaining > 0)
   }
 
-  /** Records usage at these times in one request, as a backend does afterwards. */
+  /** Records usage with past timestamps in one request, like a backend that reports later. */
   async use(productRef: string, uses: readonly { at: number; units: number }[]): Promise<void> {
     const events = uses.map(({ at, units }) => ({
       customerRef: this.reference,

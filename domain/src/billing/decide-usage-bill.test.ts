@@ -144,7 +144,7 @@ describe('decideUsageBill', () => {
     ])
   })
 
-  test('bills nothing of a plan whose usage is not billed afterwards', () => {
+  test('never bills usage of a pre-paid plan', () => {
     const purchase = bought({ billingCycle: 'monthly' }, new Date('2026-01-31T12:00:00Z'))
     const prePaid = { ...purchase.planSnapshot!, terms: { billingModel: 'pre-paid' } as const }
     const { periods, last } = billedUntil(

@@ -32,7 +32,7 @@ export type OriginAuth = {
   readonly sealedValue: string
 }
 
-/** Returns the storage place of the server credentials. The seal of a credential is bound to it. */
+/** Returns table, column and owner of the server credentials. Their encryption is bound to these values. */
 export function originAuthPlace(providerId: string) {
   return { table: 'mcp_servers', column: 'auth_key', owner: providerId } as const
 }

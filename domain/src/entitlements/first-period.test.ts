@@ -107,7 +107,7 @@ function published(given: Case): Entitlement {
   return JSON.parse(JSON.stringify(compiled)) as Entitlement
 }
 
-it('the published limits allow in each period what its plan allows', () => {
+it('publishes limits that allow the units of the plan in each period', () => {
   fc.assert(
     fc.property(cases, (given) => {
       const entitlement = published(given)

@@ -5,7 +5,7 @@ import type { PlanTerms } from './plan.ts'
 type Tiers = NonNullable<PlanTerms['usageTiers']>
 
 /**
- * Returns faults of tiers that do not follow each other. Published plans use whole units ("501" after "500"), so a tier starts
+ * Returns a fault for each gap, overlap or wrong end in the tiers. Published plans use whole units ("501" after "500"), so a tier starts
  * where the one before ends, or at most one unit later. Units after the last tier cost the last tier's price.
  */
 export function tierFaults(tiers: Tiers): ValidationIssue[] {

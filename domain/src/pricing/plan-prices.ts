@@ -33,7 +33,7 @@ export function pricesIn(plan: PricedPlan, currency: string): PlanPrices | undef
   }
 }
 
-/** Returns the `price` of the plan in a currency, whatever it is charged for. 0 if the plan has none there. */
+/** Returns the plan's `price` in this currency, or 0 if the plan has no price in it. */
 export function listedPrice(plan: PricedPlan, currency: string): bigint {
   if (currency === plan.currency) return BigInt(plan.priceMinor)
   const option = plan.terms.pricingOptions?.find((each) => each.currency === currency)

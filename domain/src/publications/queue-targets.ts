@@ -57,7 +57,10 @@ export async function queueLostPlaces(
   )
 }
 
-/** A target, and the text that determines its place. Ordered by (providerId, text). */
+/**
+ * A target and its sort text. Targets are ordered by (providerId, text). The text of a customer is the reference whose hash selects
+ * the partition.
+ */
 type PlacedTarget = TargetName & { readonly text: string }
 
 type ListPage = (

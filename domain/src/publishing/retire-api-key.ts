@@ -34,8 +34,8 @@ export type Rotation = {
 }
 
 /**
- * Creates a successor for the key. The key itself stays valid until the overlap ends, but never longer than before. The successor
- * expires with the key that it replaces or with the calling key, whichever is earlier.
+ * Creates a successor for the key. The old key stays valid until the overlap ends or until its own expiry, whichever is earlier.
+ * The successor expires with the key that it replaces or with the calling key, whichever is earlier.
  */
 export async function rotateApiKey(
   database: Database,

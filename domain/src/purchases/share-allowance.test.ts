@@ -47,7 +47,7 @@ describe('a purchase shares the rest of the current allowance', () => {
     expect(world.take(free(100)).remaining()).toBe(70)
   })
 
-  test('after a plan without periods, for a first period', () => {
+  test('after a plan without periods, for its own first period', () => {
     const once = planOf('one-time', 0, { limit: 10 })
     const { billingCycle: _, ...terms } = once.terms
     const world = new World().take({ ...once, terms })
@@ -68,7 +68,7 @@ describe('a purchase shares the rest of the current allowance', () => {
     expect(world.take(free(1_000)).remaining()).toBe(0)
   })
 
-  test('and counts late usage against the purchases after it', () => {
+  test('with usage that arrives late, which reduces the free units of the next purchase', () => {
     const world = new World().take(postPaid(100)).wait(1).take(postPaid(100)).wait(1)
     world.use(80)
     world.usages.push({ second: Math.floor(begin / 1000) + 60, units: 50 })

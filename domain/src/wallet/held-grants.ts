@@ -16,8 +16,8 @@ export type HeldGrant = {
 }
 
 /**
- * Corrects the recorded credits in flight if they exceed `inFlightMicros`. If more is held for a grant than is free of it, the hold
- * is from an earlier try and was recorded as usage of that grant. Any other excess is usage that was released.
+ * Corrects the recorded credits in flight if they exceed `inFlightMicros`. If a grant has fewer free credits than are held for it,
+ * an earlier attempt already recorded the hold as in-flight usage of this grant. Any other excess is usage that was released.
  */
 export function correctInFlight(
   grants: readonly CreditGrant[],
@@ -42,9 +42,9 @@ function smallest(...amounts: readonly bigint[]): bigint {
 }
 
 /**
- * Returns the grants without the held credits, and the grants from which these are taken. They are taken from the expired grant
- * itself. If later usage was posted to that grant since an earlier try, the credits that this usage should have taken are used
- * instead.
+ * Returns the grants without the held credits, and the debits of each hold. Each hold is debited from its own grant, even though
+ * that grant has expired. If later usage was posted to that grant since an earlier attempt, the rest of the hold is debited from the
+ * grants that this usage should have used.
  */
 export function allocateHeld(
   grants: readonly CreditGrant[],

@@ -132,8 +132,8 @@ export async function serveSessions(
 type Item = { readonly message: Message; readonly text: string }
 
 /**
- * Serves one request of a batch. The first request uses the place of the batch. A request that fails gets an error response, so
- * that the others continue.
+ * Serves one request of a batch. The first request uses the batch's slot in the limit of open requests, and each further request
+ * takes a slot of its own (`needsPlace`). A request that fails gets an error response, so that the others continue.
  */
 async function serveInBatch(
   exchange: HttpExchange,

@@ -4,7 +4,7 @@ import type { Service } from './service.ts'
 
 /** Message of a service that is ready, for its parent process and its log. */
 export type ReadyMessage = Readonly<Record<string, unknown>> & {
-  /** A line for the operator about something that works less well than it could. It is logged as a warning. */
+  /** Warning for the operator about a degraded feature. It is logged as a warning. */
   readonly notice?: string | undefined
 }
 

@@ -10,8 +10,9 @@ export const publishedKinds = ['api-key', 'meters', 'offer', 'customer'] as cons
 export type PublishedKind = (typeof publishedKinds)[number]
 
 /**
- * The document under `publicationsStartKey`. It is written once, before all publications are queued. A loss of data either deletes
- * it or, if the loss would otherwise be invisible, leaves it with an incarnation that the hot state no longer has.
+ * The document under `publicationsStartKey`. It is written before the publication of lost documents is queued: of every document,
+ * or of those in the lost partitions. A loss of data either deletes it or, if the loss would otherwise be invisible, leaves it with
+ * an incarnation that the hot state no longer has.
  */
 export type PublicationsStart = {
   /** A random id that is never reused. */

@@ -77,7 +77,7 @@ export const merchantUpdateSchema = strictBody({
   vatNumber: shortText.nullish(),
   statementDescriptor: z.string().max(22).nullish(),
   supportedTopupCurrencies: z.array(currencyCode).max(listItemsMax).optional(),
-  /** Balance below which customer.credit.low_balance is sent. Null: the price of 10 units, or 1,000 credits. */
+  /** Balance below which customer.credit.low_balance is sent. Null: the price of 10 units, or 1,000 credits if no plan sets a price per unit. */
   lowBalanceCredits: z.int().min(0).max(grantCreditsMax).nullish(),
   /** With `opened`, access is restored when the dispute is won. Null: `lost`. */
   suspendOnDispute: z.enum(suspendOnDispute).nullish(),

@@ -69,7 +69,7 @@ describe('unknown names', () => {
     expect(warnings(choice, { c: 1 })).toBe('unknown_field;name="c"')
   })
 
-  it('are determined by the option of a union that has the fewest', () => {
+  it('are reported for the union option with the fewest unknown names', () => {
     const choice = z.union([z.string(), z.object({ a: z.int() }), z.object({ b: z.int() })])
     expect(warnings(choice, { b: 1, c: 1 })).toBe('unknown_field;name="c"')
     expect(knownNamesOf(z.union([z.object({ a: z.int() }), z.record(z.string(), z.int())]))).toBe(

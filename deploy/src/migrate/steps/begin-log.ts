@@ -46,7 +46,7 @@ export async function beginLog(target: Target, work: Work): Promise<void> {
   }
 }
 
-/** Starts usage notifications at the first moved record, because endpoints were not notified of the log's tail at the source. */
+/** Starts usage events at the first moved record, because the source sent no events for the moved records. */
 async function startUsageEvents(
   { database }: Target,
   { environment, partition }: Place,
