@@ -38,7 +38,7 @@ export function isPayable(invoice: Invoice, { originalAmountMinor }: PaymentInte
   return decideMove(invoice, 'paid', originalAmountMinor).kind === 'moved'
 }
 
-export const notPayableReason = 'The invoice is no longer due'
+export const notPayableReason = 'The invoice is not due any more'
 
 /** Pays the invoice and continues its purchase: the charged period begins, or the debt is settled. */
 export async function payDebt(

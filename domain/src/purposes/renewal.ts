@@ -15,7 +15,7 @@ export const renewal: PaymentHandler = {
     if (!isPayable(invoice, payment.intent)) return undeliverable(notPayableReason)
     if (purchase !== undefined && isPeriodObsolete(purchase, period)) {
       if (invoice.status === 'open') await cancelUnbegunPeriod(work, invoice)
-      return undeliverable('The purchase has ended or moved to another period')
+      return undeliverable('The purchase does not go on')
     }
     return payDebt(work, payment, debt)
   },
