@@ -27,7 +27,7 @@ export default defineConfig({
     // Under the condition `source` these packages export TypeScript, which Node cannot load. Vitest transforms it.
     server: { deps: { inline: [/@modelcontextprotocol\/(client|sdk|ext-apps)/, /eventsource/] } },
     // There are more workers than cores, because many tests wait for a process to start, or for a session or a lease to end.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },
     reporters: [
       'default',
