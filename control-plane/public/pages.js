@@ -69,12 +69,12 @@ function replaceParts(form, updated) {
 
 // A page that waits for a bank polls its address, and reloads when there is a result.
 const pollIntervalMs = 5_000
-if (document.querySelector('[data-polls]') !== null) setTimeout(poll, pollIntervalMs)
+if (document.querySelector('[data-looks-again]') !== null) setTimeout(poll, pollIntervalMs)
 
 async function poll() {
   try {
     const response = await fetch(location.href)
-    if (response.ok && !(await response.text()).includes('data-polls')) return location.reload()
+    if (response.ok && !(await response.text()).includes('data-looks-again')) return location.reload()
   } catch {
     // The next poll tries again.
   }

@@ -35,11 +35,11 @@ async function hasMemory(): Promise<boolean> {
   return Math.min(bavail * bsize, freemem()) >= memoryBytesMin
 }
 
-/** Removes the folders of runs that were killed, because they would fill the memory. */
+/** Removes the folders of runs that were killed, because they would fill the memory. A folder with a mounted disk stays. */
 async function removeOfKilledRuns(): Promise<void> {
   for (const name of await readdir(memoryFolder)) {
     const [, pid] = /^tollgate-test-run-(\d+)-/.exec(name) ?? []
     if (pid === undefined || !hasEnded(Number(pid))) continue
-    await rm(join(memoryFolder, name), { recursive: true, force: true })
+    await rm(join(memoryFolder, name), { recursive: true, force: true }).catch(() => undefined)
   }
 }

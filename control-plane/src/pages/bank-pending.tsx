@@ -8,7 +8,7 @@ import type { Reader } from './reader.ts'
 export function BankPending({ t }: Pick<Reader, 't'>): ReactElement {
   return (
     <>
-      <p data-polls="yes">{t('shared:bankWaitedFor')}</p>
+      <p data-looks-again="yes">{t('shared:bankWaitedFor')}</p>
       <p>
         <a href="">{t('shared:bankCheckAgain')}</a>
       </p>

@@ -134,10 +134,12 @@ export class Admissions {
     const nowMs = performance.now()
     if (!this.#isAllowedByRecent(call, calls, nowMs)) return false
     const { limitsFreshMs, limitsPatienceMs } = this.#parts.limits
+    if (limitsFreshMs === 0 && !this.#queries.isOverdue(nowMs)) return false
     const { untilMs } = calls.recent!
     if (nowMs >= untilMs - limitsFreshMs / 2) this.#refresh(call, calls)
     if (nowMs >= untilMs && !this.#queries.isOverdue(nowMs)) {
-      await settledWithin(calls.refreshing!, limitsPatienceMs)
+      const { ended, sinceMs } = calls.refreshing!
+      await settledWithin(ended, Math.max(0, sinceMs + limitsPatienceMs - nowMs))
       // The query may have been answered meanwhile, and other calls of the customer may have been admitted.
       if (!this.#isAllowedByRecent(call, calls, nowMs)) return false
     }
@@ -159,7 +161,9 @@ export class Admissions {
 
   /** Queries ingest for newer limits in the background, with at most one query of the customer at a time. */
   #refresh(call: GatedCall, calls: CustomerCalls): void {
-    calls.refreshing ??= this.#renew(call, calls).finally(() => (calls.refreshing = undefined))
+    if (calls.refreshing !== undefined) return
+    const ended = this.#renew(call, calls).finally(() => (calls.refreshing = undefined))
+    calls.refreshing = { ended, sinceMs: performance.now() }
   }
 
   async #renew(call: GatedCall, calls: CustomerCalls): Promise<void> {

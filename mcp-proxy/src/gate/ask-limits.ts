@@ -4,8 +4,13 @@ import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
 export type LimitsAnswer =
   | { readonly kind: 'answered'; readonly response: LimitsResponse }
-  /** Ingest is unavailable, busy, or refuses the key of this service. */
-  | { readonly kind: 'unknown'; readonly reason: string; readonly isBusy?: true }
+  /** Ingest gave no answer (`isAway`), is busy, or refuses the key of this service. */
+  | {
+      readonly kind: 'unknown'
+      readonly reason: string
+      readonly isBusy?: true
+      readonly isAway?: true
+    }
   /** The customer or the product does not exist. */
   | { readonly kind: 'refused'; readonly reason: string }
 
@@ -27,7 +32,7 @@ export function createAskLimits(ingest: ServiceCalls, timeoutMs: number): AskLim
         : { reserve: { units: 1, ttlSeconds: holdSeconds }, idempotencyKey: callId }
     const body = { customerRef, productRef, ...reserve }
     const reply = await ingest.post('/v1/sdk/limits', server, body, timeoutMs)
-    if (reply.kind === 'failed') return { kind: 'unknown', reason: reply.message }
+    if (reply.kind === 'failed') return { kind: 'unknown', reason: reply.message, isAway: true }
     const isUnknownName = reply.status === 404 || reply.status === 400
     if (isUnknownName) return { kind: 'refused', reason: messageOf(reply) }
     const parsed = limitsResponseSchema.safeParse(reply.body)

@@ -47,7 +47,7 @@ export class CustomerCalls {
   holds = 0
   recent: RecentLimits | undefined
   /** The query for newer limits that is in progress. */
-  refreshing: Promise<void> | undefined
+  refreshing: { readonly ended: Promise<void>; readonly sinceMs: number } | undefined
 
   add(): void {
     this.unconfirmed++
@@ -146,8 +146,8 @@ export class AllCustomerCalls {
    */
   #forgetIdle(): void {
     const nowMs = performance.now()
-    for (const [key, { unconfirmed, releasing, holding, recent }] of this.#places) {
-      const isIdle = unconfirmed === 0 && releasing === 0 && holding === 0
+    for (const [key, { unconfirmed, releasing, holding, refreshing, recent }] of this.#places) {
+      const isIdle = unconfirmed === 0 && releasing === 0 && holding === 0 && !refreshing
       if (isIdle && (recent?.untilMs ?? 0) < nowMs) this.#places.delete(key)
     }
   }

@@ -1,12 +1,13 @@
 import type { AskLimits, LimitsAnswer } from './ask-limits.ts'
 
-/** Sends queries for limits without holds to ingest, and knows whether ingest answers them at present. */
+/** Sends queries for limits without holds to ingest, and knows whether ingest answers any of them at present. */
 export class LimitQueries {
   readonly #askLimits: AskLimits
   readonly #patienceMs: number
   /** Times at which the unanswered queries were sent, oldest first, in milliseconds of `performance.now()`. */
   readonly #unanswered = new Set<{ readonly sentAtMs: number }>()
-  #isFailing = false
+  #isAway = false
+  #answeredAtMs = 0
 
   constructor(askLimits: AskLimits, patienceMs: number) {
     this.#askLimits = askLimits
@@ -18,17 +19,22 @@ export class LimitQueries {
     this.#unanswered.add(query)
     try {
       const answer = await this.#askLimits(call)
-      this.#isFailing = answer.kind === 'unknown'
+      this.#isAway = answer.kind === 'unknown' && answer.isAway === true
+      if (!this.#isAway) this.#answeredAtMs = performance.now()
       return answer
     } finally {
       this.#unanswered.delete(query)
     }
   }
 
-  /** Returns whether the last query failed, or a query of any customer is unanswered for longer than `patienceMs`. */
+  /**
+   * Returns whether the last query failed without an answer, or whether ingest has answered none for longer than `patienceMs` although
+   * one is waiting. A customer whose query alone is slow does not count.
+   */
   isOverdue(nowMs: number): boolean {
-    if (this.#isFailing) return true
+    if (this.#isAway) return true
     const [oldest] = this.#unanswered
-    return oldest !== undefined && nowMs - oldest.sentAtMs > this.#patienceMs
+    if (oldest === undefined) return false
+    return nowMs - Math.max(oldest.sentAtMs, this.#answeredAtMs) > this.#patienceMs
   }
 }

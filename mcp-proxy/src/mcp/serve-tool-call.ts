@@ -104,7 +104,15 @@ async function completeCall(call: Call, admission: Admission, isCancelled: boole
     case 'admitted': {
       const settle = admission.kind === 'admitted' ? admission.settle : undefined
       // The origin does not receive a call that the client cancelled during the admission, also by ending its session.
-      if (isCancelled) return finish(call, { kind: 'cancelled', hasBegun: false }, settle)
+      // It is never billed, because no policy bills what had no effect.
+      if (isCancelled) {
+        const { status, message } = errorOf({ kind: 'cancelled', hasBegun: false }, id)
+        const durationMs = performance.now() - call.begunAt
+        const reason = 'cancelled before it was sent'
+        return reply.finish(textOf(message), status, () =>
+          settle?.({ outcome: 'fail', durationMs, reason }),
+        )
+      }
       try {
         const end = await relay(served, round.text, id, reply, served.parts.config.callMs)
         return finish(call, end, settle)
