@@ -103,10 +103,6 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     // Tests wait for what these intervals delay.
     TOLLGATE_SINK_DELAY_MS: '20',
     TOLLGATE_REPAIR_REQUESTS_INTERVAL_MS: '50',
-    TOLLGATE_LEDGER_INTERVAL_MS: '100',
-    TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '200',
-    TOLLGATE_USAGE_EVENTS_INTERVAL_MS: '200',
-    TOLLGATE_SCHEDULE_LOOK_MS: '200',
     ...options.settings,
   }
   const shared = readSettings(sharedSettings, environment)
