@@ -61,24 +61,21 @@ test.each(
   ])
 })
 
-test.each(['notification', 'DELETE of its session'])(
-  'does not send a call that a %s cancels during its admission',
-  async (how) => {
-    const session = await beginSession(url, token)
-    origin.seen.length = 0
-    let admit = (): void => undefined
-    stack.gate.decide = () => new Promise((resolve) => (admit = () => resolve(undefined)))
-    const calling = send(url, token, toolCall('slow'), session)
-    await vi.waitFor(() => expect(stack.gate.admitted).toHaveLength(1))
-    const isEnd = how !== 'notification'
-    await send(url, token, isEnd ? undefined : cancelled, session, isEnd ? 'DELETE' : 'POST')
-    admit()
-    expect((await calling).body).toMatchObject({ id: 'slow', error: {} })
-    expect(origin.seen.map(({ message }) => message['method'])).not.toContain('tools/call')
-    expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
-    expect(stack.gate.settled[0]).not.toHaveProperty('isCancelled')
-  },
-)
+test('does not send a call that a notification cancels during its admission', async () => {
+  const session = await beginSession(url, token)
+  origin.seen.length = 0
+  let admit = (): void => undefined
+  stack.gate.decide = () => new Promise((resolve) => (admit = () => resolve(undefined)))
+  const calling = send(url, token, toolCall('slow'), session)
+  await vi.waitFor(() => expect(stack.gate.admitted).toHaveLength(1))
+  await send(url, token, cancelled, session)
+  admit()
+  expect((await calling).body).toMatchObject({ id: 'slow', error: {} })
+  expect(origin.seen.map(({ message }) => message['method'])).not.toContain('tools/call')
+  expect(stack.gate.settled).toMatchObject([
+    { outcome: 'fail', isCancelled: true, isAccepted: false },
+  ])
+})
 
 test('bills a call that the origin answers although its session was ended', async () => {
   const session = await beginSession(url, token)

@@ -75,8 +75,8 @@ async function relayWithoutMetrics(
     limitMs === undefined
       ? undefined
       : setTimeout(() => controller.abort(timeLimitExceeded), limitMs)
-  // A DELETE cancels the open requests alone, and this one was not open yet when it arrived.
-  if (served.hasEnded?.() === true) {
+  // A cancellation or a DELETE that arrived before found no open request.
+  if (served.isCancelled?.() === true) {
     call.cancelled = { hasBegun: false }
     controller.abort()
   }

@@ -177,7 +177,7 @@ function servedRequestOf(
   const originId = parts.sessions.originIdOf(session, clientId)
   return {
     ...{ ...both, originId },
-    hasEnded: () => parts.sessions.hasEnded(session.key),
+    isCancelled: () => parts.sessions.hasEnded(session.key),
     client: clientCapabilitiesOf('sessions', session.state.initialize['capabilities']),
     callKey: callKeyOf(session.key, JSON.stringify(clientId)),
     post: (body, id, signal) => {

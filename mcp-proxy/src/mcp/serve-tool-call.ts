@@ -68,8 +68,9 @@ export async function serveToolCall(
   // Callers without a token reach only public tools, which need no admission.
   const admission: Admission =
     customerRef === undefined ? { kind: 'open' } : await admit(served, gated)
-  const isCancelled = endAdmission() || served.hasEnded?.() === true
-  await completeCall({ ...sent, id, gated, round, reply, begunAt }, admission, isCancelled)
+  const isCancelled = endAdmission()
+  const current = isCancelled ? { ...served, isCancelled: () => true } : served
+  await completeCall({ ...sent, served: current, id, gated, round, reply, begunAt }, admission)
 }
 
 function callVirtual(
@@ -93,7 +94,7 @@ function admit({ parts }: ServedRequest, gated: GatedCall): Promise<Admission> {
   })
 }
 
-async function completeCall(call: Call, admission: Admission, isCancelled: boolean): Promise<void> {
+async function completeCall(call: Call, admission: Admission): Promise<void> {
   const { served, id, reply, round } = call
   switch (admission.kind) {
     case 'unavailable':
@@ -103,16 +104,6 @@ async function completeCall(call: Call, admission: Admission, isCancelled: boole
     case 'open':
     case 'admitted': {
       const settle = admission.kind === 'admitted' ? admission.settle : undefined
-      // The origin does not receive a call that the client cancelled during the admission, also by ending its session.
-      // It is never billed, because no policy bills what had no effect.
-      if (isCancelled) {
-        const { status, message } = errorOf({ kind: 'cancelled', hasBegun: false }, id)
-        const durationMs = performance.now() - call.begunAt
-        const reason = 'cancelled before it was sent'
-        return reply.finish(textOf(message), status, () =>
-          settle?.({ outcome: 'fail', durationMs, reason }),
-        )
-      }
       try {
         const end = await relay(served, round.text, id, reply, served.parts.config.callMs)
         return finish(call, end, settle)

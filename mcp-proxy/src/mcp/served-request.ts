@@ -47,8 +47,8 @@ export type ServedRequest = {
   readonly callKey: string | undefined
   /** Id of the request at the origin, if it differs from the client's id. */
   readonly originId?: MessageId
-  /** Returns whether the client has ended the session. Undefined outside sessions. */
-  readonly hasEnded?: () => boolean
+  /** Returns whether the client cancelled the request before it was sent, also by ending its session. Undefined outside sessions. */
+  readonly isCancelled?: () => boolean
   /** Signal that ends a stream of notifications when the proxy stops. */
   readonly stopped?: AbortSignal
   /** Sends a message to the origin in the protocol era of the client. */
