@@ -1,5 +1,6 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
+import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Records } from '../records/open-records.ts'
@@ -114,6 +115,10 @@ export class Admissions {
     const askedAtMs = performance.now()
     const reading = calls.read()
     const answer = await this.#queries.ask(call)
+    if (answer.kind === 'unknown' && this.#isAllowedByRecent(call, calls, askedAtMs)) {
+      calls.add()
+      return { kind: 'allowed' }
+    }
     const checked = judge(call, answer)
     if (checked.kind !== 'allowed' || answer.kind !== 'answered') return checked
     const { remaining } = answer.response
@@ -134,12 +139,16 @@ export class Admissions {
     const nowMs = performance.now()
     if (!this.#isAllowedByRecent(call, calls, nowMs)) return false
     const { limitsFreshMs, limitsPatienceMs } = this.#parts.limits
+    // Without a time for which answers are fresh, each call queries ingest itself.
     if (limitsFreshMs === 0 && !this.#queries.isOverdue(nowMs)) return false
     const { untilMs } = calls.recent!
     if (nowMs >= untilMs - limitsFreshMs / 2) this.#refresh(call, calls)
     if (nowMs >= untilMs && !this.#queries.isOverdue(nowMs)) {
       const { ended, sinceMs } = calls.refreshing!
-      await settledWithin(ended, Math.max(0, sinceMs + limitsPatienceMs - nowMs))
+      const patience = AbortSignal.timeout(
+        Math.max(0, Math.ceil(sinceMs + limitsPatienceMs - nowMs)),
+      )
+      await unlessAborted(ended, patience).catch(() => undefined)
       // The query may have been answered meanwhile, and other calls of the customer may have been admitted.
       if (!this.#isAllowedByRecent(call, calls, nowMs)) return false
     }
@@ -306,16 +315,6 @@ export class Admissions {
 function planToBuy({ server, toolName }: GatedCall, { recovery }: Paywall): string | undefined {
   if (recovery === 'activate_plan') return server.defaultPlanRef
   return recovery === 'upgrade' ? solePlanOf(server, toolName) : undefined
-}
-
-/** Waits until the promise settles, but no longer than `timeoutMs`. */
-async function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
-  const timer = new AbortController()
-  await Promise.race([
-    promise,
-    sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined),
-  ])
-  timer.abort()
 }
 
 function judge({ server, toolName }: GatedCall, answer: LimitsAnswer): Checked {

@@ -4,10 +4,10 @@ import type { AskLimits, LimitsAnswer } from './ask-limits.ts'
 export class LimitQueries {
   readonly #askLimits: AskLimits
   readonly #patienceMs: number
-  /** Times at which the unanswered queries were sent, oldest first, in milliseconds of `performance.now()`. */
-  readonly #unanswered = new Set<{ readonly sentAtMs: number }>()
+  #unanswered = 0
+  /** When ingest answered last, or when the first of the unanswered queries was sent, in milliseconds of `performance.now()`. */
+  #waitingSinceMs = 0
   #isAway = false
-  #answeredAtMs = 0
 
   constructor(askLimits: AskLimits, patienceMs: number) {
     this.#askLimits = askLimits
@@ -15,15 +15,15 @@ export class LimitQueries {
   }
 
   async ask(call: Parameters<AskLimits>[0]): Promise<LimitsAnswer> {
-    const query = { sentAtMs: performance.now() }
-    this.#unanswered.add(query)
+    if (this.#unanswered === 0) this.#waitingSinceMs = performance.now()
+    this.#unanswered += 1
     try {
       const answer = await this.#askLimits(call)
       this.#isAway = answer.kind === 'unknown' && answer.isAway === true
-      if (!this.#isAway) this.#answeredAtMs = performance.now()
+      if (!this.#isAway) this.#waitingSinceMs = performance.now()
       return answer
     } finally {
-      this.#unanswered.delete(query)
+      this.#unanswered -= 1
     }
   }
 
@@ -32,9 +32,7 @@ export class LimitQueries {
    * one is waiting. A customer whose query alone is slow does not count.
    */
   isOverdue(nowMs: number): boolean {
-    if (this.#isAway) return true
-    const [oldest] = this.#unanswered
-    if (oldest === undefined) return false
-    return nowMs - Math.max(oldest.sentAtMs, this.#answeredAtMs) > this.#patienceMs
+    const isWaitingLong = nowMs - this.#waitingSinceMs > this.#patienceMs
+    return this.#isAway || (this.#unanswered > 0 && isWaitingLong)
   }
 }
