@@ -3,13 +3,13 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
+import { ConcurrencyLimit } from '@tollgate/platform/waiting/concurrency-limit'
 import { environments } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { Partition } from './partition-parts.ts'
 import { createProjectionLoop, type Projection } from './projection-loop.ts'
 import type { ProjectionMetrics, ProjectionName } from './projection-metrics.ts'
 import type { Observed } from './progress-observer.ts'
-import { ConcurrencyLimit } from './concurrency-limit.ts'
 
 export type GroupParts = {
   readonly name: ProjectionName
@@ -42,6 +42,7 @@ type Running = { readonly at: Partition; readonly observed: Observed; readonly l
  * two processes wins, and both produce the same result.
  */
 export function createProjectionGroup(parts: GroupParts): ProjectionGroup {
+  // Memory stays bounded by the number of batches in progress, and a busy partition waits for the others after each batch.
   const concurrencyLimit = new ConcurrencyLimit(parts.concurrencyMax)
   const running = new Map<string, Running>()
   let membership: GroupMembership | undefined

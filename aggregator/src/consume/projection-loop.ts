@@ -3,7 +3,7 @@ import { GroupFencedError, type EventLog } from '@tollgate/platform/event-log/ev
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
-import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { ConcurrencyLimit } from '@tollgate/platform/waiting/concurrency-limit'
 
 /** One projection of one log partition. It keeps its own position, and at most one step runs at a time. */
 export interface Projection {

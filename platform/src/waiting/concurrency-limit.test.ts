@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 
-it('runs a limited number of batches at a time in first-come order, and continues after a failure', async () => {
+it('runs a limited number of tasks at a time in first-come order, and continues after a failure', async () => {
   const concurrencyLimit = new ConcurrencyLimit(2)
   const order: number[] = []
   let inside = 0
