@@ -20,24 +20,31 @@ import {
   startCopiedPostgres,
 } from './copied-postgres.ts'
 
-type Running<Server> = { readonly server: Server; readonly folder: string; users: number }
+type Running<Server> = { readonly server: Server; readonly folder: string }
 
 type SharedServer<Server> = { acquire(): Promise<Server>; release(): Promise<void> }
 
-/** Shares one server per process and kind among all callers. It stops with the last of them. */
+/**
+ * Shares one server per process and kind among all callers. It stops with the last of them. With `empty`, a test run keeps the server
+ * for the next test file of this process, and `empty` removes what the last caller left. Such a server ends with the process, and its
+ * folder is removed with the folder of the test run.
+ */
 function shared<Server extends { stop(): Promise<void> }>(
   name: string,
   start: (folder: string) => Promise<Server>,
+  empty?: (server: Server) => Promise<void>,
 ): SharedServer<Server> {
+  const runFolder = empty && process.env[copiesVariable]
   let running: Promise<Running<Server>> | undefined
+  let users = 0
 
   async function startIn(): Promise<Running<Server>> {
-    const folder = await mkdtemp(join(tmpdir(), `tollgate-test-${name}-`))
+    const folder = await mkdtemp(join(runFolder ?? tmpdir(), `tollgate-test-${name}-`))
     try {
-      return { server: await start(folder), folder, users: 0 }
+      const server = await start(folder)
+      if (runFolder !== undefined) stopWithProcess(server)
+      return { server, folder }
     } catch (error) {
-      // The next test file of this process tries again.
-      running = undefined
       await rm(folder, { recursive: true, force: true })
       throw error
     }
@@ -45,50 +52,9 @@ function shared<Server extends { stop(): Promise<void> }>(
 
   return {
     async acquire() {
-      const found = await (running ??= startIn())
-      found.users += 1
-      return found.server
-    },
-    async release() {
-      const found = await running
-      if (found === undefined || (found.users -= 1) > 0) return
-      running = undefined
-      await found.server.stop()
-      await rm(found.folder, { recursive: true, force: true })
-    },
-  }
-}
-
-/**
- * Shares one server like `shared`, and keeps it for the next test file of this process. `empty` removes what the last caller left.
- * The server ends with the process, and its folder is removed with the folder of the test run. Outside of a test run it stops with
- * the last caller.
- */
-function kept<Server extends { stop(): Promise<void> }>(
-  name: string,
-  start: (folder: string) => Promise<Server>,
-  empty: (server: Server) => Promise<void>,
-): SharedServer<Server> {
-  const runFolder = process.env[copiesVariable]
-  if (runFolder === undefined) return shared(name, start)
-  let running: Promise<Server> | undefined
-  let users = 0
-
-  async function startIn(): Promise<Server> {
-    const server = await start(await mkdtemp(join(runFolder!, `${name}-`)))
-    // Vitest ends its processes with this signal. Only on Linux does PostgreSQL end with its parent process by itself.
-    process.once('SIGTERM', () => {
-      void server.stop()
-      process.kill(process.pid, 'SIGTERM')
-    })
-    return server
-  }
-
-  return {
-    async acquire() {
       users += 1
       try {
-        return await (running ??= startIn())
+        return (await (running ??= startIn())).server
       } catch (error) {
         users -= 1
         // The next test file of this process tries again.
@@ -97,11 +63,23 @@ function kept<Server extends { stop(): Promise<void> }>(
       }
     },
     async release() {
-      const server = await running
+      const found = await running
       users -= 1
-      if (server !== undefined && users === 0) await empty(server)
+      if (found === undefined || users > 0) return
+      if (empty !== undefined && runFolder !== undefined) return empty(found.server)
+      running = undefined
+      await found.server.stop()
+      await rm(found.folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Vitest ends its processes with SIGTERM. Only on Linux does PostgreSQL end with its parent process by itself. */
+function stopWithProcess(server: { stop(): Promise<void> }): void {
+  process.once('SIGTERM', () => {
+    void server.stop()
+    process.kill(process.pid, 'SIGTERM')
+  })
 }
 
 const emptyServer = shared('postgres', (folder) => startCopiedPostgres(folder, undefined))
@@ -111,14 +89,14 @@ function serverWith(migrationsFolder: string | undefined): typeof emptyServer {
   if (migrationsFolder === undefined) return emptyServer
   const found =
     migratedServers.get(migrationsFolder) ??
-    kept('postgres', (folder) => startCopiedPostgres(folder, migrationsFolder), dropCopies)
+    shared('postgres', (folder) => startCopiedPostgres(folder, migrationsFolder), dropCopies)
   migratedServers.set(migrationsFolder, found)
   return found
 }
 
 const password = randomBytes(12).toString('hex')
 const readerPassword = randomBytes(12).toString('hex')
-const clickHouseServer = kept<ChdbGatewayProcess>(
+const clickHouseServer = shared<ChdbGatewayProcess>(
   'clickhouse',
   (folder) => spawnChdbGateway({ folder, password, readerPassword }),
   dropDatabases,
