@@ -142,7 +142,7 @@ export const customerAuthSettings = {
   ),
   inbox: choiceSetting(
     'TOLLGATE_CUSTOMER_AUTH_INBOX',
-    'Who may read mail at `/inbox` while no mail server is set. `local` allows browsers on this machine if the hosted pages have a loopback address. `on` allows everyone who can reach the page. `off` allows nobody, so no code can be sent',
+    'Access to the mail at `/inbox` while no mail server is set: `local` allows browsers on this machine if the hosted pages have a loopback address. `on` allows everyone who can reach the page. `off` allows nobody, so no code can be sent',
     ['local', 'on', 'off'],
     'local',
   ),

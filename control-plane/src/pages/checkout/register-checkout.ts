@@ -88,7 +88,7 @@ async function recordBrowser(pages: ReadParts, request: FastifyRequest): Promise
   const isUpdate = formFields(request)['step'] !== undefined
   if (request.method !== 'POST' || !completesCheckout || isUpdate) return
   const { caller, session, status } = checkoutOf(request)
-  // Without the cookie, the browser counts as a new one that differs from every recorded browser.
+  // A browser that sends no cookie counts as a new browser.
   const browserSha256 = digestOf(
     request.cookies[browserCookie(session.reference)] ?? generateCookieToken(),
   )
