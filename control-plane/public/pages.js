@@ -74,7 +74,8 @@ if (document.querySelector('[data-looks-again]') !== null) setTimeout(poll, poll
 async function poll() {
   try {
     const response = await fetch(location.href)
-    if (response.ok && !(await response.text()).includes('data-looks-again')) return location.reload()
+    if (response.ok && !(await response.text()).includes('data-looks-again'))
+      return location.reload()
   } catch {
     // The next poll tries again.
   }
