@@ -39,7 +39,7 @@ export type Parts = {
   readonly usageStore: UsageStore
   readonly tracing: Tracing | undefined
   readonly processors: PaymentProcessors
-  /** Undefined if nothing can be charged. */
+  /** Charges saved cards. Undefined if no payment processor is configured. */
   readonly charge: ChargeInvoice | undefined
 }
 

@@ -57,7 +57,7 @@ test('ends when its supervisor is gone', async () => {
   expect(await running.ended).toBe('exit code 7')
 })
 
-test('leaves no process behind when a launch is given up', async () => {
+test('leaves no process behind when a launch is aborted', async () => {
   const part = await partOf('setInterval(() => {}, 1000)')
   const giveUp = new AbortController()
   const launch = part.launch(giveUp.signal)

@@ -85,7 +85,7 @@ test('refunds a payment that succeeds afterwards, once', async () => {
   expect(await stack.payments.eventsOf(purchase.customerRef)).not.toContain('purchase.renewed')
 })
 
-test('withdraws the payment of a renewal that was given up, and does not charge a new card', async () => {
+test('withdraws the payment of a renewal that was written off, and does not charge a new card', async () => {
   await stack.useCard(purchase.customerRef, 'pm_card_visa_chargeDeclinedStolenCard')
   await stack.runJob('renewals', renewalAt)
   expect((await states()).purchase).toBe('suspended')

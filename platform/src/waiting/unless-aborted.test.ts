@@ -11,7 +11,7 @@ test('settles like the work, and leaves no listener behind', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-test('rejects when the signal aborts, although the work goes on', async () => {
+test('rejects when the signal aborts, although the work continues', async () => {
   const controller = new AbortController()
   const waiting = unlessAborted(new Promise<never>(() => undefined), controller.signal)
   controller.abort(reason)
