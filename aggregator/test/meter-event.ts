@@ -1,4 +1,4 @@
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 
 /** Returns a valid event with these fields and defaults for all others. */
@@ -20,6 +20,7 @@ export function meterEvent(fields: Partial<MeterEvent>): MeterEvent {
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
     ...fields,
   }
 }

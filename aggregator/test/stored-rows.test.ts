@@ -77,6 +77,9 @@ const event: fc.Arbitrary<MeterEvent> = fc.record({
   reservationId: fc.option(text),
   traceParent: fc.option(fc.string()),
   debit: fc.option(fc.bigInt({ min: 1n, max: 10n ** 18n }).map(String)),
+  eventType: fc.constant(null),
+  dimensions: fc.constant({}),
+  counts: fc.constant([]),
 })
 const eventsMax = 200
 const batch = fc.record({

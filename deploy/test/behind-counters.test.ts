@@ -13,7 +13,7 @@ import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
-import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { outcomes, type MeterEvent, withoutCounts } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -358,6 +358,7 @@ function encoded(each: Shape): Buffer {
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
   const buffer = Buffer.alloc(2_000)
   return Buffer.from(buffer.subarray(0, encodeMeterEvent(event, buffer, 0)))

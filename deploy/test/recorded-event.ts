@@ -1,4 +1,4 @@
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 
 type Named = Pick<
   MeterEvent,
@@ -24,5 +24,6 @@ export function recordedEvent(named: Named, debit: MeterEvent['debit'] = null): 
     reservationId: null,
     traceParent: null,
     debit,
+    ...withoutCounts,
   }
 }

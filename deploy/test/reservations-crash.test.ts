@@ -22,7 +22,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -147,6 +147,7 @@ async function use(
     reservationId,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
     ...more,
   }
   const buffer = Buffer.alloc(1_000)

@@ -9,7 +9,7 @@ import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-err
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
-import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { outcomes, type MeterEvent, withoutCounts } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
@@ -109,6 +109,7 @@ function eventOf(providerId: string, shape: Shape): MeterEvent {
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
 }
 

@@ -1,4 +1,4 @@
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 
 /** More bytes than any event of these tests needs. */
@@ -23,6 +23,7 @@ export function usageEvent(fields: Partial<MeterEvent>): MeterEvent {
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
     ...fields,
   }
 }

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { decodeMeterEvent, encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
-import { meterEventSchemas, meterEventType, type MeterEvent } from '@tollgate/schemas/meter-event'
+import {
+  meterEventSchemas,
+  meterEventType,
+  type MeterEvent,
+  withoutCounts,
+} from '@tollgate/schemas/meter-event'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import type avro from 'avsc'
 import { describe, expect, it } from 'vitest'
@@ -31,6 +36,7 @@ const event: MeterEvent = {
   reservationId: null,
   traceParent: null,
   debit: null,
+  ...withoutCounts,
 }
 
 function recordOf(value: Uint8Array) {

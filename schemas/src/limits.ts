@@ -99,3 +99,12 @@ export const topUpMinorMax = 10_000_000
 
 /** Characters of an `Idempotency-Key` header. */
 export const idempotencyKeyCharsMax = 256
+
+/** Charges of one plan. Each is a counter that limit checks may read. */
+export const chargesMax = 20
+
+/** Properties that one meter declares as dimensions, and pointers that it adds. */
+export const propertiesMax = 8
+
+/** Characters of the value of a dimension. */
+export const dimensionCharsMax = 256

@@ -15,7 +15,7 @@ import {
   outcomes,
   wireHeaderBytes,
 } from './meter-event.ts'
-import type { MeterEvent } from './meter-event.ts'
+import { withoutCounts, type MeterEvent } from './meter-event.ts'
 
 const text = fc.string({ unit: 'grapheme' })
 
@@ -36,6 +36,12 @@ const eventFields = {
   reservationId: fc.option(text),
   traceParent: fc.option(text),
   debit: fc.option(text),
+  eventType: fc.option(text),
+  dimensions: fc.dictionary(text, text, { noNullPrototype: true }),
+  counts: fc.array(
+    fc.record({ meterName: text, value: fc.maxSafeInteger(), text: fc.option(text) }),
+    { maxLength: 5 },
+  ),
 }
 
 const events: fc.Arbitrary<MeterEvent> = fc.record(eventFields)
@@ -84,23 +90,26 @@ describe('the codec of meter events', () => {
     )
   })
 
-  it('uses one byte each for a missing trace and a missing debit', () => {
+  it('uses one byte for each missing field that later schemas added', () => {
     const second = meterEventType(meterEventSchemas.get(2)!)
-    const body = encoded({ ...sample, traceParent: null, debit: null }).subarray(wireHeaderBytes)
-    expect(body).toHaveLength(second.toBuffer(sample).length + 2)
+    const body = encoded({ ...sample, traceParent: null, debit: null, ...withoutCounts })
+    expect(body.subarray(wireHeaderBytes)).toHaveLength(second.toBuffer(sample).length + 5)
   })
 
   it('decodes records of earlier releases', () => {
     const first = meterEventType(meterEventSchemas.get(1)!)
     const second = meterEventType(meterEventSchemas.get(2)!)
     const third = meterEventType(meterEventSchemas.get(3)!)
+    const fourth = meterEventType(meterEventSchemas.get(4)!)
     const recordOf = (schemaId: number, body: Buffer): Buffer =>
       Buffer.concat([Buffer.from([0, 0, 0, 0, schemaId]), body])
     fc.assert(
       fc.property(events, (event) => {
-        const inThird = { ...event, debit: null }
+        const inFourth = { ...event, ...withoutCounts }
+        const inThird = { ...inFourth, debit: null }
         const inSecond = { ...inThird, traceParent: null }
         const inFirst = { ...inSecond, reservationId: null }
+        expect(decodeMeterEvent(recordOf(4, fourth.toBuffer(inFourth)))).toEqual(inFourth)
         expect(decodeMeterEvent(recordOf(3, third.toBuffer(inThird)))).toEqual(inThird)
         expect(decodeMeterEvent(recordOf(2, second.toBuffer(inSecond)))).toEqual(inSecond)
         expect(decodeMeterEvent(recordOf(1, first.toBuffer(inFirst)))).toEqual(inFirst)

@@ -10,7 +10,7 @@ import {
   meterEventType,
   wireHeaderBytes,
 } from './meter-event.ts'
-import type { MeterEvent } from './meter-event.ts'
+import { withoutCounts, type MeterEvent } from './meter-event.ts'
 
 const schemas = [...meterEventSchemas].sort(([a], [b]) => a - b)
 const current = meterEventSchemas.get(currentSchemaId) as unknown as RecordSchema
@@ -32,6 +32,7 @@ const event: MeterEvent = {
   reservationId: null,
   traceParent: null,
   debit: null,
+  ...withoutCounts,
 }
 
 const later: RecordSchema = {
@@ -62,6 +63,7 @@ describe('the schemas of meter events', () => {
     [2, '24b75678f540d37a'],
     [3, '8d7e363781c51c0f'],
     [4, 'c51529c58aed65c7'],
+    [5, '551f1268b4c8075a'],
   ])('keep schema %d unchanged', (id, fingerprint) => {
     const text = JSON.stringify(meterEventSchemas.get(id))
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint)
@@ -115,9 +117,10 @@ describe('the rules of evolution', () => {
     [
       'another default',
       (fields) => fields.map((field) => ('default' in field ? { ...field, default: '' } : field)),
-      ['productRef', 'purchaseRef', 'idempotencyKey', 'reservationId', 'traceParent', 'debit'].map(
-        (name) => `${name} got another default`,
-      ),
+      [
+        ...['productRef', 'purchaseRef', 'idempotencyKey', 'reservationId', 'traceParent', 'debit'],
+        ...['eventType', 'dimensions', 'counts'],
+      ].map((name) => `${name} got another default`),
     ],
   ])('%s', (_name, change, faults) => {
     expect(withFields(change)).toEqual(faults)

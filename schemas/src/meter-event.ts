@@ -32,6 +32,36 @@ export type MeterEvent = {
   readonly traceParent: string | null
   /** Debit of the customer's wallet in 10^-6 credits as decimal text, or null for none. */
   readonly debit: string | null
+  /** The type of a CloudEvent, or null for records of all other operations. */
+  readonly eventType: string | null
+  /** Values of the dimensions that the counting meters declare, by the names of their properties. */
+  readonly dimensions: Readonly<Record<string, string>>
+  /** What the event counts in addition to `meterName` and `value`. */
+  readonly counts: readonly EventCount[]
+}
+
+/** The fields of an event that counts only on its own meter. */
+export const withoutCounts = { eventType: null, dimensions: {}, counts: [] } as const
+
+/** What an event counts on one meter that reads events. */
+export type EventCount = {
+  readonly meterName: string
+  /** 10^-6 units, as a safe integer. */
+  readonly value: number
+  /** The text that a meter of distinct values counts, or null for all other meters. */
+  readonly text: string | null
+}
+
+/** An event's count on one meter, without what only the store of raw records needs. */
+export type CountedUse = Pick<EventCount, 'meterName' | 'value'>
+
+/**
+ * Returns everything that an event counts, on each meter at most once. A CloudEvent names no meter itself: its `meterName` is
+ * empty.
+ */
+export function countsOf(event: MeterEvent): readonly CountedUse[] {
+  if (event.counts.length === 0) return event.meterName === '' ? [] : [event]
+  return event.meterName === '' ? event.counts : [event, ...event.counts]
 }
 
 /**
@@ -83,16 +113,42 @@ const meterEventV4 = {
   ],
 } as const
 
+const meterEventV5 = {
+  ...meterEventV4,
+  fields: [
+    ...meterEventV4.fields,
+    { name: 'eventType', type: ['null', 'string'], default: null, doc: 'type of a CloudEvent' },
+    { name: 'dimensions', type: { type: 'map', values: 'string' }, default: {} },
+    {
+      name: 'counts',
+      type: {
+        type: 'array',
+        items: {
+          type: 'record',
+          name: 'EventCount',
+          fields: [
+            { name: 'meterName', type: 'string' },
+            { name: 'value', type: { type: 'long', logicalType: 'micros' }, doc: '10^-6 units' },
+            { name: 'text', type: ['null', 'string'], default: null },
+          ],
+        },
+      },
+      default: [],
+    },
+  ],
+} as const
+
 /** Writer schemas by the id in the header of records, for logs without a schema registry. */
 export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
   [1, meterEventV1 as unknown as avro.Schema],
   [2, meterEventV2 as unknown as avro.Schema],
   [3, meterEventV3 as unknown as avro.Schema],
   [4, meterEventV4 as unknown as avro.Schema],
+  [5, meterEventV5 as unknown as avro.Schema],
 ])
 
 /** Schema id of new records, for logs without a schema registry. */
-export const currentSchemaId = 4
+export const currentSchemaId = 5
 
 /** Header of the Confluent wire format: a zero byte and the schema id in four bytes. The Avro body follows. */
 export const wireHeaderBytes = 5

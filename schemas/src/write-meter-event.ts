@@ -1,4 +1,4 @@
-import { outcomes, type MeterEvent, type Outcome } from './meter-event.ts'
+import { outcomes, type EventCount, type MeterEvent, type Outcome } from './meter-event.ts'
 
 /*
  * Writes the Avro body of a meter event field by field. Every recorded event uses this code, and a generic codec takes twice as
@@ -24,7 +24,17 @@ export function bodyBytesMax(event: MeterEvent): number {
     (event.reservationId?.length ?? 0) +
     (event.traceParent?.length ?? 0) +
     (event.debit?.length ?? 0)
-  return chars * 3 + 128
+  return chars * 3 + 128 + countedBytesMax(event)
+}
+
+/** Bytes of dimensions and counts: each text has a length, each value at most 10 bytes, each list a start and an end. */
+function countedBytesMax({ eventType, dimensions, counts }: MeterEvent): number {
+  let bytes = eventType === null ? 0 : eventType.length * 3
+  for (const name in dimensions) bytes += (name.length + dimensions[name]!.length) * 3 + 8
+  for (const { meterName, text } of counts) {
+    bytes += (meterName.length + (text?.length ?? 0)) * 3 + 24
+  }
+  return bytes
 }
 
 /** Writes the body at `at`, where `bodyBytesMax` bytes must be free. Returns the position after it. */
@@ -44,7 +54,38 @@ export function writeMeterEvent(event: MeterEvent, buffer: Buffer, at: number): 
   at = writeText(event.properties, buffer, at)
   at = writeOptionalText(event.reservationId, buffer, at)
   at = writeOptionalText(event.traceParent, buffer, at)
-  return writeOptionalText(event.debit, buffer, at)
+  at = writeOptionalText(event.debit, buffer, at)
+  at = writeOptionalText(event.eventType, buffer, at)
+  at = writeDimensions(event.dimensions, buffer, at)
+  return writeCounts(event.counts, buffer, at)
+}
+
+/** Writes a map as one block: the number of its entries, the entries, and 0 as the end. An empty map is only the end. */
+function writeDimensions(dimensions: MeterEvent['dimensions'], buffer: Buffer, at: number): number {
+  const names = Object.keys(dimensions)
+  if (names.length > 0) {
+    at = writeLong(names.length, buffer, at)
+    for (const name of names) {
+      at = writeText(name, buffer, at)
+      at = writeText(dimensions[name]!, buffer, at)
+    }
+  }
+  buffer[at] = 0
+  return at + 1
+}
+
+/** Writes an array as one block, like `writeDimensions`. */
+function writeCounts(counts: readonly EventCount[], buffer: Buffer, at: number): number {
+  if (counts.length > 0) {
+    at = writeLong(counts.length, buffer, at)
+    for (const { meterName, value, text } of counts) {
+      at = writeText(meterName, buffer, at)
+      at = writeLong(value, buffer, at)
+      at = writeOptionalText(text, buffer, at)
+    }
+  }
+  buffer[at] = 0
+  return at + 1
 }
 
 /** Writes a union of null and string, which starts with the index of its branch. */

@@ -1,7 +1,7 @@
 import { readLogRange } from '@tollgate/domain/entitlements/read-log-range'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { LogRecord } from '@tollgate/platform/event-log/event-log'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -29,6 +29,7 @@ function recordAt(offset: number): LogRecord {
     source: 'sdk',
     idempotencyKey: null,
     debit: null,
+    ...withoutCounts,
     properties: '{}',
     reservationId: null,
     traceParent: null,

@@ -14,7 +14,7 @@ import {
 } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { outcomes, type MeterEvent, withoutCounts } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -126,6 +126,7 @@ function eventAt({ partition }: Place, random: SeededRandom): MeterEvent {
     reservationId: null,
     traceParent: null,
     debit: random.chance(0.2) ? String(10n ** 16n + BigInt(random.integer(0, 1e9))) : null,
+    ...withoutCounts,
   }
 }
 

@@ -5,7 +5,7 @@ import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
 import { findInvoice, listInvoices } from '@tollgate/domain/invoices/repository'
 import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -137,5 +137,6 @@ function meterEventOf(
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
 }

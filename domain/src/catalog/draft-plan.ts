@@ -138,6 +138,7 @@ const termKeys = [
   'billingCycle',
   'billingCycleDays',
   'billingModel',
+  'charges',
   'creditsPerUnit',
   'freeUnits',
   'limit',

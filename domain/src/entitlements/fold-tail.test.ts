@@ -1,5 +1,5 @@
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { outcomes } from '@tollgate/schemas/meter-event'
+import { outcomes, withoutCounts } from '@tollgate/schemas/meter-event'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { foldTail } from './fold-tail.ts'
@@ -38,6 +38,7 @@ const events: fc.Arbitrary<MeterEvent> = fc
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }))
 
 /** Counts all records one by one, as a projection that starts at offset 0 does. */

@@ -5,6 +5,7 @@ import type {
   PlanType,
   PricingOption,
 } from '@tollgate/schemas/http/plan-terms'
+import type { Charge } from '@tollgate/schemas/http/charges'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 
 export type { PlanStatus, PlanType }
@@ -22,6 +23,8 @@ export type PlanTerms = {
   /** Derived: the units of a period that cost at most `maxUnbilledMinor`. */
   readonly maxUnbilledUnits?: number
   readonly pricingOptions?: readonly PricingOption[]
+  /** Prices and limits by meter. Absent for plans that price and limit only the meter `requests`. */
+  readonly charges?: readonly Charge[]
   readonly trialDays?: number
   readonly rolloverUnusedUnits?: boolean
   /** Whether the plan starts only for customers with a saved card. */

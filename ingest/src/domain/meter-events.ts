@@ -1,7 +1,12 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { requestsMeterName, type MeterEventInput } from '@tollgate/schemas/http/meter-events'
 import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
-import { outcomes, type MeterEvent, type Outcome } from '@tollgate/schemas/meter-event'
+import {
+  outcomes,
+  type MeterEvent,
+  type Outcome,
+  withoutCounts,
+} from '@tollgate/schemas/meter-event'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 
 import { referenceOf, textOrNull, type Receipt } from './usage-events.ts'
@@ -33,6 +38,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     reservationId: textOrNull(input.reservationId),
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
 }
 

@@ -2,7 +2,7 @@ import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import type { UsageInput } from '@tollgate/schemas/http/usages'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { keyedUsageReference } from '@tollgate/schemas/usage-reference'
 import type { KeyHolder } from './key-holder.ts'
@@ -39,6 +39,7 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     reservationId: textOrNull(input.reservationId),
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
 }
 

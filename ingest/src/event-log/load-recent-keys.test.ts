@@ -6,7 +6,7 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { damageSegment, sealedSegments } from '@tollgate/platform/testing/damage-segment'
 import { environments } from '@tollgate/schemas/environment'
-import { currentSchemaId, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { currentSchemaId, type MeterEvent, withoutCounts } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { expect, it } from 'vitest'
 import { createIngestCounts } from '../metrics.ts'
@@ -68,5 +68,6 @@ function event(number: number): MeterEvent {
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
 }

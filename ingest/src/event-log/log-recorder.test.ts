@@ -6,7 +6,7 @@ import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
-import { currentSchemaId, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { currentSchemaId, type MeterEvent, withoutCounts } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { InFlightLimit } from '../domain/in-flight-limit.ts'
@@ -66,6 +66,7 @@ function keyedEvent(key: string): PlacedEvent {
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
   return { event, subject: 'user-1', partition: 0 }
 }

@@ -88,6 +88,11 @@ export type Entitlement = {
   readonly unbilled?: UnbilledLimit
   /** Absent if unused units do not roll over. */
   readonly rollOver?: RollOver
+  /**
+   * Limits and debits by meter, if the plan has charges. `cap` is then null, and `credit` says whether a wallet pays. Absent for
+   * plans that count only the meter `requests`, to which all other fields apply.
+   */
+  readonly charges?: readonly EntitledCharge[]
   /** Price if a wallet pays for usage immediately, or null if no wallet pays. */
   readonly credit: { readonly creditsPerUnit: number; readonly currency: string } | null
   /** Start of the first period in Unix seconds. Its counter window starts earlier by the tolerance. */
@@ -105,6 +110,34 @@ export type Entitlement = {
   readonly periods: readonly { readonly startSecond: number; readonly endSecond: number }[]
   /** Every reference that usage of this customer may name. The counters of all are summed. */
   readonly customerRefs: readonly string[]
+}
+
+/** One charge of a plan: a limit of a meter, a debit for its units, or both. */
+export type EntitledCharge = {
+  /** Name of the charge, unique in its plan. */
+  readonly key: string
+  readonly meterName: string
+  /** Hard cap of one period in 10^-6 units as decimal text, or null for no cap. */
+  readonly cap: string | null
+  /** Absent if unused units do not roll over. */
+  readonly rollOver?: RollOver
+  /** Limits of the first period after a change of plan. Absent if it has the same limits as every other period. */
+  readonly firstPeriod?: PeriodLimits
+  /** Absent if no wallet pays for these units. */
+  readonly debit?: DebitTerms
+}
+
+/** How many credits the units of a charge cost. Rates are decimal text of credits with at most 12 decimals. */
+export type DebitTerms = {
+  /** Only events whose dimensions have one of these values are charged. Absent for all events. */
+  readonly where?: Readonly<Record<string, readonly string[]>>
+  /** The first row whose dimensions all match determines the rate. */
+  readonly rows?: readonly {
+    readonly when: Readonly<Record<string, string>>
+    readonly creditsPerUnit: string
+  }[]
+  /** The rate of all other events. */
+  readonly creditsPerUnit: string
 }
 
 /** Limits of one period after a change of plan that split the units of the first period, as decimal text of 10^-6 units. */

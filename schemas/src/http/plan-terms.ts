@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { countMax, daysMax, listItemsMax } from '../limits.ts'
+import { chargesSchema } from './charges.ts'
 import {
   amountMinor,
   currencyCode,
@@ -120,6 +121,8 @@ export const planFields = {
    * checks refuse further usage. Only for post-paid and hybrid plans that charge for usage.
    */
   maxUnbilledMinor: amountMinor.optional(),
+  /** Prices and limits by meter, in place of the fields that price and limit `requests`. */
+  charges: chargesSchema.optional(),
   trialDays: days.optional(),
   rolloverUnusedUnits: z.boolean().optional(),
   /**

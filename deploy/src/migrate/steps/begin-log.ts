@@ -4,7 +4,7 @@ import { firstNote, readSinkNote, writeSinkNote } from '@tollgate/schemas/sink-n
 import type { GroupMembership } from '@tollgate/platform/event-log/event-log'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { startPositions } from '@tollgate/domain/usage-events/positions'
 import { StartRefusedError } from '../../standalone/start-refused.ts'
@@ -146,5 +146,6 @@ function firstRecord(environment: Environment, partition: number): MeterEvent {
     reservationId: null,
     traceParent: null,
     debit: null,
+    ...withoutCounts,
   }
 }

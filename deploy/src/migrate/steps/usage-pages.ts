@@ -2,7 +2,7 @@ import type { EventRecord } from '@tollgate/aggregator/domain/decoded-batch'
 import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
 import type { Column } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { Outcome } from '@tollgate/schemas/meter-event'
+import { withoutCounts, type Outcome } from '@tollgate/schemas/meter-event'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import type { PagedTable } from './read-pages.ts'
 
@@ -87,6 +87,7 @@ export function movedRecord(row: UsageRow, partition: number): MovedRecord {
       reservationId: null,
       traceParent: null,
       debit: row.debit_micros === '0' ? null : row.debit_micros,
+      ...withoutCounts,
     },
   }
 }
