@@ -52,6 +52,9 @@ export type EventCount = {
   readonly text: string | null
 }
 
+/** The fields of an event that say what it counts. */
+export type CountingEvent = Pick<MeterEvent, 'meterName' | 'value' | 'counts'>
+
 /** An event's count on one meter, without what only the store of raw records needs. */
 export type CountedUse = Pick<EventCount, 'meterName' | 'value'>
 
@@ -59,7 +62,7 @@ export type CountedUse = Pick<EventCount, 'meterName' | 'value'>
  * Returns everything that an event counts, on each meter at most once. A CloudEvent names no meter itself: its `meterName` is
  * empty.
  */
-export function countsOf(event: MeterEvent): readonly CountedUse[] {
+export function countsOf(event: CountingEvent): readonly CountedUse[] {
   if (event.counts.length === 0) return event.meterName === '' ? [] : [event]
   return event.meterName === '' ? event.counts : [event, ...event.counts]
 }

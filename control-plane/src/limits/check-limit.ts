@@ -1,6 +1,14 @@
 import { listReferences, type Customer } from '@tollgate/domain/customers/repository'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
+import {
+  answerChargeCheck,
+  chargeLimits,
+  hasCharges,
+  metersToRead,
+  type ChargedEntitlement,
+} from '@tollgate/domain/entitlements/charge-limits'
+import { periodAt, type EntitledPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
 import { answerWithoutPurchase } from '@tollgate/domain/entitlements/no-purchase-answer'
 import { unixSeconds } from '@tollgate/domain/periods/periods'
@@ -58,7 +66,7 @@ export async function checkLimit(
   const found = await findOrProvision(parts, operation, customer, product, plans)
   switch (found.kind) {
     case 'purchase':
-      return answerForPurchase(parts, operation, found.purchase, offerOf(product, plans))
+      return answerForPurchase(parts, operation, request, found.purchase, offerOf(product, plans))
     case 'no-purchase':
       return answerWithoutPurchase({
         offer: offerOf(product, plans),
@@ -115,6 +123,7 @@ async function findOrProvision(
 async function answerForPurchase(
   parts: LimitCheckParts,
   operation: Operation,
+  request: LimitsRequest,
   purchase: Purchase,
   offer: PublishedOffer,
 ): Promise<LimitsResponse> {
@@ -136,16 +145,25 @@ async function answerForPurchase(
     periodStartSecond: unixSeconds(period.start),
     nowMs: now.getTime(),
   }
-  const { usedMicros, carriedOverMicros } = await parts.usage.read(counted, async () => {
+  const prepare = async (): Promise<void> => {
     // Counters exist only for published periods. Publishing adds what was counted before.
     if (await isPublished(parts, counted)) return
     const target = { kind: 'customer', providerId, target: purchase.customerRef } as const
     await publish(parts.publisher, environment, target, 'always')
-  })
-  const creditMicros =
+  }
+  const readCredits = async (): Promise<bigint> =>
     entitlement.credit === null
       ? 0n
       : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
+  if (hasCharges(entitlement)) {
+    const readMeter = async (meterName: string): Promise<bigint> =>
+      (await parts.usage.read(counted, meterName, prepare)).usedMicros
+    const period = periodAt(entitlement, counted.periodStartSecond)
+    return answerForCharges({ entitlement, period, request, offer }, readMeter, readCredits)
+  }
+  const used = await parts.usage.read(counted, requestsMeterName, prepare)
+  const { usedMicros, carriedOverMicros } = used
+  const creditMicros = await readCredits()
   const startSecond = unixSeconds(period.start)
   return answerLimitCheck({
     entitlement,
@@ -154,6 +172,31 @@ async function answerForPurchase(
     offer,
     creditMicros,
   })
+}
+
+type ChargedPurchase = {
+  readonly entitlement: ChargedEntitlement
+  readonly period: EntitledPeriod
+  readonly request: LimitsRequest
+  readonly offer: PublishedOffer
+}
+
+/** Reads one meter after the other, because the first read may have to publish the entries. */
+async function answerForCharges(
+  { entitlement, period, request, offer }: ChargedPurchase,
+  readMeter: (meterName: string) => Promise<bigint>,
+  readCredits: () => Promise<bigint>,
+): Promise<LimitsResponse> {
+  const { includeLimits: isDetailed = false } = request
+  const meterName = request.meterName === '' ? undefined : request.meterName
+  const usedByMeter = new Map<string, bigint>()
+  const meters = metersToRead(entitlement, meterName)
+  for (const each of meters.length === 0 ? [requestsMeterName] : meters) {
+    usedByMeter.set(each, await readMeter(each))
+  }
+  const creditMicros = await readCredits()
+  const check = { entitlement, period, meterName, usedByMeter, creditMicros }
+  return answerChargeCheck({ ...check, limits: chargeLimits(check), isDetailed, offer })
 }
 
 /** Returns whether every reference of the customer has an entry that counts the period and lists all references. */

@@ -1,9 +1,9 @@
 import { carriedOverMicros, findPeriodToRollOver } from '@tollgate/domain/entitlements/carried-over'
 import {
   countingWindows,
+  periodAt,
   windowOfPeriod,
   type CountingWindow,
-  type EntitledPeriod,
 } from '@tollgate/domain/entitlements/counting-windows'
 import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
@@ -14,7 +14,6 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
-import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { CustomerUsage } from '@tollgate/domain/stored-usage/query-stored-usage'
 import type { PeriodUsageAnswers } from '../metrics.ts'
 import { StoredReads } from '../usage/stored-reads.ts'
@@ -76,26 +75,28 @@ export class PeriodUsage {
   }
 
   /**
-   * Reads the usage of a period. `prepare` makes the hot state count the period. Throws a refusal with status 503 if the usage
-   * cannot be read completely now.
+   * Reads the usage of a meter in a period. `prepare` makes the hot state count the period. Throws a refusal with status 503 if the
+   * usage cannot be read completely now.
    */
   async read(
     period: PeriodOfPurchase,
+    meterName: string,
     prepare: () => Promise<void> = () => Promise.resolve(),
   ): Promise<UsageOfPeriod> {
-    return usageFromAmounts(period, await this.#readAmounts(period, prepare))
+    return usageFromAmounts(period, await this.#readAmounts(period, meterName, prepare))
   }
 
   async #readAmounts(
     period: PeriodOfPurchase,
+    meterName: string,
     prepare: () => Promise<void>,
   ): Promise<ReadonlyMap<string, bigint>> {
     if (performance.now() - this.#hotStateFailedAtMs < hotStatePauseMs) {
-      return await this.#readStored(period)
+      return await this.#readStored(period, meterName)
     }
     try {
       await prepare()
-      return await this.#readCounted(period)
+      return await this.#readCounted(period, meterName)
     } catch (error) {
       // No other store has records that the log cannot return.
       if (error instanceof EventLogUnavailableError) throw error
@@ -107,10 +108,13 @@ export class PeriodUsage {
         )
       }
     }
-    return await this.#readStored(period)
+    return await this.#readStored(period, meterName)
   }
 
-  async #readCounted(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+  async #readCounted(
+    period: PeriodOfPurchase,
+    meterName: string,
+  ): Promise<ReadonlyMap<string, bigint>> {
     const { eventLog: log, hotState, tails, progress, limits, answers } = this.#parts
     const { environment, providerId, productRef, entitlement } = period
     const { amounts, source } = await readCountedUsage(
@@ -121,7 +125,7 @@ export class PeriodUsage {
         productRef,
         customerRef: entitlement.customerRef,
         customerRefs: entitlement.customerRefs,
-        meterName: requestsMeterName,
+        meterName,
         waitMs: limits.countersWaitMs,
         tailRecordsMax: limits.tailRecordsMax,
       },
@@ -130,22 +134,29 @@ export class PeriodUsage {
     return amounts
   }
 
-  #readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
+  #readStored(period: PeriodOfPurchase, meterName: string): Promise<ReadonlyMap<string, bigint>> {
     const { environment, providerId, productRef, entitlement } = period
     const { customerRefs } = entitlement
     const windows = windowsToRead(period)
-    return this.readWindows({ environment, providerId, productRef, customerRefs, windows })
+    return this.readWindows({
+      environment,
+      providerId,
+      productRef,
+      customerRefs,
+      meterName,
+      windows,
+    })
   }
 
   /**
    * Returns the usage of each window by its id, from the usage store and the tail of the log. Throws a refusal with status 503 if
    * it is not available now.
    */
-  async readWindows(query: Omit<CustomerUsage, 'meterName'>): Promise<ReadonlyMap<string, bigint>> {
+  async readWindows(query: CustomerUsage): Promise<ReadonlyMap<string, bigint>> {
     const { limits, answers } = this.#parts
     try {
       const { tailRecordsMax } = limits
-      const fullQuery = { ...query, meterName: requestsMeterName, tailRecordsMax }
+      const fullQuery = { ...query, tailRecordsMax }
       const amounts = await this.#storedReads.run(() => readStoredUsage(this.#parts, fullQuery))
       answers.inc({ source: 'stored' })
       return amounts
@@ -159,30 +170,27 @@ export class PeriodUsage {
 type EntitledPeriodAt = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecond' | 'nowMs'>
 
 function usageFromAmounts(
-  periodAt: EntitledPeriodAt,
+  { entitlement, periodStartSecond, nowMs }: EntitledPeriodAt,
   amounts: ReadonlyMap<string, bigint>,
 ): UsageOfPeriod {
-  const { entitlement, periodStartSecond, nowMs } = periodAt
+  const period = periodAt(entitlement, periodStartSecond)
   return {
     usedMicros: amounts.get(windowOfPeriod(entitlement, periodStartSecond)) ?? 0n,
-    carriedOverMicros: carriedOverMicros(entitlement, periodOf(periodAt), amounts, nowMs),
+    carriedOverMicros: carriedOverMicros(entitlement, period, amounts, nowMs),
   }
 }
 
 /** Returns the windows to read: the window of the period, and the window of the period from which units are carried over. */
-function windowsToRead(periodAt: EntitledPeriodAt): CountingWindow[] {
-  const { entitlement, nowMs } = periodAt
-  const period = periodOf(periodAt)
+function windowsToRead({
+  entitlement,
+  periodStartSecond,
+  nowMs,
+}: EntitledPeriodAt): CountingWindow[] {
+  const period = periodAt(entitlement, periodStartSecond)
   const starts = [period, findPeriodToRollOver(entitlement, period, nowMs)].map(
     (each) => each?.startSecond,
   )
   return countingWindows(entitlement).filter((_, index) =>
     starts.includes(entitlement.periods[index]!.startSecond),
   )
-}
-
-function periodOf({ entitlement, periodStartSecond }: EntitledPeriodAt): EntitledPeriod {
-  const period = entitlement.periods.find(({ startSecond }) => startSecond === periodStartSecond)
-  if (period === undefined) throw new Error(`${entitlement.purchaseRef} has no such period`)
-  return period
 }

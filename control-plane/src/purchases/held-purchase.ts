@@ -1,4 +1,5 @@
 import { listReferences } from '@tollgate/domain/customers/repository'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { userUsage } from '@tollgate/domain/entitlements/usage-view'
@@ -53,7 +54,7 @@ export async function presentHeldPurchase(
   const { productRef } = purchase
   const nowMs = now.getTime()
   const counted = { environment, providerId, productRef, entitlement, periodStartSecond, nowMs }
-  const used = await parts.usage.read(counted)
+  const used = await parts.usage.read(counted, requestsMeterName)
   return {
     reference: purchase.reference,
     status: purchase.status,

@@ -1,6 +1,7 @@
 import { windowBefore, billedWindowOf } from '@tollgate/domain/purchases/usage-windows'
 import type { CountedPeriod } from '@tollgate/domain/entitlements/usage-view'
 import type { Period } from '@tollgate/domain/periods/periods'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { findEndOfPrevious } from '@tollgate/domain/purchases/purchase-fields-repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Logger } from '@tollgate/platform/observability/logger'
@@ -57,7 +58,8 @@ async function readShares(
     { id: 'own', ...billedWindowOf(purchase, own, endOfPrevious) },
     ...(before === undefined ? [] : [{ id: 'before', ...before }]),
   ]
-  const query = { environment, providerId, productRef, customerRefs, windows }
+  const meterName = requestsMeterName
+  const query = { environment, providerId, productRef, customerRefs, meterName, windows }
   const amounts = await parts.usage.readWindows(query)
   return { own: amounts.get('own') ?? 0n, before: amounts.get('before') ?? 0n }
 }

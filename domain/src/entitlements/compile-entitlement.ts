@@ -23,6 +23,7 @@ import {
   type RollOverPurchase,
 } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { entitledCharges } from './entitled-charges.ts'
 import type { SharedAllowance } from './shared-allowance.ts'
 import { splitLimits } from './first-period.ts'
 
@@ -66,6 +67,8 @@ export function compileEntitlement(
   plan: PlanSnapshot,
   context: EntitlementContext,
 ): Entitlement {
+  const charges = entitledCharges(purchase, plan)
+  const paysWallet = isCreditBased(plan) || charges?.some(({ debit }) => debit !== undefined)
   return {
     customerRef: purchase.customerRef,
     purchaseRef: purchase.reference,
@@ -73,7 +76,8 @@ export function compileEntitlement(
     planType: plan.type,
     endsAtMs: purchase.endDate === null ? null : purchase.endDate.getTime(),
     ...limitsOf(purchase, plan),
-    credit: isCreditBased(plan)
+    ...(charges === undefined ? {} : { charges }),
+    credit: paysWallet
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
       : null,
     firstPeriodStartSecond: unixSeconds(purchase.startDate),

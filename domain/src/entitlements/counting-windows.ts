@@ -43,3 +43,10 @@ export function currentPeriod(entitlement: Entitlement, nowMs: number): Entitled
     ({ startSecond, endSecond }) => startSecond * 1000 <= nowMs && nowMs < endSecond * 1000,
   )
 }
+
+/** Returns the period that starts at that second. Throws if the document does not list it. */
+export function periodAt(entitlement: Entitlement, startSecond: number): EntitledPeriod {
+  const period = entitlement.periods.find((each) => each.startSecond === startSecond)
+  if (period === undefined) throw new Error(`${entitlement.purchaseRef} has no such period`)
+  return period
+}

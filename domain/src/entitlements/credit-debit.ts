@@ -1,7 +1,13 @@
-import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { EntitledCharge, Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Outcome } from '@tollgate/schemas/meter-event'
+import {
+  chargeDebits,
+  totalDebitMicros,
+  type ChargeDebit,
+  type CostingEvent,
+} from './charge-debits.ts'
 import { currentPeriod } from './counting-windows.ts'
 
 /** Facts about a usage call that decide whether the customer's wallet is debited. */
@@ -19,8 +25,12 @@ export type DebitDecision =
   /** The response contains no credit fields. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'refused'; readonly creditDebit: Extract<CreditDebit, { debited: false }> }
-  /** `customerRef` is the customer's own reference. `creditsPerUnit` is the price of one unit in credits. */
-  | { readonly kind: 'due'; readonly customerRef: string; readonly creditsPerUnit: number }
+  /** `customerRef` is the customer's own reference. */
+  | { readonly kind: 'due'; readonly customerRef: string; readonly price: UnitPrice }
+
+/** The price of usage in credits: one for each unit of `requests`, or by the charges of the plan. */
+export type UnitPrice =
+  { readonly creditsPerUnit: number } | { readonly charges: readonly EntitledCharge[] }
 
 /**
  * Decides whether a new usage record is paid from the wallet. The order of the checks decides which reason is returned,
@@ -34,16 +44,33 @@ export function decideDebit(call: UsageCall): DebitDecision {
   if (entitlement === undefined || currentPeriod(entitlement, call.nowMs) === undefined) {
     return refused('no_active_purchase')
   }
-  // A plan has a price for one meter only. Other meters that count the same call must not debit it again.
-  if (entitlement.credit === null || call.meterName !== requestsMeterName) {
+  const { customerRef, credit, charges } = entitlement
+  if (credit !== null && charges !== undefined)
+    return { kind: 'due', customerRef, price: { charges } }
+  // A plan without charges has a price for one meter only. Other meters that count the same call must not debit it again.
+  if (credit === null || call.meterName !== requestsMeterName) {
     return refused('plan_not_credit_based')
   }
-  const { customerRef, credit } = entitlement
-  return { kind: 'due', customerRef, creditsPerUnit: credit.creditsPerUnit }
+  return { kind: 'due', customerRef, price: credit }
 }
 
 type Reason = Extract<CreditDebit, { debited: false }>['reason']
 
 function refused(reason: Reason): DebitDecision {
   return { kind: 'refused', creditDebit: { debited: false, reason } }
+}
+
+/** Returns what an event costs in 10^-6 credits. Undefined if no charge applies to it. */
+export function dueCredits(price: UnitPrice, event: CostingEvent): DueCredits | undefined {
+  if ('creditsPerUnit' in price) {
+    return { micros: BigInt(event.value) * BigInt(price.creditsPerUnit), charges: undefined }
+  }
+  const charges = chargeDebits(price.charges, event)
+  return charges.length === 0 ? undefined : { micros: totalDebitMicros(charges), charges }
+}
+
+export type DueCredits = {
+  readonly micros: bigint
+  /** What each charge costs. Undefined for plans without charges. */
+  readonly charges: readonly ChargeDebit[] | undefined
 }

@@ -23,17 +23,33 @@ export function divideRounded(dividend: bigint, divisor: bigint): bigint {
 
 /** Converts decimal text to 10^-6 units. Throws RangeError for more than 6 decimals or text that is not a number. */
 export function microsOfDecimal(decimal: string): bigint {
+  return wholeUnitsOf(decimal, 6)
+}
+
+/** Converts decimal text to 10^-12 units. Throws RangeError for more than 12 decimals or text that is not a number. */
+export function picosOfDecimal(decimal: string): bigint {
+  return wholeUnitsOf(decimal, 12)
+}
+
+function wholeUnitsOf(decimal: string, decimals: number): bigint {
   const { numerator, denominator } = fractionOf(decimal)
-  const micros = (numerator * 1_000_000n) / denominator
-  if (micros * denominator !== numerator * 1_000_000n) {
-    throw new RangeError(`More than six decimals: ${decimal}`)
+  const scale = 10n ** BigInt(decimals)
+  const units = (numerator * scale) / denominator
+  if (units * denominator !== numerator * scale) {
+    throw new RangeError(`More than ${decimals} decimals: ${decimal}`)
   }
-  return micros
+  return units
 }
 
 /** Returns an amount of 10^-6 units as decimal text without trailing zeros. */
 export function decimalOfMicros(micros: bigint): string {
-  const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0')
-  const [whole, fraction] = [digits.slice(0, -6), digits.slice(-6).replace(/0+$/, '')]
-  return (micros < 0n ? '-' : '') + whole + (fraction === '' ? '' : `.${fraction}`)
+  return decimalOfUnits(micros, 6)
+}
+
+/** Returns a number of units of 10^-`decimals` as decimal text without trailing zeros. */
+export function decimalOfUnits(units: bigint, decimals: number): string {
+  const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0')
+  const fraction = digits.slice(-decimals).replace(/0+$/, '')
+  const whole = digits.slice(0, -decimals)
+  return (units < 0n ? '-' : '') + whole + (fraction === '' ? '' : `.${fraction}`)
 }

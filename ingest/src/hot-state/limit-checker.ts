@@ -3,6 +3,7 @@ import {
   type CountedUsage,
 } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
+import { hasCharges } from '@tollgate/domain/entitlements/charge-limits'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/counting-windows'
@@ -24,6 +25,7 @@ import type { KeyHolder } from '../domain/key-holder.ts'
 import type { LimitDecision } from '../domain/limit-decision.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
+import { checkCharges, type ChargedPeriod } from './check-charges.ts'
 import { readOffer } from './read-offer.ts'
 
 export type LimitCheckerParts = TailParts & {
@@ -66,8 +68,8 @@ export class LimitChecker {
       inFlight.leave(1, 0)
       return unanswerable(cause)
     }
-    if (verdict === undefined || verdict.kind === 'denied' || verdict.kind === 'paid') {
-      return this.#checkLater(holder, request, nowMs, usage)
+    if (verdict === undefined || isUnfinished(verdict)) {
+      return this.#checkLater(holder, request, nowMs, usage, caller)
     }
     inFlight.leave(1, 0)
     return verdict
@@ -78,11 +80,15 @@ export class LimitChecker {
     request: LimitsRequest,
     nowMs: number,
     reading: CountedUsage | Promise<CountedUsage>,
+    caller: Caller | undefined,
   ): Promise<LimitDecision> {
     try {
       const usage = await reading
       this.#count(usage)
       const judged = judge(usage, nowMs)
+      if (judged.kind === 'charged') {
+        return await checkCharges(this.#parts, holder, request, judged, caller)
+      }
       const verdict = judged.kind === 'paid' ? await this.#judgePaid(holder, judged) : judged
       if (verdict.kind !== 'denied') return verdict
       const offer = await readOffer(this.#parts.hotState, holder, request.productRef)
@@ -142,12 +148,23 @@ type FinalVerdict =
 /** The wallet must be read before a decision. */
 type Paid = { readonly kind: 'paid'; readonly used: Omit<LimitCheck, 'offer' | 'creditMicros'> }
 
-type Verdict = FinalVerdict | Paid
+/** The counters of other meters must be read before a decision. */
+type Charged = { readonly kind: 'charged' } & ChargedPeriod
+
+type Verdict = FinalVerdict | Paid | Charged
+
+/** Returns whether something must be read before the answer. */
+function isUnfinished(
+  verdict: Verdict,
+): verdict is Paid | Charged | Extract<FinalVerdict, { kind: 'denied' }> {
+  return verdict.kind === 'paid' || verdict.kind === 'charged' || verdict.kind === 'denied'
+}
 
 /** Decides without the offer of other products, which only a refusal needs. */
 function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
+  if (hasCharges(entitlement)) return { kind: 'charged', entitlement, period }
   const usedMicros = amounts.get(windowOfPeriod(entitlement, period.startSecond)) ?? 0n
   const carried = carriedOverMicros(entitlement, period, amounts, nowMs)
   const used = {

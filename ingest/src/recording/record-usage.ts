@@ -1,4 +1,9 @@
-import type { DebitDecision } from '@tollgate/domain/entitlements/credit-debit'
+import { affordableCalls, chargedFields } from '@tollgate/domain/entitlements/charge-debits'
+import {
+  dueCredits,
+  type DebitDecision,
+  type DueCredits,
+} from '@tollgate/domain/entitlements/credit-debit'
 import { affordableUnits, wholeCredits } from '@tollgate/domain/money/whole-credits'
 import type { DueDebit, HeldUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
@@ -162,6 +167,8 @@ function groupOf({ outcome, meterName, productRef, customerRef }: MeterEvent): s
   return `${outcome}:${meterName.length}:${meterName}${product}:${customerRef}`
 }
 
+type Due = DueDebit & { readonly cost: DueCredits }
+
 type Paid = Pick<RecordedUsage, 'debit' | 'low'> & { readonly placed: PlacedEvent }
 
 /**
@@ -175,15 +182,17 @@ async function holdCredits(
   decided: readonly Decided[],
 ): Promise<Paid[]> {
   const { environment, providerId } = holder
-  const due = new Map<number, DueDebit>()
+  const due = new Map<number, Due>()
   decided.forEach(({ decision }, index) => {
     if (decision.kind !== 'due') return
-    const { customerRef, creditsPerUnit } = decision
-    const { id: usageRef, value, idempotencyKey, reservationId } = placed[index]!.event
-    const dueMicros = BigInt(value) * BigInt(creditsPerUnit)
+    const { customerRef, price } = decision
+    const { event } = placed[index]!
+    const cost = dueCredits(price, event)
+    if (cost === undefined) return
+    const { id: usageRef, idempotencyKey, reservationId } = event
     const isKeyed = idempotencyKey !== null
     const named = { environment, providerId, customerRef, usageRef, reservationId }
-    due.set(index, { ...named, dueMicros, isKeyed })
+    due.set(index, { ...named, dueMicros: cost.micros, isKeyed, cost })
   })
   if (due.size > 0) {
     const keyed = [...due.keys()].map((index) => placed[index]!)
@@ -194,10 +203,11 @@ async function holdCredits(
   const heldAt = new Map([...due.keys()].map((index, at) => [index, held[at]!]))
   return placed.map((each, index) => {
     const credits = heldAt.get(index)
-    if (credits === undefined)
-      return { placed: each, debit: unpaidDebitOf(decided[index]!.decision) }
-    const debit = debitOf(decided[index]!, credits)
-    return { placed: withDebit(each, credits), debit, low: lowWalletOf(due.get(index)!, credits) }
+    const { decision } = decided[index]!
+    if (credits === undefined) return { placed: each, debit: unpaidDebitOf(decision) }
+    const owed = due.get(index)!
+    const debit = debitOf(decision, owed.cost, credits)
+    return { placed: withDebit(each, credits), debit, low: lowWalletOf(owed, credits) }
   })
 }
 
@@ -216,16 +226,28 @@ function withDebit(placed: PlacedEvent, { heldMicros }: HeldUsageCredits): Place
   return { ...placed, event: { ...placed.event, debit: heldMicros.toString() } }
 }
 
-function debitOf({ decision }: Decided, { heldMicros, leftMicros, recharge }: HeldUsageCredits) {
+function debitOf(
+  decision: DebitDecision,
+  { charges }: DueCredits,
+  { heldMicros, leftMicros, recharge }: HeldUsageCredits,
+): CreditDebit | undefined {
   if (decision.kind !== 'due') return undefined
-  const amount = wholeCredits(heldMicros)
-  const unitsRemaining = affordableUnits(leftMicros, decision.creditsPerUnit)
-  const debit = { debited: true as const, amount, unitsRemaining }
+  const { price } = decision
+  const debit = {
+    debited: true as const,
+    amount: wholeCredits(heldMicros),
+    unitsRemaining:
+      'creditsPerUnit' in price
+        ? affordableUnits(leftMicros, price.creditsPerUnit)
+        : affordableCalls(leftMicros, charges ?? []),
+    ...(charges === undefined ? {} : chargedFields(heldMicros, charges)),
+  }
   return recharge === undefined ? debit : { ...debit, autoRecharge: { triggered: false } }
 }
 
 /** Returns the `creditDebit` of usage that no wallet pays for. */
 function unpaidDebitOf(decision: DebitDecision): CreditDebit | undefined {
+  if (decision.kind === 'due') return { debited: false, reason: 'no_charge' }
   return decision.kind === 'refused' ? decision.creditDebit : undefined
 }
 

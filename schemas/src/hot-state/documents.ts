@@ -119,10 +119,8 @@ export type EntitledCharge = {
   readonly meterName: string
   /** Hard cap of one period in 10^-6 units as decimal text, or null for no cap. */
   readonly cap: string | null
-  /** Absent if unused units do not roll over. */
-  readonly rollOver?: RollOver
-  /** Limits of the first period after a change of plan. Absent if it has the same limits as every other period. */
-  readonly firstPeriod?: PeriodLimits
+  /** Cap of the first period after a change of plan. Absent if it has the same cap as every other period. */
+  readonly firstPeriodCap?: string
   /** Absent if no wallet pays for these units. */
   readonly debit?: DebitTerms
 }

@@ -19,6 +19,11 @@ export function acceptLimits(body: unknown): LimitsRequest | undefined {
     if (!isOptionalReference(usageType)) return undefined
     request.usageType = usageType
   }
+  const { includeLimits } = body
+  if (includeLimits !== undefined) {
+    if (typeof includeLimits !== 'boolean') return undefined
+    request.includeLimits = includeLimits
+  }
   return addReserve(request, body) ? request : undefined
 }
 

@@ -16,11 +16,16 @@ export const limitsRequestSchema = ignoring(
   z.object({
     customerRef: requiredReference,
     productRef: requiredReference,
-    /** Any name is answered with `requests`, since only that meter limits plans. */
+    /**
+     * The meter that the call uses. Without charges, a plan limits only `requests`, and any name is answered with it. With charges,
+     * only the limits of this meter decide, or all limits if none is named.
+     */
     meterName: optionalReference.optional(),
     /** Former name of meterName. */
     usageType: optionalReference.optional(),
     includeCheckoutSession: z.boolean().default(false),
+    /** Lists the limits of every charge. Plans without charges have no list. */
+    includeLimits: z.boolean().optional(),
     /** Holds units for a planned call. The customer is within limits if the units are available beside all other reservations. */
     reserve: reserveSchema.optional(),
     /** Names the reservation, so that a repeated request returns the first one. */
@@ -69,6 +74,27 @@ export const reservationSchema = z.object({
   expiresAt: z.string(),
 })
 
+/** Why further usage is refused: the cap is used up, or the wallet cannot pay for one more unit. */
+const limitReasons = ['cap', 'credits'] as const
+
+/** One limit of a plan with charges. */
+export const limitSchema = z.object({
+  /** Name of the charge. */
+  charge: z.string(),
+  meterName: z.string(),
+  /** Units of the period. Absent if the charge has no cap. */
+  cap: z.number().optional(),
+  used: z.number().optional(),
+  /** End of the period in ISO 8601. */
+  resetsAt: z.string().optional(),
+  /** Units that the cap and the wallet leave. Absent for any number. */
+  remaining: z.number().optional(),
+  /** Present if the limit refuses further usage. */
+  blocks: z.enum(limitReasons).optional(),
+})
+
+export type LimitBody = z.infer<typeof limitSchema>
+
 export const limitsResponseSchema = z.object({
   withinLimits: z.boolean(),
   remaining: z.number(),
@@ -86,6 +112,14 @@ export const limitsResponseSchema = z.object({
   creditsPerUnit: z.number().optional(),
   currency: z.string().optional(),
   balance: limitsBalanceSchema.optional(),
+  /** The limit that refuses the call. Only for plans with charges. */
+  blockedBy: z
+    .object({ reason: z.enum(limitReasons), charge: z.string(), meterName: z.string() })
+    .optional(),
+  /** When the cap that refuses the call starts again, in ISO 8601. */
+  resetsAt: z.string().optional(),
+  /** Every limit, if the request asks for them. */
+  limits: z.array(limitSchema).optional(),
   product: z.object({ reference: z.string(), name: z.string().optional() }).optional(),
   plans: z.array(planOfferSchema).optional(),
 })

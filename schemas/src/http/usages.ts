@@ -57,6 +57,8 @@ export const noDebitReasons = [
   'customer_not_found',
   'no_active_purchase',
   'plan_not_credit_based',
+  /** No charge of the plan prices what the call counts. */
+  'no_charge',
 ] as const
 
 export const creditDebitSchema = z.union([
@@ -66,6 +68,19 @@ export const creditDebitSchema = z.union([
     amount: z.int(),
     unitsRemaining: z.int(),
     autoRecharge: z.object({ triggered: z.boolean() }).optional(),
+    /** Credits with all their decimals, as decimal text. Only for plans with charges. */
+    credits: z.string().optional(),
+    /** What the call costs by charge, as decimal text. Less is debited if the wallet has less. Only for plans with charges. */
+    charges: z
+      .array(
+        z.object({
+          charge: z.string(),
+          meterName: z.string(),
+          units: z.number(),
+          credits: z.string(),
+        }),
+      )
+      .optional(),
   }),
 ])
 

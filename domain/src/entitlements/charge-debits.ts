@@ -1,0 +1,118 @@
+import type { DebitTerms, EntitledCharge } from '@tollgate/schemas/hot-state/documents'
+import { countsOf, type CountingEvent, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { decimalOfMicros, decimalOfUnits, divideRounded, picosOfDecimal } from '../money/decimal.ts'
+import { remainingWithoutCap } from './limit-answer.ts'
+
+/** What one charge debits for one event. */
+export type ChargeDebit = {
+  readonly chargeKey: string
+  readonly meterName: string
+  /** 10^-6 units. */
+  readonly unitsMicros: bigint
+  /** 10^-18 credits, which is exact. */
+  readonly attoCredits: bigint
+}
+
+/** The fields of an event that decide what it costs. */
+export type CostingEvent = CountingEvent & Pick<MeterEvent, 'dimensions'>
+
+/** Returns what each charge debits for an event, in the order of the charges. A charge that does not apply is left out. */
+export function chargeDebits(
+  charges: readonly EntitledCharge[],
+  event: CostingEvent,
+): ChargeDebit[] {
+  const counts = countsOf(event)
+  const debits: ChargeDebit[] = []
+  for (const { key, meterName, debit } of charges) {
+    if (debit === undefined || !appliesTo(debit, event)) continue
+    for (const counted of counts) {
+      if (counted.meterName !== meterName) continue
+      const unitsMicros = BigInt(counted.value)
+      const attoCredits = unitsMicros * rateOf(debit, event)
+      debits.push({ chargeKey: key, meterName, unitsMicros, attoCredits })
+    }
+  }
+  return debits
+}
+
+const attosPerMicro = 1_000_000_000_000n
+
+/** Returns the sum of the debits in 10^-6 credits. It is rounded once per event, half away from zero. */
+export function totalDebitMicros(debits: readonly ChargeDebit[]): bigint {
+  const attos = debits.reduce((sum, { attoCredits }) => sum + attoCredits, 0n)
+  return attos <= 0n ? 0n : divideRounded(attos, attosPerMicro)
+}
+
+/** Returns how many more calls of the same cost the balance pays for. */
+export function affordableCalls(leftMicros: bigint, debits: readonly ChargeDebit[]): number {
+  const cost = totalDebitMicros(debits)
+  return cost === 0n ? remainingWithoutCap : Number(leftMicros / cost)
+}
+
+/** Returns what a response says about the debits. `debitedMicros` is what the wallet paid, in 10^-6 credits. */
+export function chargedFields(debitedMicros: bigint, debits: readonly ChargeDebit[]) {
+  return {
+    credits: decimalOfMicros(debitedMicros),
+    charges: debits.map(({ chargeKey, meterName, unitsMicros, attoCredits }) => ({
+      charge: chargeKey,
+      meterName,
+      units: numberFromMicros(unitsMicros),
+      credits: decimalOfUnits(attoCredits, 18),
+    })),
+  }
+}
+
+/**
+ * Returns the highest rate of a charge in 10^-12 credits per unit. Before a call, nobody knows which of the rates it will have, so
+ * a check of the wallet assumes this one.
+ */
+export function highestRatePicos(debit: DebitTerms): bigint {
+  const { rows, otherwisePicos } = compiled(debit)
+  return rows.reduce((most, { picos }) => (picos > most ? picos : most), otherwisePicos)
+}
+
+function appliesTo({ where }: DebitTerms, { dimensions }: CostingEvent): boolean {
+  if (where === undefined) return true
+  return Object.entries(where).every(([name, values]) => {
+    const value = valueOf(dimensions, name)
+    return value !== undefined && values.includes(value)
+  })
+}
+
+function rateOf(debit: DebitTerms, { dimensions }: CostingEvent): bigint {
+  const { rows, otherwisePicos } = compiled(debit)
+  const row = rows.find(({ when }) =>
+    when.every(([name, value]) => valueOf(dimensions, name) === value),
+  )
+  return row === undefined ? otherwisePicos : row.picos
+}
+
+/** The names of dimensions are chosen by providers, so they may be those of inherited members. */
+function valueOf(dimensions: CostingEvent['dimensions'], name: string): string | undefined {
+  return Object.hasOwn(dimensions, name) ? dimensions[name] : undefined
+}
+
+type CompiledTerms = {
+  readonly rows: readonly {
+    readonly when: readonly (readonly [string, string])[]
+    readonly picos: bigint
+  }[]
+  readonly otherwisePicos: bigint
+}
+
+/** Parsed rates by terms. Published documents are parsed once and shared, so most events find theirs here. */
+const known = new WeakMap<DebitTerms, CompiledTerms>()
+
+function compiled(debit: DebitTerms): CompiledTerms {
+  let terms = known.get(debit)
+  if (terms === undefined) {
+    const rows = (debit.rows ?? []).map(({ when, creditsPerUnit }) => ({
+      when: Object.entries(when),
+      picos: picosOfDecimal(creditsPerUnit),
+    }))
+    terms = { rows, otherwisePicos: picosOfDecimal(debit.creditsPerUnit) }
+    known.set(debit, terms)
+  }
+  return terms
+}
