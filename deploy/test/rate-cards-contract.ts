@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { createCustomer } from './offers.ts'
+import type { StackUnderTest } from './stack-under-test.ts'
+
+const testTimeoutMs = 120_000
+
+/** Tests limits and debits of plans with charges, with any set of stores. */
+export function describeRateCards(title: string, createStack: () => Promise<StackUnderTest>): void {
+  describe(title, () => {
+    let underTest: StackUnderTest
+    let client: TollgateClient
+
+    beforeAll(async () => {
+      underTest = await createStack()
+      client = (await underTest.stack.createProvider()).sandbox
+      for (const name of ['tokens', 'images']) {
+        await client.require('POST', '/v1/ui/meters', { name, aggregation: 'sum' })
+      }
+    })
+    afterAll(() => underTest.remove())
+
+    const send = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
+      const answer = await client.send(method, path, body)
+      expect([answer.status, answer.body]).toEqual([200, answer.body])
+      return answer.body as Body
+    }
+    const createProduct = async (plan: Record<string, unknown>): Promise<string> => {
+      const { reference } = await client.createProduct({ name: randomUUID() })
+      await client.createPlan(reference, { name: 'Plan', default: true, ...plan })
+      return reference
+    }
+    const count = (named: object, meterName: string, value: number) =>
+      send('POST', '/v1/sdk/meter-events', { ...named, meterName, value })
+    const check = (named: object, more: object = {}) =>
+      send<Record<string, unknown>>('POST', '/v1/sdk/limits', { ...named, ...more })
+
+    test('limits each meter by the cap of its charge', async () => {
+      const productRef = await createProduct({
+        type: 'recurring',
+        price: 0,
+        billingCycle: 'monthly',
+        charges: [
+          { meter: 'tokens', cap: 1000 },
+          { meter: 'images', cap: 3, key: 'pictures' },
+        ],
+      })
+      const named = { customerRef: await createCustomer(client), productRef }
+      expect(await check(named)).toMatchObject({
+        withinLimits: true,
+        remaining: 3,
+        meterName: 'images',
+      })
+      await count(named, 'tokens', 999.5)
+      expect(await check(named)).toMatchObject({ remaining: 0.5, meterName: 'tokens' })
+      await count(named, 'tokens', 0.5)
+      await count(named, 'images', 1)
+
+      const blockedBy = { reason: 'cap', charge: 'tokens', meterName: 'tokens' }
+      const denied = await check(named)
+      expect(denied).toMatchObject({ withinLimits: false, remaining: 0, blockedBy, plans: [{}] })
+      expect(Date.parse(denied['resetsAt'] as string)).toBeGreaterThan(Date.now())
+      expect(await check(named, { meterName: 'tokens' })).toMatchObject({ blockedBy })
+      expect(await check(named, { meterName: 'images' })).toMatchObject({
+        withinLimits: true,
+        remaining: 2,
+      })
+      expect(await check(named, { meterName: 'elsewhere' })).toMatchObject({
+        withinLimits: true,
+        remaining: 999_999,
+      })
+      const { resetsAt } = denied
+      expect(await check(named, { includeLimits: true })).toMatchObject({
+        limits: [
+          { charge: 'tokens', cap: 1000, used: 1000, remaining: 0, blocks: 'cap', resetsAt },
+          { charge: 'pictures', cap: 3, used: 1, remaining: 2, resetsAt },
+        ],
+      })
+    })
+
+    test('answers as the control plane does', async () => {
+      const productRef = await createProduct({
+        type: 'usage-based',
+        charges: [
+          { meter: 'tokens', creditsPerUnit: '0.25', cap: 100 },
+          { meter: 'images', creditsPerUnit: '2' },
+        ],
+      })
+      const customerRef = await createCustomer(client)
+      const named = { customerRef, productRef }
+      const plans = await client.listPlans(productRef)
+      await send('POST', '/v1/sdk/activate', { ...named, planRef: plans[0]!.reference })
+      await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 50 })
+      for (const step of [
+        () => Promise.resolve(),
+        () => count(named, 'tokens', 99),
+        () => count(named, 'images', 10),
+        () => count(named, 'images', 3),
+      ]) {
+        await step()
+        for (const meterName of [undefined, 'tokens', 'images', 'elsewhere']) {
+          const asked = { meterName, includeLimits: true }
+          const own = await check(named, asked)
+          // Checkout sessions are created by the control plane, so it answers these checks.
+          const { checkoutUrl, checkoutSessionId, ...forwarded } = await check(named, {
+            ...asked,
+            includeCheckoutSession: true,
+          })
+          expect(forwarded).toEqual(own)
+          expect(checkoutUrl !== undefined).toBe(own['withinLimits'] === false)
+          expect(checkoutSessionId !== undefined).toBe(checkoutUrl !== undefined)
+        }
+      }
+    })
+
+    test(
+      'debits a call once over all charges, with fractions of a credit',
+      async () => {
+        const productRef = await createProduct({
+          type: 'usage-based',
+          charges: [
+            { meter: 'requests', creditsPerUnit: '0.5' },
+            { meter: 'tokens', creditsPerUnit: '0.0003' },
+          ],
+        })
+        const customerRef = await createCustomer(client)
+        const named = { customerRef, productRef }
+        const [plan] = await client.listPlans(productRef)
+        await send('POST', '/v1/sdk/activate', { ...named, planRef: plan!.reference })
+        await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 2 })
+
+        const idempotencyKey = randomUUID()
+        const { creditDebit } = await client.recordUsage({ ...named, units: 3, idempotencyKey })
+        expect(creditDebit).toEqual({
+          debited: true,
+          amount: 1,
+          unitsRemaining: 0,
+          credits: '1.5',
+          charges: [{ charge: 'requests', meterName: 'requests', units: 3, credits: '1.5' }],
+        })
+        expect(
+          (await client.recordUsage({ ...named, units: 3, idempotencyKey })).creditDebit,
+        ).toEqual({ debited: false, reason: 'duplicate' })
+        await count(named, 'tokens', 1000)
+        expect(await check(named, { meterName: 'tokens' })).toMatchObject({
+          withinLimits: true,
+          remaining: 666,
+          creditBalance: 0,
+          creditsPerUnit: 0.0003,
+        })
+        await count(named, 'images', 7)
+        // The wallet has less than the call costs, so it pays what it has.
+        const last = await client.recordUsage(named)
+        expect(last.creditDebit).toMatchObject({
+          credits: '0.2',
+          charges: [{ charge: 'requests', credits: '0.5' }],
+        })
+        expect(await check(named)).toMatchObject({
+          withinLimits: false,
+          blockedBy: { reason: 'credits' },
+        })
+        await expect.poll(() => ledgerOf(customerRef), { timeout: 60_000 }).toBe('0')
+      },
+      testTimeoutMs,
+    )
+
+    test(
+      'never debits more than the wallet has, with many callers at once',
+      async () => {
+        const productRef = await createProduct({
+          type: 'usage-based',
+          charges: [
+            { meter: 'requests', creditsPerUnit: '0.0000075' },
+            { meter: 'tokens', creditsPerUnit: '0.1' },
+          ],
+        })
+        const customerRef = await createCustomer(client)
+        const named = { customerRef, productRef }
+        const [plan] = await client.listPlans(productRef)
+        await send('POST', '/v1/sdk/activate', { ...named, planRef: plan!.reference })
+        await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 5 })
+        const calls = Array.from({ length: 300 }, (_, index) =>
+          index % 3 === 0
+            ? client.recordUsage({ ...named, units: 10_000 }).then(({ creditDebit }) => creditDebit)
+            : count(named, 'tokens', 0.4).then(() => undefined),
+        )
+        const debits = (await Promise.all(calls)) as ({ credits?: string } | undefined)[]
+        for (const debit of debits) expect(Number(debit?.credits ?? 0)).toBeLessThanOrEqual(0.075)
+        expect(await check(named)).toMatchObject({ withinLimits: false, remaining: 0 })
+        await expect.poll(() => ledgerOf(customerRef), { timeout: 60_000 }).toBe('0')
+      },
+      testTimeoutMs,
+    )
+
+    const ledgerOf = async (customerRef: string): Promise<string> => {
+      const [wallet] = await underTest.stack.database.in('sandbox')<{ balance: string }[]>`
+        select balance_micros as balance from wallets where customer_ref = ${customerRef}`
+      return String(wallet?.balance)
+    }
+  })
+}
