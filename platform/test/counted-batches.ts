@@ -1,10 +1,17 @@
 import type { CounterBatch, HotState, Span } from '../src/hot-state/hot-state.ts'
 import { beginRestore } from '../src/testing/begun-restore.ts'
 
-/* Record n of the partition is one use of 1 by subject n % 50, with the mark `id n`; every second one is unscoped. */
+/*
+ * Record n of the partition is one use of 1 by subject n % 50, with the mark `id n`; every second one is unscoped. It also counts 1
+ * of the series `recent`, which no window contains.
+ */
 
 export const countedPartition = { space: 'live', partition: 0 }
 export const recordsPerBatch = 100
+
+/** Keeps everything for centuries. */
+export const recentBuckets = { id: 'recent', seconds: 300 * 86_400, offsetSeconds: 0, kept: 1_000 }
+const recentSecond = 1_790_000_000
 
 export function batchFrom(offset: number): CounterBatch {
   const numbers = Array.from({ length: recordsPerBatch }, (_, n) => offset + n)
@@ -13,9 +20,12 @@ export function batchFrom(offset: number): CounterBatch {
     expectedOffset: offset,
     nextOffset: offset + recordsPerBatch,
     marks: numbers.map((n) => ({ id: `id ${n}`, offset: n, receivedAtMs: 1 })),
-    increments: numbers.map((n) => {
-      const scope = n % 2 === 0 ? '' : 'a'
-      return { subject: `s${n % 50}`, scope, series: 'calls', second: 1 + (n % 100), amount: 1n }
+    increments: numbers.flatMap((n) => {
+      const use = { subject: `s${n % 50}`, scope: n % 2 === 0 ? '' : 'a', amount: 1n }
+      return [
+        { ...use, series: 'calls', second: 1 + (n % 100) },
+        { ...use, series: 'recent', second: recentSecond + (n % 100) },
+      ]
     }),
   }
 }
@@ -62,7 +72,7 @@ export async function restoreBatches(
 /** Returns every second record as a longer span. */
 function spansFrom(offset: number): Span[] {
   return batchFrom(offset).increments.map(({ second, ...use }, n) => {
-    return { ...use, fromSecond: second, lastSecond: second + (n % 2) }
+    return { ...use, fromSecond: second, lastSecond: second + (Math.floor(n / 2) % 2) }
   })
 }
 

@@ -1,4 +1,5 @@
 import type { AcknowledgedHeads } from '../event-log/acknowledged-heads.ts'
+import type { BucketAmounts, BucketSpec } from './buckets.ts'
 import type { Reservations, SettledReservation } from './reservations.ts'
 
 /**
@@ -10,7 +11,8 @@ import type { Reservations, SettledReservation } from './reservations.ts'
  * Terms: a *space* is one isolated world, such as an environment. A *subject* is what usage is counted for. A *series* names what
  * is counted. A *scope* narrows it down; '' means no scope. An *entry* is the document of a (subject, scope) pair together with the
  * *windows* of time for which its counters are kept. Usage outside of all windows of its subject is kept in *slots* of one second,
- * and folded into a window that is published later.
+ * and folded into a window that is published later. An entry may also list *bucket specs*, for which usage is summed by *buckets* of
+ * equal length whether or not a window contains it.
  *
  * The counters and slots of a partition are its *counts*. Lost counts are rebuilt from the permanent store of the log's records:
  * they are built as a *shadow*, which replaces the counts in use once it is complete (a *restore*).
@@ -28,6 +30,11 @@ export interface HotState extends Reservations {
    * With many slots this takes several atomic steps, each of which folds a limited number. Readers see the previous document until
    * the last step. After every step the counts are correct for the windows as listed then: if a publication is interrupted, the
    * next one of the entry continues it.
+   *
+   * A bucket spec that is new starts with what the slots of this scope and of scope '' still hold; usage that a window has counted
+   * is in none. A spec that is withdrawn is not returned by reads, but still counted until it is swept, so that a spec that returns
+   * lacks nothing. A spec whose length, offset or number of kept buckets has changed is new. Throws a RangeError for specs that
+   * `checkBucketSpecs` refuses.
    */
   putEntry(at: EntryAddress, entry: Entry): Promise<void>
 
@@ -42,6 +49,12 @@ export interface HotState extends Reservations {
 
   /** Returns the entry, the counters of one series and the applied offset, all of the same moment. */
   readEntry(at: EntryAddress, series: string): EntryView | Promise<EntryView>
+
+  /** Returns the same for several series, all of the same moment and in one round trip. */
+  readEntrySeries(
+    at: EntryAddress,
+    series: readonly string[],
+  ): EntrySeriesView | Promise<EntrySeriesView>
 
   /** Returns the document of an entry, for callers that need no counters. */
   readEntryDocument(at: EntryAddress): string | undefined | Promise<string | undefined>
@@ -73,7 +86,8 @@ export interface HotState extends Reservations {
    * is elsewhere.
    *
    * An increment with a scope is added to the window of that scope which contains its second, otherwise to its slot. An increment
-   * with scope '' is added to the matching window of every scope of the subject, and always to its own slot as well.
+   * with scope '' is added to the matching window of every scope of the subject, and always to its own slot as well. Both are also
+   * added to the buckets of every spec of the entries that they count for, unless the bucket is older than those that are kept.
    */
   apply(batch: CounterBatch): Promise<'applied' | 'fenced'>
 
@@ -92,7 +106,8 @@ export interface HotState extends Reservations {
    *
    * A span of one second is always taken, like an increment of `apply`. A longer span is taken if, in each scope that it counts
    * for, it touches at most one listed window, which contains all of it. A span without a scope is taken only if its slots are
-   * settled.
+   * settled. A span that ends in buckets that are still kept is taken only if one bucket of each spec contains it, and is cut
+   * otherwise, also if it touches no window.
    */
   restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'>
 
@@ -170,6 +185,8 @@ export type Entry = {
   readonly version: number
   readonly document: string
   readonly windows: readonly Window[]
+  /** Sums by bucket that are kept for every series, beside the windows. Absent means none. */
+  readonly buckets?: readonly BucketSpec[]
   /**
    * Reservations at the same place that end and are forgotten in the step that changes the document, because the new document
    * includes what they held. Reservations that are not held are ignored.
@@ -180,12 +197,26 @@ export type Entry = {
 /** An entry with its subject and scope. */
 export type NamedEntry = Entry & Pick<EntryAddress, 'subject' | 'scope'>
 
-export type EntryView = {
+export type EntryView = SeriesView & {
   /** Undefined if no entry is published for the pair. */
   readonly document: string | undefined
+  readonly appliedOffset: number
+}
+
+export type EntrySeriesView = Omit<EntryView, keyof SeriesView> & {
+  /** The counters of each series that was asked for. */
+  readonly series: ReadonlyMap<string, SeriesView>
+}
+
+/** The counters of one series of an entry. */
+export type SeriesView = {
   /** Amounts by window id, for windows with any, including windows that the entry no longer lists. */
   readonly amounts: ReadonlyMap<string, bigint>
-  readonly appliedOffset: number
+  /**
+   * Amounts of the listed bucket specs that have any; absent if none has. Buckets that are no longer kept may be among them until
+   * usage of the series is added or they are swept.
+   */
+  readonly buckets?: BucketAmounts
 }
 
 export type Mark = {
@@ -278,7 +309,7 @@ export type SweepLimits = SlotLimits & {
   /** Data of reservations of a subject and scope is deleted when the last of them expired before this. */
   readonly reservationsExpiredBeforeMs: number
   readonly marksReceivedBeforeMs: number
-  /** Windows that ended before this are deleted. */
+  /** Windows that ended, and bucket specs that were withdrawn, before this are deleted. */
   readonly windowsEndedBeforeSecond: number
   readonly keysMax: number
 }

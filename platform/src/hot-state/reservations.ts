@@ -1,3 +1,5 @@
+import { checkBucketForm, type BucketForm } from './buckets.ts'
+
 /**
  * Reservations hold units of a subject and scope for a call that is about to be made, so that concurrent callers together are never
  * admitted beyond the cap. A reservation ends when its usage is counted, when it is released, or when it expires. Reservations are
@@ -14,6 +16,9 @@ export interface Reservations {
    * Reserves units in one atomic step if used + reserved + units <= cap. If an unexpired reservation with that id exists, returns
    * it instead, whatever the new request contains. Otherwise nothing else changes, except that expired reservations are dropped;
    * with the outcome 'behind' those stay too, except settled ones.
+   *
+   * With `bySeries`, the step reserves units of several series, only if each of several caps has room. They count against every
+   * cap on their series until the reservation ends.
    *
    * With `together`, the step also reserves at a second place, with the same id and expiry: at both places or at neither. If the
    * first place knows the reservation, it is returned, and nothing more is held at the second place.
@@ -103,6 +108,30 @@ export type PlaceRequest = {
   readonly elsewhere: UsedElsewhere
   /** Maximum reservations at the place, including those that were counted but have not expired. */
   readonly reservationsMax: number
+  /**
+   * If set, the units are held on `series` only. Otherwise they count against the caps of every series of the place. Requires
+   * `takes: 'all'`.
+   */
+  readonly bySeries?: HeldBySeries
+}
+
+export type HeldBySeries = {
+  /** Units that are held on other series, in millionths: more than 0 and below 2^62. */
+  readonly furtherUnits: ReadonlyMap<string, bigint>
+  /** Caps beside that of `series`. A cap on a series of which the request holds nothing refuses nothing. */
+  readonly furtherCaps: readonly FurtherCap[]
+}
+
+/** A cap on the usage of the request's subjects and scope in a window, or in buckets from one on. */
+export type FurtherCap = {
+  readonly series: string
+  /** In millionths of a unit. */
+  readonly cap: bigint
+  readonly within:
+    | { readonly windowId: string }
+    | { readonly form: BucketForm; readonly fromBucket: number }
+  /** Usage in other partitions that counts against this cap, in millionths of a unit. */
+  readonly elsewhere: bigint
 }
 
 export type UsedElsewhere = {
@@ -119,6 +148,8 @@ export type UsedElsewhere = {
 export type Taken = {
   readonly used: bigint
   readonly reserved: bigint
+  /** The same for each further cap of the request, in their order. Absent without `bySeries`. */
+  readonly further?: readonly Taken[]
 }
 
 export type ReserveOutcome =
@@ -178,18 +209,51 @@ export type SettlementElsewhere = {
 /** Maximum expired reservations that one step drops. The next step drops the others. */
 export const expiredPerStepMax = 1_000
 
+/** Maximum number of series of one reservation at a place. */
+export const heldSeriesMax = 32
+
+/** Maximum number of further caps of a request at a place. */
+export const furtherCapsMax = 64
+
 /** Maximum expired reservations that one read checks. Reads block other work and drop none of them. */
 export const expiredPerReadMax = 100
 
 export function checkReserveRequest(request: ReserveRequest): void {
   const { ttlMs, together } = request
-  for (const { units } of together === undefined ? [request] : [request, together]) {
-    if (units <= 0n || units >= 2n ** 62n) throw new RangeError(`No amount to reserve: ${units}`)
+  for (const place of together === undefined ? [request] : [request, together]) {
+    checkUnits(place.units)
+    if (place.bySeries !== undefined) checkBySeries(place, place.bySeries)
   }
   if (together !== undefined && !isSamePartition(request.at, together.at)) {
     throw new RangeError('Both places of a reservation must be in the same partition')
   }
   if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0) throw new RangeError(`No time to hold: ${ttlMs}`)
+}
+
+function checkUnits(units: bigint): void {
+  if (units <= 0n || units >= 2n ** 62n) throw new RangeError(`No amount to reserve: ${units}`)
+}
+
+function checkBySeries(
+  { takes, series }: PlaceRequest,
+  { furtherUnits, furtherCaps }: HeldBySeries,
+): void {
+  if (takes !== 'all') throw new RangeError('Units of several series are reserved all or none')
+  if (furtherUnits.has(series)) throw new RangeError(`The units of ${series} are given twice`)
+  if (furtherUnits.size >= heldSeriesMax) {
+    throw new RangeError(`A reservation has at most ${heldSeriesMax} series`)
+  }
+  if (furtherCaps.length > furtherCapsMax) {
+    throw new RangeError(`A reservation has at most ${furtherCapsMax} further caps`)
+  }
+  for (const units of furtherUnits.values()) checkUnits(units)
+  for (const { within } of furtherCaps) {
+    if ('windowId' in within) continue
+    checkBucketForm(within.form)
+    if (!Number.isSafeInteger(within.fromBucket)) {
+      throw new RangeError(`No bucket: ${within.fromBucket}`)
+    }
+  }
 }
 
 function isSamePartition(one: ReservationAddress, other: ReservationAddress): boolean {

@@ -11,6 +11,7 @@ const spaces: { readonly [Name in Call]?: SpaceOf<Name> } = {
   putEntries: (space) => space,
   deleteEntry: (at) => at.space,
   readEntry: (at) => at.space,
+  readEntrySeries: (at) => at.space,
   readEntryDocument: (at) => at.space,
   appliedOffset: (space) => space,
   readMarks: (space) => space,

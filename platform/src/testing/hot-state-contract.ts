@@ -6,6 +6,7 @@ import type {
   Increment,
   Mark,
 } from '../hot-state/hot-state.ts'
+import { describeBuckets } from './buckets-contract.ts'
 import { describeDocuments } from './documents-contract.ts'
 import { describeHotStateAgainstModel } from './hot-state-against-model.ts'
 import type { HotStateUnderTest } from './hot-state-under-test.ts'
@@ -30,6 +31,7 @@ export function describeHotState(name: string, create: () => Promise<HotStateUnd
     describeIncarnation(() => under)
     describeEntries(() => under)
     describePutEntries(() => under.hot)
+    describeBuckets(() => under)
     describeApplying(() => under)
     describeMarks(() => under.hot)
     describeSweeping(() => under)

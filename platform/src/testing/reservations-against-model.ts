@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { bucketAt } from '../hot-state/buckets.ts'
 import type { HotState } from '../hot-state/hot-state.ts'
-import type { PlaceRequest, ReserveRequest } from '../hot-state/reservations.ts'
+import type { HeldBySeries, PlaceRequest, ReserveRequest } from '../hot-state/reservations.ts'
 import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { ReservationsModel } from './reservations-model.ts'
@@ -11,7 +12,12 @@ const partition = 3
 const scope = 'a'
 const subjects = ['s1', 's2']
 const ids = ['r1', 'r2', 'r3', 'r4']
-const window = { id: 'w', fromSecond: 0, toSecond: 100 }
+const series = ['calls', 'tokens', 'tools']
+const window = { id: 'w', fromSecond: 0, toSecond: 1e10 }
+/** Usage of these tests is within one bucket, unless it begins at a moment that is 300 days after another. */
+const spec = { id: 'long', seconds: 300 * 86_400, offsetSeconds: 0, kept: 3 }
+const usageSecond = Math.floor(Date.now() / 1_000)
+const usageBucket = bucketAt(spec, usageSecond)
 const otherPartitions = [8, 9]
 const hourMs = 3_600_000
 const documents = ['{}', '{"cap":1}']
@@ -39,6 +45,30 @@ const settledArbitrary = fc.array(
 )
 /** How far before the fence the required offset is; a negative number is after the fence. */
 const slackArbitrary = fc.constantFrom(0, 0, 0, 5, -1, -1)
+const furtherSeriesArbitrary = fc.constantFrom(...series.slice(1))
+const bySeriesArbitrary: fc.Arbitrary<HeldBySeries> = fc.record({
+  furtherUnits: fc
+    .uniqueArray(fc.tuple(furtherSeriesArbitrary, amountArbitrary), {
+      selector: ([name]) => name,
+    })
+    .map((units) => new Map(units)),
+  furtherCaps: fc.array(
+    fc.record({
+      series: fc.constantFrom(...series),
+      cap: fc.oneof(
+        fc.bigInt({ min: 0n, max: 200n }),
+        fc.bigInt({ min: 2n ** 62n, max: 2n ** 66n }),
+      ),
+      within: fc.constantFrom(
+        { windowId: window.id },
+        { form: spec, fromBucket: usageBucket },
+        { form: spec, fromBucket: usageBucket + 1 },
+      ),
+      elsewhere: fc.oneof(fc.constant(0n), amountArbitrary),
+    }),
+    { maxLength: 3 },
+  ),
+})
 const placeArbitraries = {
   subject: fc.constantFrom(...subjects),
   /** The document that was read; null means the published one. */
@@ -56,6 +86,7 @@ const placeArbitraries = {
   slack: slackArbitrary,
   isReservedFirst: fc.boolean(),
   reservationsMax: fc.constantFrom(100, 100, 2),
+  bySeries: fc.option(bySeriesArbitrary, { nil: undefined, freq: 2 }),
 }
 const stepArbitraries = {
   reserve: fc.record({
@@ -70,6 +101,7 @@ const stepArbitraries = {
     kind: fc.constant('read' as const),
     subject: fc.constantFrom(...subjects),
     slack: slackArbitrary,
+    series: fc.constantFrom(...series),
   }),
   release: fc.record({
     kind: fc.constant('release' as const),
@@ -81,6 +113,7 @@ const stepArbitraries = {
     /** 0 follows the fence; other values are a replay, which must be refused. */
     shift: fc.constantFrom(0, 0, 0, -1),
     subject: fc.constantFrom(...subjects),
+    series: fc.constantFrom(...series),
     amount: amountArbitrary,
     settled: settledArbitrary,
   }),
@@ -125,7 +158,7 @@ export function describeReservationsAgainstModel(under: () => HotStateUnderTest)
       fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 50, size: 'max' }), async (steps) => {
         round += 1
         const space = `reservations ${round}`
-        const model = new ReservationsModel()
+        const model = new ReservationsModel(usageBucket)
         for (const subject of subjects) {
           await publish({ subject, document: documents[0]! }, space, under().hot, model)
         }
@@ -151,7 +184,7 @@ async function publish(
   hot: HotState,
   model: ReservationsModel,
 ): Promise<void> {
-  const entry = { version: 1, document, windows: [window] }
+  const entry = { version: 1, document, windows: [window], buckets: [spec] }
   await hot.putEntry({ space, partition, subject, scope }, entry)
   model.documents.set(subject, document)
 }
@@ -172,7 +205,7 @@ async function take(
     case 'read': {
       const at = { space, partition, subject: step.subject, scope }
       const minOffset = Math.max(0, model.fence - step.slack)
-      const query = { at, series: 'calls', windowId: window.id, minOffset }
+      const query = { at, series: step.series, windowId: window.id, minOffset }
       expect(await hot.readTaken(query)).toEqual(model.readTaken(query))
       return
     }
@@ -185,7 +218,7 @@ async function take(
       return
     }
     case 'apply': {
-      const { subject, amount } = step
+      const { subject, amount, series } = step
       const expectedOffset = Math.max(0, model.fence + step.shift)
       const outcome = await hot.apply({
         space,
@@ -193,10 +226,10 @@ async function take(
         expectedOffset,
         nextOffset: expectedOffset + 1,
         marks: [],
-        increments: [{ subject, scope, series: 'calls', second: 1, amount }],
+        increments: [{ subject, scope, series, second: usageSecond, amount }],
         settled: step.settled.map((each) => ({ ...each, scope })),
       })
-      expect(outcome).toBe(model.apply(expectedOffset, subject, amount, step.settled))
+      expect(outcome).toBe(model.apply(expectedOffset, step, step.settled))
       return
     }
     case 'settle': {
@@ -225,7 +258,7 @@ async function reserve(
     at: { space, partition, subject: place.subject, scope },
     document: place.document ?? model.documents.get(place.subject),
     units: place.units,
-    takes: place.takes,
+    takes: place.bySeries === undefined ? place.takes : 'all',
     replaces: place.replaces,
     subjects: place.counted,
     series: 'calls',
@@ -235,6 +268,7 @@ async function reserve(
     isReservedFirst: place.isReservedFirst,
     elsewhere: { amount: place.used, appliedOffsets: new Map(place.readAt) },
     reservationsMax: place.reservationsMax,
+    ...(place.bySeries && { bySeries: place.bySeries }),
   })
   const other = subjects.find((subject) => subject !== step.subject)!
   const request: ReserveRequest = {

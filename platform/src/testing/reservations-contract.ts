@@ -14,6 +14,7 @@ import {
   window,
   type Batch,
 } from './reserved-place.ts'
+import { describeReservedBySeries } from './reserved-by-series-contract.ts'
 import { describeReservedFirst } from './reserved-first-contract.ts'
 import { describeReservedTogether } from './reserved-together-contract.ts'
 import { describeReservationsAgainstModel } from './reservations-against-model.ts'
@@ -34,6 +35,7 @@ function kinds(outcomes: readonly ReserveOutcome[]): Record<string, number> {
 export function describeReservations(under: () => HotStateUnderTest): void {
   describeReservationsAgainstModel(under)
   describeReservedFirst(under)
+  describeReservedBySeries(under)
   describeReservedTogether(under)
 
   const hotState = () => under().hot

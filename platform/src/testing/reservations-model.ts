@@ -1,4 +1,5 @@
 import type {
+  FurtherCap,
   PlaceRequest,
   ReserveOutcome,
   ReserveRequest,
@@ -7,7 +8,13 @@ import type {
   TakenReading,
 } from '../hot-state/reservations.ts'
 
-type Kept = { readonly units: bigint; isUsed: boolean; isExpired: boolean }
+type Kept = {
+  readonly units: bigint
+  /** The units by series, if they are not held on every series. */
+  readonly bySeries: ReadonlyMap<string, bigint> | undefined
+  isUsed: boolean
+  isExpired: boolean
+}
 /** The state of a place from its first reservation until it is swept. */
 type Place = {
   readonly kept: Map<string, Kept>
@@ -25,14 +32,21 @@ type Named = {
 type Outcome = Omit<Extract<ReserveOutcome, { kind: 'admitted' }>, 'expiresAtMs'> | ReserveOutcome
 
 /**
- * A simple model of reservations that computes the reserved units from all reservations. It has one partition, scope and window.
+ * A simple model of reservations that computes the reserved units from all reservations. It has one partition, scope and window, and
+ * all usage is in the bucket `usageBucket`.
  */
 export class ReservationsModel {
   fence = 0
   /** Documents by subject. */
   readonly documents = new Map<string, string>()
+  /** Usage by subject and series. */
   readonly #used = new Map<string, bigint>()
   readonly #places = new Map<string, Place>()
+  readonly #usageBucket: number
+
+  constructor(usageBucket: number) {
+    this.#usageBucket = usageBucket
+  }
 
   reserve(request: ReserveRequest): Outcome {
     const { reservationId, together } = request
@@ -58,9 +72,9 @@ export class ReservationsModel {
   }
 
   /** Checks all expired reservations, which are fewer here than a read checks. */
-  readTaken({ at: { subject }, minOffset }: TakenQuery): TakenReading {
+  readTaken({ at: { subject }, minOffset, series }: TakenQuery): TakenReading {
     if (this.fence < minOffset && this.#mayMissUsage(subject)) return { kind: 'behind' }
-    const taken = { used: this.#usedBy([subject]), reserved: this.#reserved(subject) }
+    const taken = this.#takenOn([subject], subject, series)
     return { kind: 'taken', document: this.documents.get(subject), taken }
   }
 
@@ -86,13 +100,13 @@ export class ReservationsModel {
 
   apply(
     expectedOffset: number,
-    subject: string,
-    amount: bigint,
+    { subject, series, amount }: { subject: string; series: string; amount: bigint },
     settled: readonly Named[],
   ): 'applied' | 'fenced' {
     if (expectedOffset !== this.fence) return 'fenced'
     this.fence += 1
-    this.#used.set(subject, (this.#used.get(subject) ?? 0n) + amount)
+    const name = nameOf(subject, series)
+    this.#used.set(name, (this.#used.get(name) ?? 0n) + amount)
     for (const each of settled) this.#settle(each)
     return 'applied'
   }
@@ -127,8 +141,21 @@ export class ReservationsModel {
     for (const [id, { isExpired }] of kept) if (isExpired) kept.delete(id)
   }
 
-  #takenOf({ at, subjects }: PlaceRequest): Taken {
-    return { used: this.#usedBy(subjects), reserved: this.#reserved(at.subject) }
+  #takenOf({ at, subjects, series, bySeries }: PlaceRequest): Taken {
+    const taken = this.#takenOn(subjects, at.subject, series)
+    if (bySeries === undefined) return taken
+    const further = bySeries.furtherCaps.map((cap) => this.#takenUnder(cap, subjects, at.subject))
+    return { ...taken, further }
+  }
+
+  #takenUnder({ series, within }: FurtherCap, subjects: readonly string[], at: string): Taken {
+    const hasUsage = 'windowId' in within || within.fromBucket <= this.#usageBucket
+    const taken = this.#takenOn(subjects, at, series)
+    return hasUsage ? taken : { ...taken, used: 0n }
+  }
+
+  #takenOn(subjects: readonly string[], at: string, series: string): Taken {
+    return { used: this.#usedBy(subjects, series), reserved: this.#reserved(at, series) }
   }
 
   /** Decides the units to reserve at one place. */
@@ -138,11 +165,17 @@ export class ReservationsModel {
     const replaced = heldIn(kept, request.replaces)
     const keptTotal = kept.size - (replaced === undefined ? 0 : 1)
     if (keptTotal >= request.reservationsMax) return 'full'
-    const { used, reserved } = this.#takenOf(request)
-    const { cap, elsewhere } = request
-    const free = (replaced?.units ?? 0n) - used - elsewhere.amount - reserved
+    const { used, reserved, further = [] } = this.#takenOf(request)
+    const { cap, elsewhere, series, bySeries } = request
+    const free = unitsOn(replaced, series) - used - elsewhere.amount - reserved
     const units = unitsOf(request, cap === null ? null : cap + free)
-    return units > 0n ? units : 'denied'
+    const isBlocked = further.some((taken, index) => {
+      const { series: of, cap: most, elsewhere: others } = bySeries!.furtherCaps[index]!
+      const held = of === series ? units : (bySeries!.furtherUnits.get(of) ?? 0n)
+      const total = taken.used + others + taken.reserved - unitsOn(replaced, of) + held
+      return held > 0n && total > most
+    })
+    return units > 0n && !isBlocked ? units : 'denied'
   }
 
   #keep(request: ReserveRequest, units: bigint): void {
@@ -152,6 +185,8 @@ export class ReservationsModel {
       ttlMs,
       isReservedFirst,
       replaces,
+      series,
+      bySeries,
     } = request
     const place = this.#places.get(subject) ?? {
       kept: new Map<string, Kept>(),
@@ -163,7 +198,8 @@ export class ReservationsModel {
     place.longestTtlMs = Math.max(place.longestTtlMs, ttlMs)
     place.isReservedFirst ||= isReservedFirst
     if (heldIn(place.kept, replaces) !== undefined) place.kept.delete(replaces!)
-    place.kept.set(reservationId, { units, isUsed: false, isExpired: false })
+    const held = bySeries && new Map([[series, units], ...bySeries.furtherUnits])
+    place.kept.set(reservationId, { units, bySeries: held, isUsed: false, isExpired: false })
   }
 
   #isReadBefore({ at, elsewhere }: PlaceRequest): boolean {
@@ -191,17 +227,27 @@ export class ReservationsModel {
   }
 
   /** Returns the used units; a window has none before its entry is published. */
-  #usedBy(subjects: readonly string[]): bigint {
+  #usedBy(subjects: readonly string[], series: string): bigint {
     const published = subjects.filter((subject) => this.documents.has(subject))
-    return published.reduce((sum, subject) => sum + (this.#used.get(subject) ?? 0n), 0n)
+    const amounts = published.map((subject) => this.#used.get(nameOf(subject, series)) ?? 0n)
+    return amounts.reduce((sum, amount) => sum + amount, 0n)
   }
 
-  #reserved(subject: string): bigint {
+  #reserved(subject: string, series: string): bigint {
     const held = [...(this.#places.get(subject)?.kept.values() ?? [])].filter(
       ({ isUsed, isExpired }) => !isUsed && !isExpired,
     )
-    return held.reduce((sum, { units }) => sum + units, 0n)
+    return held.reduce((sum, each) => sum + unitsOn(each, series), 0n)
   }
+}
+
+function nameOf(subject: string, series: string): string {
+  return JSON.stringify([subject, series])
+}
+
+function unitsOn(kept: Kept | undefined, series: string): bigint {
+  if (kept?.bySeries === undefined) return kept?.units ?? 0n
+  return kept.bySeries.get(series) ?? 0n
 }
 
 function heldIn(kept: ReadonlyMap<string, Kept>, id: string | undefined): Kept | undefined {

@@ -1,11 +1,19 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
+import { bucketAt, oldestKeptBucket } from '../buckets.ts'
 import type { Increment, SlotLimits, Span } from '../hot-state.ts'
+import type { StoredForm } from './bucket-forms.ts'
+import { bucketKey, BucketList } from './bucket-list.ts'
 import { decodeCounter, encodeCounter, windowAmounts, type Counter } from './counter-format.ts'
 import { hotKey, keySpaces, textPart, timePart } from './hot-keys.ts'
 import { countsPart } from './partition-head.ts'
 import { settledBefore } from './settled-slots.ts'
 import { addToSlots, dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
-import { fittingWindow, type SubjectRecord, type SubjectRecords } from './subject-record.ts'
+import {
+  fittingWindow,
+  type ScopeRecord,
+  type SubjectRecord,
+  type SubjectRecords,
+} from './subject-record.ts'
 
 type SubjectChanges = {
   readonly part: Buffer
@@ -21,11 +29,14 @@ type SeriesChanges = {
   readonly seriesPart: Buffer
   counter: { readonly key: Buffer; readonly amounts: Counter } | undefined
   readonly slots: Map<number, { readonly key: Buffer; bytes: Buffer }>
+  /** By name of the form. */
+  readonly buckets: Map<string, BucketList>
 }
 
 const noSlots = Buffer.alloc(0)
+const noScope: Pick<ScopeRecord, 'windows' | 'forms'> = { windows: [], forms: [] }
 
-/** The changes of a batch to counters and slots. Each counter and slot is read once and written once. */
+/** The changes of a batch to counters, buckets and slots. Each of them is read once and written once. */
 export class CountChanges {
   readonly #store: LmdbStore
   readonly #subjectRecords: SubjectRecords
@@ -33,6 +44,7 @@ export class CountChanges {
   readonly #counts: Buffer
   readonly #slotLimits: SlotLimits | undefined
   readonly #subjects = new Map<string, SubjectChanges>()
+  readonly #nowSecond = Math.floor(Date.now() / 1_000)
 
   /** With `slotLimits`, nothing is added to slots that they settle. */
   constructor(
@@ -52,17 +64,22 @@ export class CountChanges {
   add({ subject: name, scope, series, second, amount }: Increment): void {
     const subject = this.#subject(name)
     if (scope !== '') {
-      const window = fittingWindow(subject.record.get(scope)?.windows ?? [], second)
-      if (window === undefined) this.#addToSlot(subject, scope, series, second, amount)
+      const { windows, forms } = subject.record.get(scope) ?? noScope
+      const window = fittingWindow(windows, second)
+      let isWaiting = false
+      if (window === undefined) isWaiting = this.#addToSlot(subject, scope, series, second, amount)
       else windowAmounts(this.#counter(subject, scope, series), window.id).scoped += amount
+      this.#addToBuckets(subject, scope, series, forms, second, amount, isWaiting)
       return
     }
-    for (const [eachScope, { windows }] of subject.record) {
+    const isWaiting = this.#addToSlot(subject, scope, series, second, amount)
+    for (const [eachScope, { windows, forms }] of subject.record) {
       const window = fittingWindow(windows, second)
-      if (window === undefined) continue
-      windowAmounts(this.#counter(subject, eachScope, series), window.id).unscoped += amount
+      if (window !== undefined) {
+        windowAmounts(this.#counter(subject, eachScope, series), window.id).unscoped += amount
+      }
+      this.#addToBuckets(subject, eachScope, series, forms, second, amount, isWaiting)
     }
-    this.#addToSlot(subject, scope, series, second, amount)
   }
 
   /** Adds a span of more than one second if one window of each scope contains it; otherwise returns the reason why not. */
@@ -70,13 +87,19 @@ export class CountChanges {
     const { scope, series, fromSecond, lastSecond, amount } = span
     const subject = this.#subject(span.subject)
     const fits: { readonly scope: string; readonly id: string }[] = []
+    const fitting: { readonly scope: string; readonly forms: StoredForm[] }[] = []
     let isCut = false
-    for (const [each, { windows, isUnfinished }] of subject.record) {
+    for (const [each, { windows, isUnfinished, forms }] of subject.record) {
       if (scope !== '' && scope !== each) continue
       const touched = windows.filter(
         (window) => window.fromSecond <= lastSecond && fromSecond < window.toSecond,
       )
       const [window] = touched
+      const kept = forms.filter(
+        (form) => bucketAt(form, lastSecond) >= oldestKeptBucket(form, this.#nowSecond),
+      )
+      if (kept.length > 0) fitting.push({ scope: each, forms: kept })
+      isCut ||= kept.some((form) => !isOfOneBucket(form, span))
       // During an unfinished publication, any window may still be extended.
       isCut ||= isUnfinished || touched.length > 1
       if (window === undefined) continue
@@ -84,10 +107,13 @@ export class CountChanges {
       fits.push({ scope: each, id: window.id })
     }
     if (isCut) return 'cut'
-    if (fits.length === 0) return 'outside'
+    if (fits.length === 0) return fitting.length === 0 ? 'outside' : 'cut'
     if (scope === '' && !this.#isSettled(subject, scope, lastSecond)) return 'cut'
     for (const { scope: each, id } of fits) {
       windowAmounts(this.#counter(subject, each, series), id)[kindOf(scope)] += amount
+    }
+    for (const { scope: each, forms } of fitting) {
+      this.#addToBuckets(subject, each, series, forms, fromSecond, amount, false)
     }
     return 'taken'
   }
@@ -95,10 +121,11 @@ export class CountChanges {
   write(): void {
     for (const { series } of this.#subjects.values()) {
       for (const ofScope of series.values()) {
-        for (const { counter, slots } of ofScope.values()) {
+        for (const { counter, slots, buckets } of ofScope.values()) {
           if (counter !== undefined)
             this.#store.putSync(counter.key, encodeCounter(counter.amounts))
           for (const { key, bytes } of slots.values()) this.#store.putSync(key, bytes)
+          for (const list of buckets.values()) list.write(this.#store)
         }
       }
     }
@@ -124,7 +151,13 @@ export class CountChanges {
     let changes = ofScope.get(series)
     if (changes === undefined) {
       const scopePart = textPart(scope)
-      changes = { scopePart, seriesPart: textPart(series), counter: undefined, slots: new Map() }
+      changes = {
+        scopePart,
+        seriesPart: textPart(series),
+        counter: undefined,
+        slots: new Map(),
+        buckets: new Map(),
+      }
       ofScope.set(series, changes)
     }
     return changes
@@ -151,14 +184,38 @@ export class CountChanges {
     return (minuteOf(second) + 1) * secondsPerSlotKey <= settled
   }
 
+  /** `isWaiting`: the usage is in a slot, so that a publication that still fills a form may find it there. */
+  #addToBuckets(
+    subject: SubjectChanges,
+    scope: string,
+    series: string,
+    forms: readonly StoredForm[],
+    second: number,
+    amount: bigint,
+    isWaiting: boolean,
+  ): void {
+    for (const form of forms) {
+      if (isWaiting && second >= form.filledTo) continue
+      const { scopePart, seriesPart, buckets } = this.#series(subject, scope, series)
+      let list = buckets.get(form.name)
+      if (list === undefined) {
+        const key = bucketKey(this.#counts, subject.part, scopePart, seriesPart, form.name)
+        list = new BucketList(this.#store, key, form, this.#nowSecond)
+        buckets.set(form.name, list)
+      }
+      list.add(second, amount)
+    }
+  }
+
+  /** Returns whether the slot has the amount; a settled one gets none. */
   #addToSlot(
     subject: SubjectChanges,
     scope: string,
     series: string,
     second: number,
     amount: bigint,
-  ): void {
-    if (this.#isSettled(subject, scope, second)) return
+  ): boolean {
+    if (this.#isSettled(subject, scope, second)) return false
     const { scopePart, seriesPart, slots } = this.#series(subject, scope, series)
     const minute = minuteOf(second)
     let slot = slots.get(minute)
@@ -168,7 +225,12 @@ export class CountChanges {
       slots.set(minute, slot)
     }
     slot.bytes = addToSlots(slot.bytes, second, amount)
+    return true
   }
+}
+
+function isOfOneBucket(form: StoredForm, { fromSecond, lastSecond }: Span): boolean {
+  return form.filledTo === Infinity && bucketAt(form, fromSecond) === bucketAt(form, lastSecond)
 }
 
 function kindOf(scope: string): 'scoped' | 'unscoped' {

@@ -2,6 +2,8 @@ import type { LmdbStore } from '../../lmdb/environment.ts'
 import { endedWith } from '../ended-reservations.ts'
 import type { Entry, EntryAddress, Window } from '../hot-state.ts'
 import { takenIn } from '../taken-in.ts'
+import { formsMeanwhile, publishedForms, withdrawn, type StoredForm } from './bucket-forms.ts'
+import { fillBuckets } from './fill-buckets.ts'
 import { addedTime, listedMeanwhile, type AddedTime } from './added-time.ts'
 import { raiseEntriesVersion } from './entries-version.ts'
 import { foldSlots, slotPlace } from './fold-slots.ts'
@@ -11,7 +13,7 @@ import { settle } from './reservations.ts'
 import { SeriesCounters } from './series-counters.ts'
 import { frontierOf, type SlotPlace } from './slots-in-order.ts'
 import { noVersion, type SubjectRecords } from './subject-record.ts'
-import { indexEnds } from './window-ends.ts'
+import { indexEnds, indexWithdrawnForms } from './window-ends.ts'
 
 type Place = {
   readonly partition: Buffer
@@ -28,6 +30,8 @@ type Place = {
  * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and usage after
  * it stays in slots. So after each step the counts are correct for the windows as listed, whether or not another step follows. The
  * last step replaces the document and withdraws windows.
+ *
+ * Slots are folded into the buckets of new specs before windows, because windows remove them.
  *
  * A window that was withdrawn and returns is counted again from the slots without a scope, while its previous amount is put aside.
  * In the end it keeps the larger of the two.
@@ -48,8 +52,28 @@ export function putEntry(
   const counts = namedCounts(readPartitionHead(store, partition)).map((each) =>
     countsPart(partition, each),
   )
-  const places = counts.flatMap((each) => slotPlaces(each, subject, at.scope))
+  const placesIn = (each: Buffer): SlotPlace[] => slotPlaces(each, subject, at.scope)
   const before = stored?.windows ?? []
+  const nowSecond = Math.floor(nowMs / 1_000)
+  const storedForms = stored?.forms ?? []
+  const forms = fillBuckets(
+    store,
+    { counts, subject, scope, placesIn },
+    publishedForms(storedForms, entry.buckets ?? [], nowSecond),
+    foldedMinutesMax,
+    nowSecond,
+  )
+  const unfinished = {
+    version: stored?.version ?? noVersion,
+    isUnfinished: true,
+    forms: formsMeanwhile(storedForms, forms, nowSecond),
+  }
+  if (!forms.every(isFilled)) {
+    record.set(at.scope, { ...unfinished, windows: before })
+    subjects.write(place.subjectKey, record)
+    return 'more'
+  }
+  const places = counts.flatMap(placesIn)
   const step = planStep(store, places, before, entry.windows, foldedMinutesMax)
 
   const newIds = step.windows.map(({ id }) => id).filter((id) => !isAmong(before, id))
@@ -65,16 +89,22 @@ export function putEntry(
 
   const { windows } = step
   if (!step.isLast) {
-    record.set(at.scope, { version: stored?.version ?? noVersion, windows, isUnfinished: true })
+    record.set(at.scope, { ...unfinished, windows })
     subjects.write(place.subjectKey, record)
     return 'more'
   }
-  record.set(at.scope, { version: entry.version, windows, isUnfinished: false })
+  record.set(at.scope, { version: entry.version, windows, isUnfinished: false, forms })
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))
   settle(store, at, endedWith(at, entry), nowMs)
   indexEnds(store, { partition, subject, scope: at.scope }, stored, windows)
+  indexWithdrawnForms(store, { partition, subject, scope: at.scope }, forms)
   return 'done'
+}
+
+/** Returns whether all slots are folded into the form, or none of them have to be because no spec lists it. */
+function isFilled({ ids, filledTo }: StoredForm): boolean {
+  return ids.length === 0 || filledTo === Infinity
 }
 
 type Step = {
@@ -119,10 +149,16 @@ export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: Entr
   const record = new Map(subjects.read(place.subjectKey))
   const stored = record.get(at.scope)
   if (stored === undefined) return
+  const nowSecond = Math.floor(Date.now() / 1_000)
+  const forms = stored.forms.map((form) => withdrawn(form, nowSecond))
   record.delete(at.scope)
+  if (forms.length > 0) {
+    record.set(at.scope, { version: noVersion, windows: [], isUnfinished: false, forms })
+  }
   subjects.write(place.subjectKey, record)
   const { partition, subject } = place
   indexEnds(store, { partition, subject, scope: at.scope }, stored, [])
+  indexWithdrawnForms(store, { partition, subject, scope: at.scope }, forms)
   store.removeSync(place.entryKey)
   raiseEntriesVersion(store)
 }

@@ -1,23 +1,30 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import type { EntryAddress, EntryView } from '../hot-state.ts'
+import type { EntryAddress, EntrySeriesView, EntryView, SeriesView } from '../hot-state.ts'
+import type { StoredForm } from './bucket-forms.ts'
+import { bucketKey, decodeBuckets } from './bucket-list.ts'
 import { decodeCounter, isAside } from './counter-format.ts'
 import { readEntriesVersion } from './entries-version.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { countsPart, headKey, readCountsInUse } from './partition-head.ts'
+import type { SubjectRecords } from './subject-record.ts'
 import type { TurnSnapshot } from './turn-snapshot.ts'
 
 /**
- * Cached data of an entry: its keys, the keys of its counters in the counts in use, and its document as of a version of all
- * entries.
+ * Cached data of an entry: its keys, the keys of its counters in the counts in use, and its document and bucket forms as of a
+ * version of all entries.
  */
 type KnownEntry = {
+  readonly scope: string
   readonly documentKey: Buffer
+  readonly subjectKey: Buffer
   readonly headKey: Buffer
   readonly counterKeys: Map<string, Buffer>
   counts: number
   version: number
   document: string | undefined
   bytes: Buffer | undefined
+  /** The bucket forms that readers see, of the same version. */
+  forms: readonly StoredForm[]
 }
 
 /** Cached entries by scope, then by subject. */
@@ -26,6 +33,7 @@ type KnownEntries = Map<string, Map<string, KnownEntry>>
 const knownEntriesMax = 20_000
 const knownSeriesMax = 100
 const noVersion = -1
+const noForms: readonly StoredForm[] = []
 
 /**
  * Reads entries for requests. Counters and the head are always read from the store. Keys are cached, and each document for as long
@@ -33,14 +41,16 @@ const noVersion = -1
  */
 export class EntryReader {
   readonly #store: LmdbStore
+  readonly #subjects: SubjectRecords
   readonly #turn: TurnSnapshot
   readonly #known = new Map<string, KnownEntries[]>()
   #knownTotal = 0
   #versionTurn = -1
   #version = noVersion
 
-  constructor(store: LmdbStore, turn: TurnSnapshot) {
+  constructor(store: LmdbStore, subjects: SubjectRecords, turn: TurnSnapshot) {
     this.#store = store
+    this.#subjects = subjects
     this.#turn = turn
   }
 
@@ -52,12 +62,44 @@ export class EntryReader {
     const entry = this.#entry(at)
     const document = this.#documentOf(entry)
     const { fence, inUse } = readCountsInUse(this.#store.getBinaryFast(entry.headKey))
-    const stored = this.#store.getBinary(counterKeyOf(entry, at, inUse, series))
+    return { document, ...this.#series(entry, at, inUse, series), appliedOffset: fence }
+  }
+
+  seriesView(at: EntryAddress, names: readonly string[]): EntrySeriesView {
+    const entry = this.#entry(at)
+    const document = this.#documentOf(entry)
+    const { fence, inUse } = readCountsInUse(this.#store.getBinaryFast(entry.headKey))
+    const series = new Map(names.map((name) => [name, this.#series(entry, at, inUse, name)]))
+    return { document, series, appliedOffset: fence }
+  }
+
+  #series(entry: KnownEntry, at: EntryAddress, counts: number, series: string): SeriesView {
+    const stored = this.#store.getBinary(counterKeyOf(entry, at, counts, series))
     const amounts = new Map<string, bigint>()
     for (const [id, { scoped, unscoped }] of decodeCounter(stored && Buffer.from(stored))) {
       if (!isAside(id)) amounts.set(id, scoped + unscoped)
     }
-    return { document, amounts, appliedOffset: fence }
+    if (entry.forms.length === 0) return { amounts }
+    const buckets = this.#buckets(entry.forms, at, counts, series)
+    return buckets.size === 0 ? { amounts } : { amounts, buckets }
+  }
+
+  #buckets(
+    forms: readonly StoredForm[],
+    at: EntryAddress,
+    counts: number,
+    series: string,
+  ): Map<string, ReadonlyMap<number, bigint>> {
+    const buckets = new Map<string, ReadonlyMap<number, bigint>>()
+    const countsOf = countsPart(partitionPart(at.space, at.partition), counts)
+    const names = [at.subject, at.scope, series].map(textPart) as [Buffer, Buffer, Buffer]
+    for (const { name, ids } of forms) {
+      const stored = this.#store.getBinary(bucketKey(countsOf, ...names, name))
+      if (stored === undefined) continue
+      const amounts = decodeBuckets(Buffer.from(stored))
+      for (const id of ids) buckets.set(id, amounts)
+    }
+    return buckets
   }
 
   #documentOf(entry: KnownEntry): string | undefined {
@@ -72,6 +114,8 @@ export class EntryReader {
       entry.bytes = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
       entry.document = entry.bytes.toString('utf8')
     }
+    const record = this.#subjects.read(entry.subjectKey)
+    entry.forms = record.get(entry.scope)?.forms.filter(({ ids }) => ids.length > 0) ?? noForms
     // Set last, so that a failed read does not count as an empty entry.
     entry.version = version
     return entry.document
@@ -109,6 +153,8 @@ export class EntryReader {
 function newEntry(at: EntryAddress): KnownEntry {
   const part = partitionPart(at.space, at.partition)
   return {
+    scope: at.scope,
+    subjectKey: hotKey(keySpaces.subject, part, textPart(at.subject)),
     documentKey: hotKey(keySpaces.entry, part, textPart(at.subject), textPart(at.scope)),
     headKey: headKey(part),
     counterKeys: new Map(),
@@ -116,6 +162,7 @@ function newEntry(at: EntryAddress): KnownEntry {
     version: noVersion,
     document: undefined,
     bytes: undefined,
+    forms: noForms,
   }
 }
 

@@ -18,6 +18,7 @@ export const keySpaces = {
   entriesVersion: 10,
   restoreAnswer: 11,
   openings: 12,
+  bucket: 13,
   reservation: 20,
   reservationPlace: 21,
   reservationExpiry: 22,

@@ -3,10 +3,12 @@ import { CommitNotifier, CommitListener } from '../../lmdb/commit-notifier.ts'
 import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 import { announceNotifier, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
+import { checkBucketSpecs } from '../buckets.ts'
 import type {
   CounterBatch,
   Entry,
   EntryAddress,
+  EntrySeriesView,
   EntryView,
   HotState,
   Loss,
@@ -102,7 +104,7 @@ class LmdbHotState implements HotState {
     this.#store = store
     this.#subjects = new SubjectRecords(store, cachedSubjectsMax[role])
     this.#turn = new TurnSnapshot(store)
-    this.#entries = new EntryReader(store, this.#turn)
+    this.#entries = new EntryReader(store, this.#subjects, this.#turn)
     this.#sweeper = new Sweeper(store, this.#subjects)
     this.#notifier = notifier
     this.#listener = new CommitListener(() => claimedPath(store))
@@ -131,6 +133,7 @@ class LmdbHotState implements HotState {
     partition: number,
     entries: readonly NamedEntry[],
   ): Promise<void> {
+    for (const { buckets = [] } of entries) checkBucketSpecs(buckets)
     let left = entries
     while (left.length > 0) {
       const step = left
@@ -162,6 +165,10 @@ class LmdbHotState implements HotState {
 
   readEntry(at: EntryAddress, series: string): EntryView {
     return this.#entries.view(at, series)
+  }
+
+  readEntrySeries(at: EntryAddress, series: readonly string[]): EntrySeriesView {
+    return this.#entries.seriesView(at, series)
   }
 
   readEntryDocument(at: EntryAddress): string | undefined {

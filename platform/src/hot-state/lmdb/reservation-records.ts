@@ -15,8 +15,10 @@ export type ReservationPlace = {
 }
 
 export type PlaceRecord = {
-  /** Units that are held, in millionths. */
+  /** Units that are held on every series, in millionths. */
   reserved: bigint
+  /** Units that are held on one series only, by series. */
+  readonly reservedBySeries: Map<string, bigint>
   /** Number of stored reservations, including used ones. */
   keptTotal: number
   /** Offset below which another partition has counted usage of reservations at this place, by partition. */
@@ -32,6 +34,8 @@ export type PlaceRecord = {
 
 export type Reservation = {
   readonly units: bigint
+  /** The held units by series, if they are not held on every series. */
+  readonly bySeries: ReadonlyMap<string, bigint> | undefined
   readonly expiresAtMs: number
   /** Its usage was counted, so it no longer holds units. */
   readonly isUsed: boolean
@@ -43,8 +47,15 @@ type StoredPlace = readonly [
   countedElsewhere: readonly (readonly [number, number])[],
   lastExpiryMs: number,
   wholeAtOpening?: number,
+  reservedBySeries?: StoredUnits,
 ]
-type StoredReservation = readonly [units: string, expiresAtMs: number, isUsed: boolean]
+type StoredReservation = readonly [
+  units: string,
+  expiresAtMs: number,
+  isUsed: boolean,
+  bySeries?: StoredUnits,
+]
+type StoredUnits = readonly (readonly [series: string, units: string])[]
 
 const nothingKept: StoredPlace = ['0', 0, [], 0]
 
@@ -55,10 +66,17 @@ export function reservationPlace({ space, partition, subject, scope }: EntryAddr
 
 export function readPlace(store: LmdbStore, place: ReservationPlace): PlaceRecord {
   const stored = readJson(store, placeKey(place)) as StoredPlace | undefined
-  const [reserved, keptTotal, countedElsewhere, lastExpiryMs, wholeAtOpening] =
-    stored ?? nothingKept
+  const [
+    reserved,
+    keptTotal,
+    countedElsewhere,
+    lastExpiryMs,
+    wholeAtOpening,
+    reservedBySeries = [],
+  ] = stored ?? nothingKept
   return {
     reserved: BigInt(reserved),
+    reservedBySeries: decodeUnits(reservedBySeries),
     keptTotal,
     countedElsewhere: new Map(countedElsewhere),
     lastExpiryMs,
@@ -88,6 +106,7 @@ export function writePlace(
     [...record.countedElsewhere],
     record.lastExpiryMs,
     record.wholeAtOpening,
+    ...(record.reservedBySeries.size === 0 ? [] : [encodeUnits(record.reservedBySeries)]),
   ]
   store.putSync(placeKey(place), Buffer.from(JSON.stringify(stored)))
 }
@@ -104,17 +123,62 @@ export function readReservation(
 ): Reservation | undefined {
   const stored = readJson(store, reservationKey(place, reservationId))
   if (stored === undefined) return undefined
-  const [units, expiresAtMs, isUsed] = stored as StoredReservation
-  return { units: BigInt(units), expiresAtMs, isUsed }
+  const [units, expiresAtMs, isUsed, bySeries] = stored as StoredReservation
+  return {
+    units: BigInt(units),
+    bySeries: bySeries && decodeUnits(bySeries),
+    expiresAtMs,
+    isUsed,
+  }
+}
+
+/** Adds the units of a reservation to those that the place holds, or subtracts them. */
+export function addHeld(
+  record: PlaceRecord,
+  { units, bySeries }: Pick<Reservation, 'units' | 'bySeries'>,
+  sign: 1n | -1n,
+): void {
+  if (bySeries === undefined) record.reserved += sign * units
+  for (const [series, held] of bySeries ?? []) {
+    const sum = (record.reservedBySeries.get(series) ?? 0n) + sign * held
+    if (sum === 0n) record.reservedBySeries.delete(series)
+    else record.reservedBySeries.set(series, sum)
+  }
+}
+
+/** Returns the units of a reservation that count against caps on this series. */
+export function unitsOn(
+  { units, bySeries }: Pick<Reservation, 'units' | 'bySeries'>,
+  series: string,
+): bigint {
+  return bySeries === undefined ? units : (bySeries.get(series) ?? 0n)
+}
+
+/** Returns the reserved units of a place that count against caps on this series. */
+export function reservedOn(
+  { reserved, reservedBySeries }: PlaceRecord,
+  series: string,
+): bigint {
+  return reserved + (reservedBySeries.get(series) ?? 0n)
+}
+
+function encodeUnits(units: ReadonlyMap<string, bigint>): StoredUnits {
+  return [...units].map(([series, amount]) => [series, amount.toString()])
+}
+
+function decodeUnits(stored: StoredUnits): Map<string, bigint> {
+  return new Map(stored.map(([series, amount]) => [series, BigInt(amount)]))
 }
 
 export function writeReservation(
   store: LmdbStore,
   place: ReservationPlace,
   reservationId: string,
-  { units, expiresAtMs, isUsed }: Reservation,
+  { units, bySeries, expiresAtMs, isUsed }: Reservation,
 ): void {
-  const stored: StoredReservation = [units.toString(), expiresAtMs, isUsed]
+  const plain = [units.toString(), expiresAtMs, isUsed] as const
+  const stored: StoredReservation =
+    bySeries === undefined ? plain : [...plain, encodeUnits(bySeries)]
   store.putSync(reservationKey(place, reservationId), Buffer.from(JSON.stringify(stored)))
   store.putSync(expiryKey(place, expiresAtMs, reservationId), Buffer.from(reservationId))
 }

@@ -2,6 +2,7 @@ import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { EntryAddress } from '../hot-state.ts'
 import {
   expiredPerStepMax,
+  type FurtherCap,
   type PlaceRequest,
   type ReserveOutcome,
   type ReserveRequest,
@@ -14,6 +15,7 @@ import { readMarks } from './marks.ts'
 import { readOpenings } from './openings.ts'
 import { readPartitionHead } from './partition-head.ts'
 import {
+  addHeld,
   expiredReservations,
   firstEndedPlace,
   readPlace,
@@ -21,13 +23,15 @@ import {
   removePlace,
   removeReservation,
   reservationPlace,
+  reservedOn,
+  unitsOn,
   writePlace,
   writeReservation,
   type PlaceRecord,
   type Reservation,
   type ReservationPlace,
 } from './reservation-records.ts'
-import { mayMissUsage, usedOf } from './taken.ts'
+import { mayMissUsage, usedOf, usedUnder } from './taken.ts'
 
 /* All functions of this file must run inside a write transaction. */
 
@@ -56,7 +60,9 @@ export function reserve(
   const expiresAtMs = nowMs + request.ttlMs
   decided.forEach((decision, index) => {
     if (decision.kind !== 'room') return
-    const reservation = { units: decision.units, expiresAtMs, isUsed: false }
+    const { units } = decision
+    const bySeries = heldBySeries(asked[index]!, units)
+    const reservation = { units, bySeries, expiresAtMs, isUsed: false }
     hold(store, opened[index]!, reservationId, reservation)
   })
   const [{ units }] = decided as [Extract<PlaceDecision, { kind: 'room' }>]
@@ -69,6 +75,8 @@ type OpenedPlace = {
   readonly place: ReservationPlace
   readonly record: PlaceRecord
   readonly used: bigint
+  /** Usage under each further cap. */
+  readonly usedFurther: readonly bigint[]
   /** Ids of expired reservations. */
   readonly expired: readonly string[]
 }
@@ -82,7 +90,20 @@ function openPlace(store: LmdbStore, request: PlaceRequest, nowMs: number): Open
   const isAwaited = () => !request.isReservedFirst || mayMissUsage(store, place, record, expired)
   if (isBehind && isAwaited()) return 'behind'
   const used = usedOf(store, place, { ...request, scope: request.at.scope })
-  return { request, place, record, used, expired }
+  const usedFurther = furtherCapsOf(request).map((cap) => usedUnder(store, place, request, cap))
+  return { request, place, record, used, usedFurther, expired }
+}
+
+function furtherCapsOf({ bySeries }: PlaceRequest): readonly FurtherCap[] {
+  return bySeries?.furtherCaps ?? []
+}
+
+/** Returns the units by series of a request that holds them so. */
+function heldBySeries(
+  { series, bySeries }: PlaceRequest,
+  units: bigint,
+): ReadonlyMap<string, bigint> | undefined {
+  return bySeries && new Map([[series, units], ...bySeries.furtherUnits])
 }
 
 type PlaceDecision =
@@ -96,10 +117,31 @@ function decide(store: LmdbStore, opened: OpenedPlace, reservationId: string): P
   const replaced = heldByReplaced(store, opened)
   const keptTotal = record.keptTotal - (replaced === undefined ? 0 : 1)
   if (keptTotal >= request.reservationsMax) return { kind: 'full' }
-  const { cap, elsewhere } = request
-  const reserved = record.reserved - (replaced?.units ?? 0n)
+  const { cap, elsewhere, series } = request
+  const reserved = reservedBesides(record, replaced, series)
   const units = unitsTaken(request, cap === null ? null : cap - used - elsewhere.amount - reserved)
-  return units === undefined ? { kind: 'denied' } : { kind: 'room', units }
+  if (units === undefined || !hasRoomFurther(opened, replaced)) return { kind: 'denied' }
+  return { kind: 'room', units }
+}
+
+function reservedBesides(
+  record: PlaceRecord,
+  replaced: Reservation | undefined,
+  series: string,
+): bigint {
+  return reservedOn(record, series) - (replaced === undefined ? 0n : unitsOn(replaced, series))
+}
+
+function hasRoomFurther(
+  { request, record, usedFurther }: OpenedPlace,
+  replaced: Reservation | undefined,
+): boolean {
+  const held = heldBySeries(request, request.units)
+  return furtherCapsOf(request).every(({ series, cap, elsewhere }, index) => {
+    const units = held?.get(series) ?? 0n
+    const reserved = reservedBesides(record, replaced, series)
+    return units === 0n || usedFurther[index]! + elsewhere + reserved + units <= cap
+  })
 }
 
 /** Returns the reservation that the request replaces, if it is still held. */
@@ -122,7 +164,7 @@ function hold(
   const replaced = heldByReplaced(store, opened)
   if (replaced !== undefined) drop(store, place, record, request.replaces!, replaced)
   writeReservation(store, place, reservationId, reservation)
-  record.reserved += reservation.units
+  addHeld(record, reservation, 1n)
   record.keptTotal += 1
   if (request.isReservedFirst) record.wholeAtOpening = readOpenings(store)
   writePlace(store, place, record, reservation.expiresAtMs)
@@ -145,8 +187,13 @@ function takenAt([first, second]: readonly OpenedPlace[]): TakenAtPlaces {
   return second === undefined ? { taken } : { taken, takenTogether: takenOf(second) }
 }
 
-function takenOf({ used, record: { reserved } }: OpenedPlace): Taken {
-  return { used, reserved }
+function takenOf({ request, used, usedFurther, record }: OpenedPlace): Taken {
+  const taken = { used, reserved: reservedOn(record, request.series) }
+  if (request.bySeries === undefined) return taken
+  const further = furtherCapsOf(request).map(({ series }, index) => {
+    return { used: usedFurther[index]!, reserved: reservedOn(record, series) }
+  })
+  return { ...taken, further }
 }
 
 function isPublishedSince(
@@ -185,7 +232,7 @@ function drop(
   reservation: Reservation,
 ): void {
   removeReservation(store, place, reservationId, reservation)
-  if (!reservation.isUsed) record.reserved -= reservation.units
+  if (!reservation.isUsed) addHeld(record, reservation, -1n)
   record.keptTotal -= 1
 }
 
@@ -237,7 +284,7 @@ export function settle(
     if (isForgotten) {
       drop(store, place, record, reservationId, reservation)
     } else {
-      record.reserved -= reservation.units
+      addHeld(record, reservation, -1n)
       writeReservation(store, place, reservationId, { ...reservation, isUsed: true })
     }
     writePlace(store, place, record, nowMs)

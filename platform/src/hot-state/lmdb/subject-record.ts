@@ -1,7 +1,8 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { Window } from '../hot-state.ts'
+import { decodeForms, encodeForms, type StoredForm, type StoredFormArray } from './bucket-forms.ts'
 
-/** The published windows of a subject, without documents. It is small, because every batch reads it. */
+/** The published windows and bucket specs of a subject, without documents. It is small, because every batch reads it. */
 export type SubjectRecord = Map<string, ScopeRecord>
 
 export type ScopeRecord = {
@@ -9,16 +10,18 @@ export type ScopeRecord = {
   readonly windows: readonly Window[]
   /** True during a publication. The windows are then listed as far as their slots are folded. */
   readonly isUnfinished: boolean
+  readonly forms: readonly StoredForm[]
 }
 
-/** Version of an entry whose first publication is not finished. */
+/** Version of an entry whose first publication is not finished, or that is deleted while its bucket forms are still counted. */
 export const noVersion = -1
 
 type StoredScope = readonly [
   scope: string,
   version: number,
   windows: [string, number, number][],
-  isUnfinished?: true,
+  isUnfinished?: boolean,
+  forms?: readonly StoredFormArray[],
 ]
 
 /** Cache of decoded records by key. A cached record is used only if the stored bytes are unchanged. */
@@ -83,9 +86,13 @@ function ownCopy(bytes: Buffer): Buffer {
 
 function encode(record: SubjectRecord): Buffer {
   const stored: StoredScope[] = []
-  for (const [scope, { version, windows, isUnfinished }] of record) {
+  for (const [scope, { version, windows, isUnfinished, forms }] of record) {
     const bounds: StoredScope[2] = windows.map((w) => [w.id, w.fromSecond, w.toSecond])
-    stored.push(isUnfinished ? [scope, version, bounds, true] : [scope, version, bounds])
+    if (forms.length > 0) {
+      stored.push([scope, version, bounds, isUnfinished, encodeForms(forms)])
+    } else {
+      stored.push(isUnfinished ? [scope, version, bounds, true] : [scope, version, bounds])
+    }
   }
   return Buffer.from(JSON.stringify(stored))
 }
@@ -93,11 +100,12 @@ function encode(record: SubjectRecord): Buffer {
 function decode(bytes: Buffer): SubjectRecord {
   const record: SubjectRecord = new Map()
   for (const stored of JSON.parse(bytes.toString('utf8')) as StoredScope[]) {
-    const [scope, version, windows, isUnfinished = false] = stored
+    const [scope, version, windows, isUnfinished = false, forms = []] = stored
     record.set(scope, {
       version,
       windows: windows.map(([id, fromSecond, toSecond]) => ({ id, fromSecond, toSecond })),
       isUnfinished,
+      forms: decodeForms(forms),
     })
   }
   return record

@@ -1,5 +1,8 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
+import { bucketAt } from '../buckets.ts'
 import type { SlotLimits, SweepLimits, Window } from '../hot-state.ts'
+import type { StoredForm } from './bucket-forms.ts'
+import { lastBucket } from './bucket-list.ts'
 import { asideId, decodeCounter, encodeCounter } from './counter-format.ts'
 import {
   hotKey,
@@ -16,7 +19,7 @@ import { markIdBytes } from '../mark-id.ts'
 import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
 import { settledBefore } from './settled-slots.ts'
-import type { SubjectRecords } from './subject-record.ts'
+import { noVersion, type SubjectRecords } from './subject-record.ts'
 import { findEnded, indexFirstEnd, type EndIndexEntry } from './window-ends.ts'
 
 /** Slot keys that a sweep may visit per deleted key. Slots of unknown customers are kept longer and skipped. */
@@ -72,30 +75,37 @@ export class Sweeper {
       const ended = findEnded(this.#store, partition, endedBeforeSecond)
       if (ended === undefined) break
       this.#store.removeSync(ended.key)
-      swept += 1 + this.#dropWindow(ended)
+      swept += 1 + this.#dropWindow(ended, endedBeforeSecond)
     }
     return swept
   }
 
-  #dropWindow(ended: EndIndexEntry): number {
+  #dropWindow(ended: EndIndexEntry, endedBeforeSecond: number): number {
     const { partition, subject, scope, id, toSecond } = ended
     const subjectKey = hotKey(keySpaces.subject, partition, subject)
     const record = new Map(this.#subjects.read(subjectKey))
     const published = record.get(scope)
     // Its end is indexed when the publication is finished.
     if (published?.isUnfinished === true) return 0
+    const forms = (published?.forms ?? []).filter(
+      ({ withdrawnAtSecond }) => withdrawnAtSecond === 0 || withdrawnAtSecond >= endedBeforeSecond,
+    )
+    let dropped = this.#dropBuckets(ended, forms, endedBeforeSecond)
     if (published !== undefined) {
       const isOver = (window: Window): boolean => window.id === id && window.toSecond <= toSecond
       const windows = published.windows.filter((window) => !isOver(window))
-      if (windows.length < published.windows.length) {
-        record.set(scope, { ...published, windows })
+      const isChanged =
+        windows.length < published.windows.length || forms.length < published.forms.length
+      const isLeft = published.version !== noVersion || forms.length > 0
+      if (isChanged) {
+        if (isLeft) record.set(scope, { ...published, windows, forms })
+        else record.delete(scope)
         this.#subjects.write(subjectKey, record)
       }
       indexFirstEnd(this.#store, ended, windows)
       // The window was published again with a later end, so its amounts are kept.
-      if (windows.some((window) => window.id === id)) return 0
+      if (windows.some((window) => window.id === id)) return dropped
     }
-    let dropped = 0
     for (const counts of namedCounts(readPartitionHead(this.#store, partition))) {
       const part = countsPart(partition, counts)
       const prefix = hotKey(keySpaces.counter, part, subject, textPart(scope))
@@ -106,6 +116,33 @@ export class Sweeper {
         dropped += 1
         if (counter.size === 0) this.#store.removeSync(key)
         else this.#store.putSync(key, encodeCounter(counter))
+      }
+    }
+    return dropped
+  }
+
+  /** Deletes the buckets of an entry that belong to none of these forms, and the lists whose last bucket ended long ago. */
+  #dropBuckets(
+    { partition, subject, scope }: EndIndexEntry,
+    forms: readonly StoredForm[],
+    endedBeforeSecond: number,
+  ): number {
+    let dropped = 0
+    for (const counts of namedCounts(readPartitionHead(this.#store, partition))) {
+      const prefix = hotKey(
+        keySpaces.bucket,
+        countsPart(partition, counts),
+        subject,
+        textPart(scope),
+      )
+      for (const { key, value } of this.#entries(prefix, keyAfter(prefix), Infinity)) {
+        const name = key.subarray(prefix.length + textPartBytes(key, prefix.length))
+        const form = forms.find((each) => textPart(each.name).equals(name))
+        const isNeeded =
+          form !== undefined && bucketAt(form, endedBeforeSecond) <= lastBucket(value)
+        if (isNeeded) continue
+        this.#store.removeSync(key)
+        dropped += 1
       }
     }
     return dropped
@@ -161,7 +198,7 @@ export class Sweeper {
   #sweepStale(partition: Buffer, keysMax: number): number {
     const named = namedCounts(readPartitionHead(this.#store, partition))
     let swept = 0
-    for (const space of [keySpaces.counter, keySpaces.slot]) {
+    for (const space of [keySpaces.counter, keySpaces.bucket, keySpaces.slot]) {
       const all = hotKey(space, partition)
       let start = all
       while (swept < keysMax) {

@@ -1,5 +1,13 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import { expiredPerReadMax, type Taken, type TakenQuery } from '../reservations.ts'
+import { bucketFormName, sumSince } from '../buckets.ts'
+import {
+  expiredPerReadMax,
+  type FurtherCap,
+  type PlaceRequest,
+  type Taken,
+  type TakenQuery,
+} from '../reservations.ts'
+import { bucketKey, decodeBuckets } from './bucket-list.ts'
 import { decodeCounter } from './counter-format.ts'
 import { hotKey, keySpaces, textPart } from './hot-keys.ts'
 import { readOpenings } from './openings.ts'
@@ -9,6 +17,8 @@ import {
   readPlace,
   readReservation,
   reservationPlace,
+  reservedOn,
+  unitsOn,
   type PlaceRecord,
   type ReservationPlace,
 } from './reservation-records.ts'
@@ -28,15 +38,20 @@ export function readTaken(
   const { subject, scope } = at
   return {
     used: usedOf(store, place, { subjects: [subject], scope, series, windowId }),
-    reserved: record.reserved - heldBy(store, place, expired),
+    reserved: reservedOn(record, series) - heldBy(store, place, expired, series),
   }
 }
 
-function heldBy(store: LmdbStore, place: ReservationPlace, ids: readonly string[]): bigint {
+function heldBy(
+  store: LmdbStore,
+  place: ReservationPlace,
+  ids: readonly string[],
+  series: string,
+): bigint {
   let held = 0n
   for (const id of ids) {
-    const { units, isUsed } = readReservation(store, place, id)!
-    if (!isUsed) held += units
+    const reservation = readReservation(store, place, id)!
+    if (!reservation.isUsed) held += unitsOn(reservation, series)
   }
   return held
 }
@@ -75,6 +90,27 @@ export function usedOf(
     const stored = store.getBinary(hotKey(keySpaces.counter, counts, ...names))
     const amounts = decodeCounter(stored).get(windowId)
     if (amounts !== undefined) used += amounts.scoped + amounts.unscoped
+  }
+  return used
+}
+
+/** Returns the usage that counts against a further cap of the request, in the partition of the place. */
+export function usedUnder(
+  store: LmdbStore,
+  place: ReservationPlace,
+  { subjects, at: { scope } }: PlaceRequest,
+  { series, within }: FurtherCap,
+): bigint {
+  if ('windowId' in within) {
+    return usedOf(store, place, { subjects, scope, series, windowId: within.windowId })
+  }
+  const { partition } = place
+  const counts = countsPart(partition, readPartitionHead(store, partition).inUse)
+  let used = 0n
+  for (const subject of subjects) {
+    const names = [subject, scope, series].map(textPart) as [Buffer, Buffer, Buffer]
+    const stored = store.getBinary(bucketKey(counts, ...names, bucketFormName(within.form)))
+    if (stored !== undefined) used += sumSince(decodeBuckets(stored), within.fromBucket)
   }
   return used
 }

@@ -9,6 +9,7 @@ import {
   timePart,
   timePartBytes,
 } from './hot-keys.ts'
+import type { StoredForm } from './bucket-forms.ts'
 import type { ScopeRecord } from './subject-record.ts'
 
 /*
@@ -16,6 +17,9 @@ import type { ScopeRecord } from './subject-record.ts'
  * next one when that is swept. A withdrawn window is in no list, so it has its own index entry. Additional index entries are
  * harmless: states of earlier releases have one for each window.
  */
+
+/** Stands for withdrawn bucket forms in the index. No window has such an id. */
+const formsId = '\0forms'
 
 export type EntryPlace = {
   readonly partition: Buffer
@@ -49,6 +53,17 @@ export function indexEnds(
   if (first.id !== noted?.id || first.toSecond !== noted.toSecond) indexEnd(store, place, first)
 }
 
+/** Indexes since when forms are withdrawn, so that the sweep forgets them as it does windows. */
+export function indexWithdrawnForms(
+  store: LmdbStore,
+  place: EntryPlace,
+  forms: readonly StoredForm[],
+): void {
+  for (const { withdrawnAtSecond: toSecond } of forms) {
+    if (toSecond > 0) indexEnd(store, place, { id: formsId, toSecond })
+  }
+}
+
 export function indexFirstEnd(
   store: LmdbStore,
   place: EntryPlace,
@@ -80,7 +95,7 @@ export function findEnded(
 function indexEnd(
   store: LmdbStore,
   { partition, subject, scope }: EntryPlace,
-  { id, toSecond }: Window,
+  { id, toSecond }: Pick<Window, 'id' | 'toSecond'>,
 ): void {
   const end = timePart(toSecond)
   const key = hotKey(keySpaces.windowEnd, partition, end, subject, textPart(scope), textPart(id))

@@ -23,15 +23,16 @@ export function joinAmount(low: string, high: string): bigint {
 
 /**
  * Returns the amounts per window of a counter from a Redis hash reply: names and values alternate. Amounts that are put aside (`w`)
- * are ignored; they are compared when a publication ends (scripts/put-entry.ts).
+ * are ignored; they are compared when a publication ends (scripts/put-entry.ts). So are buckets (`b`, `n`; bucket-format.ts).
  */
 export function readAmounts(fields: readonly string[]): Map<string, bigint> {
   const amounts = new Map<string, bigint>()
   for (let at = 0; at < fields.length; at += 2) {
     const field = fields[at]!
-    const value = BigInt(fields[at + 1]!)
     const isHigh = field.startsWith('^')
-    if (field[isHigh ? 1 : 0] === 'w') continue
+    const kind = field[isHigh ? 1 : 0]
+    if (kind !== 's' && kind !== 'u') continue
+    const value = BigInt(fields[at + 1]!)
     const id = field.slice(isHigh ? 2 : 1)
     amounts.set(id, (amounts.get(id) ?? 0n) + (isHigh ? value * unit : value))
   }

@@ -6,7 +6,7 @@
  *                               running restore, and counters that show torn writes (scripts/partition.ts)
  *   head:<g>:                   followed by
  *     entry:<subject><scope>                    document
- *     windows:<subject><scope>                  version and first windows (windows-format.ts)
+ *     windows:<subject><scope>                  version, bucket forms and first windows (windows-format.ts)
  *     later:<subject><scope>                    the other windows
  *     scopes:<subject>                          each scope that has windows or a document
  *     ends                                      (subject, scope), sorted by when its first window ends
@@ -15,7 +15,8 @@
  *     minutes                                   the minutes that have such a list
  *     held:<subject><scope>, expiries:.., reserved:.., reserving    reservations (scripts/kept-reservations.ts)
  *   head:<c>:                   followed by
- *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped, `w<id>` put aside
+ *     counter:<subject><scope><series>          amounts per window: `s<id>` scoped, `u<id>` unscoped, `w<id>` put aside; and
+ *                                               per bucket: `b<form>/<number>`, with bounds in `n<form>`
  *     series:<subject><scope>                   the series that have a counter
  *     slot:<subject><scope><series><minute>     amounts per second of the minute
  *     slots:<subject><scope>                    series and minute of its slots, sorted by minute

@@ -1,10 +1,11 @@
 const text16 = 0xda
 const text32 = 0xdb
 const array32 = 0xdd
+const map32 = 0xdf
 const float64 = 0xcb
 
 /**
- * Writes the subset of MessagePack that the scripts use: arrays, text, bytes and numbers. Redis unpacks one such argument several
+ * Writes the subset of MessagePack that the scripts use: arrays, maps, text, bytes and numbers. Redis unpacks one such argument several
  * times faster than it parses as many separate arguments.
  */
 export class MsgpackWriter {
@@ -12,10 +13,12 @@ export class MsgpackWriter {
   #used = 0
 
   array(length: number): void {
-    this.#reserve(5)
-    this.#bytes[this.#used] = array32
-    this.#bytes.writeUInt32BE(length, this.#used + 1)
-    this.#used += 5
+    this.#writeLength(array32, length)
+  }
+
+  /** Begins a map of so many keys, each of which is followed by its value. */
+  map(size: number): void {
+    this.#writeLength(map32, size)
   }
 
   number(value: number): void {
@@ -47,6 +50,13 @@ export class MsgpackWriter {
   /** Returns a view of the written bytes. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#used)
+  }
+
+  #writeLength(type: number, length: number): void {
+    this.#reserve(5)
+    this.#bytes[this.#used] = type
+    this.#bytes.writeUInt32BE(length, this.#used + 1)
+    this.#used += 5
   }
 
   #writeTextHeader(headerBytes: 3 | 5, length: number): void {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { checkBucketSpecs } from '../buckets.ts'
 import type {
   CounterBatch,
   Entry,
   EntryAddress,
+  EntrySeriesView,
   EntryView,
   HotState,
   Loss,
@@ -21,6 +23,7 @@ import type {
   TakenQuery,
   TakenReading,
 } from '../reservations.ts'
+import { movesCounts, packPlainEntry } from './plain-entries.ts'
 import { putOneByOne } from './put-one-by-one.ts'
 import { endedWith } from '../ended-reservations.ts'
 import { takenIn } from '../taken-in.ts'
@@ -35,7 +38,7 @@ import {
   type RedisTls,
 } from './connect.ts'
 import { createDocumentReads } from './document-reads.ts'
-import { createEntryReads } from './entry-reads.ts'
+import { EntryReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { slotOf } from './hash-slot.ts'
 import { readIncarnation } from './incarnation.ts'
@@ -58,7 +61,7 @@ import type { Script } from './scripts/script.ts'
 import { Sweeper } from './sweeper.ts'
 import { TakenReads } from './taken-reads.ts'
 import type { TurnReads } from './turn-reads.ts'
-import { firstEndText, laterWindowsAt, packWindows } from './windows-format.ts'
+import { packWindows } from './windows-format.ts'
 
 export type RedisHotStateOptions = {
   readonly servers: RedisServers
@@ -114,7 +117,7 @@ class RedisHotState implements HotState {
   readonly #names: HotNames
   readonly #foldedMinutesMax: number
   readonly #listener: ApplyListener
-  readonly #reads: TurnReads<EntryView>
+  readonly #reads: EntryReads
   readonly #taken: TakenReads
   readonly #documents: TurnReads<string | null>
   readonly #sweeper = new Sweeper()
@@ -127,11 +130,11 @@ class RedisHotState implements HotState {
     this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic) =>
       names.acknowledgedHeads(topic),
     )
-    this.#reads = createEntryReads((partition, args) =>
-      this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
+    this.#reads = new EntryReads((partition, args, countersTotal) =>
+      this.#calls.run(readEntriesScript, keysOf(partition), args, countersTotal),
     )
     this.#taken = new TakenReads((partition, args) =>
-      this.#calls.run(readTakenScript, keysOf(partition), args, args.length / 4),
+      this.#calls.run(readTakenScript, keysOf(partition), args, args.length / 5),
     )
     this.#documents = createDocumentReads((partition, names) =>
       this.#calls.run(readDocumentsScript, keysOf(partition), names, names.length),
@@ -153,6 +156,7 @@ class RedisHotState implements HotState {
   }
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
+    checkBucketSpecs(entry.buckets ?? [])
     const names = [namePart(at.subject), namePart(at.scope)]
     const args = [
       ...names,
@@ -170,6 +174,7 @@ class RedisHotState implements HotState {
     partition: number,
     entries: readonly NamedEntry[],
   ): Promise<void> {
+    for (const { buckets = [] } of entries) checkBucketSpecs(buckets)
     // Entries of one subject keep their order, so if one of them must be published alone, all of them are.
     const moving = new Set(entries.filter(movesCounts).map(({ subject }) => subject))
     const plain = entries.filter(({ subject }) => !moving.has(subject))
@@ -196,7 +201,13 @@ class RedisHotState implements HotState {
 
   async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
     const name = entryName(at)
-    return await this.#reads.read(this.#head(at), name, name + namePart(series))
+    return await this.#reads.readOne(this.#head(at), name, name + namePart(series))
+  }
+
+  async readEntrySeries(at: EntryAddress, series: readonly string[]): Promise<EntrySeriesView> {
+    const name = entryName(at)
+    const counters = new Map(series.map((each) => [each, name + namePart(each)]))
+    return await this.#reads.readAll(this.#head(at), name, counters)
   }
 
   async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
@@ -370,23 +381,6 @@ type Place = { readonly space: string; readonly partition: number }
  */
 function keysOf(head: string): readonly string[] {
   return [head, `${head}:never`]
-}
-
-function packPlainEntry(entry: NamedEntry): (string | Buffer)[] {
-  const windows = packWindows(entry)
-  const laterAt = laterWindowsAt(entry)
-  return [
-    namePart(entry.subject),
-    namePart(entry.scope),
-    entry.document,
-    windows.subarray(0, laterAt),
-    windows.subarray(laterAt),
-    firstEndText(entry),
-  ]
-}
-
-function movesCounts({ endedReservations = [], windows }: Entry): boolean {
-  return endedReservations.length > 0 || takenIn({ windows }).length > 0
 }
 
 function entryName({ subject, scope }: EntryAddress): string {

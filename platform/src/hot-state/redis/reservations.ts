@@ -1,7 +1,10 @@
+import { bucketFormName } from '../buckets.ts'
 import type { EntryAddress } from '../hot-state.ts'
 import {
   checkReserveRequest,
   expiredPerStepMax,
+  type FurtherCap,
+  type HeldBySeries,
   type PlaceName,
   type PlaceRequest,
   type ReserveOutcome,
@@ -31,10 +34,13 @@ type ReserveAnswer =
   | readonly ['behind']
   | readonly [
       'again' | 'admitted' | 'denied' | 'full',
-      readonly (readonly string[])[],
+      readonly TakenAmounts[],
       string,
       string,
     ]
+
+/** The amounts at a place under its cap, and then under each further cap. */
+type TakenAmounts = readonly [readonly string[], ...(readonly string[])[]]
 
 /** Reservations on Redis. Their expiry uses the clock of Redis. */
 export class RedisReservations {
@@ -48,7 +54,7 @@ export class RedisReservations {
     checkReserveRequest(request)
     for (;;) {
       const answer = await this.#run(request.at, reserveScript, argumentsOf(request))
-      const outcome = outcomeOf(answer as ReserveAnswer)
+      const outcome = outcomeOf(request, answer as ReserveAnswer)
       if (outcome !== 'again') return outcome
     }
   }
@@ -102,35 +108,80 @@ function placeArgumentsOf(request: PlaceRequest): (string | Buffer)[] {
     cap === null ? '' : (cap - elsewhere.amount).toString(),
     `${request.minOffset}`,
     `${request.reservationsMax}`,
+    namePart(series),
     request.windowId,
-    packTexts(
-      request.subjects.map((subject) => placeName({ subject, scope: at.scope }) + namePart(series)),
-    ),
+    packTexts(countersOf(request, series)),
     packTexts([...elsewhere.appliedOffsets].flatMap((pair) => pair.map(String))),
     request.document ?? '',
     request.takes,
     request.isReservedFirst ? 'first' : '',
     request.replaces ?? '',
+    request.bySeries === undefined ? '' : packBySeries(request, request.bySeries),
   ]
+}
+
+function countersOf({ subjects, at: { scope } }: PlaceRequest, series: string): string[] {
+  return subjects.map((subject) => placeName({ subject, scope }) + namePart(series))
+}
+
+/**
+ * Encodes the series of a reservation and its further caps: [the text of the reservation (scripts/kept-reservations.ts), {series:
+ * units}, [[series, room left by the cap after usage elsewhere, 'window' or 'buckets', window or form, first bucket, names of the
+ * counters], ..]].
+ */
+function packBySeries(
+  request: PlaceRequest,
+  { furtherUnits, furtherCaps }: HeldBySeries,
+): Buffer {
+  const held = [...new Map([[request.series, request.units], ...furtherUnits])]
+  const writer = new MsgpackWriter()
+  writer.array(3)
+  writer.text(held.map(([series, units]) => ` ${units}@${namePart(series)}`).join(''))
+  writer.map(held.length)
+  for (const [series, units] of held) {
+    writer.text(namePart(series))
+    writer.text(units.toString())
+  }
+  writer.array(furtherCaps.length)
+  for (const cap of furtherCaps) packCap(writer, request, cap)
+  return writer.finish()
+}
+
+function packCap(
+  writer: MsgpackWriter,
+  request: PlaceRequest,
+  { series, cap, within, elsewhere }: FurtherCap,
+): void {
+  writer.array(6)
+  writer.text(namePart(series))
+  writer.text((cap - elsewhere).toString())
+  writer.text('windowId' in within ? 'window' : 'buckets')
+  writer.text('windowId' in within ? within.windowId : bucketFormName(within.form))
+  writer.number('windowId' in within ? 0 : within.fromBucket)
+  writeTexts(writer, countersOf(request, series))
 }
 
 function packTexts(texts: readonly string[]): Buffer {
   const writer = new MsgpackWriter()
-  writer.array(texts.length)
-  for (const text of texts) writer.text(text)
+  writeTexts(writer, texts)
   return writer.finish()
 }
 
-function outcomeOf(answer: ReserveAnswer): ReserveOutcome | 'again' {
+function writeTexts(writer: MsgpackWriter, texts: readonly string[]): void {
+  writer.array(texts.length)
+  for (const text of texts) writer.text(text)
+}
+
+function outcomeOf(request: ReserveRequest, answer: ReserveAnswer): ReserveOutcome | 'again' {
   if (answer[0] === 'behind') return { kind: 'behind' }
   const [kind, amounts, units, expiry] = answer
   switch (kind) {
     case 'admitted': {
       const reservation = { units: BigInt(units), expiresAtMs: Number(expiry) }
-      return { kind, ...reservation, ...takenAtPlaces(amounts) }
+      return { kind, ...reservation, ...takenAtPlaces(request, amounts) }
     }
     case 'denied':
-      return { kind, ...takenAtPlaces(amounts) }
+      return { kind, ...takenAtPlaces(request, amounts) }
     case 'full':
       return { kind }
     case 'again':
@@ -138,18 +189,26 @@ function outcomeOf(answer: ReserveAnswer): ReserveOutcome | 'again' {
   }
 }
 
-function takenAtPlaces([first, second]: readonly (readonly string[])[]) {
-  const taken = { taken: takenOf(first!) }
-  return second === undefined ? taken : { ...taken, takenTogether: takenOf(second) }
+function takenAtPlaces(request: ReserveRequest, [first, second]: readonly TakenAmounts[]) {
+  const taken = { taken: takenAtPlace(request, first!) }
+  const { together } = request
+  if (second === undefined || together === undefined) return taken
+  return { ...taken, takenTogether: takenAtPlace(together, second) }
 }
 
-/** Decodes amounts: units of 1 and of 2^62 alternate, and the last amount is the reserved one. */
+function takenAtPlace({ bySeries }: PlaceRequest, [own, ...further]: TakenAmounts): Taken {
+  return { ...takenOf(own), ...(bySeries && { further: further.map(takenOf) }) }
+}
+
+/**
+ * Decodes amounts: units of 1 and of 2^62 alternate. The last two amounts are those reserved on every series and on this one.
+ */
 export function takenOf(amounts: readonly string[]): Taken {
   const sums: bigint[] = []
   for (let at = 0; at < amounts.length; at += 2) {
     sums.push(joinAmount(amounts[at]!, amounts[at + 1]!))
   }
-  const reserved = sums.pop()!
+  const reserved = sums.pop()! + sums.pop()!
   return { used: sums.reduce((sum, amount) => sum + amount, 0n), reserved }
 }
 

@@ -25,11 +25,12 @@ export class TakenReads {
 
   async read(partition: string, query: TakenQuery): Promise<TakenReading> {
     const place = placeName(query.at)
-    const counter = place + namePart(query.series)
+    const series = namePart(query.series)
     const answer = await this.#reads.read(
       partition,
       place,
-      counter,
+      series,
+      place + series,
       query.windowId,
       `${query.minOffset}`,
     )

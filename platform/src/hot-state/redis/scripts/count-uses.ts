@@ -1,8 +1,11 @@
+import { addToBuckets } from './bucket-counts.ts'
+
 /*
  * Adds the increments of `groups` (batch-format.ts) to the counts whose names begin with `counted`: each to its window or to its
- * slot. `settledMinuteOf` returns the minute before which the slots of a subject and scope are settled.
+ * slot, and to its buckets. `settledMinuteOf` returns the minute before which the slots of a subject and scope are settled.
  */
 export const countUses = `
+${addToBuckets}
 local function entriesOf(subject)
   local entries = {}
   for i, scope in ipairs(call('SMEMBERS', data .. 'scopes:' .. subject)) do
@@ -31,6 +34,27 @@ local function addToWindows(entries, kind, series, second, amount)
   return isCounted
 end
 
+-- Reads the forms of the entries. Returns whether there are any.
+local function openForms(entries)
+  local hasForms = false
+  for _, entry in ipairs(entries) do
+    entry.forms = entry.windows and windowsStart(entry.windows) > windowsAt and formsIn(entry.windows) or {}
+    hasForms = hasForms or #entry.forms > 0
+  end
+  return hasForms
+end
+
+-- isWaiting: the usage is in a slot, so that a publication that still fills a form may find it there.
+local function addToAllBuckets(entries, series, second, amount, isWaiting)
+  for _, entry in ipairs(entries) do
+    for _, form in ipairs(entry.forms) do
+      if not isWaiting or second < form.filledTo then
+        addToBucket(entry.name, series, form, second, amount)
+      end
+    end
+  end
+end
+
 local function countUses(groups, settledMinuteOf)
   local names, keys, windows = {}, {}, {}
   for i, group in ipairs(groups) do
@@ -46,16 +70,19 @@ local function countUses(groups, settledMinuteOf)
     local isScoped = group[2] ~= '0:'
     local settledMinute = settledMinuteOf and settledMinuteOf(group[1], group[2]) or -math.huge
     local entries = isScoped and { { name = name, windows = windows[i] } } or entriesOf(group[1])
+    local hasForms = openForms(entries)
     for j = 3, #group do
       local uses = group[j]
       local series = uses[1]
       for k = 2, #uses, 2 do
         local isCounted = addToWindows(entries, isScoped and 's' or 'u', series, uses[k], uses[k + 1])
-        if not (isScoped and isCounted) and math.floor(uses[k] / 60) >= settledMinute then
+        local isWaiting = not (isScoped and isCounted) and math.floor(uses[k] / 60) >= settledMinute
+        if isWaiting then
           local minute, slots = addToSlot(name, series, uses[k], uses[k + 1])
           minutes[#minutes + 1] = minute
           minutes[#minutes + 1] = slots
         end
+        if hasForms then addToAllBuckets(entries, series, uses[k], uses[k + 1], isWaiting) end
       end
     end
     if #minutes > 0 then
@@ -65,6 +92,7 @@ local function countUses(groups, settledMinuteOf)
       end)
     end
   end
+  writeBuckets()
   inChunks(waiting, function(first, last)
     call('SADD', counted .. 'waiting', unpack(waiting, first, last))
   end)

@@ -12,12 +12,14 @@ export const deleteEntryScript = createScript(
 local subject, scope = ARGV[1], ARGV[2]
 local stored = readWindows(subject .. scope)
 if not stored then return end
-local withdrawn = { struct.pack('<dB', 0, 0) }
+local now, forms = tonumber(call('TIME')[1]), formsIn(stored)
+for i, form in ipairs(forms) do forms[i] = withdrawn(form, now) end
+local left = { packHeader(0, 0, forms) }
 eachWindow(stored, function(id, from, to)
-  withdrawn[#withdrawn + 1] = packWindow(id, from, to, 0)
+  left[#left + 1] = packWindow(id, from, to, 0)
 end)
 begin()
-storeWindows(subject, scope, table.concat(withdrawn))
+storeWindows(subject, scope, table.concat(left))
 call('DEL', data .. 'entry:' .. subject .. scope)
 finish()
 `,

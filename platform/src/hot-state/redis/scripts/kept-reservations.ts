@@ -2,9 +2,11 @@
  * Data of reservations, per (subject, scope):
  *
  *   held:      by id "<units> <expiry>", with a `u` after it once its usage was counted: then it no longer holds units,
- *              but is returned until it expires, so that a repeated request makes no second one
+ *              but is returned until it expires, so that a repeated request makes no second one. Then " <units>@<series>" for
+ *              each series, if the units are not held on every series
  *   expiries:  the ids, sorted by expiry
- *   reserved:  `total` and `^total`, the held units (amounts.ts); `p<partition>`, the offset below which that
+ *   reserved:  `total` and `^total`, the units held on every series (amounts.ts); `h<series>` and `^h<series>`, those held on
+ *              one only; `p<partition>`, the offset below which that
  *              partition has counted usage of reservations that were kept here; `run`, the run id of the server when it
  *              was known that of usage which is reserved first nothing was on its way that is not reserved here. One that
  *              was started again, or has taken over, may have lost the last writes, and has another run id
@@ -13,7 +15,8 @@
  *
  * `expiredAt` finds those that expired first, up to a limit. `mayMissUsage` returns whether usage that was reserved before it was
  * recorded may be in transit without a reservation. `takenAt` returns alternating amounts of 1 and of 2^62, of each
- * counter and then of the reserved units.
+ * counter and then twice of reserved units: those on every series and those on this one. `takenUnder` returns the same for a further
+ * cap (../reservations.ts).
  */
 export const readReservations = `
 local function nowMs()
@@ -26,8 +29,27 @@ end
 local function reservationAt(place, id)
   local text = call('HGET', data .. 'held:' .. place, id)
   if not text then return end
-  local units, expiry, used = string.match(text, '^(%d+) (%d+)(u?)$')
-  return units, expiry, used == 'u'
+  local units, expiry, used, series = string.match(text, '^(%d+) (%d+)(u?)(.*)$')
+  return units, expiry, used == 'u', series
+end
+-- Calls act with each field of the reserved units that a reservation is part of, and its units there.
+local function eachHeld(units, series, act)
+  if series == '' then return act('total', units) end
+  local at = 1
+  while at <= #series do
+    local _, colon, amount, bytes = string.find(series, '^ (%d+)@(%d+):', at)
+    local last = colon + tonumber(bytes)
+    act('h' .. bytes .. ':' .. string.sub(series, colon + 1, last), amount)
+    at = last + 1
+  end
+end
+-- Returns the units of a reservation that count against caps on this series, or nil if there are none.
+local function unitsOn(units, series, onSeries)
+  local found
+  eachHeld(units, series, function(field, amount)
+    if field == 'total' or field == 'h' .. onSeries then found = amount end
+  end)
+  return found
 end
 local function expiredAt(place, now, limit)
   return call('ZRANGEBYSCORE', data .. 'expiries:' .. place, '-inf', whole(now), 'LIMIT', '0', limit)
@@ -43,34 +65,34 @@ local function mayMissUsage(place, expired, run)
   end
   return false
 end
-local function takenAt(place, counters, window)
-  local taken = {}
-  local function take(key, field)
-    local amounts = call('HMGET', key, field, '^' .. field)
-    taken[#taken + 1] = amounts[1] or '0'
-    taken[#taken + 1] = amounts[2] or '0'
-  end
-  for _, counter in ipairs(counters) do
-    take(counted .. 'counter:' .. counter, 's' .. window)
-    take(counted .. 'counter:' .. counter, 'u' .. window)
-  end
-  take(data .. 'reserved:' .. place, 'total')
+local function take(taken, key, ...)
+  for _, amount in ipairs(call('HMGET', key, ...)) do taken[#taken + 1] = amount or '0' end
+end
+local function takeReserved(taken, place, series)
+  take(taken, data .. 'reserved:' .. place, 'total', '^total', 'h' .. series, '^h' .. series)
   return taken
+end
+local function takenAt(place, series, counters, window)
+  local taken, scoped, unscoped = {}, 's' .. window, 'u' .. window
+  for _, counter in ipairs(counters) do
+    take(taken, counted .. 'counter:' .. counter, scoped, '^' .. scoped, unscoped, '^' .. unscoped)
+  end
+  return takeReserved(taken, place, series)
 end
 `
 
 export const changeReservations = `
 ${readReservations}
-local function giveBack(place, units)
-  add(data .. 'reserved:' .. place, 'total', '-' .. units)
+local function giveBack(place, units, series)
+  eachHeld(units, series, function(field, amount) add(data .. 'reserved:' .. place, field, '-' .. amount) end)
 end
 local function isHeld(place, id)
   local units, expiry, isUsed = reservationAt(place, id)
   return units and not isUsed and tonumber(expiry) > nowMs()
 end
 local function forget(place, id)
-  local units, _, isUsed = reservationAt(place, id)
-  if units and not isUsed then giveBack(place, units) end
+  local units, _, isUsed, series = reservationAt(place, id)
+  if units and not isUsed then giveBack(place, units, series) end
   call('HDEL', data .. 'held:' .. place, id)
   call('ZREM', data .. 'expiries:' .. place, id)
 end
@@ -84,15 +106,15 @@ end
 export const settleReservations = `
 ${changeReservations}
 local function settleReservation(place, id, isForgotten, onHeld)
-  local units, expiry, isUsed = reservationAt(place, id)
+  local units, expiry, isUsed, series = reservationAt(place, id)
   if not units or isUsed then return end
   if not begun then begin() end
   if onHeld and isHeld(place, id) then onHeld(place) end
   if isForgotten then
     forget(place, id)
   else
-    call('HSET', data .. 'held:' .. place, id, units .. ' ' .. expiry .. 'u')
-    giveBack(place, units)
+    call('HSET', data .. 'held:' .. place, id, units .. ' ' .. expiry .. 'u' .. series)
+    giveBack(place, units, series)
   end
 end
 local function settleReservations(settled, onHeld)

@@ -1,3 +1,5 @@
+import { addToBuckets } from './bucket-counts.ts'
+import { publishForms } from './bucket-forms.ts'
 import { addAmounts, moveAmount, moveLarger } from './amounts.ts'
 import { tallyAmounts } from './tally.ts'
 import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
@@ -14,6 +16,8 @@ import { findWindow, rewriteWindows } from './windows.ts'
  * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and usage after
  * it stays in slots. So after each step the counts are correct for the windows as listed, whether or not another step follows. The
  * last step replaces the document and withdraws windows.
+ *
+ * Slots are folded into the buckets of new specs before windows, because windows remove slots of the scope itself.
  *
  * Slots of the scope itself are removed when they are folded, so they never count twice. Slots without a scope stay; a window folds
  * them once, when their time is added to it. A window that was withdrawn and returns is counted again from them, while its previous
@@ -32,6 +36,11 @@ export const putEntryScript = createScript(
   rewriteWindows,
   eachSlot,
   settleReservations,
+  addToBuckets,
+  `
+local firstSlot, afterSlots = -1e12, 1e12
+`,
+  publishForms,
   `
 local subject, scope, windows, minutesMax = ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local name = subject .. scope
@@ -45,17 +54,24 @@ eachWindow(stored or '', function(id, _, to, isListed)
   if isListed == 1 then listedTo[id] = to else isWithdrawn[id] = true end
 end)
 
+local storedForms = formsIn(stored or '')
+local forms = publishedForms(storedForms, formsIn(windows), secondNow())
+local fillFrom = math.huge
+for _, form in ipairs(forms) do
+  if #form.ids > 0 then fillFrom = math.min(fillFrom, form.filledTo) end
+end
+
 local addedFrom, addedTo = math.huge, -math.huge
 eachWindow(windows, function(id, from, to)
   local start = listedTo[id] or from
   if start < to then addedFrom, addedTo = math.min(addedFrom, start), math.max(addedTo, to) end
 end)
 
--- Returns the second before which there are at most as many slots as this step may fold; always after addedFrom.
-local function frontierOf()
-  local first, frontier = math.floor(addedFrom / 60), addedTo
+-- Returns the second before which there are at most as many slots as this step may fold; always after the first one.
+local function frontierOf(from, to)
+  local first, frontier = math.floor(from / 60), to
   local function look(place)
-    local behind = call('ZRANGEBYSCORE', counted .. 'slots:' .. place, first, minuteText(addedTo - 1),
+    local behind = call('ZRANGEBYSCORE', counted .. 'slots:' .. place, minuteText(from), minuteText(to - 1),
       'WITHSCORES', 'LIMIT', minutesMax, 1)
     if behind[2] then
       frontier = math.min(frontier, math.max(tonumber(behind[2]), first + 1) * 60)
@@ -68,7 +84,7 @@ local function frontierOf()
   return frontier
 end
 local hasAdded = addedFrom < addedTo
-local frontier = hasAdded and frontierOf() or math.huge
+local frontier = hasAdded and frontierOf(addedFrom, addedTo) or math.huge
 local isLast = not hasAdded or frontier == addedTo
 
 local function eachCounter(act)
@@ -76,6 +92,28 @@ local function eachCounter(act)
     local series = counted .. 'series:' .. name
     for _, each in ipairs(call('SMEMBERS', series)) do act(counted .. 'counter:' .. name .. each) end
   end)
+end
+
+-- Adds slots before filledTo to the buckets of forms that are not filled yet. The slots stay.
+local function fillBuckets(filledTo)
+  local function fill(place)
+    eachSlot(place, fillFrom, filledTo, function(series, second, amount, isHigh)
+      for _, form in ipairs(forms) do
+        if #form.ids > 0 and second >= form.filledTo and second < filledTo then
+          addToBucket(name, series, form, second, isHigh and { '0', amount } or amount)
+        end
+      end
+      return false
+    end)
+  end
+  inEachCounts(function()
+    if scope ~= '0:' then fill(name) end
+    fill(subject .. '0:')
+  end)
+  writeBuckets()
+  for _, form in ipairs(forms) do
+    if #form.ids > 0 then form.filledTo = math.max(form.filledTo, filledTo) end
+  end
 end
 
 local function fold()
@@ -86,13 +124,13 @@ local function fold()
   end)
   if scope ~= '0:' then
     eachSlot(name, addedFrom, frontier, function(series, second, amount, isHigh)
-      local id = windowIn(windows, windowsAt, second)
+      local id = windowIn(windows, windowsStart(windows), second)
       if id then tally.add(series, 's' .. id, amount, isHigh) end
       return id ~= nil
     end)
   end
   eachSlot(subject .. '0:', addedFrom, frontier, function(series, second, amount, isHigh)
-    local id = windowIn(windows, windowsAt, second)
+    local id = windowIn(windows, windowsStart(windows), second)
     if id and not (listedTo[id] and second < listedTo[id]) then
       tally.add(series, 'u' .. id, amount, isHigh)
     end
@@ -117,6 +155,19 @@ eachWindow(stored or '', function(id, from, to, isListed)
 end)
 
 begin()
+if fillFrom < math.huge then
+  local filledTo = frontierOf(fillFrom, afterSlots)
+  fillBuckets(filledTo)
+  if filledTo < afterSlots then
+    local header = unfinishedHeader(storedVersion, formsMeanwhile(storedForms, forms, secondNow()))
+    storeWindows(subject, scope, header .. string.sub(stored or '', windowsStart(stored or '')))
+    finish()
+    return 1
+  end
+  for _, form in ipairs(forms) do
+    if #form.ids > 0 then form.filledTo = math.huge end
+  end
+end
 if comesBack then
   eachCounter(function(counter)
     for id in pairs(isNext) do
@@ -141,11 +192,12 @@ if isLast then
       for id in pairs(isNext) do moveLarger(counter, 'u' .. id, 'w' .. id) end
     end)
   end
-  storeWindows(subject, scope, string.sub(windows, 1, windowsAt - 1) .. table.concat(next))
+  storeWindows(subject, scope, packHeader(struct.unpack('<d', windows), 1, forms) .. table.concat(next))
   call('SET', data .. 'entry:' .. name, ARGV[3])
   settleReservations(cmsgpack.unpack(ARGV[6]))
 else
-  storeWindows(subject, scope, unfinishedHeader(storedVersion) .. table.concat(next))
+  local header = unfinishedHeader(storedVersion, formsMeanwhile(storedForms, forms, secondNow()))
+  storeWindows(subject, scope, header .. table.concat(next))
 end
 finish()
 return isLast and 0 or 1

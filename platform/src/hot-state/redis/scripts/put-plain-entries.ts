@@ -48,7 +48,8 @@ local function put(subject, scope, document, first, later, firstEnd)
   local name = subject .. scope
   local stored = call('GET', data .. 'windows:' .. name)
   if not stored then
-    if firstEnd ~= '' and isWaitedFor(subject, scope) then return false end
+    local isFolded = firstEnd ~= '' or windowsStart(first) > windowsAt
+    if isFolded and isWaitedFor(subject, scope) then return false end
     if not begun then begin() end
     putNew(subject, scope, document, first, later, firstEnd)
     return true

@@ -4,7 +4,7 @@ import { openPartition } from './partition.ts'
 import { createScript } from './script.ts'
 
 /*
- * ARGV: per read the subject and scope, the name of a counter, the window, and the offset that the counters must have reached if a
+ * ARGV: per read the subject and scope, the series, the name of a counter, the window, and the offset that the counters must have reached if a
  * reservation may be missing. Returns per read false if they have not; otherwise the document, the used and reserved amounts
  * (takenAt), and the units of each expired reservation that was checked. Writes nothing.
  */
@@ -19,24 +19,22 @@ local function isBehind(place, expired, minOffset)
   run = run or runId()
   return mayMissUsage(place, expired, run)
 end
-local function expiredUnits(place, expired)
+local function expiredUnits(place, series, expired)
   local held = {}
-  if #expired == 0 then return held end
-  for _, text in ipairs(call('HMGET', data .. 'held:' .. place, unpack(expired))) do
-    held[#held + 1] = string.match(text, '^(%d+) %d+$')
+  for _, id in ipairs(expired) do
+    local units, _, isUsed, bySeries = reservationAt(place, id)
+    if not isUsed then held[#held + 1] = unitsOn(units, bySeries, series) end
   end
   return held
 end
-local function read(place, counter, window, minOffset)
+local function read(place, series, counter, window, minOffset)
   local expired = expiredAt(place, now, expiredMax)
   if isBehind(place, expired, minOffset) then return false end
   local document = call('GET', data .. 'entry:' .. place)
-  return { document, takenAt(place, { counter }, window), expiredUnits(place, expired) }
+  return { document, takenAt(place, series, { counter }, window), expiredUnits(place, series, expired) }
 end
 local readings = {}
-for i = 1, #ARGV, 4 do
-  readings[#readings + 1] = read(ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3])
-end
+for i = 1, #ARGV, 5 do readings[#readings + 1] = read(unpack(ARGV, i, i + 4)) end
 return readings
 `,
 )

@@ -66,7 +66,9 @@ local function entriesFor(subject, scope)
     eachWindow(windows, function(id, from, to, isListed)
       if isListed == 1 then listed[#listed + 1] = { id = id, from = from, to = to } end
     end)
-    entries[i] = { name = subject .. each, listed = listed, isUnfinished = isUnfinished(windows) }
+    entries[i] = {
+      name = subject .. each, listed = listed, isUnfinished = isUnfinished(windows), forms = formsIn(windows),
+    }
   end
   return entries
 end
@@ -89,6 +91,21 @@ local function windowsFor(entries, from, last)
   return fits, isCut
 end
 
+-- Returns the forms of each entry whose kept buckets the time touches, and whether one bucket does not contain it.
+local function formsFor(entries, from, last)
+  local fits, isCut = {}, false
+  for _, entry in ipairs(entries) do
+    for _, form in ipairs(entry.forms) do
+      local first, newest = math.floor((from - form.offset) / form.seconds), math.floor((last - form.offset) / form.seconds)
+      if newest > currentBucket(form) - form.kept then
+        if first ~= newest or form.filledTo < math.huge then isCut = true end
+        fits[#fits + 1] = { name = entry.name, form = form }
+      end
+    end
+  end
+  return fits, isCut
+end
+
 begin()
 setMissingMarks(cmsgpack.unpack(ARGV[5]))
 countUses(groups, settledMinuteOf)
@@ -101,7 +118,8 @@ for _, group in ipairs(longer) do
     place = place + 1
     local series, from, last, amount = unpack(group, i, i + 3)
     local fits, isCut = windowsFor(entries, from, last)
-    if isCut then
+    local fitting, cutsBuckets = formsFor(entries, from, last)
+    if isCut or cutsBuckets or (#fits == 0 and #fitting > 0) then
       cut[#cut + 1] = place
     elseif #fits == 0 then
       outside[#outside + 1] = place
@@ -111,9 +129,11 @@ for _, group in ipairs(longer) do
       for _, fit in ipairs(fits) do
         addToCounter(fit.name, series, (isScoped and 's' or 'u') .. fit.id, amount)
       end
+      for _, fit in ipairs(fitting) do addToBucket(fit.name, series, fit.form, from, amount) end
     end
   end
 end
+writeBuckets()
 local answer = { cut, outside }
 finish('step', string.format('%.0f', ARGV[2] + 1), 'marked', laterMarked(ARGV[6]), 'answer', cmsgpack.pack(answer))
 return answer

@@ -1,3 +1,4 @@
+import { dropBuckets } from './bucket-counts.ts'
 import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 import { settledSlots } from './slots.ts'
@@ -29,7 +30,11 @@ return swept
 `,
 )
 
-/* ARGV: the second before which windows must have ended, and the maximum number of keys. Returns the number of deleted keys. */
+/*
+ * ARGV: the second before which windows must have ended, and the maximum number of keys. Returns the number of deleted keys. Of the
+ * entries with such a window, it also deletes bucket forms that were withdrawn before, and buckets of forms whose last one ended
+ * before.
+ */
 export const sweepWindowsScript = createScript(
   openPartition,
   openShadow,
@@ -37,6 +42,7 @@ export const sweepWindowsScript = createScript(
   splitNames,
   findWindow,
   rewriteWindows,
+  dropBuckets,
   `
 if isEmpty then return 0 end
 local swept, before = 0, tonumber(ARGV[1])
@@ -50,13 +56,36 @@ local function dropAmounts(name, id)
   end
 end
 
+local function dropForm(name, form, isForgotten)
+  for _, series in ipairs(call('SMEMBERS', counted .. 'series:' .. name)) do
+    local counter = counted .. 'counter:' .. name .. series
+    local oldest, newest = boundsOf(counter, form.name)
+    if oldest and (isForgotten or (newest + 1) * form.seconds + form.offset <= before) then
+      dropBuckets(counter, form.name, oldest, newest)
+      call('HDEL', counter, 'n' .. form.name)
+      swept = swept + 1
+      if call('EXISTS', counter) == 0 then call('SREM', counted .. 'series:' .. name, series) end
+    end
+  end
+end
+
+local function formsLeft(name, windows)
+  local forms = {}
+  for _, form in ipairs(formsIn(windows)) do
+    local isForgotten = form.withdrawnAt > 0 and form.withdrawnAt < before
+    if isForgotten then swept = swept + 1 else forms[#forms + 1] = form end
+    inEachCounts(function() dropForm(name, form, isForgotten) end)
+  end
+  return forms
+end
+
 begin()
 local ended = call('ZRANGEBYSCORE', data .. 'ends', '-inf', '(' .. ARGV[1], 'LIMIT', '0', ARGV[2])
 for _, name in ipairs(ended) do
   if swept >= tonumber(ARGV[2]) then break end
   local subject, scope = firstPart(name)
   local windows = readWindows(name)
-  local left = { string.sub(windows, 1, windowsAt - 1) }
+  local left = { packHeader(struct.unpack('<d', windows), string.byte(windows, windowsAt - 1) % 4, formsLeft(name, windows)) }
   eachWindow(windows, function(id, from, to, listed)
     if to < before then
       swept = swept + 1

@@ -1,0 +1,88 @@
+import type { LmdbStore } from '../../lmdb/environment.ts'
+import { bucketToAddTo, oldestKeptBucket, type BucketForm } from '../buckets.ts'
+import { amountBytes, readAmount, writeAmount } from './amount-format.ts'
+import { hotKey, keySpaces, readTimePart, textPart, timePart, timePartBytes } from './hot-keys.ts'
+
+/*
+ * One value holds the buckets of one form of a series: per bucket with usage its number and its amount, sorted by number. Nearly
+ * all usage is added to the last bucket.
+ */
+const itemBytes = timePartBytes + amountBytes
+const noBuckets = Buffer.alloc(0)
+
+export function bucketKey(
+  counts: Buffer,
+  subject: Buffer,
+  scope: Buffer,
+  series: Buffer,
+  formName: string,
+): Buffer {
+  return hotKey(keySpaces.bucket, counts, subject, scope, series, textPart(formName))
+}
+
+/** The buckets of one form of a series, for changing them inside a write transaction. */
+export class BucketList {
+  readonly #key: Buffer
+  readonly #form: BucketForm
+  readonly #nowSecond: number
+  #bytes: Buffer
+  #isStored: boolean
+
+  constructor(store: LmdbStore, key: Buffer, form: BucketForm, nowSecond: number) {
+    const stored = store.getBinary(key)
+    this.#key = key
+    this.#form = form
+    this.#nowSecond = nowSecond
+    this.#bytes = stored ?? noBuckets
+    this.#isStored = stored !== undefined
+  }
+
+  add(second: number, amount: bigint): void {
+    const bucket = bucketToAddTo(this.#form, second, this.#nowSecond)
+    if (bucket === undefined) return
+    let at = this.#bytes.length
+    while (at > 0 && this.#bucketBefore(at) > bucket) at -= itemBytes
+    if (at > 0 && this.#bucketBefore(at) === bucket) {
+      const amountAt = at - amountBytes
+      writeAmount(this.#bytes, amountAt, readAmount(this.#bytes, amountAt) + amount)
+    } else {
+      this.#insert(at, bucket, amount)
+    }
+  }
+
+  /** Stores the buckets that are kept. */
+  write(store: LmdbStore): void {
+    const oldest = oldestKeptBucket(this.#form, this.#nowSecond)
+    let from = 0
+    while (from < this.#bytes.length && readTimePart(this.#bytes, from) < oldest) from += itemBytes
+    const kept = this.#bytes.subarray(from)
+    if (kept.length > 0) store.putSync(this.#key, kept)
+    else if (this.#isStored) store.removeSync(this.#key)
+  }
+
+  #bucketBefore(at: number): number {
+    return readTimePart(this.#bytes, at - itemBytes)
+  }
+
+  #insert(at: number, bucket: number, amount: bigint): void {
+    const longer = Buffer.allocUnsafe(this.#bytes.length + itemBytes)
+    longer.set(this.#bytes.subarray(0, at))
+    longer.set(timePart(bucket), at)
+    writeAmount(longer, at + timePartBytes, amount)
+    longer.set(this.#bytes.subarray(at), at + itemBytes)
+    this.#bytes = longer
+  }
+}
+
+export function decodeBuckets(bytes: Buffer): Map<number, bigint> {
+  const buckets = new Map<number, bigint>()
+  for (let at = 0; at < bytes.length; at += itemBytes) {
+    buckets.set(readTimePart(bytes, at), readAmount(bytes, at + timePartBytes))
+  }
+  return buckets
+}
+
+/** Returns the number of the last bucket of a stored list, which has at least one. */
+export function lastBucket(bytes: Buffer): number {
+  return readTimePart(bytes, bytes.length - itemBytes)
+}
