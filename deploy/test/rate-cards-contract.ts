@@ -57,7 +57,7 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       await count(named, 'tokens', 0.5)
       await count(named, 'images', 1)
 
-      const blockedBy = { reason: 'cap', charge: 'tokens', meterName: 'tokens' }
+      const blockedBy = { reason: 'cap', limit: 'tokens', meterName: 'tokens' }
       const denied = await check(named)
       expect(denied).toMatchObject({ withinLimits: false, remaining: 0, blockedBy, plans: [{}] })
       expect(Date.parse(denied['resetsAt'] as string)).toBeGreaterThan(Date.now())
@@ -73,8 +73,8 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       const { resetsAt } = denied
       expect(await check(named, { includeLimits: true })).toMatchObject({
         limits: [
-          { charge: 'tokens', cap: 1000, used: 1000, remaining: 0, blocks: 'cap', resetsAt },
-          { charge: 'pictures', cap: 3, used: 1, remaining: 2, resetsAt },
+          { limit: 'tokens', cap: 1000, used: 1000, remaining: 0, blocks: 'cap', resetsAt },
+          { limit: 'pictures', cap: 3, used: 1, remaining: 2, resetsAt },
         ],
       })
     })

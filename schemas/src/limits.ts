@@ -108,3 +108,10 @@ export const propertiesMax = 8
 
 /** Characters of the value of a dimension. */
 export const dimensionCharsMax = 256
+
+/** Limits of one plan in addition to the caps of its charges. */
+export const usageLimitsMax = 20
+
+/** Seconds of a rolling window: 1 minute to 31 days. */
+export const rollingSecondsMin = 60
+export const rollingSecondsMax = 31 * 86_400

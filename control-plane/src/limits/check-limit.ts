@@ -3,10 +3,12 @@ import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import {
   answerChargeCheck,
-  chargeLimits,
   hasCharges,
+  limitStates,
   metersToRead,
   type ChargedEntitlement,
+  type MeterToRead,
+  type MeterUsage,
 } from '@tollgate/domain/entitlements/charge-limits'
 import { periodAt, type EntitledPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
@@ -156,10 +158,14 @@ async function answerForPurchase(
       ? 0n
       : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
   if (hasCharges(entitlement)) {
-    const readMeter = async (meterName: string): Promise<bigint> =>
-      (await parts.usage.read(counted, meterName, prepare)).usedMicros
-    const period = periodAt(entitlement, counted.periodStartSecond)
-    return answerForCharges({ entitlement, period, request, offer }, readMeter, readCredits)
+    const charged = { entitlement, request, offer, nowSecond: unixSeconds(now) }
+    const readMeter = (meter: MeterToRead): Promise<MeterUsage> =>
+      parts.usage.readMeter(counted, meter, prepare)
+    return answerForCharges(
+      { ...charged, period: periodAt(entitlement, counted.periodStartSecond) },
+      readMeter,
+      readCredits,
+    )
   }
   const used = await parts.usage.read(counted, requestsMeterName, prepare)
   const { usedMicros, carriedOverMicros } = used
@@ -177,27 +183,30 @@ async function answerForPurchase(
 type ChargedPurchase = {
   readonly entitlement: ChargedEntitlement
   readonly period: EntitledPeriod
+  readonly nowSecond: number
   readonly request: LimitsRequest
   readonly offer: PublishedOffer
 }
 
 /** Reads one meter after the other, because the first read may have to publish the entries. */
 async function answerForCharges(
-  { entitlement, period, request, offer }: ChargedPurchase,
-  readMeter: (meterName: string) => Promise<bigint>,
+  { request, offer, ...charged }: ChargedPurchase,
+  readMeter: (meter: MeterToRead) => Promise<MeterUsage>,
   readCredits: () => Promise<bigint>,
 ): Promise<LimitsResponse> {
   const { includeLimits: isDetailed = false } = request
   const meterName = request.meterName === '' ? undefined : request.meterName
-  const usedByMeter = new Map<string, bigint>()
-  const meters = metersToRead(entitlement, meterName)
-  for (const each of meters.length === 0 ? [requestsMeterName] : meters) {
-    usedByMeter.set(each, await readMeter(each))
+  const usedByMeter = new Map<string, MeterUsage>()
+  const meters = metersToRead(charged.entitlement, meterName, charged.nowSecond)
+  for (const meter of meters.length === 0 ? [unlimitedMeter] : meters) {
+    usedByMeter.set(meter.meterName, await readMeter(meter))
   }
-  const creditMicros = await readCredits()
-  const check = { entitlement, period, meterName, usedByMeter, creditMicros }
-  return answerChargeCheck({ ...check, limits: chargeLimits(check), isDetailed, offer })
+  const check = { ...charged, meterName, usedByMeter, creditMicros: await readCredits() }
+  return answerChargeCheck({ ...check, states: limitStates(check), isDetailed, offer })
 }
+
+/** Read if no meter decides, since reading publishes the entries. */
+const unlimitedMeter: MeterToRead = { meterName: requestsMeterName, spans: [] }
 
 /** Returns whether every reference of the customer has an entry that counts the period and lists all references. */
 async function isPublished(

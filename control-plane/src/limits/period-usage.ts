@@ -5,7 +5,12 @@ import {
   windowOfPeriod,
   type CountingWindow,
 } from '@tollgate/domain/entitlements/counting-windows'
-import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
+import type { MeterToRead, MeterUsage } from '@tollgate/domain/entitlements/charge-limits'
+import {
+  readCountedUsage,
+  type CountedUsage,
+} from '@tollgate/domain/entitlements/counted-usage-reader'
+import { endOfSpansSecond, type SpanUsage } from '@tollgate/domain/entitlements/usage-query'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
@@ -83,20 +88,31 @@ export class PeriodUsage {
     meterName: string,
     prepare: () => Promise<void> = () => Promise.resolve(),
   ): Promise<UsageOfPeriod> {
-    return usageFromAmounts(period, await this.#readAmounts(period, meterName, prepare))
+    const { amounts } = await this.#readAmounts(period, { meterName, spans: [] }, prepare)
+    return usageFromAmounts(period, amounts)
+  }
+
+  /** Reads the usage of a meter in a period and in spans. Otherwise like `read`. */
+  async readMeter(
+    period: PeriodOfPurchase,
+    meter: MeterToRead,
+    prepare: () => Promise<void>,
+  ): Promise<MeterUsage> {
+    const { amounts, spans } = await this.#readAmounts(period, meter, prepare)
+    return { periodMicros: usageFromAmounts(period, amounts).usedMicros, spans }
   }
 
   async #readAmounts(
     period: PeriodOfPurchase,
-    meterName: string,
+    meter: MeterToRead,
     prepare: () => Promise<void>,
-  ): Promise<ReadonlyMap<string, bigint>> {
+  ): Promise<ReadAmounts> {
     if (performance.now() - this.#hotStateFailedAtMs < hotStatePauseMs) {
-      return await this.#readStored(period, meterName)
+      return await this.#readStored(period, meter)
     }
     try {
       await prepare()
-      return await this.#readCounted(period, meterName)
+      return await this.#readCounted(period, meter)
     } catch (error) {
       // No other store has records that the log cannot return.
       if (error instanceof EventLogUnavailableError) throw error
@@ -108,16 +124,13 @@ export class PeriodUsage {
         )
       }
     }
-    return await this.#readStored(period, meterName)
+    return await this.#readStored(period, meter)
   }
 
-  async #readCounted(
-    period: PeriodOfPurchase,
-    meterName: string,
-  ): Promise<ReadonlyMap<string, bigint>> {
+  async #readCounted(period: PeriodOfPurchase, meter: MeterToRead): Promise<ReadAmounts> {
     const { eventLog: log, hotState, tails, progress, limits, answers } = this.#parts
     const { environment, providerId, productRef, entitlement } = period
-    const { amounts, source } = await readCountedUsage(
+    const { amounts, spans, source } = await readCountedUsage(
       { log, hotState, tails, progress },
       {
         environment,
@@ -125,27 +138,31 @@ export class PeriodUsage {
         productRef,
         customerRef: entitlement.customerRef,
         customerRefs: entitlement.customerRefs,
-        meterName,
+        ...meter,
         waitMs: limits.countersWaitMs,
         tailRecordsMax: limits.tailRecordsMax,
       },
     )
     answers.inc({ source })
-    return amounts
+    return { amounts, spans }
   }
 
-  #readStored(period: PeriodOfPurchase, meterName: string): Promise<ReadonlyMap<string, bigint>> {
+  async #readStored(
+    period: PeriodOfPurchase,
+    { meterName, spans }: MeterToRead,
+  ): Promise<ReadAmounts> {
     const { environment, providerId, productRef, entitlement } = period
     const { customerRefs } = entitlement
-    const windows = windowsToRead(period)
-    return this.readWindows({
-      environment,
-      providerId,
-      productRef,
-      customerRefs,
-      meterName,
-      windows,
-    })
+    const query = { environment, providerId, productRef, customerRefs, meterName }
+    const amounts = await this.readWindows({ ...query, windows: windowsToRead(period) })
+    const read = new Map<string, SpanUsage>()
+    // Spans overlap, and the windows of one query must not.
+    for (const { id, fromSecond } of spans) {
+      const window = { id, fromSecond, toSecond: endOfSpansSecond }
+      const sums = await this.readWindows({ ...query, windows: [window] })
+      read.set(id, { usedMicros: sums.get(id) ?? 0n, buckets: new Map() })
+    }
+    return { amounts, spans: read }
   }
 
   /**
@@ -166,6 +183,8 @@ export class PeriodUsage {
     }
   }
 }
+
+type ReadAmounts = Pick<CountedUsage, 'amounts' | 'spans'>
 
 type EntitledPeriodAt = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecond' | 'nowMs'>
 

@@ -139,6 +139,7 @@ const termKeys = [
   'billingCycleDays',
   'billingModel',
   'charges',
+  'usageLimits',
   'creditsPerUnit',
   'freeUnits',
   'limit',

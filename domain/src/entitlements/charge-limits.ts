@@ -1,6 +1,7 @@
 import type {
-  Entitlement,
   EntitledCharge,
+  EntitledLimit,
+  Entitlement,
   PublishedOffer,
 } from '@tollgate/schemas/hot-state/documents'
 import type { LimitBody, LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -9,9 +10,14 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { wholeCredits } from '../money/whole-credits.ts'
 import { highestRatePicos } from './charge-debits.ts'
 import type { EntitledPeriod } from './counting-windows.ts'
+import { isBucketed, resetSecond, spanOfLimit } from './entitled-limits.ts'
 import { offerFields, remainingWithoutCap } from './limit-answer.ts'
+import type { SpanUsage, UsageSpan } from './usage-query.ts'
 
-/* Limit checks of plans with charges. Each charge limits one meter, by a cap, by the wallet, or by both. */
+/*
+ * Limit checks of plans with charges. A charge limits its meter by a cap, by the wallet, or by both. The limits of the plan add any
+ * number of windows of time. The one that leaves least decides.
+ */
 
 /** An entitlement of a plan with charges. */
 export type ChargedEntitlement = Entitlement & { readonly charges: readonly EntitledCharge[] }
@@ -20,68 +26,128 @@ export function hasCharges(entitlement: Entitlement): entitlement is ChargedEnti
   return entitlement.charges !== undefined
 }
 
+/** What a check must read of one meter. */
+export type MeterToRead = { readonly meterName: string; readonly spans: readonly UsageSpan[] }
+
+/** Usage of a meter by all references of the customer. */
+export type MeterUsage = {
+  /** Units of the period, 10^-6. */
+  readonly periodMicros: bigint
+  readonly spans: ReadonlyMap<string, SpanUsage>
+}
+
 export type ChargeCheck = {
   readonly entitlement: ChargedEntitlement
   readonly period: EntitledPeriod
+  readonly nowSecond: number
   /** The meter that the caller is about to use, or undefined for any. */
   readonly meterName: string | undefined
-  /** Usage of all references of the customer in the period, in 10^-6 units, for each of `metersToRead`. */
-  readonly usedByMeter: ReadonlyMap<string, bigint>
+  /** The usage of each of `metersToRead`. */
+  readonly usedByMeter: ReadonlyMap<string, MeterUsage>
   /** Balance of the wallet in 10^-6 credits, 0 if no wallet pays. */
   readonly creditMicros: bigint
 }
 
-/** Returns the meters whose counters decide about a call. */
+/** Returns the meters whose usage decides about a call. */
 export function metersToRead(
-  { charges }: ChargedEntitlement,
+  { charges, limits = [] }: ChargedEntitlement,
   meterName: string | undefined,
-): string[] {
-  const capped = askedCharges(charges, meterName).filter(({ cap }) => cap !== null)
-  return [...new Set(capped.map((charge) => charge.meterName))]
+  nowSecond: number,
+): MeterToRead[] {
+  const spans = new Map<string, UsageSpan[]>()
+  const spansOf = (name: string): UsageSpan[] => {
+    const known = spans.get(name) ?? []
+    spans.set(name, known)
+    return known
+  }
+  for (const charge of ofMeter(charges, meterName)) {
+    if (charge.cap !== null) spansOf(charge.meterName)
+  }
+  for (const { key, window, ...limit } of ofMeter(limits, meterName)) {
+    const ofLimit = spansOf(limit.meterName)
+    if (isBucketed(window)) ofLimit.push(spanOfLimit(key, window, nowSecond))
+  }
+  return Array.from(spans, ([name, ofMeter]) => ({ meterName: name, spans: ofMeter }))
 }
 
-/** What one charge leaves. `blocks` names why it refuses further usage. */
-export type ChargeLimit = {
-  readonly charge: EntitledCharge
-  /** Cap of the period in 10^-6 units, or null for none. */
+/** One limit and what it leaves. */
+export type LimitState = {
+  /** Name of the charge or of the limit. */
+  readonly key: string
+  readonly meterName: string
+  /** The charge, if the limit is that of a charge. */
+  readonly charge?: EntitledCharge
+  /** 10^-6 units, or null for no cap. */
   readonly capMicros: bigint | null
   readonly usedMicros: bigint
   /** Units that the cap and the wallet leave, or null for any number. */
   readonly remaining: number | null
+  /** Why it refuses further usage. */
   readonly blocks: 'cap' | 'credits' | null
+  /** Unix second at which the cap leaves room again, or undefined if it has no cap. */
+  readonly resetsAtSecond: number | undefined
 }
 
-/** Returns the limits of the charges that apply to the call, in the order of the plan. */
-export function chargeLimits(check: ChargeCheck): ChargeLimit[] {
-  return askedCharges(check.entitlement.charges, check.meterName).map((charge) =>
-    limitOf(charge, check),
-  )
+/** Returns the limits that apply to the call: those of the charges, then those of the plan. */
+export function limitStates(check: ChargeCheck): LimitState[] {
+  const { entitlement, meterName } = check
+  const { charges, limits = [] } = entitlement
+  return [
+    ...ofMeter(charges, meterName).map((charge) => chargeState(charge, check)),
+    ...ofMeter(limits, meterName).map((limit) => windowState(limit, check)),
+  ]
 }
 
-function askedCharges(
-  charges: readonly EntitledCharge[],
+function ofMeter<Named extends { readonly meterName: string }>(
+  all: readonly Named[],
   meterName: string | undefined,
-): readonly EntitledCharge[] {
-  return meterName === undefined ? charges : charges.filter((each) => each.meterName === meterName)
+): readonly Named[] {
+  return meterName === undefined ? all : all.filter((each) => each.meterName === meterName)
 }
 
-function limitOf(
-  charge: EntitledCharge,
-  { entitlement, period, usedByMeter, creditMicros }: ChargeCheck,
-): ChargeLimit {
+function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
+  const { entitlement, period, usedByMeter, creditMicros } = check
   const isFirst = period.startSecond === entitlement.firstPeriodStartSecond
   const cap = (isFirst ? charge.firstPeriodCap : undefined) ?? charge.cap
   const capMicros = cap === null ? null : BigInt(cap)
-  const usedMicros = usedByMeter.get(charge.meterName) ?? 0n
-  const underCap = capMicros === null ? null : numberFromMicros(atLeastZero(capMicros - usedMicros))
-  const paid = affordable(charge, creditMicros)
-  const remaining = least(underCap, paid)
-  const blocks = underCap === 0 ? 'cap' : paid === 0 ? 'credits' : null
-  return { charge, capMicros, usedMicros, remaining, blocks }
+  const usedMicros = usedByMeter.get(charge.meterName)?.periodMicros ?? 0n
+  const underCap = capMicros === null ? null : unitsLeft(capMicros, usedMicros)
+  const paid = affordableUnits(charge, creditMicros)
+  return {
+    key: charge.key,
+    meterName: charge.meterName,
+    charge,
+    capMicros,
+    usedMicros,
+    remaining: least(underCap, paid),
+    blocks: underCap === 0 ? 'cap' : paid === 0 ? 'credits' : null,
+    resetsAtSecond: capMicros === null ? undefined : period.endSecond,
+  }
+}
+
+function windowState(
+  { key, meterName, cap, window }: EntitledLimit,
+  check: ChargeCheck,
+): LimitState {
+  const { period, nowSecond, usedByMeter } = check
+  const usage = usedByMeter.get(meterName)
+  const span = usage?.spans.get(key)
+  const usedMicros = (isBucketed(window) ? span?.usedMicros : usage?.periodMicros) ?? 0n
+  const capMicros = BigInt(cap)
+  const remaining = unitsLeft(capMicros, usedMicros)
+  const resetsAtSecond = isBucketed(window)
+    ? resetSecond(window, nowSecond, span?.buckets ?? new Map(), usedMicros - capMicros)
+    : period.endSecond
+  const blocks = remaining === 0 ? 'cap' : null
+  return { key, meterName, capMicros, usedMicros, remaining, blocks, resetsAtSecond }
+}
+
+function unitsLeft(capMicros: bigint, usedMicros: bigint): number {
+  return usedMicros >= capMicros ? 0 : numberFromMicros(capMicros - usedMicros)
 }
 
 /** Returns the whole units that the wallet pays for at the highest rate of the charge, or null if they cost nothing. */
-function affordable({ debit }: EntitledCharge, creditMicros: bigint): number | null {
+function affordableUnits({ debit }: EntitledCharge, creditMicros: bigint): number | null {
   if (debit === undefined) return null
   const picos = highestRatePicos(debit)
   return picos === 0n ? null : Number((creditMicros * 1_000_000n) / picos)
@@ -92,29 +158,32 @@ function least(one: number | null, other: number | null): number | null {
   return other === null || one < other ? one : other
 }
 
-function atLeastZero(micros: bigint): bigint {
-  return micros < 0n ? 0n : micros
-}
-
-/** Returns the limit that leaves least, or undefined if none applies. */
-export function tightestLimit(limits: readonly ChargeLimit[]): ChargeLimit | undefined {
-  return limits.reduce<ChargeLimit | undefined>((tightest, limit) => {
-    if (tightest === undefined) return limit
-    return remainingOf(limit) < remainingOf(tightest) ? limit : tightest
+/** Returns the limit that leaves least, or undefined if none applies. Of two that block, the later reset decides. */
+function tightestLimit(states: readonly LimitState[]): LimitState | undefined {
+  return states.reduce<LimitState | undefined>((tightest, state) => {
+    if (tightest === undefined) return state
+    const [one, other] = [remainingOf(tightest), remainingOf(state)]
+    if (one !== other) return other < one ? state : tightest
+    return other === 0 && resetOf(state) > resetOf(tightest) ? state : tightest
   }, undefined)
 }
 
-/** Returns the limit that refuses further usage, or undefined if there is none. */
-export function blockingLimit(limits: readonly ChargeLimit[]): ChargeLimit | undefined {
-  return limits.find(({ blocks }) => blocks !== null)
-}
-
-function remainingOf({ remaining }: ChargeLimit): number {
+function remainingOf({ remaining }: LimitState): number {
   return remaining ?? Infinity
 }
 
+/** An empty wallet does not fill by itself. */
+function resetOf({ blocks, resetsAtSecond = 0 }: LimitState): number {
+  return blocks === 'credits' ? Infinity : resetsAtSecond
+}
+
+/** Returns whether a limit refuses further usage. A denied check needs the offer. */
+export function isDenied(states: readonly LimitState[]): boolean {
+  return states.some(({ blocks }) => blocks !== null)
+}
+
 export type ChargeAnswer = ChargeCheck & {
-  readonly limits: readonly ChargeLimit[]
+  readonly states: readonly LimitState[]
   /** The answer lists all limits. */
   readonly isDetailed: boolean
   /** The plans that can be bought instead. Only read if the check is denied. */
@@ -123,74 +192,63 @@ export type ChargeAnswer = ChargeCheck & {
 
 /** Returns the response to a limit check of a plan with charges. */
 export function answerChargeCheck(answer: ChargeAnswer): LimitsResponse {
-  const { entitlement, period, meterName, limits, isDetailed, offer } = answer
-  const tightest = tightestLimit(limits)
-  const blocking = blockingLimit(limits)
+  const { entitlement, meterName, states, isDetailed, offer } = answer
+  const tightest = tightestLimit(states)
+  const isRefused = isDenied(states)
   return {
-    withinLimits: blocking === undefined,
+    withinLimits: !isRefused,
     remaining: tightest?.remaining ?? remainingWithoutCap,
     plan: entitlement.planRef,
-    meterName: meterName ?? tightest?.charge.meterName ?? requestsMeterName,
+    meterName: meterName ?? tightest?.meterName ?? requestsMeterName,
     ...walletFields(answer, tightest),
-    ...(blocking === undefined ? {} : blockedFields(blocking, period)),
-    ...(isDetailed ? { limits: limits.map((limit) => limitBody(limit, period)) } : {}),
-    ...(blocking === undefined ? {} : offerFields(offer)),
+    ...(isRefused ? blockedFields(tightest!) : {}),
+    ...(isDetailed ? { limits: states.map(limitBody) } : {}),
+    ...(isRefused ? offerFields(offer) : {}),
   }
 }
 
 function walletFields(
-  { entitlement, creditMicros }: ChargeCheck,
-  tightest: ChargeLimit | undefined,
+  { entitlement, states, creditMicros }: ChargeAnswer,
+  tightest: LimitState | undefined,
 ): Partial<LimitsResponse> {
   if (entitlement.credit === null) return {}
   const { currency } = entitlement.credit
-  const debit = tightest?.charge.debit
-  const creditsPerUnit = Number(debit?.creditsPerUnit ?? 0)
+  const isDebited = ({ charge }: LimitState): boolean => charge?.debit !== undefined
+  const paid = tightest !== undefined && isDebited(tightest) ? tightest : states.find(isDebited)
+  const creditsPerUnit = Number(paid?.charge?.debit?.creditsPerUnit ?? 0)
   const creditBalance = wholeCredits(creditMicros)
-  const paid = debit === undefined ? null : affordable(tightest!.charge, creditMicros)
-  return {
-    creditBalance,
-    creditsPerUnit,
-    currency,
-    balance: {
-      creditBalance,
-      creditsPerUnit,
-      currency,
-      ...(paid === null ? {} : { remainingUnits: paid }),
-    },
-  }
+  const remainingUnits = paid?.charge && affordableUnits(paid.charge, creditMicros)
+  const units = remainingUnits === undefined || remainingUnits === null ? {} : { remainingUnits }
+  const balance = { creditBalance, creditsPerUnit, currency, ...units }
+  return { creditBalance, creditsPerUnit, currency, balance }
 }
 
-function blockedFields(
-  { charge, blocks }: ChargeLimit,
-  period: EntitledPeriod,
-): Partial<LimitsResponse> {
+function blockedFields(state: LimitState): Partial<LimitsResponse> {
+  const { key, meterName, blocks, resetsAtSecond } = state
   const reason = blocks!
   return {
-    blockedBy: { reason, charge: charge.key, meterName: charge.meterName },
-    ...(reason === 'cap' ? { resetsAt: endOf(period) } : {}),
+    blockedBy: { reason, limit: key, meterName },
+    ...(reason === 'cap' && resetsAtSecond !== undefined ? { resetsAt: iso(resetsAtSecond) } : {}),
   }
 }
 
-function limitBody(
-  { charge, capMicros, usedMicros, remaining, blocks }: ChargeLimit,
-  period: EntitledPeriod,
-): LimitBody {
+function limitBody(state: LimitState): LimitBody {
+  const { key, meterName, capMicros, usedMicros, remaining, blocks, resetsAtSecond } = state
   return {
-    charge: charge.key,
-    meterName: charge.meterName,
+    limit: key,
+    meterName,
     ...(capMicros === null
       ? {}
       : {
           cap: numberFromMicros(capMicros),
           used: numberFromMicros(usedMicros),
-          resetsAt: endOf(period),
+          resetsAt: iso(resetsAtSecond!),
         }),
     ...(remaining === null ? {} : { remaining }),
     ...(blocks === null ? {} : { blocks }),
   }
 }
 
-function endOf({ endSecond }: EntitledPeriod): string {
-  return new Date(endSecond * 1000).toISOString()
+function iso(second: number): string {
+  return new Date(second * 1000).toISOString()
 }

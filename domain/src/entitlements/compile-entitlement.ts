@@ -24,6 +24,7 @@ import {
 } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { entitledCharges } from './entitled-charges.ts'
+import { entitledLimits } from './entitled-limits.ts'
 import type { SharedAllowance } from './shared-allowance.ts'
 import { splitLimits } from './first-period.ts'
 
@@ -68,6 +69,7 @@ export function compileEntitlement(
   context: EntitlementContext,
 ): Entitlement {
   const charges = entitledCharges(purchase, plan)
+  const limits = entitledLimits(plan)
   const paysWallet = isCreditBased(plan) || charges?.some(({ debit }) => debit !== undefined)
   return {
     customerRef: purchase.customerRef,
@@ -77,6 +79,7 @@ export function compileEntitlement(
     endsAtMs: purchase.endDate === null ? null : purchase.endDate.getTime(),
     ...limitsOf(purchase, plan),
     ...(charges === undefined ? {} : { charges }),
+    ...(limits === undefined ? {} : { limits }),
     credit: paysWallet
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
       : null,

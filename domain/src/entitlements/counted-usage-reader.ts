@@ -1,3 +1,4 @@
+import { sumSince } from '@tollgate/platform/hot-state/buckets'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -5,13 +6,22 @@ import { countingWindows, type CountingWindow } from './counting-windows.ts'
 import type { Lag } from './counter-progress.ts'
 import type { PassedTail, TailAnswer } from './shared-tail.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
-import type { Reading, ReferenceQuery, UsageParts, UsageQuery } from './usage-query.ts'
+import {
+  endOfSpansSecond,
+  type Reading,
+  type ReferenceQuery,
+  type SpanUsage,
+  type UsageParts,
+  type UsageQuery,
+} from './usage-query.ts'
 
 export type CountedUsage = {
   /** Undefined if no entitlement is published for this reference and product. The control plane must then answer. */
   readonly entitlement: Entitlement | undefined
   /** Usage of all references of the customer in 10^-6 units, keyed by window id. A window without usage is absent. */
   readonly amounts: ReadonlyMap<string, bigint>
+  /** Usage of the spans of the query, by their ids. */
+  readonly spans: ReadonlyMap<string, SpanUsage>
   /** How the usage was read: the counters were up to date, the counters were awaited, or the log's tail was added. */
   readonly source: 'counters' | 'awaited' | 'tail'
 }
@@ -38,7 +48,9 @@ function readOtherReferences(
 ): CountedUsage | Promise<CountedUsage> {
   const entitlement = publishedEntitlementOf(parts, own)
   const customerRefs = query.customerRefs ?? entitlement?.customerRefs
-  if (customerRefs === undefined) return { entitlement, amounts: new Map(), source: 'counters' }
+  if (customerRefs === undefined) {
+    return { entitlement, amounts: new Map(), spans: noSpans, source: 'counters' }
+  }
   const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
   const rest = others.map((ref) => readReference(parts, query, ref))
   if (rest.every((reading): reading is Reading => !(reading instanceof Promise))) {
@@ -57,8 +69,25 @@ function sumReadings(
   readings: readonly Reading[],
 ): CountedUsage | Promise<CountedUsage> {
   if (readings.some(isBehind)) return catchUp(parts, query, readings)
-  return { entitlement, amounts: sumAmounts(readings), source: 'counters' }
+  const spans = sumSpans(query, readings)
+  return { entitlement, amounts: sumAmounts(readings), spans, source: 'counters' }
 }
+
+const noSpans: ReadonlyMap<string, SpanUsage> = new Map()
+
+/** Returns what the counters have of each span, over all readings. */
+function sumSpans({ spans = [] }: UsageQuery, readings: readonly Reading[]) {
+  if (spans.length === 0) return noSpans
+  return new Map(
+    spans.map(({ id, specId, fromBucket }) => {
+      const buckets = new Map<number, bigint>()
+      for (const { view } of readings) add(buckets, view.buckets?.get(specId) ?? noBuckets)
+      return [id, { usedMicros: sumSince(buckets, fromBucket), buckets }]
+    }),
+  )
+}
+
+const noBuckets: ReadonlyMap<number, bigint> = new Map()
 
 export function readReference(
   { log, hotState }: UsageParts,
@@ -110,12 +139,17 @@ async function catchUp(
     await parts.hotState.waitForApply(waitMs)
     readings = await rereadEntries(parts, query, readings)
   }
-  return awaitedUsage(parts, readings)
+  return awaitedUsage(parts, query, readings)
 }
 
-function awaitedUsage(parts: UsageParts, readings: readonly Reading[]): CountedUsage {
+function awaitedUsage(
+  parts: UsageParts,
+  query: UsageQuery,
+  readings: readonly Reading[],
+): CountedUsage {
   const entitlement = publishedEntitlementOf(parts, readings[0]!)
-  return { entitlement, amounts: sumAmounts(readings), source: 'awaited' }
+  const spans = sumSpans(query, readings)
+  return { entitlement, amounts: sumAmounts(readings), spans, source: 'awaited' }
 }
 
 /** Returns how far the counters of a reading are, and how far they must be. */
@@ -155,9 +189,10 @@ async function addTails(
     await refuseIfTooFarBehind(parts, query, readings)
     const entitlement = publishedEntitlementOf(parts, readings[0]!)
     const amounts = sumAmounts(readings)
+    const spans = sumSpans(query, readings)
     // Records outside all windows are not counted yet. Without an entitlement there are no windows, so there is nothing
     // to add.
-    if (entitlement === undefined) return { entitlement, amounts, source: 'tail' }
+    if (entitlement === undefined) return { entitlement, amounts, spans, source: 'tail' }
     const windows = countingWindows(entitlement)
     const tails = await Promise.all(
       readings
@@ -168,14 +203,55 @@ async function addTails(
     )
     for (const { answer } of tails) if (answer.kind === 'summed') add(amounts, answer.amounts)
     if (tails.every(({ answer }) => answer.kind === 'summed')) {
-      return { entitlement, amounts, source: 'tail' }
+      const late = await readSpanTails(parts, query, readings.filter(isBehind), passed)
+      if (late !== 'passed')
+        return { entitlement, amounts, spans: addSpans(spans, late), source: 'tail' }
     }
     for (const { partition, answer } of tails) {
       if (answer.kind === 'passed') passed.set(partition, answer)
     }
     readings = await rereadEntries(parts, query, readings)
   }
-  return awaitedUsage(parts, readings)
+  return awaitedUsage(parts, query, readings)
+}
+
+/**
+ * Returns the usage of each span that the log has beyond the counters. Spans overlap, and one reading of the tail needs windows that
+ * do not, so each span is read by itself; the records are folded once for all. Returns 'passed' if the counters must be read again.
+ */
+async function readSpanTails(
+  parts: UsageParts,
+  query: UsageQuery,
+  behind: readonly Reading[],
+  passed: Map<number, PassedTail>,
+): Promise<ReadonlyMap<string, bigint> | 'passed'> {
+  const sums = new Map<string, bigint>()
+  const reads = (query.spans ?? []).flatMap(({ id, fromSecond }) =>
+    behind.map((reading) => {
+      const window = { id, fromSecond, toSecond: endOfSpansSecond }
+      return readTail(parts, query, reading, [window], passed.get(reading.at.partition))
+    }),
+  )
+  let isPassed = false
+  for (const { partition, answer } of await Promise.all(reads)) {
+    if (answer.kind === 'summed') add(sums, answer.amounts)
+    else {
+      passed.set(partition, answer)
+      isPassed = true
+    }
+  }
+  return isPassed ? 'passed' : sums
+}
+
+function addSpans(
+  spans: ReadonlyMap<string, SpanUsage>,
+  late: ReadonlyMap<string, bigint>,
+): ReadonlyMap<string, SpanUsage> {
+  const sums = new Map(spans)
+  for (const [id, { usedMicros, buckets }] of spans) {
+    sums.set(id, { usedMicros: usedMicros + (late.get(id) ?? 0n), buckets })
+  }
+  return sums
 }
 
 /**
@@ -231,6 +307,6 @@ export function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {
   return sums
 }
 
-function add(sums: Map<string, bigint>, amounts: ReadonlyMap<string, bigint>): void {
+function add<Key>(sums: Map<Key, bigint>, amounts: ReadonlyMap<Key, bigint>): void {
   for (const [id, amount] of amounts) sums.set(id, (sums.get(id) ?? 0n) + amount)
 }

@@ -6,6 +6,7 @@ import type {
   PricingOption,
 } from '@tollgate/schemas/http/plan-terms'
 import type { Charge } from '@tollgate/schemas/http/charges'
+import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 
 export type { PlanStatus, PlanType }
@@ -25,6 +26,8 @@ export type PlanTerms = {
   readonly pricingOptions?: readonly PricingOption[]
   /** Prices and limits by meter. Absent for plans that price and limit only the meter `requests`. */
   readonly charges?: readonly Charge[]
+  /** Limits in addition to the caps of the charges. */
+  readonly usageLimits?: readonly UsageLimit[]
   readonly trialDays?: number
   readonly rolloverUnusedUnits?: boolean
   /** Whether the plan starts only for customers with a saved card. */

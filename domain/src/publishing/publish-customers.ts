@@ -5,6 +5,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { listPublishedThresholds } from '../auto-recharge/published-thresholds.ts'
 import { countingWindows } from '../entitlements/counting-windows.ts'
+import { bucketSpecs } from '../entitlements/entitled-limits.ts'
 import { publishTargets, type PublishWhen } from './publish-targets.ts'
 import type { PublisherParts } from './publisher-parts.ts'
 import type { TargetName } from '../publications/repository.ts'
@@ -88,5 +89,6 @@ function heldProduct({ productRef, entitlement, takenIn }: HeldEntitlement) {
     const takesIn = takenIn.filter(({ into }) => into === window.id).map((move) => move.window)
     return takesIn.length === 0 ? window : { ...window, takesIn }
   })
-  return { productRef, document, windows }
+  const buckets = bucketSpecs(entitlement)
+  return { productRef, document, windows, ...(buckets.length === 0 ? {} : { buckets }) }
 }

@@ -77,8 +77,8 @@ function addEntries(entries: NamedEntry[], reference: string, customer: Publishe
     const place = { subject: walletSubject(providerId, customerRef), scope: walletScope }
     entries.push({ ...place, version, ...wallet })
   }
-  for (const { productRef, document, windows } of held) {
-    entries.push({ subject, scope: productRef, version, document, windows })
+  for (const { productRef, ...entry } of held) {
+    entries.push({ subject, scope: productRef, version, ...entry })
   }
   // Written last, because slots of a known customer are swept early. By now the purchases above have used theirs.
   const known: KnownCustomer = { customerRef }

@@ -1,10 +1,11 @@
 import {
   answerChargeCheck,
-  blockingLimit,
-  chargeLimits,
+  isDenied,
+  limitStates,
   metersToRead,
   type ChargeCheck,
   type ChargedEntitlement,
+  type MeterUsage,
 } from '@tollgate/domain/entitlements/charge-limits'
 import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { windowOfPeriod, type EntitledPeriod } from '@tollgate/domain/entitlements/counting-windows'
@@ -24,6 +25,7 @@ export type ChargeCheckParts = UsageParts & {
 export type ChargedPeriod = {
   readonly entitlement: ChargedEntitlement
   readonly period: EntitledPeriod
+  readonly nowSecond: number
 }
 
 /**
@@ -34,38 +36,41 @@ export async function checkCharges(
   parts: ChargeCheckParts,
   holder: KeyHolder,
   request: LimitsRequest,
-  { entitlement, period }: ChargedPeriod,
+  charged: ChargedPeriod,
   caller: Caller | undefined,
 ): Promise<LimitDecision> {
-  const { meterName, includeLimits: isDetailed = false } = request
-  const asked = meterName === '' ? undefined : meterName
+  const { includeLimits: isDetailed = false } = request
+  const meterName = request.meterName === '' ? undefined : request.meterName
   const [usedByMeter, creditMicros] = await Promise.all([
-    readMeters(parts, holder, request, { entitlement, period }, asked, caller),
-    readCredits(parts, holder, entitlement),
+    readMeters(parts, holder, { ...request, meterName }, charged, caller),
+    readCredits(parts, holder, charged.entitlement),
   ])
-  const check: ChargeCheck = { entitlement, period, meterName: asked, usedByMeter, creditMicros }
-  const limits = chargeLimits(check)
-  const isDenied = blockingLimit(limits) !== undefined
-  const offer = isDenied ? await readOffer(parts.hotState, holder, request.productRef) : undefined
-  if (isDenied && offer === undefined) return { kind: 'unknown' }
-  const response = answerChargeCheck({ ...check, limits, isDetailed, offer })
-  return { kind: 'answered', response }
+  const check: ChargeCheck = { ...charged, meterName, usedByMeter, creditMicros }
+  const states = limitStates(check)
+  const offer = isDenied(states)
+    ? await readOffer(parts.hotState, holder, request.productRef)
+    : undefined
+  if (isDenied(states) && offer === undefined) return { kind: 'unknown' }
+  return {
+    kind: 'answered',
+    response: answerChargeCheck({ ...check, states, isDetailed, offer }),
+  }
 }
 
 async function readMeters(
   parts: ChargeCheckParts,
   { environment, providerId }: KeyHolder,
-  { customerRef, productRef }: LimitsRequest,
-  { entitlement, period }: ChargedPeriod,
-  asked: string | undefined,
+  { customerRef, productRef, meterName: asked }: LimitsRequest,
+  { entitlement, period, nowSecond }: ChargedPeriod,
   caller: Caller | undefined,
-): Promise<ReadonlyMap<string, bigint>> {
+): Promise<ReadonlyMap<string, MeterUsage>> {
   const { waitMs, tailRecordsMax } = parts
   const window = windowOfPeriod(entitlement, period.startSecond)
   const query = { environment, providerId, customerRef, productRef, waitMs, tailRecordsMax, caller }
-  const used = metersToRead(entitlement, asked).map(async (meterName) => {
-    const { amounts } = await readCountedUsage(parts, { ...query, meterName })
-    return [meterName, amounts.get(window) ?? 0n] as const
+  const used = metersToRead(entitlement, asked, nowSecond).map(async ({ meterName, spans }) => {
+    const usage = await readCountedUsage(parts, { ...query, meterName, spans })
+    const periodMicros = usage.amounts.get(window) ?? 0n
+    return [meterName, { periodMicros, spans: usage.spans }] as const
   })
   return new Map(await Promise.all(used))
 }

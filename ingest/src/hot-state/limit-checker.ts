@@ -164,7 +164,9 @@ function isUnfinished(
 function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
-  if (hasCharges(entitlement)) return { kind: 'charged', entitlement, period }
+  if (hasCharges(entitlement)) {
+    return { kind: 'charged', entitlement, period, nowSecond: Math.floor(nowMs / 1000) }
+  }
   const usedMicros = amounts.get(windowOfPeriod(entitlement, period.startSecond)) ?? 0n
   const carried = carriedOverMicros(entitlement, period, amounts, nowMs)
   const used = {

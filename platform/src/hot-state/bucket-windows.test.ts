@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  bucketRangeAt,
-  bucketSpecOf,
-  rollingSecondsMax,
-  rollingSecondsMin,
-  type BucketWindow,
-} from './bucket-windows.ts'
+import { rollingSecondsMax, rollingSecondsMin } from '@tollgate/schemas/limits'
+import { bucketRangeAt, bucketSpecOf, type BucketWindow } from './bucket-windows.ts'
 import { bucketAt, bucketToAddTo, checkBucketSpecs, sumSince, type BucketSpec } from './buckets.ts'
 
 type Event = { readonly second: number; readonly amount: bigint }
@@ -46,7 +41,12 @@ describe('windows of buckets', () => {
       fc.property(
         windowArbitrary,
         fc.integer({ min: around, max: around + 40 * 86_400 }),
-        fc.array(fc.record({ back: fc.double({ min: -0.01, max: 2, noNaN: true }), amount: fc.bigInt(1n, 1_000n) })),
+        fc.array(
+          fc.record({
+            back: fc.double({ min: -0.01, max: 2, noNaN: true }),
+            amount: fc.bigInt(1n, 1_000n),
+          }),
+        ),
         (window, now, uses) => {
           const { fromBucket, startSecond, endSecond } = bucketRangeAt(window, now)
           const length = endSecond - startSecond

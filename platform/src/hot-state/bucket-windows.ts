@@ -1,3 +1,4 @@
+import { rollingSecondsMax, rollingSecondsMin } from '@tollgate/schemas/limits'
 import { bucketAt, bucketClockSkewSeconds, type BucketSpec } from './buckets.ts'
 
 /** A time for which usage is summed from buckets. Calendar windows are in UTC; weeks begin on Monday. */
@@ -12,9 +13,6 @@ export type BucketRange = {
   readonly startSecond: number
   readonly endSecond: number
 }
-
-export const rollingSecondsMin = 60
-export const rollingSecondsMax = 31 * 86_400
 
 /** A rolling window has about this many buckets. The oldest one is partly outside, so the error is at most one part. */
 const bucketsPerWindow = 100

@@ -93,6 +93,8 @@ export type Entitlement = {
    * plans that count only the meter `requests`, to which all other fields apply.
    */
   readonly charges?: readonly EntitledCharge[]
+  /** Limits in addition to the caps of `charges`. Absent if there are none. */
+  readonly limits?: readonly EntitledLimit[]
   /** Price if a wallet pays for usage immediately, or null if no wallet pays. */
   readonly credit: { readonly creditsPerUnit: number; readonly currency: string } | null
   /** Start of the first period in Unix seconds. Its counter window starts earlier by the tolerance. */
@@ -124,6 +126,21 @@ export type EntitledCharge = {
   /** Absent if no wallet pays for these units. */
   readonly debit?: DebitTerms
 }
+
+/** A limit of a meter in a window of time. */
+export type EntitledLimit = {
+  /** Name of the limit, unique in its plan. */
+  readonly key: string
+  readonly meterName: string
+  /** 10^-6 units as decimal text. */
+  readonly cap: string
+  readonly window: LimitWindow
+}
+
+/** The billing period, a rolling window of some seconds, or a calendar window in UTC (weeks begin on Monday). */
+export type LimitWindow =
+  | { readonly kind: 'period' | 'hour' | 'day' | 'week' | 'month' }
+  | { readonly kind: 'rolling'; readonly seconds: number }
 
 /** How many credits the units of a charge cost. Rates are decimal text of credits with at most 12 decimals. */
 export type DebitTerms = {

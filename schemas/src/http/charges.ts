@@ -15,6 +15,11 @@ const priceText = z.string().regex(/^\d{1,9}(?:\.\d{1,12})?$/, {
   error: 'Expected decimal text with at most 12 decimals, such as "0.0003"',
 })
 
+/** A name that providers give to a part of a plan. */
+export const stableKey = z
+  .string()
+  .regex(/^[A-Za-z0-9_:.-]{1,64}$/, { error: 'Expected 1 to 64 letters, digits, _ : . or -' })
+
 const prices = {
   /** Minor units of the plan's currency for one unit, or for one package. */
   price: priceText.optional(),
@@ -40,10 +45,7 @@ const matrixRowSchema = z.object({
 
 export const chargeSchema = z.object({
   /** Stable name of the charge in the plan. Default: the name of the meter. */
-  key: z
-    .string()
-    .regex(/^[A-Za-z0-9_:.-]{1,64}$/, { error: 'Expected 1 to 64 letters, digits, _ : . or -' })
-    .optional(),
+  key: stableKey.optional(),
   displayName: shortText.optional(),
   /** Name of the meter. */
   meter: requiredReference,

@@ -79,13 +79,13 @@ const limitReasons = ['cap', 'credits'] as const
 
 /** One limit of a plan with charges. */
 export const limitSchema = z.object({
-  /** Name of the charge. */
-  charge: z.string(),
+  /** Name of the charge, or of the limit of the plan. */
+  limit: z.string(),
   meterName: z.string(),
-  /** Units of the period. Absent if the charge has no cap. */
+  /** Units of the period or of the limit's window. Absent for a charge without a cap. */
   cap: z.number().optional(),
   used: z.number().optional(),
-  /** End of the period in ISO 8601. */
+  /** When the period or calendar window ends, or the rolling window has room again, in ISO 8601. */
   resetsAt: z.string().optional(),
   /** Units that the cap and the wallet leave. Absent for any number. */
   remaining: z.number().optional(),
@@ -114,9 +114,9 @@ export const limitsResponseSchema = z.object({
   balance: limitsBalanceSchema.optional(),
   /** The limit that refuses the call. Only for plans with charges. */
   blockedBy: z
-    .object({ reason: z.enum(limitReasons), charge: z.string(), meterName: z.string() })
+    .object({ reason: z.enum(limitReasons), limit: z.string(), meterName: z.string() })
     .optional(),
-  /** When the cap that refuses the call starts again, in ISO 8601. */
+  /** When the cap that refuses the call has room again, in ISO 8601. */
   resetsAt: z.string().optional(),
   /** Every limit, if the request asks for them. */
   limits: z.array(limitSchema).optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { countMax, daysMax, listItemsMax } from '../limits.ts'
 import { chargesSchema } from './charges.ts'
+import { usageLimitsSchema } from './usage-limits.ts'
 import {
   amountMinor,
   currencyCode,
@@ -123,6 +124,8 @@ export const planFields = {
   maxUnbilledMinor: amountMinor.optional(),
   /** Prices and limits by meter, in place of the fields that price and limit `requests`. */
   charges: chargesSchema.optional(),
+  /** Limits in addition to the caps of charges, such as per minute or per week. Only for plans with charges. */
+  usageLimits: usageLimitsSchema.optional(),
   trialDays: days.optional(),
   rolloverUnusedUnits: z.boolean().optional(),
   /**

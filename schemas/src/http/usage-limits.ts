@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { rollingSecondsMax, rollingSecondsMin, usageLimitsMax } from '../limits.ts'
+import { positiveQuantity, requiredReference } from './fields.ts'
+import { stableKey } from './charges.ts'
+
+/* Limits of a plan in addition to the caps of its charges: any number per meter, and the tightest decides. */
+
+/** Calendar windows are in UTC, and weeks begin on Monday. `period` is the billing period of the purchase. */
+export const limitWindows = ['period', 'hour', 'day', 'week', 'month', 'rolling'] as const
+
+export const usageLimitSchema = z
+  .object({
+    /** Stable name of the limit in the plan. Default: the name of the meter and the window. */
+    key: stableKey.optional(),
+    /** Name of the meter. */
+    meter: requiredReference,
+    /** Units that may be used in the window. */
+    cap: positiveQuantity,
+    per: z.enum(limitWindows),
+    /** Length of a rolling window. */
+    rollingSeconds: z.int().min(rollingSecondsMin).max(rollingSecondsMax).optional(),
+  })
+  .refine(({ per, rollingSeconds }) => (per === 'rolling') === (rollingSeconds !== undefined), {
+    error: 'Exactly rolling windows have `rollingSeconds`',
+    path: ['rollingSeconds'],
+  })
+
+export type UsageLimit = z.infer<typeof usageLimitSchema>
+
+export const usageLimitsSchema = z.array(usageLimitSchema).min(1).max(usageLimitsMax)
