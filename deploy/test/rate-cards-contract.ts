@@ -79,6 +79,59 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       })
     })
 
+    test('limits a meter in several windows at once', async () => {
+      const productRef = await createProduct({
+        type: 'recurring',
+        price: 0,
+        billingCycle: 'monthly',
+        charges: [{ meter: 'tokens', cap: 100 }],
+        usageLimits: [
+          { meter: 'tokens', cap: 4, per: 'rolling', rollingSeconds: 60 },
+          { meter: 'tokens', cap: 10, per: 'rolling', rollingSeconds: 3600, key: 'hourly' },
+          { meter: 'images', cap: 1000, per: 'week' },
+        ],
+      })
+      const customerRef = await createCustomer(client)
+      const named = { customerRef, productRef }
+      expect(await check(named)).toMatchObject({ withinLimits: true, remaining: 4 })
+      // The entry of a new purchase counts from its publication on, and what the slots still hold.
+      const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
+      await send('POST', '/v1/sdk/meter-events', {
+        ...{ ...named, meterName: 'tokens', value: 7, timestamp: ago(120) },
+      })
+      expect(await check(named)).toMatchObject({ withinLimits: true, remaining: 3 })
+      await count(named, 'tokens', 2.5)
+      expect(await check(named)).toMatchObject({ withinLimits: true, remaining: 0.5 })
+      await count(named, 'tokens', 1.5)
+      const denied = await check(named, { includeLimits: true })
+      expect(denied).toMatchObject({
+        withinLimits: false,
+        blockedBy: { reason: 'cap', limit: 'hourly', meterName: 'tokens' },
+        limits: [
+          { limit: 'tokens', used: 11, remaining: 89 },
+          { limit: 'tokens-60s', used: 4, remaining: 0, blocks: 'cap' },
+          { limit: 'hourly', used: 11, remaining: 0, blocks: 'cap' },
+          { limit: 'images-week', used: 0, remaining: 1000 },
+        ],
+      })
+      // The 7 units from 2 minutes ago leave the hour first, which makes room.
+      const resetsIn = Date.parse(denied['resetsAt'] as string) - Date.now()
+      expect(resetsIn).toBeGreaterThan(3_400_000)
+      expect(resetsIn).toBeLessThan(3_600_000)
+      const {
+        checkoutUrl: _url,
+        checkoutSessionId: _id,
+        ...forwarded
+      } = await check(named, {
+        ...{ includeLimits: true, includeCheckoutSession: true },
+      })
+      expect(forwarded).toEqual(denied)
+      expect(await check(named, { meterName: 'images' })).toMatchObject({
+        withinLimits: true,
+        remaining: 1000,
+      })
+    })
+
     test('answers as the control plane does', async () => {
       const productRef = await createProduct({
         type: 'usage-based',
