@@ -246,6 +246,98 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       testTimeoutMs,
     )
 
+    test('holds units of several meters under every cap at once', async () => {
+      const productRef = await createProduct({
+        type: 'usage-based',
+        charges: [
+          { meter: 'tokens', creditsPerUnit: '0.01', cap: 1000 },
+          { meter: 'images', creditsPerUnit: '1' },
+        ],
+        usageLimits: [{ meter: 'tokens', cap: 600, per: 'rolling', rollingSeconds: 3600 }],
+      })
+      const customerRef = await createCustomer(client)
+      const named = { customerRef, productRef }
+      const [plan] = await client.listPlans(productRef)
+      await send('POST', '/v1/sdk/activate', { ...named, planRef: plan!.reference })
+      await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 10 })
+      type Held = { readonly reservation?: { readonly id: string } } & Record<string, unknown>
+      const hold = (estimate: object) =>
+        check(named, { reserve: { estimate, ttlSeconds: 60 } }) as Promise<Held>
+
+      const first = await hold({ tokens: 400, images: 2 })
+      expect(first).toMatchObject({
+        withinLimits: true,
+        reservation: { units: 400 },
+        // 10 credits less 400 tokens at 0.01 and 2 images at 1.
+        creditBalance: 4,
+        remaining: 200,
+      })
+      expect(await hold({ tokens: 201 })).toMatchObject({
+        withinLimits: false,
+        blockedBy: { reason: 'cap', limit: 'tokens-3600s', meterName: 'tokens' },
+      })
+      expect(await hold({ images: 5 })).toMatchObject({
+        withinLimits: false,
+        blockedBy: { reason: 'credits', limit: 'images', meterName: 'images' },
+      })
+      // The call used less than it held, and its record ends the hold.
+      await send('POST', '/v1/sdk/meter-events', {
+        ...{ ...named, meterName: 'tokens', value: 100, reservationId: first.reservation!.id },
+      })
+      expect(await check(named, { meterName: 'tokens' })).toMatchObject({ remaining: 500 })
+      expect(await check(named, { meterName: 'images' })).toMatchObject({
+        creditBalance: 9,
+        remaining: 9,
+      })
+      const second = await check(named, {
+        ...{ meterName: 'tokens', reserve: { units: 500, ttlSeconds: 60 } },
+      })
+      expect(second).toMatchObject({ withinLimits: true, remaining: 0, meterName: 'tokens' })
+      const { id: reservationId } = second['reservation'] as { id: string }
+      await send('POST', '/v1/sdk/limits/release', { reservationId })
+      expect(await hold({ tokens: 500 })).toMatchObject({ withinLimits: true, remaining: 0 })
+    })
+
+    test('admits concurrent holds up to the tightest cap and never above', async () => {
+      const productRef = await createProduct({
+        type: 'recurring',
+        price: 0,
+        billingCycle: 'monthly',
+        charges: [
+          { meter: 'tokens', cap: 1000 },
+          { meter: 'images', cap: 37 },
+        ],
+        usageLimits: [{ meter: 'tokens', cap: 500, per: 'week' }],
+      })
+      const named = { customerRef: await createCustomer(client), productRef }
+      await check(named)
+      const holds = await Promise.all(
+        Array.from({ length: 100 }, () =>
+          check(named, { reserve: { estimate: { tokens: 10, images: 1 }, ttlSeconds: 60 } }),
+        ),
+      )
+      expect(holds.filter(({ withinLimits }) => withinLimits)).toHaveLength(37)
+      for (const { withinLimits, blockedBy } of holds) {
+        if (withinLimits === false) expect(blockedBy).toMatchObject({ limit: 'images' })
+      }
+      const rest = await Promise.all(
+        Array.from({ length: 30 }, () =>
+          check(named, { meterName: 'tokens', reserve: { units: 10, ttlSeconds: 60 } }),
+        ),
+      )
+      expect(rest.filter(({ withinLimits }) => withinLimits)).toHaveLength(13)
+    })
+
+    test('refuses an estimate for a plan that limits only requests', async () => {
+      const productRef = await createProduct({ type: 'recurring', price: 0, limit: 10 })
+      const named = { customerRef: await createCustomer(client), productRef }
+      await check(named)
+      const reserve = { estimate: { tokens: 10 }, ttlSeconds: 60 }
+      const { status, body } = await client.send('POST', '/v1/sdk/limits', { ...named, reserve })
+      expect(status).toBe(400)
+      expect(JSON.stringify(body)).toContain('Only plans with charges hold other meters')
+    })
+
     const ledgerOf = async (customerRef: string): Promise<string> => {
       const [wallet] = await underTest.stack.database.in('sandbox')<{ balance: string }[]>`
         select balance_micros as balance from wallets where customer_ref = ${customerRef}`

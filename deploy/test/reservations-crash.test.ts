@@ -10,6 +10,7 @@ import { untracedBatches } from '@tollgate/aggregator/consume/trace-batches'
 import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
 import { releaseReservation } from '@tollgate/domain/reservations/release-reservation'
 import { reserveUsage } from '@tollgate/domain/reservations/reserve-usage'
+import { unitsToHold } from '@tollgate/domain/reservations/units-to-hold'
 import { walletAddress, walletEntry } from '@tollgate/domain/wallet/hot-wallet'
 import { spendableMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
@@ -104,8 +105,7 @@ async function reserve(units: number, ttlMs: number, using = hotState) {
       providerId,
       customerRef: own,
       productRef,
-      meterName: 'requests',
-      unitsMicros: BigInt(units) * 1_000_000n,
+      held: unitsToHold({ units, ttlSeconds: 1 }, undefined),
       ttlMs,
       idempotencyKey: undefined,
       nowMs,

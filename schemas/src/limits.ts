@@ -115,3 +115,6 @@ export const usageLimitsMax = 20
 /** Seconds of a rolling window: 1 minute to 31 days. */
 export const rollingSecondsMin = 60
 export const rollingSecondsMax = 31 * 86_400
+
+/** Meters on which one reservation holds units. */
+export const heldMetersMax = 20

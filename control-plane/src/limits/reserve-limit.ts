@@ -1,4 +1,5 @@
-import { toReserveResponse } from '@tollgate/domain/reservations/reserve-response'
+import { unitsToHold } from '@tollgate/domain/reservations/units-to-hold'
+import { isHeld, toReserveResponse } from '@tollgate/domain/reservations/reserve-response'
 import { reserveUsage, type ReservedUsage } from '@tollgate/domain/reservations/reserve-usage'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { offerOf } from '@tollgate/domain/catalog/plan-offer'
@@ -7,10 +8,8 @@ import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
-import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { microsFromNumber } from '@tollgate/schemas/quantity'
 import type { SharedTails } from '@tollgate/domain/entitlements/shared-tails'
-import { refusals } from '../errors.ts'
+import { InvalidRequestError, refusals } from '../errors.ts'
 import { read, type ReadParts } from '../access/read.ts'
 import { checkLimit, type LimitCheckParts } from './check-limit.ts'
 import type { CounterParts } from './read-counters.ts'
@@ -43,17 +42,20 @@ export async function reserveLimit(
     }
   }
   if (reserved.kind === 'full') throw refusals.reservationsFull()
-  const isDenied = reserved.reservation === undefined
+  if (reserved.kind === 'not-limited') {
+    const message = 'The plan limits only `requests`. Only plans with charges hold other meters.'
+    throw new InvalidRequestError([{ code: 'custom', path: ['reserve', 'estimate'], message }])
+  }
   return toReserveResponse(
     reserved,
-    isDenied ? await findOffer(parts, operation, request) : undefined,
+    isHeld(reserved) ? undefined : await findOffer(parts, operation, request),
   )
 }
 
 async function reserve(
   parts: ReservationParts,
   { environment, providerId, now }: Operation,
-  { customerRef, productRef, idempotencyKey, reserve: { units, ttlSeconds } }: ReserveRequest,
+  { customerRef, productRef, meterName, idempotencyKey, reserve }: ReserveRequest,
 ): Promise<ReservedUsage> {
   const { eventLog: log, hotState, tails, progress, limits } = parts
   try {
@@ -64,10 +66,8 @@ async function reserve(
         providerId,
         customerRef,
         productRef,
-        meterName: requestsMeterName,
-        // The schema accepts only numbers that are exact in 10^-6 units.
-        unitsMicros: BigInt(microsFromNumber(units)!),
-        ttlMs: ttlSeconds * 1000,
+        held: unitsToHold(reserve, meterName),
+        ttlMs: reserve.ttlSeconds * 1000,
         idempotencyKey,
         nowMs: now.getTime(),
         waitMs: limits.countersWaitMs,

@@ -107,9 +107,7 @@ function ofMeter<Named extends { readonly meterName: string }>(
 
 function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
   const { entitlement, period, usedByMeter, creditMicros } = check
-  const isFirst = period.startSecond === entitlement.firstPeriodStartSecond
-  const cap = (isFirst ? charge.firstPeriodCap : undefined) ?? charge.cap
-  const capMicros = cap === null ? null : BigInt(cap)
+  const capMicros = capOfCharge(charge, entitlement, period)
   const usedMicros = usedByMeter.get(charge.meterName)?.periodMicros ?? 0n
   const underCap = capMicros === null ? null : unitsLeft(capMicros, usedMicros)
   const paid = affordableUnits(charge, creditMicros)
@@ -123,6 +121,16 @@ function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
     blocks: underCap === 0 ? 'cap' : paid === 0 ? 'credits' : null,
     resetsAtSecond: capMicros === null ? undefined : period.endSecond,
   }
+}
+
+/** Returns the cap of a charge in the period, in 10^-6 units; null for no cap. */
+export function capOfCharge(
+  { cap, firstPeriodCap }: EntitledCharge,
+  { firstPeriodStartSecond }: Entitlement,
+  { startSecond }: EntitledPeriod,
+): bigint | null {
+  const own = (startSecond === firstPeriodStartSecond ? firstPeriodCap : undefined) ?? cap
+  return own === null ? null : BigInt(own)
 }
 
 function windowState(
@@ -142,7 +150,7 @@ function windowState(
   return { key, meterName, capMicros, usedMicros, remaining, blocks, resetsAtSecond }
 }
 
-function unitsLeft(capMicros: bigint, usedMicros: bigint): number {
+export function unitsLeft(capMicros: bigint, usedMicros: bigint): number {
   return usedMicros >= capMicros ? 0 : numberFromMicros(capMicros - usedMicros)
 }
 
@@ -193,8 +201,10 @@ export type ChargeAnswer = ChargeCheck & {
 /** Returns the response to a limit check of a plan with charges. */
 export function answerChargeCheck(answer: ChargeAnswer): LimitsResponse {
   const { entitlement, meterName, states, isDetailed, offer } = answer
-  const tightest = tightestLimit(states)
   const isRefused = isDenied(states)
+  const tightest = tightestLimit(
+    isRefused ? states.filter(({ blocks }) => blocks !== null) : states,
+  )
   return {
     withinLimits: !isRefused,
     remaining: tightest?.remaining ?? remainingWithoutCap,

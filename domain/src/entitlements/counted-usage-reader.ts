@@ -118,7 +118,12 @@ export function publishedEntitlementOf(
   return documents?.parse(document) ?? (JSON.parse(document) as Entitlement)
 }
 
-export function isBehind({ view, head }: Reading): boolean {
+/** How far the counters at a place are, and how far they must be. */
+type Progress = Pick<Reading, 'at' | 'head'> & {
+  readonly view: Pick<Reading['view'], 'appliedOffset'>
+}
+
+export function isBehind({ view, head }: Progress): boolean {
   return view.appliedOffset < head
 }
 
@@ -153,7 +158,7 @@ function awaitedUsage(
 }
 
 /** Returns how far the counters of a reading are, and how far they must be. */
-export function lagOf({ at, head, view: { appliedOffset } }: Reading): Lag {
+export function lagOf({ at, head, view: { appliedOffset } }: Progress): Lag {
   return { at, head, appliedOffset }
 }
 

@@ -4,14 +4,22 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { toLimitsResponse } from '../entitlements/limit-answer.ts'
 import type { ReservedUsage } from './reserve-usage.ts'
 
+export type DecidedReservation = Extract<ReservedUsage, { kind: 'decided' | 'charged' }>
+
+/** Returns whether the units are held. A refusal needs the offer. */
+export function isHeld(reserved: DecidedReservation): boolean {
+  return reserved.kind === 'charged' ? reserved.isHeld : reserved.reservation !== undefined
+}
+
 /**
  * Returns the response to a reservation request. The remaining units are those that are neither used nor reserved, including by
  * this request.
  */
 export function toReserveResponse(
-  reserved: Extract<ReservedUsage, { kind: 'decided' }>,
+  reserved: DecidedReservation,
   offer: PublishedOffer | undefined,
 ): LimitsResponse {
+  if (reserved.kind === 'charged') return reserved.answer(offer)
   const {
     entitlement,
     takenMicros: usedMicros,

@@ -1,14 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import type {
   ReserveOutcome,
   ReserveRequest,
   UsedElsewhere,
 } from '@tollgate/platform/hot-state/reservations'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
-import {
-  keyedReservationReference,
-  randomReservationReference,
-} from '@tollgate/schemas/reservation-reference'
 import { spendableMicros } from '../wallet/read-wallet.ts'
 import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
 import { allowedMicros } from '../entitlements/allowed-units.ts'
@@ -23,10 +18,22 @@ import {
 } from '../entitlements/counted-usage-reader.ts'
 import { currentPeriod, windowOfPeriod } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import type { Reading, UsageParts, UsageQuery } from '../entitlements/usage-query.ts'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { hasCharges } from '../entitlements/charge-limits.ts'
+import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
+import { reserveCharges, type ReservedCharges } from './reserve-charges.ts'
+import type {
+  Reading,
+  ReferenceQuery,
+  UsageParts,
+  UsageQuery,
+} from '../entitlements/usage-query.ts'
 
-export type ReserveQuery = Omit<UsageQuery, 'tailRecordsMax' | 'customerRefs'> & {
-  readonly unitsMicros: bigint
+export type ReserveQuery = Omit<
+  UsageQuery,
+  'tailRecordsMax' | 'customerRefs' | 'spans' | 'meterName'
+> & {
+  readonly held: UnitsToHold
   readonly ttlMs: number
   /** Idempotency key of the request. If it is undefined or empty, each call makes a new reservation. */
   readonly idempotencyKey: string | undefined
@@ -38,6 +45,9 @@ export type ReserveQuery = Omit<UsageQuery, 'tailRecordsMax' | 'customerRefs'> &
 }
 
 export type ReservedUsage =
+  | ReservedCharges
+  /** The plan has no charges, so it limits only `requests`, and the estimate names other meters. */
+  | { readonly kind: 'not-limited' }
   /** No published purchase applies now, so the control plane must be asked. */
   | { readonly kind: 'unknown' }
   /** The customer has the maximum number of reservations of the product or holds of credits. */
@@ -87,13 +97,21 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const entitlement = publishedEntitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
+    if (hasCharges(entitlement)) {
+      const reserved = await reserveCharges(parts, query, { entitlement, period })
+      if (reserved.kind !== 'late') return reserved
+      await waitForLateReadings(parts, reserved.readings, query.waitMs, deadline)
+      continue
+    }
+    const unitsMicros = unitsOfRequests(query.held)
+    if (unitsMicros === undefined) return { kind: 'not-limited' }
 
     const readings = await references.readOthers([own, requested], entitlement.customerRefs)
     const here = readings.filter(({ at }) => at.partition === own.at.partition)
     const elsewhere = readings.filter((reading) => !here.includes(reading))
     // Hot state checks the counters of the current period in this partition, but not those that determine the carried-over units.
     const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
-    const credits = await creditsOf(parts, query, entitlement)
+    const credits = await creditsOf(parts, query, unitsMicros, entitlement)
     if (credits !== 'unpublished' && !readFirst.some(isBehind)) {
       const window = windowOfPeriod(entitlement, period.startSecond)
       const used = usedElsewhereIn(elsewhere, window)
@@ -102,7 +120,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
         entitlement,
         allowedMicros: allowedMicros(entitlement, period, carried),
       }
-      const request = toReserveRequest(query, allowed, own, here, window)
+      const request = toReserveRequest(query, unitsMicros, allowed, own, here, window)
       const together = credits === undefined ? {} : { together: credits.request }
       const outcome = await parts.hotState.reserve({ ...request, elsewhere: used, ...together })
       const answer = toReservedUsage(outcome, allowed, request.reservationId, {
@@ -121,19 +139,19 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
  */
 class References {
   readonly #parts: UsageParts
-  readonly #query: ReserveQuery
+  readonly #counted: ReferenceQuery
   readonly #known = new Map<string, Reading>()
 
   constructor(parts: UsageParts, query: ReserveQuery) {
     this.#parts = parts
-    this.#query = query
+    this.#counted = { ...query, meterName: requestsMeterName }
   }
 
   async read(customerRef: string): Promise<Reading> {
     const known = this.#known.get(customerRef)
     const reading = await (known === undefined
-      ? readReference(this.#parts, this.#query, customerRef)
-      : rereadEntry(this.#parts, this.#query, known))
+      ? readReference(this.#parts, this.#counted, customerRef)
+      : rereadEntry(this.#parts, this.#counted, known))
     this.#known.set(customerRef, reading)
     return reading
   }
@@ -149,7 +167,8 @@ class References {
 /** Returns what to hold in the wallet of a plan that is paid from it. 'unpublished': a lost wallet is not published again yet. */
 async function creditsOf(
   parts: UsageParts,
-  { environment, providerId, unitsMicros, creditsHeldMax }: ReserveQuery,
+  { environment, providerId, creditsHeldMax }: ReserveQuery,
+  unitsMicros: bigint,
   { customerRef, credit }: Entitlement,
 ): Promise<CreditsToReserve | undefined | 'unpublished'> {
   if (credit === null) return undefined
@@ -158,29 +177,31 @@ async function creditsOf(
   return (await creditsToReserve(parts, name, dueMicros, creditsHeldMax)) ?? 'unpublished'
 }
 
+/** Returns the units of `requests` to hold, or undefined if the estimate names another meter. */
+function unitsOfRequests({ units, isEstimate }: UnitsToHold): bigint | undefined {
+  if (!isEstimate) return [...units.values()][0]
+  return units.size === 1 ? units.get(requestsMeterName) : undefined
+}
+
 type Allowed = Pick<Extract<ReservedUsage, { kind: 'decided' }>, 'entitlement' | 'allowedMicros'>
 
 function toReserveRequest(
   query: ReserveQuery,
+  unitsMicros: bigint,
   { allowedMicros: cap }: Allowed,
   { customerRef, at, view }: Reading,
   here: readonly Reading[],
   window: string,
 ): Omit<ReserveRequest, 'elsewhere'> {
-  const { environment, providerId, productRef, idempotencyKey = '' } = query
-  const place = { customerRef, productRef }
   return {
     at,
     document: view.document,
-    reservationId:
-      idempotencyKey === ''
-        ? randomReservationReference(place, randomBytes)
-        : keyedReservationReference(environment, providerId, place, idempotencyKey),
-    units: query.unitsMicros,
+    reservationId: reservationIdOf(query, customerRef),
+    units: unitsMicros,
     takes: 'all',
     ttlMs: query.ttlMs,
     subjects: here.map(({ at }) => at.subject),
-    series: query.meterName,
+    series: requestsMeterName,
     windowId: window,
     cap,
     minOffset: Math.max(...here.map(({ head }) => head)),
@@ -252,12 +273,14 @@ function decided(
   return { kind: 'decided', ...allowed, takenMicros: taken, creditMicros, reservation }
 }
 
+type Late = Parameters<typeof lagOf>[0]
+
 /** Pause before a reading that was too early is repeated. */
 const readAgainAfterMs = 2
 
 async function waitForLateReadings(
   { hotState, progress }: UsageParts,
-  readings: readonly Reading[],
+  readings: readonly Late[],
   waitMs: number,
   deadline: number,
 ): Promise<void> {

@@ -1,13 +1,12 @@
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { releaseReservation } from '@tollgate/domain/reservations/release-reservation'
-import { toReserveResponse } from '@tollgate/domain/reservations/reserve-response'
+import { unitsToHold } from '@tollgate/domain/reservations/units-to-hold'
+import { isHeld, toReserveResponse } from '@tollgate/domain/reservations/reserve-response'
 import { reserveUsage, type ReservedUsage } from '@tollgate/domain/reservations/reserve-usage'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
-import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
@@ -50,11 +49,12 @@ export class Reserver {
     inFlight.enter(1, 0)
     try {
       const reserved = await this.#reserve(holder, request)
-      if (reserved.kind === 'unknown') return { kind: 'unknown' }
+      // The control plane says what is wrong with an estimate.
+      if (reserved.kind === 'unknown' || reserved.kind === 'not-limited') return { kind: 'unknown' }
       if (reserved.kind === 'full') {
         throw new UnavailableError('Too many reservations are held', { code: 'reservations_full' })
       }
-      if (reserved.reservation !== undefined) {
+      if (isHeld(reserved)) {
         return { kind: 'answered', response: toReserveResponse(reserved, undefined) }
       }
       const offer = await readOffer(hotState, holder, request.productRef)
@@ -87,15 +87,13 @@ export class Reserver {
 
   #reserve(holder: KeyHolder, request: ReserveRequest): Promise<ReservedUsage> {
     const { nowMs, waitMs, reservationsMax, creditsHeldMax } = this.#parts
-    const { customerRef, productRef, idempotencyKey, reserve } = request
+    const { customerRef, productRef, meterName, idempotencyKey, reserve } = request
     return reserveUsage(this.#parts, {
       environment: holder.environment,
       providerId: holder.providerId,
       customerRef,
       productRef,
-      meterName: requestsMeterName,
-      // The schema accepts only numbers that are an exact number of micros.
-      unitsMicros: BigInt(microsFromNumber(reserve.units)!),
+      held: unitsToHold(reserve, meterName),
       ttlMs: reserve.ttlSeconds * 1000,
       idempotencyKey,
       nowMs: nowMs(),

@@ -35,7 +35,8 @@ function addReserve(request: LimitsRequest, { reserve, idempotencyKey }: Fields)
   }
   if (reserve === undefined) return true
   if (!isPlainObject(reserve)) return false
-  const { units, ttlSeconds } = reserve
+  const { units, estimate, ttlSeconds } = reserve
+  if (estimate !== undefined) return false
   if (!isPositiveQuantity(units) || !isReservationSeconds(ttlSeconds)) return false
   request.reserve = { units, ttlSeconds }
   return true

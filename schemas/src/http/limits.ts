@@ -1,15 +1,32 @@
 import { z } from 'zod'
-import { reservationSecondsMax } from '../limits.ts'
+import { heldMetersMax, reservationSecondsMax } from '../limits.ts'
 import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
 import { ignoring } from './known-names.ts'
 
 /* Schemas of `POST /v1/sdk/limits`. */
 
-export const reserveSchema = z.object({
-  units: positiveQuantity,
-  /** Seconds until the reservation expires. A service may be configured with a lower maximum. */
-  ttlSeconds: z.int().min(1).max(reservationSecondsMax),
-})
+export const reserveSchema = z
+  .object({
+    /** Units of the meter that the request names, or of `requests`. */
+    units: positiveQuantity.optional(),
+    /** Units by meter, for a call that uses several. Only for plans with charges. */
+    estimate: z
+      .record(requiredReference, positiveQuantity)
+      .refine((units) => isCountWithin(Object.keys(units).length), {
+        error: `Expected 1 to ${heldMetersMax} meters`,
+      })
+      .optional(),
+    /** Seconds until the reservation expires. A service may be configured with a lower maximum. */
+    ttlSeconds: z.int().min(1).max(reservationSecondsMax),
+  })
+  .refine(({ units, estimate }) => (units === undefined) !== (estimate === undefined), {
+    error: 'Exactly one of `units` and `estimate` is required',
+    path: ['units'],
+  })
+
+function isCountWithin(count: number): boolean {
+  return count >= 1 && count <= heldMetersMax
+}
 
 /** A client may name the plan that it expects. The response does not depend on it. */
 export const limitsRequestSchema = ignoring(
@@ -69,6 +86,7 @@ export type LimitsBalance = z.infer<typeof limitsBalanceSchema>
 
 export const reservationSchema = z.object({
   id: z.string(),
+  /** Units of the meter that the request named, or of the first one of its estimate. */
   units: z.number(),
   /** Time of the expiry in ISO 8601. */
   expiresAt: z.string(),

@@ -1,0 +1,296 @@
+import { bucketRangeAt, bucketSpecOf } from '@tollgate/platform/hot-state/bucket-windows'
+import { sumSince } from '@tollgate/platform/hot-state/buckets'
+import type { EntryAddress, EntrySeriesView } from '@tollgate/platform/hot-state/hot-state'
+import type {
+  FurtherCap,
+  ReserveOutcome,
+  ReserveRequest,
+} from '@tollgate/platform/hot-state/reservations'
+import type { Environment } from '@tollgate/schemas/environment'
+import type {
+  EntitledCharge,
+  LimitWindow,
+  PublishedOffer,
+} from '@tollgate/schemas/hot-state/documents'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
+import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { usageTopic } from '@tollgate/schemas/topics'
+import { highestRatePicos } from '../entitlements/charge-debits.ts'
+import {
+  answerChargeCheck,
+  capOfCharge,
+  unitsLeft,
+  type ChargedEntitlement,
+  type LimitState,
+} from '../entitlements/charge-limits.ts'
+import { isBehind } from '../entitlements/counted-usage-reader.ts'
+import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
+import { isBucketed } from '../entitlements/entitled-limits.ts'
+import type { UsageParts } from '../entitlements/usage-query.ts'
+import { spendableMicros } from '../wallet/read-wallet.ts'
+import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
+import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
+
+/* Reservations of plans with charges: units of one or several meters, under every cap that applies to them. */
+
+export type ChargesQuery = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly productRef: string
+  readonly idempotencyKey: string | undefined
+  readonly held: UnitsToHold
+  readonly ttlMs: number
+  readonly nowMs: number
+  readonly reservationsMax: number
+  readonly creditsHeldMax: number
+}
+
+export type ChargedPurchase = {
+  readonly entitlement: ChargedEntitlement
+  readonly period: EntitledPeriod
+}
+
+export type ReservedCharges = {
+  readonly kind: 'charged'
+  readonly isHeld: boolean
+  /** Returns the response. `offer` is read only for a refusal. */
+  readonly answer: (offer: PublishedOffer | undefined) => LimitsResponse
+}
+
+/** The counters of one reference of the customer, and how far they must be. */
+export type SeriesReading = {
+  readonly at: EntryAddress
+  readonly head: number
+  readonly view: EntrySeriesView
+}
+
+/**
+ * Reserves units of meters, or returns the readings that come too early to decide ('late'). The rules of `reserveUsage` apply:
+ * counts of other partitions are read first, and one atomic step checks every cap and the wallet. It reserves all units or none.
+ */
+export async function reserveCharges(
+  parts: UsageParts,
+  query: ChargesQuery,
+  charged: ChargedPurchase,
+): Promise<ReservedCharges | { kind: 'full' } | { kind: 'late'; readings: SeriesReading[] }> {
+  const { entitlement } = charged
+  const readings = await Promise.all(
+    entitlement.customerRefs.map((reference) => readSeries(parts, query, reference)),
+  )
+  const own = readings[entitlement.customerRefs.indexOf(entitlement.customerRef)]!
+  const elsewhere = readings.filter(({ at }) => at.partition !== own.at.partition)
+  const credits = await creditsOf(parts, query, entitlement)
+  if (credits === 'unpublished' || elsewhere.some(isBehind)) return { kind: 'late', readings }
+  const caps = capsOf(query, charged, elsewhere)
+  const here = readings.filter((reading) => !elsewhere.includes(reading))
+  const request = requestOf(query, charged, caps, own, here, elsewhere)
+  const together = credits === undefined ? {} : { together: credits.request }
+  const outcome = await parts.hotState.reserve({ ...request, ...together })
+  if (outcome.kind === 'behind') return { kind: 'late', readings }
+  if (outcome.kind === 'full') return { kind: 'full' }
+  return decidedBy(query, charged, caps, outcome, {
+    reservationId: request.reservationId,
+    grantedMicros: credits?.grantedMicros ?? 0n,
+  })
+}
+
+async function readSeries(
+  { log, hotState }: UsageParts,
+  { environment, providerId, productRef, held }: ChargesQuery,
+  customerRef: string,
+): Promise<SeriesReading> {
+  const topic = usageTopic(environment)
+  const subject = subjectKey(providerId, customerRef)
+  const partition = partitionOf(subject, log.partitionCount(topic))
+  const at = { space: environment, partition, subject, scope: productRef }
+  // The head is read first. Records that are acknowledged after this line need not be included.
+  const head = log.head(topic, partition)
+  const view = hotState.readEntrySeries(at, [...held.units.keys()])
+  const [headThen, viewThen] = await Promise.all([head, view])
+  return { at, head: headThen, view: viewThen }
+}
+
+/** One limit of the meters that are held. `cap` is undefined for a charge without a cap. */
+type HeldLimit = Pick<LimitState, 'key' | 'meterName' | 'charge' | 'resetsAtSecond'> & {
+  readonly cap: FurtherCap | undefined
+}
+
+function capsOf(
+  { held, nowMs }: ChargesQuery,
+  { entitlement, period }: ChargedPurchase,
+  elsewhere: readonly SeriesReading[],
+): HeldLimit[] {
+  const nowSecond = Math.floor(nowMs / 1000)
+  const isHeld = ({ meterName }: { readonly meterName: string }): boolean =>
+    held.units.has(meterName)
+  const capIn = (window: LimitWindow, series: string, cap: bigint): FurtherCap => {
+    const within = withinOf(window, entitlement, period, nowSecond)
+    return { series, cap, within, elsewhere: usedIn(elsewhere, series, window, within) }
+  }
+  const ofCharges = entitlement.charges.filter(isHeld).map((charge): HeldLimit => {
+    const { key, meterName } = charge
+    const cap = capOfCharge(charge, entitlement, period)
+    const capped = cap === null ? undefined : capIn({ kind: 'period' }, meterName, cap)
+    return { key, meterName, charge, cap: capped, resetsAtSecond: period.endSecond }
+  })
+  const ofPlan = (entitlement.limits ?? []).filter(isHeld).map((limit): HeldLimit => {
+    const { key, meterName, window } = limit
+    const resetsAtSecond = isBucketed(window)
+      ? bucketRangeAt(window, nowSecond).endSecond
+      : period.endSecond
+    return { key, meterName, cap: capIn(window, meterName, BigInt(limit.cap)), resetsAtSecond }
+  })
+  return [...ofCharges, ...ofPlan]
+}
+
+function withinOf(
+  window: LimitWindow,
+  entitlement: ChargedEntitlement,
+  period: EntitledPeriod,
+  nowSecond: number,
+): FurtherCap['within'] {
+  if (!isBucketed(window)) return { windowId: windowOfPeriod(entitlement, period.startSecond) }
+  const { id: _id, ...form } = bucketSpecOf(window)
+  return { form, fromBucket: bucketRangeAt(window, nowSecond).fromBucket }
+}
+
+function usedIn(
+  readings: readonly SeriesReading[],
+  series: string,
+  window: LimitWindow,
+  within: FurtherCap['within'],
+): bigint {
+  let used = 0n
+  for (const { view } of readings) {
+    const counters = view.series.get(series)
+    if ('windowId' in within) used += counters?.amounts.get(within.windowId) ?? 0n
+    else if (isBucketed(window)) {
+      used += sumSince(counters?.buckets?.get(bucketSpecOf(window).id), within.fromBucket)
+    }
+  }
+  return used
+}
+
+function requestOf(
+  query: ChargesQuery,
+  { entitlement, period }: ChargedPurchase,
+  limits: readonly HeldLimit[],
+  own: SeriesReading,
+  here: readonly SeriesReading[],
+  elsewhere: readonly SeriesReading[],
+): ReserveRequest {
+  const [[series, units], ...further] = [...query.held.units] as [
+    [string, bigint],
+    ...[string, bigint][],
+  ]
+  const appliedOffsets = new Map<number, number>()
+  for (const { at, view } of elsewhere) {
+    const offset = appliedOffsets.get(at.partition) ?? view.appliedOffset
+    appliedOffsets.set(at.partition, Math.min(offset, view.appliedOffset))
+  }
+  return {
+    at: own.at,
+    document: own.view.document,
+    reservationId: reservationIdOf(query, entitlement.customerRef),
+    units,
+    takes: 'all',
+    ttlMs: query.ttlMs,
+    subjects: here.map(({ at }) => at.subject),
+    series,
+    windowId: windowOfPeriod(entitlement, period.startSecond),
+    cap: null,
+    bySeries: {
+      furtherUnits: new Map(further),
+      furtherCaps: limits.flatMap(({ cap }) => (cap === undefined ? [] : [cap])),
+    },
+    minOffset: Math.max(...here.map(({ head }) => head)),
+    isReservedFirst: false,
+    elsewhere: { amount: 0n, appliedOffsets },
+    reservationsMax: query.reservationsMax,
+  }
+}
+
+/** Returns what to hold in the wallet, at the highest rates, since nobody knows yet which rates the call will have. */
+async function creditsOf(
+  parts: UsageParts,
+  { environment, providerId, held, creditsHeldMax }: ChargesQuery,
+  { customerRef, credit, charges }: ChargedEntitlement,
+): Promise<CreditsToReserve | undefined | 'unpublished'> {
+  const dueMicros = mostCredits(charges, held)
+  if (credit === null || dueMicros === 0n) return undefined
+  const name = { environment, providerId, customerRef }
+  return (await creditsToReserve(parts, name, dueMicros, creditsHeldMax)) ?? 'unpublished'
+}
+
+const attosPerMicro = 1_000_000_000_000n
+
+/** Returns the most that the units can cost, in 10^-6 credits, rounded up. */
+function mostCredits(charges: readonly EntitledCharge[], { units }: UnitsToHold): bigint {
+  let attos = 0n
+  for (const { meterName, debit } of charges) {
+    if (debit !== undefined) attos += (units.get(meterName) ?? 0n) * highestRatePicos(debit)
+  }
+  return (attos + attosPerMicro - 1n) / attosPerMicro
+}
+
+type Decision = Extract<ReserveOutcome, { kind: 'admitted' | 'denied' }>
+
+function decidedBy(
+  { held, nowMs }: ChargesQuery,
+  charged: ChargedPurchase,
+  limits: readonly HeldLimit[],
+  outcome: Decision,
+  { reservationId, grantedMicros }: { reservationId: string; grantedMicros: bigint },
+): ReservedCharges {
+  const isHeld = outcome.kind === 'admitted'
+  const { takenTogether } = outcome
+  const creditMicros =
+    takenTogether === undefined
+      ? 0n
+      : spendableMicros({ grantedMicros, spentMicros: takenTogether.used + takenTogether.reserved })
+  const states = statesOf(limits, held, outcome, isHeld)
+  const [meterName] = held.isEstimate ? [undefined] : held.units.keys()
+  return {
+    kind: 'charged',
+    isHeld,
+    answer: (offer) => {
+      const response = answerChargeCheck({
+        ...{ ...charged, nowSecond: Math.floor(nowMs / 1000), meterName, usedByMeter: new Map() },
+        ...{ creditMicros, states, isDetailed: false, offer },
+      })
+      if (!isHeld) return response
+      const { units, expiresAtMs } = outcome
+      const expiresAt = new Date(expiresAtMs).toISOString()
+      const reservation = { id: reservationId, units: numberFromMicros(units), expiresAt }
+      return { ...response, reservation }
+    },
+  }
+}
+
+function statesOf(
+  limits: readonly HeldLimit[],
+  { units }: UnitsToHold,
+  { taken }: Decision,
+  isHeld: boolean,
+): LimitState[] {
+  let next = 0
+  const states = limits.map(({ key, meterName, charge, cap, resetsAtSecond }): LimitState => {
+    const named = { key, meterName, ...(charge === undefined ? {} : { charge }) }
+    if (cap === undefined) {
+      const open = { capMicros: null, usedMicros: 0n, remaining: null, blocks: null }
+      return { ...named, ...open, resetsAtSecond: undefined }
+    }
+    const { used, reserved } = taken.further![next++]!
+    const usedMicros = used + reserved + cap.elsewhere
+    const isFull = !isHeld && usedMicros + units.get(meterName)! > cap.cap
+    const remaining = unitsLeft(cap.cap, usedMicros)
+    const blocks = isFull ? 'cap' : null
+    return { ...named, capMicros: cap.cap, usedMicros, remaining, blocks, resetsAtSecond }
+  })
+  if (isHeld || states.some(({ blocks }) => blocks !== null)) return states
+  // No cap refused, so the wallet did.
+  return states.map((state) =>
+    state.charge?.debit === undefined ? state : { ...state, remaining: 0, blocks: 'credits' },
+  )
+}
