@@ -20,7 +20,7 @@ const windowArbitrary: fc.Arbitrary<BucketWindow> = fc.oneof(
       fc.constantFrom(60, 61, 99, 100, 101, 199, 200, 3_600, 18_000, 86_400, rollingSecondsMax),
     )
     .map((seconds) => ({ kind: 'rolling' as const, seconds })),
-  fc.constantFrom('hour', 'day', 'week', 'month').map((kind) => ({ kind }) as BucketWindow),
+  fc.constantFrom('hour', 'day', 'week', 'month').map((kind): BucketWindow => ({ kind })),
 )
 
 /** Sums as a naive reader does that keeps every event. */
@@ -46,7 +46,12 @@ describe('windows of buckets', () => {
       fc.property(
         windowArbitrary,
         fc.integer({ min: around, max: around + 40 * 86_400 }),
-        fc.array(fc.record({ back: fc.double({ min: -0.01, max: 2, noNaN: true }), amount: fc.bigInt(1n, 1_000n) })),
+        fc.array(
+          fc.record({
+            back: fc.double({ min: -0.01, max: 2, noNaN: true }),
+            amount: fc.bigInt(1n, 1_000n),
+          }),
+        ),
         (window, now, uses) => {
           const { fromBucket, startSecond, endSecond } = bucketRangeAt(window, now)
           const length = endSecond - startSecond

@@ -14,8 +14,8 @@ export function readBuckets(fields: readonly string[], listed: readonly string[]
     if (field[start] !== 'b') continue
     const numberAt = field.lastIndexOf('/') + 1
     const form = field.slice(start + 1, numberAt - 1)
-    let buckets = forms.get(form)
-    if (buckets === undefined) forms.set(form, (buckets = new Map()))
+    const buckets = forms.get(form) ?? new Map<number, bigint>()
+    forms.set(form, buckets)
     const number = Number(field.slice(numberAt))
     const value = fields[at + 1]!
     const amount = isHigh ? joinAmount('0', value) : BigInt(value)
