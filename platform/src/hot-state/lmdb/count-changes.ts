@@ -203,7 +203,7 @@ export class CountChanges {
       let list = buckets.get(form.name)
       if (list === undefined) {
         const key = bucketKey(this.#counts, subject.part, scopePart, seriesPart, form.name)
-        list = new BucketList(this.#store, key, form, this.#nowSecond)
+        list = new BucketList(key, form, this.#nowSecond)
         buckets.set(form.name, list)
       }
       list.add(second, amount)

@@ -25,7 +25,7 @@ end
 local function addToWindows(entries, kind, series, second, amount)
   local isCounted = false
   for _, entry in ipairs(entries) do
-    local id = entry.windows and fittingWindow(entry.name, entry.windows, second)
+    local id = entry.windows and fittingWindow(entry.name, entry.windows, entry.start, second)
     if id then
       isCounted = true
       addToCounter(entry.name, series, kind .. id, amount)
@@ -35,11 +35,13 @@ local function addToWindows(entries, kind, series, second, amount)
 end
 
 -- Reads the forms of the entries. Returns whether there are any.
+local noForms = {}
 local function openForms(entries)
   local hasForms = false
   for _, entry in ipairs(entries) do
-    entry.forms = entry.windows and windowsStart(entry.windows) > windowsAt and formsIn(entry.windows) or {}
-    hasForms = hasForms or #entry.forms > 0
+    entry.start = entry.windows and windowsStart(entry.windows) or windowsAt
+    entry.forms = entry.start > windowsAt and formsIn(entry.windows) or noForms
+    hasForms = hasForms or entry.start > windowsAt
   end
   return hasForms
 end
