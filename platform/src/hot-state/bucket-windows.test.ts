@@ -15,7 +15,7 @@ const windowArbitrary: fc.Arbitrary<BucketWindow> = fc.oneof(
       fc.constantFrom(60, 61, 99, 100, 101, 199, 200, 3_600, 18_000, 86_400, rollingSecondsMax),
     )
     .map((seconds) => ({ kind: 'rolling' as const, seconds })),
-  fc.constantFrom('hour', 'day', 'week', 'month').map((kind) => ({ kind }) as BucketWindow),
+  fc.constantFrom('hour', 'day', 'week', 'month').map((kind): BucketWindow => ({ kind })),
 )
 
 /** Sums as a naive reader does that keeps every event. */

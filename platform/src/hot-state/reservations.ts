@@ -128,8 +128,7 @@ export type FurtherCap = {
   /** In millionths of a unit. */
   readonly cap: bigint
   readonly within:
-    | { readonly windowId: string }
-    | { readonly form: BucketForm; readonly fromBucket: number }
+    { readonly windowId: string } | { readonly form: BucketForm; readonly fromBucket: number }
   /** Usage in other partitions that counts against this cap, in millionths of a unit. */
   readonly elsewhere: bigint
 }

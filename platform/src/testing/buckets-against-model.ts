@@ -48,7 +48,13 @@ export function describeBucketsAgainstModel(hotState: () => HotState): void {
     const applySome = async () => {
       const increments = Array.from({ length: 60 }, (_, n): Increment => {
         const second = now - ((n * 7919 + fence) % 100) * 600
-        return { subject: 'ada', scope: n % 2 === 0 ? 'a' : '', series: 'calls', second, amount: 1n }
+        return {
+          subject: 'ada',
+          scope: n % 2 === 0 ? 'a' : '',
+          series: 'calls',
+          second,
+          amount: 1n,
+        }
       })
       const batch = { space: at.space, partition, marks: [], increments }
       await hot.apply({ ...batch, expectedOffset: fence, nextOffset: fence + 60 })
@@ -171,7 +177,9 @@ async function take(step: Step, run: Run): Promise<void> {
     case 'restore': {
       if (run.restoring === undefined) return
       const spans = step.spans.map(({ ago, length, ...use }): Span => {
-        return { ...use, fromSecond: now - ago, lastSecond: now - ago + length }
+        const fromSecond = now - ago
+        const lastSecond = Math.min(fromSecond + length, now + 4 * hour)
+        return { ...use, fromSecond, lastSecond }
       })
       await restore(run, run.restoring, spans)
       return

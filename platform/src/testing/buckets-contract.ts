@@ -153,7 +153,10 @@ export function describeBuckets(under: () => HotStateUnderTest): void {
       for (let n = 0; n < 5; n += 1) {
         await count(hot(), [use(now, large), use(now, large), use(now - day, -large)])
       }
-      expect(await bucketsOf()).toEqual({ [dayOf(now)]: 10n * large, [dayOf(now - day)]: -5n * large })
+      expect(await bucketsOf()).toEqual({
+        [dayOf(now)]: 10n * large,
+        [dayOf(now - day)]: -5n * large,
+      })
     })
 
     it('are published in batches with other entries', async () => {
@@ -165,7 +168,10 @@ export function describeBuckets(under: () => HotStateUnderTest): void {
           return n % 2 === 0 ? { ...entry, buckets: [daily] } : entry
         })
         await hot().putEntries(space, partition, entries)
-        await count(hot(), names.map((subject) => ({ ...use(now, 3n), subject })))
+        await count(
+          hot(),
+          names.map((subject) => ({ ...use(now, 3n), subject })),
+        )
       }
       for (const [n, subject] of names.entries()) {
         const expected = n % 2 === 0 ? { [dayOf(now)]: 6n } : {}

@@ -55,7 +55,8 @@ export function describeReservedBySeries(under: () => HotStateUnderTest): void {
     furtherCaps: readonly FurtherCap[],
     more: Partial<ReserveRequest> = {},
   ) => {
-    const [[series, own], ...others] = Object.entries(units) as [[string, bigint]]
+    const [first, ...others] = Object.entries(units)
+    const [series, own] = first!
     const bySeries = { furtherUnits: new Map(others), furtherCaps }
     return hot().reserve(request(id, { units: own, series, bySeries, ...more }))
   }

@@ -25,21 +25,35 @@ export class BucketList {
   readonly #key: Buffer
   readonly #form: BucketForm
   readonly #nowSecond: number
-  #bytes: Buffer
-  #isStored: boolean
+  /** Amounts to add, by bucket. They are added at the end, because changing the stored bytes costs more than a sum. */
+  readonly #sums = new Map<number, bigint>()
+  #bytes: Buffer = noBuckets
 
-  constructor(store: LmdbStore, key: Buffer, form: BucketForm, nowSecond: number) {
-    const stored = store.getBinary(key)
+  constructor(key: Buffer, form: BucketForm, nowSecond: number) {
     this.#key = key
     this.#form = form
     this.#nowSecond = nowSecond
-    this.#bytes = stored ?? noBuckets
-    this.#isStored = stored !== undefined
   }
 
   add(second: number, amount: bigint): void {
     const bucket = bucketToAddTo(this.#form, second, this.#nowSecond)
-    if (bucket === undefined) return
+    if (bucket !== undefined) this.#sums.set(bucket, (this.#sums.get(bucket) ?? 0n) + amount)
+  }
+
+  /** Adds the amounts to the stored buckets, and stores those that are kept. */
+  write(store: LmdbStore): void {
+    const stored = store.getBinary(this.#key)
+    this.#bytes = stored ?? noBuckets
+    for (const [bucket, amount] of this.#sums) this.#addTo(bucket, amount)
+    const oldest = oldestKeptBucket(this.#form, this.#nowSecond)
+    let from = 0
+    while (from < this.#bytes.length && readTimePart(this.#bytes, from) < oldest) from += itemBytes
+    const kept = this.#bytes.subarray(from)
+    if (kept.length > 0) store.putSync(this.#key, kept)
+    else if (stored !== undefined) store.removeSync(this.#key)
+  }
+
+  #addTo(bucket: number, amount: bigint): void {
     let at = this.#bytes.length
     while (at > 0 && this.#bucketBefore(at) > bucket) at -= itemBytes
     if (at > 0 && this.#bucketBefore(at) === bucket) {
@@ -48,16 +62,6 @@ export class BucketList {
     } else {
       this.#insert(at, bucket, amount)
     }
-  }
-
-  /** Stores the buckets that are kept. */
-  write(store: LmdbStore): void {
-    const oldest = oldestKeptBucket(this.#form, this.#nowSecond)
-    let from = 0
-    while (from < this.#bytes.length && readTimePart(this.#bytes, from) < oldest) from += itemBytes
-    const kept = this.#bytes.subarray(from)
-    if (kept.length > 0) store.putSync(this.#key, kept)
-    else if (this.#isStored) store.removeSync(this.#key)
   }
 
   #bucketBefore(at: number): number {

@@ -30,7 +30,7 @@ type SeriesChanges = {
   counter: { readonly key: Buffer; readonly amounts: Counter } | undefined
   readonly slots: Map<number, { readonly key: Buffer; bytes: Buffer }>
   /** By name of the form. */
-  readonly buckets: Map<string, BucketList>
+  buckets: Map<string, BucketList> | undefined
 }
 
 const noSlots = Buffer.alloc(0)
@@ -125,6 +125,7 @@ export class CountChanges {
           if (counter !== undefined)
             this.#store.putSync(counter.key, encodeCounter(counter.amounts))
           for (const { key, bytes } of slots.values()) this.#store.putSync(key, bytes)
+          if (buckets === undefined) continue
           for (const list of buckets.values()) list.write(this.#store)
         }
       }
@@ -156,7 +157,7 @@ export class CountChanges {
         seriesPart: textPart(series),
         counter: undefined,
         slots: new Map(),
-        buckets: new Map(),
+        buckets: undefined,
       }
       ofScope.set(series, changes)
     }
@@ -196,11 +197,13 @@ export class CountChanges {
   ): void {
     for (const form of forms) {
       if (isWaiting && second >= form.filledTo) continue
-      const { scopePart, seriesPart, buckets } = this.#series(subject, scope, series)
+      const changes = this.#series(subject, scope, series)
+      const { scopePart, seriesPart } = changes
+      const buckets = (changes.buckets ??= new Map<string, BucketList>())
       let list = buckets.get(form.name)
       if (list === undefined) {
         const key = bucketKey(this.#counts, subject.part, scopePart, seriesPart, form.name)
-        list = new BucketList(this.#store, key, form, this.#nowSecond)
+        list = new BucketList(key, form, this.#nowSecond)
         buckets.set(form.name, list)
       }
       list.add(second, amount)

@@ -1,4 +1,5 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { BucketAmounts } from '../buckets.ts'
 import type { EntryAddress, EntrySeriesView, EntryView, SeriesView } from '../hot-state.ts'
 import type { StoredForm } from './bucket-forms.ts'
 import { bucketKey, decodeBuckets } from './bucket-list.ts'
@@ -62,34 +63,47 @@ export class EntryReader {
     const entry = this.#entry(at)
     const document = this.#documentOf(entry)
     const { fence, inUse } = readCountsInUse(this.#store.getBinaryFast(entry.headKey))
-    return { document, ...this.#series(entry, at, inUse, series), appliedOffset: fence }
+    const amounts = this.#amounts(entry, at, inUse, series)
+    const view = { document, amounts, appliedOffset: fence }
+    const buckets = this.#buckets(entry.forms, at, inUse, series)
+    return buckets === undefined ? view : { ...view, buckets }
   }
 
   seriesView(at: EntryAddress, names: readonly string[]): EntrySeriesView {
     const entry = this.#entry(at)
     const document = this.#documentOf(entry)
     const { fence, inUse } = readCountsInUse(this.#store.getBinaryFast(entry.headKey))
-    const series = new Map(names.map((name) => [name, this.#series(entry, at, inUse, name)]))
+    const series = new Map<string, SeriesView>()
+    for (const name of names) {
+      const amounts = this.#amounts(entry, at, inUse, name)
+      const buckets = this.#buckets(entry.forms, at, inUse, name)
+      series.set(name, buckets === undefined ? { amounts } : { amounts, buckets })
+    }
     return { document, series, appliedOffset: fence }
   }
 
-  #series(entry: KnownEntry, at: EntryAddress, counts: number, series: string): SeriesView {
+  #amounts(
+    entry: KnownEntry,
+    at: EntryAddress,
+    counts: number,
+    series: string,
+  ): Map<string, bigint> {
     const stored = this.#store.getBinary(counterKeyOf(entry, at, counts, series))
     const amounts = new Map<string, bigint>()
     for (const [id, { scoped, unscoped }] of decodeCounter(stored && Buffer.from(stored))) {
       if (!isAside(id)) amounts.set(id, scoped + unscoped)
     }
-    if (entry.forms.length === 0) return { amounts }
-    const buckets = this.#buckets(entry.forms, at, counts, series)
-    return buckets.size === 0 ? { amounts } : { amounts, buckets }
+    return amounts
   }
 
+  /** Returns the buckets of the listed forms, or undefined if there are none. */
   #buckets(
     forms: readonly StoredForm[],
     at: EntryAddress,
     counts: number,
     series: string,
-  ): Map<string, ReadonlyMap<number, bigint>> {
+  ): BucketAmounts | undefined {
+    if (forms.length === 0) return undefined
     const buckets = new Map<string, ReadonlyMap<number, bigint>>()
     const countsOf = countsPart(partitionPart(at.space, at.partition), counts)
     const names = [at.subject, at.scope, series].map(textPart) as [Buffer, Buffer, Buffer]
@@ -99,7 +113,7 @@ export class EntryReader {
       const amounts = decodeBuckets(Buffer.from(stored))
       for (const id of ids) buckets.set(id, amounts)
     }
-    return buckets
+    return buckets.size === 0 ? undefined : buckets
   }
 
   #documentOf(entry: KnownEntry): string | undefined {

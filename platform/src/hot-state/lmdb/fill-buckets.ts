@@ -49,7 +49,7 @@ function foldInto(
   const listOf = (series: Buffer, form: StoredForm): BucketList => {
     const key = bucketKey(counts, subject, scope, series, form.name)
     const name = key.toString('latin1')
-    const list = lists.get(name) ?? new BucketList(store, key, form, nowSecond)
+    const list = lists.get(name) ?? new BucketList(key, form, nowSecond)
     lists.set(name, list)
     return list
   }

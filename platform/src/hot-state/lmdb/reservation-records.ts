@@ -100,14 +100,16 @@ export function writePlace(
     record.lastExpiryMs = neededUntilMs
     store.putSync(endKey(place, record.lastExpiryMs), place.names)
   }
-  const stored: StoredPlace = [
+  const plain = [
     record.reserved.toString(),
     record.keptTotal,
     [...record.countedElsewhere],
     record.lastExpiryMs,
     record.wholeAtOpening,
-    ...(record.reservedBySeries.size === 0 ? [] : [encodeUnits(record.reservedBySeries)]),
-  ]
+  ] as const
+  const { reservedBySeries } = record
+  const stored: StoredPlace =
+    reservedBySeries.size === 0 ? plain : [...plain, encodeUnits(reservedBySeries)]
   store.putSync(placeKey(place), Buffer.from(JSON.stringify(stored)))
 }
 
@@ -155,10 +157,7 @@ export function unitsOn(
 }
 
 /** Returns the reserved units of a place that count against caps on this series. */
-export function reservedOn(
-  { reserved, reservedBySeries }: PlaceRecord,
-  series: string,
-): bigint {
+export function reservedOn({ reserved, reservedBySeries }: PlaceRecord, series: string): bigint {
   return reserved + (reservedBySeries.get(series) ?? 0n)
 }
 

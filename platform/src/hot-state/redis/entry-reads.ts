@@ -3,8 +3,11 @@ import { readAmounts } from './amount-format.ts'
 import { readBuckets } from './bucket-format.ts'
 import { TurnReads } from './turn-reads.ts'
 
-/** Runs the script for entries, given as its arguments. `countersTotal` is the number of counters among them. */
-type RunScript = (
+/** Runs the script for the names of an entry and of a counter per read. */
+type RunScript = (partition: string, names: readonly string[]) => Promise<unknown>
+
+/** Runs the script for entries with a number of counters each. `countersTotal` is the sum of these numbers. */
+type RunSeriesScript = (
   partition: string,
   args: readonly string[],
   countersTotal: number,
@@ -14,53 +17,45 @@ type Views = readonly (string | null | readonly string[])[]
 
 const entriesPerCallMax = 200
 
-/** Batched reads of entries, each with the counters of one or several series. */
-export class EntryReads {
-  readonly #reads: TurnReads<Omit<EntrySeriesView, 'series'> & { readonly series: SeriesView[] }>
+/** Entries with several series have more to read each. */
+const seriesEntriesPerCallMax = 50
 
-  constructor(run: RunScript) {
-    this.#reads = new TurnReads(async (partition, reads) => {
-      const args = reads.flatMap(([name, ...counters]) => [
-        name!,
-        `${counters.length}`,
-        ...counters,
-      ])
-      const countersTotal = args.length - 2 * reads.length
-      const [fence, views] = (await run(partition, args, countersTotal)) as [string, Views]
-      const appliedOffset = Number(fence)
-      let at = 0
-      return reads.map(([, ...counters]) => {
-        const document = (views[at++] as string | null) ?? undefined
-        const series = counters.map(() => {
-          const [fields, listed] = [views[at++], views[at++]]
-          return seriesView(fields as readonly string[], listed as readonly string[] | null)
-        })
-        return { document, series, appliedOffset }
-      })
-    }, entriesPerCallMax)
-  }
-
-  /** Reads the entry of this name with the counter of this name. */
-  async readOne(partition: string, name: string, counter: string): Promise<EntryView> {
-    const { document, series, appliedOffset } = await this.#reads.read(partition, name, counter)
-    return { document, ...series[0]!, appliedOffset }
-  }
-
-  /** Reads the entry of this name with counters, given by series and by their names. */
-  async readAll(
-    partition: string,
-    name: string,
-    counters: ReadonlyMap<string, string>,
-  ): Promise<EntrySeriesView> {
-    const view = await this.#reads.read(partition, name, ...counters.values())
-    const series = new Map([...counters.keys()].map((each, index) => [each, view.series[index]!]))
-    return { ...view, series }
-  }
+/** Creates batched reads of an entry by its name and the name of a counter. */
+export function createEntryReads(run: RunScript): TurnReads<EntryView> {
+  return new TurnReads<EntryView>(async (partition, reads) => {
+    const [fence, views] = (await run(partition, reads.flat())) as [string, Views]
+    const appliedOffset = Number(fence)
+    return reads.map((_, index) => {
+      const document = views[2 * index] as string | null
+      const counter = views[2 * index + 1] as string[]
+      return { document: document ?? undefined, ...seriesView(counter), appliedOffset }
+    })
+  }, entriesPerCallMax)
 }
 
-function seriesView(fields: readonly string[], listed: readonly string[] | null): SeriesView {
+/** An entry with its counters, in the order of their names in the read. */
+type CountersView = Omit<EntrySeriesView, 'series'> & { readonly counters: readonly SeriesView[] }
+
+/** Creates batched reads of an entry by its name and the names of counters. */
+export function createSeriesReads(run: RunSeriesScript): TurnReads<CountersView> {
+  return new TurnReads<CountersView>(async (partition, reads) => {
+    const args = reads.flatMap(([name, ...counters]) => [name!, `${counters.length}`, ...counters])
+    const countersTotal = args.length - 2 * reads.length
+    const [fence, views] = (await run(partition, args, countersTotal)) as [string, Views]
+    const appliedOffset = Number(fence)
+    let at = 0
+    return reads.map(([, ...counters]) => {
+      const document = views[at++] as string | null
+      const read = counters.map(() => seriesView(views[at++] as readonly string[]))
+      return { document: document ?? undefined, counters: read, appliedOffset }
+    })
+  }, seriesEntriesPerCallMax)
+}
+
+function seriesView(fields: readonly string[]): SeriesView {
   const amounts = readAmounts(fields)
-  if (listed === null) return { amounts }
-  const buckets = readBuckets(fields, listed)
+  // The listed bucket specs, if there are any, come last.
+  if (fields.at(-2)?.startsWith('l') !== true) return { amounts }
+  const buckets = readBuckets(fields)
   return buckets.size === 0 ? { amounts } : { amounts, buckets }
 }

@@ -38,7 +38,7 @@ import {
   type RedisTls,
 } from './connect.ts'
 import { createDocumentReads } from './document-reads.ts'
-import { EntryReads } from './entry-reads.ts'
+import { createEntryReads, createSeriesReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { slotOf } from './hash-slot.ts'
 import { readIncarnation } from './incarnation.ts'
@@ -54,7 +54,7 @@ import { claimMarksScript, readMarksScript } from './scripts/mark.ts'
 import { putEntryScript } from './scripts/put-entry.ts'
 import { putPlainEntriesScript } from './scripts/put-plain-entries.ts'
 import { readDocumentsScript } from './scripts/read-documents.ts'
-import { readEntriesScript } from './scripts/read-entries.ts'
+import { readEntriesScript, readSeriesScript } from './scripts/read-entries.ts'
 import { readTakenScript } from './scripts/read-taken.ts'
 import { beginRestoreScript, finishRestoreScript, restoreScript } from './scripts/restore.ts'
 import type { Script } from './scripts/script.ts'
@@ -117,7 +117,8 @@ class RedisHotState implements HotState {
   readonly #names: HotNames
   readonly #foldedMinutesMax: number
   readonly #listener: ApplyListener
-  readonly #reads: EntryReads
+  readonly #reads: TurnReads<EntryView>
+  readonly #seriesReads: ReturnType<typeof createSeriesReads>
   readonly #taken: TakenReads
   readonly #documents: TurnReads<string | null>
   readonly #sweeper = new Sweeper()
@@ -130,8 +131,11 @@ class RedisHotState implements HotState {
     this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic) =>
       names.acknowledgedHeads(topic),
     )
-    this.#reads = new EntryReads((partition, args, countersTotal) =>
-      this.#calls.run(readEntriesScript, keysOf(partition), args, countersTotal),
+    this.#reads = createEntryReads((partition, args) =>
+      this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
+    )
+    this.#seriesReads = createSeriesReads((partition, args, countersTotal) =>
+      this.#calls.run(readSeriesScript, keysOf(partition), args, countersTotal),
     )
     this.#taken = new TakenReads((partition, args) =>
       this.#calls.run(readTakenScript, keysOf(partition), args, args.length / 5),
@@ -201,13 +205,16 @@ class RedisHotState implements HotState {
 
   async readEntry(at: EntryAddress, series: string): Promise<EntryView> {
     const name = entryName(at)
-    return await this.#reads.readOne(this.#head(at), name, name + namePart(series))
+    return await this.#reads.read(this.#head(at), name, name + namePart(series))
   }
 
   async readEntrySeries(at: EntryAddress, series: readonly string[]): Promise<EntrySeriesView> {
     const name = entryName(at)
-    const counters = new Map(series.map((each) => [each, name + namePart(each)]))
-    return await this.#reads.readAll(this.#head(at), name, counters)
+    const counters = series.map((each) => name + namePart(each))
+    const view = await this.#seriesReads.read(this.#head(at), name, ...counters)
+    const { document, appliedOffset } = view
+    const bySeries = new Map(series.map((each, index) => [each, view.counters[index]!]))
+    return { document, series: bySeries, appliedOffset }
   }
 
   async readEntryDocument(at: EntryAddress): Promise<string | undefined> {

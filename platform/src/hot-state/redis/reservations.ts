@@ -32,12 +32,7 @@ type RunAt = (
 
 type ReserveAnswer =
   | readonly ['behind']
-  | readonly [
-      'again' | 'admitted' | 'denied' | 'full',
-      readonly TakenAmounts[],
-      string,
-      string,
-    ]
+  | readonly ['again' | 'admitted' | 'denied' | 'full', readonly TakenAmounts[], string, string]
 
 /** The amounts at a place under its cap, and then under each further cap. */
 type TakenAmounts = readonly [readonly string[], ...(readonly string[])[]]
@@ -129,10 +124,7 @@ function countersOf({ subjects, at: { scope } }: PlaceRequest, series: string): 
  * units}, [[series, room left by the cap after usage elsewhere, 'window' or 'buckets', window or form, first bucket, names of the
  * counters], ..]].
  */
-function packBySeries(
-  request: PlaceRequest,
-  { furtherUnits, furtherCaps }: HeldBySeries,
-): Buffer {
+function packBySeries(request: PlaceRequest, { furtherUnits, furtherCaps }: HeldBySeries): Buffer {
   const held = [...new Map([[request.series, request.units], ...furtherUnits])]
   const writer = new MsgpackWriter()
   writer.array(3)

@@ -25,7 +25,7 @@ end
 local function addToWindows(entries, kind, series, second, amount)
   local isCounted = false
   for _, entry in ipairs(entries) do
-    local id = entry.windows and fittingWindow(entry.name, entry.windows, second)
+    local id = entry.windows and fittingWindow(entry.name, entry.windows, entry.start or windowsAt, second)
     if id then
       isCounted = true
       addToCounter(entry.name, series, kind .. id, amount)
@@ -34,12 +34,16 @@ local function addToWindows(entries, kind, series, second, amount)
   return isCounted
 end
 
--- Reads the forms of the entries. Returns whether there are any.
+-- Reads the forms of the entries that have any. Returns whether there are such entries.
+local byte = string.byte
 local function openForms(entries)
   local hasForms = false
-  for _, entry in ipairs(entries) do
-    entry.forms = entry.windows and windowsStart(entry.windows) > windowsAt and formsIn(entry.windows) or {}
-    hasForms = hasForms or #entry.forms > 0
+  for i = 1, #entries do
+    local windows = entries[i].windows
+    if windows and byte(windows, windowsAt - 1) >= 4 then
+      entries[i].start, entries[i].forms = windowsStart(windows), formsIn(windows)
+      hasForms = true
+    end
   end
   return hasForms
 end
@@ -47,7 +51,7 @@ end
 -- isWaiting: the usage is in a slot, so that a publication that still fills a form may find it there.
 local function addToAllBuckets(entries, series, second, amount, isWaiting)
   for _, entry in ipairs(entries) do
-    for _, form in ipairs(entry.forms) do
+    for _, form in ipairs(entry.forms or {}) do
       if not isWaiting or second < form.filledTo then
         addToBucket(entry.name, series, form, second, amount)
       end

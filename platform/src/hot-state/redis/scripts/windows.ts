@@ -29,8 +29,9 @@ local function windowIn(windows, at, second)
   end
   return nil, count == firstWindowsMax
 end
-local function fittingWindow(name, firstWindows, second)
-  local id, isLater = windowIn(firstWindows, windowsStart(firstWindows), second)
+-- start: windowsStart of the first windows.
+local function fittingWindow(name, firstWindows, start, second)
+  local id, isLater = windowIn(firstWindows, start, second)
   if isLater then
     local later = call('GET', data .. 'later:' .. name)
     if later then id = windowIn(later, 1, second) end
