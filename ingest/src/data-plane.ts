@@ -80,7 +80,7 @@ export async function openDataPlane(
     tailBytes: () => tailParts.tails.bytes,
   })
   return {
-    ...openCaches(config, parts, controlPlane.fetchKey, await findServiceSecret(config)),
+    ...openCaches(config, parts, counts, controlPlane.fetchKey, await findServiceSecret(config)),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
     debits: new DebitDecider({
       hotState,
@@ -145,6 +145,7 @@ async function openWallets(
 function openCaches(
   config: IngestConfig,
   { hotState, clock }: Parts,
+  counts: IngestCounts,
   fetchKey: FetchKey,
   serviceSecret: string | undefined,
 ): Pick<DataPlane, 'keys' | 'meters'> {
@@ -156,6 +157,6 @@ function openCaches(
       refusedMax: config.cachedRefusedKeysMax,
       serviceSecret,
     }),
-    meters: new MetersCache(hotState, { ...ages, providersMax: config.cachedProvidersMax }),
+    meters: new MetersCache(hotState, counts, { ...ages, providersMax: config.cachedProvidersMax }),
   }
 }

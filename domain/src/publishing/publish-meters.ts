@@ -7,7 +7,7 @@ import type { TargetName } from '../publications/repository.ts'
 import { documentsInFlightMax, forEachConcurrently } from '../postgres/for-each-concurrently.ts'
 import { listMeters } from '../meters/repository.ts'
 
-/** Publishes which meter names of the providers can be recorded. */
+/** Publishes which meter names of the providers can be recorded, and what meters read from events. */
 export async function publishMeters(
   pool: Sql,
   hotState: HotState,
@@ -20,7 +20,10 @@ export async function publishMeters(
       const meters = await listMeters(sql, providerId)
       const document: PublishedMeters = {
         meters: Object.fromEntries(
-          meters.map(({ name, reference, status }) => [name, { reference, status }]),
+          meters.map(({ name, reference, status, reads }) => [
+            name,
+            { reference, status, ...(reads !== null && { reads: reads.reading }) },
+          ]),
         ),
       }
       const key = metersDocumentKey(environment, providerId)

@@ -1,8 +1,10 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
+import { EventMatcher, noEventMatcher } from '../domain/event-matcher.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
 import type { MeterStatus } from '../domain/meter-events.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
+import type { IngestCounts } from '../metrics.ts'
 import { DocumentCache } from './document-cache.ts'
 import { PublicationCheck } from './publication-check.ts'
 
@@ -12,14 +14,23 @@ export type MetersCacheOptions = {
   readonly providersMax: number
 }
 
+type Loaded = { readonly meters: PublishedMeters; readonly matcher: EventMatcher }
+
 /** Caches the meters of providers. A name that is not in the cached list is read again before it is reported as unknown. */
 export class MetersCache {
-  readonly #documents: DocumentCache<PublishedMeters>
+  readonly #documents: DocumentCache<Loaded>
+  readonly #counts: Pick<IngestCounts, 'oldMeters'>
+  /** The matchers that were read last, of any age. They are used only while newer ones cannot be read. */
+  readonly #lastMatchers = new Map<string, EventMatcher>()
+  readonly #providersMax: number
 
   constructor(
     hotState: Pick<HotState, 'readDocument' | 'incarnation'>,
+    counts: Pick<IngestCounts, 'oldMeters'>,
     options: MetersCacheOptions,
   ) {
+    this.#counts = counts
+    this.#providersMax = options.providersMax
     const check = new PublicationCheck(hotState, 'meters')
     this.#documents = new DocumentCache({
       load: (key) => check.find(() => readMeters(hotState, key)),
@@ -30,31 +41,70 @@ export class MetersCache {
     })
   }
 
+  /**
+   * Returns what the provider's meters read from events, without a promise while the cached document is fresh. While the document
+   * cannot be read, the last known one is used, however old it is: a change applies once ingest has learned of it. Rejects with
+   * UnavailableError if none is known, because an event that is recorded without its counts would never be counted.
+   */
+  matcherOf({ environment, providerId }: KeyHolder): EventMatcher | Promise<EventMatcher> {
+    const key = metersDocumentKey(environment, providerId)
+    const cached = this.#documents.peek(key)
+    if (cached !== undefined) return cached.value?.matcher ?? noEventMatcher
+    return this.#findMatcher(key)
+  }
+
+  async #findMatcher(key: string): Promise<EventMatcher> {
+    try {
+      const loaded = await this.#documents.find(key)
+      const matcher = loaded?.matcher ?? noEventMatcher
+      this.#remember(key, matcher)
+      return matcher
+    } catch (error) {
+      const last = this.#lastMatchers.get(key)
+      if (last === undefined) throw error
+      this.#counts.oldMeters += 1
+      return last
+    }
+  }
+
+  #remember(key: string, matcher: EventMatcher): void {
+    this.#lastMatchers.delete(key)
+    if (this.#lastMatchers.size >= this.#providersMax) {
+      const oldest = this.#lastMatchers.keys().next()
+      if (oldest.done !== true) this.#lastMatchers.delete(oldest.value)
+    }
+    this.#lastMatchers.set(key, matcher)
+  }
+
   /** Returns the status of each name, in input order. Rejects with UnavailableError when it cannot be found out now. */
   async statusOf(holder: KeyHolder, names: readonly string[]): Promise<MeterStatus[]> {
     const key = metersDocumentKey(holder.environment, holder.providerId)
-    const known = statuses(await this.#documents.find(key), names)
+    const found = await this.#documents.find(key)
+    const known = statuses(found?.meters, names)
     if (known.every((status) => status === 'active')) return known
-    const meters = await this.#documents.reread(key)
-    if (meters === undefined) {
+    const loaded = await this.#documents.reread(key)
+    if (loaded === undefined) {
       // Every provider has meters, so the document is late or lost. A refusal as unknown would lose usage.
       throw new UnavailableError('The meters of this provider are not published yet, try again')
     }
-    return statuses(meters, names)
+    return statuses(loaded.meters, names)
   }
 }
 
 function statuses(meters: PublishedMeters | undefined, names: readonly string[]): MeterStatus[] {
   return names.map((name) => {
     if (meters === undefined || !Object.hasOwn(meters.meters, name)) return 'unknown'
-    return meters.meters[name]!.status
+    const { status, reads } = meters.meters[name]!
+    return status === 'active' && reads !== undefined ? 'reads-events' : status
   })
 }
 
 async function readMeters(
   hotState: Pick<HotState, 'readDocument'>,
   key: string,
-): Promise<PublishedMeters | undefined> {
+): Promise<Loaded | undefined> {
   const document = await hotState.readDocument(key)
-  return document === undefined ? undefined : (JSON.parse(document) as PublishedMeters)
+  if (document === undefined) return undefined
+  const meters = JSON.parse(document) as PublishedMeters
+  return { meters, matcher: new EventMatcher(meters) }
 }

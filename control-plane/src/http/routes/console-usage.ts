@@ -13,6 +13,7 @@ import {
 } from '@tollgate/schemas/http/console-usage'
 import { clampPage } from '@tollgate/schemas/http/fields'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { isAdditive } from '@tollgate/schemas/http/meters'
 import { purchaseStatuses } from '@tollgate/schemas/http/purchases'
 import type { z } from 'zod'
 import type { Clock } from '@tollgate/platform/clock/clock'
@@ -141,6 +142,12 @@ async function toQuery(
 async function meterNameOf(parts: ReadParts, caller: Caller, meterRef: string): Promise<string> {
   const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
+  if (!isAdditive(meter.aggregation)) {
+    throw invalidField(
+      'meterRef',
+      `Usage of the aggregation ${meter.aggregation} cannot be added up. Use /ui/meters/${meterRef}/usage`,
+    )
+  }
   return meter.name
 }
 
