@@ -112,13 +112,13 @@ test('an event counts on three meters, each once, whatever is killed and however
   const references = new Map<string, string>()
   for (const { name, aggregation, ...reads } of meters) {
     const { where, value } = { where: undefined, value: undefined, ...reads }
-    const meter = await client.require<{ reference: string }>('POST', '/v1/ui/meters', {
+    const meter = (await client.require('POST', '/v1/ui/meters', {
       name,
       aggregation,
       event: { type: 'llm.call', ...(where && { where }) },
       ...(value && { value }),
       dimensions: ['model'],
-    })
+    })) as { reference: string }
     references.set(name, meter.reference)
   }
   // Ingest uses the meters that it has read for up to a second.
@@ -186,7 +186,7 @@ test('an event counts on three meters, each once, whatever is killed and however
 
 /** Returns what the counters have for each of the meters, in 10^-6 units. The limit check before waits for the counters. */
 async function readCounted(customerRef: string, scope: string): Promise<bigint[]> {
-  const { providerId } = await client.require<{ providerId: string }>('GET', ownKeyPath)
+  const { providerId } = (await client.require('GET', ownKeyPath)) as { providerId: string }
   const subject = subjectKey(providerId, customerRef)
   const partition = partitionOf(subject, partitionCount)
   const hotState = await openLmdbHotState({ folder: dataFolderAt(folder.path).hot, role: 'reader' })

@@ -46,7 +46,7 @@ export function cloudEvent(input: CloudEventInput, receipt: Receipt): MeterEvent
  * Returns the idempotency key of an event. A length in front keeps the parts apart, whatever they contain. A key that would be too
  * long is hashed; its beginning differs from those of keys that are not.
  */
-export function keyOfEvent(source: string, id: string): string {
+function keyOfEvent(source: string, id: string): string {
   const key = `ce:${source.length}:${source}${id}`
   return key.length <= referenceCharsMax ? key : `ce:sha256:${hash('sha256', key)}`
 }

@@ -112,7 +112,7 @@ describe('EventMatcher', () => {
       },
     })
     expect(matcher.reads('llm.call')).toBe(false)
-    expect(matcher.match({ type: 'llm.call', value: 1, properties: {} }).counts).toEqual([])
+    expect(countsOf(matcher.match({ type: 'llm.call', value: 1, properties: {} }))).toEqual([])
   })
 })
 

@@ -1,4 +1,5 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import { EventMatcher, noEventMatcher } from '../domain/event-matcher.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
@@ -14,15 +15,20 @@ export type MetersCacheOptions = {
   readonly providersMax: number
 }
 
+type KnownMatcher = { readonly matcher: EventMatcher; readonly readAtMs: number }
+
 type Loaded = { readonly meters: PublishedMeters; readonly matcher: EventMatcher }
 
 /** Caches the meters of providers. A name that is not in the cached list is read again before it is reported as unknown. */
 export class MetersCache {
   readonly #documents: DocumentCache<Loaded>
   readonly #counts: Pick<IngestCounts, 'oldMeters'>
-  /** The matchers that were read last, of any age. They are used only while newer ones cannot be read. */
-  readonly #lastMatchers = new Map<string, EventMatcher>()
-  readonly #providersMax: number
+  /** What was read last, by provider. It is used beyond `freshMs` only while the documents cannot be read. */
+  readonly #matchers: Readonly<Record<Environment, Map<string, KnownMatcher>>> = {
+    sandbox: new Map(),
+    live: new Map(),
+  }
+  readonly #options: MetersCacheOptions
 
   constructor(
     hotState: Pick<HotState, 'readDocument' | 'incarnation'>,
@@ -30,7 +36,7 @@ export class MetersCache {
     options: MetersCacheOptions,
   ) {
     this.#counts = counts
-    this.#providersMax = options.providersMax
+    this.#options = options
     const check = new PublicationCheck(hotState, 'meters')
     this.#documents = new DocumentCache({
       load: (key) => check.find(() => readMeters(hotState, key)),
@@ -47,33 +53,40 @@ export class MetersCache {
    * UnavailableError if none is known, because an event that is recorded without its counts would never be counted.
    */
   matcherOf({ environment, providerId }: KeyHolder): EventMatcher | Promise<EventMatcher> {
-    const key = metersDocumentKey(environment, providerId)
-    const cached = this.#documents.peek(key)
-    if (cached !== undefined) return cached.value?.matcher ?? noEventMatcher
-    return this.#findMatcher(key)
+    const known = this.#matchers[environment].get(providerId)
+    if (known !== undefined && performance.now() - known.readAtMs < this.#options.freshMs) {
+      return known.matcher
+    }
+    return this.#readMatcher(environment, providerId, known)
   }
 
-  async #findMatcher(key: string): Promise<EventMatcher> {
+  async #readMatcher(
+    environment: Environment,
+    providerId: string,
+    known: KnownMatcher | undefined,
+  ): Promise<EventMatcher> {
+    const readAtMs = performance.now()
     try {
-      const loaded = await this.#documents.find(key)
+      const loaded = await this.#documents.reread(metersDocumentKey(environment, providerId))
       const matcher = loaded?.matcher ?? noEventMatcher
-      this.#remember(key, matcher)
+      this.#remember(environment, providerId, { matcher, readAtMs })
       return matcher
     } catch (error) {
-      const last = this.#lastMatchers.get(key)
-      if (last === undefined) throw error
+      if (known === undefined) throw error
       this.#counts.oldMeters += 1
-      return last
+      // Requests do not wait for the next failure before `freshMs` has passed.
+      this.#remember(environment, providerId, { matcher: known.matcher, readAtMs })
+      return known.matcher
     }
   }
 
-  #remember(key: string, matcher: EventMatcher): void {
-    this.#lastMatchers.delete(key)
-    if (this.#lastMatchers.size >= this.#providersMax) {
-      const oldest = this.#lastMatchers.keys().next()
-      if (oldest.done !== true) this.#lastMatchers.delete(oldest.value)
+  #remember(environment: Environment, providerId: string, known: KnownMatcher): void {
+    const matchers = this.#matchers[environment]
+    if (matchers.size >= this.#options.providersMax && !matchers.has(providerId)) {
+      const oldest = matchers.keys().next()
+      if (oldest.done !== true) matchers.delete(oldest.value)
     }
-    this.#lastMatchers.set(key, matcher)
+    matchers.set(providerId, known)
   }
 
   /** Returns the status of each name, in input order. Rejects with UnavailableError when it cannot be found out now. */

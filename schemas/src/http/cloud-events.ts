@@ -59,13 +59,9 @@ const eventResult = {
 
 export const cloudEventResponseSchema = z.object({ success: z.literal(true), ...eventResult })
 
-export type CloudEventResponse = z.infer<typeof cloudEventResponseSchema>
-
 export const cloudEventsResponseSchema = z.object({
   success: z.literal(true),
   inserted: z.int(),
   /** In the order of the request. */
   results: z.array(z.object(eventResult)),
 })
-
-export type CloudEventsResponse = z.infer<typeof cloudEventsResponseSchema>

@@ -24,7 +24,7 @@ import { hosted, refs } from './story.ts'
 const call = { customerRef: refs.externalRef, productRef: refs.product }
 
 const modelCall = {
-  specversion: '1.0',
+  specversion: '1.0' as const,
   id: 'call-7f3e1b',
   source: '/acme/chat',
   type: 'llm.call',
