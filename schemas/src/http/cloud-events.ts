@@ -16,6 +16,9 @@ function attribute(charsMax: number) {
   })
 }
 
+/** `application/json`, or a type that is JSON by its suffix, with or without parameters. */
+export const jsonContentType = /^application\/(?:[a-z0-9.+-]+\+)?json(?:\s*;.*)?$/i
+
 const attributes = z.looseObject({
   specversion: z.literal('1.0'),
   /** With `source`, the idempotency key. */
@@ -26,10 +29,7 @@ const attributes = z.looseObject({
   /** Reference of the customer. */
   subject: requiredReference,
   time: instantText.optional(),
-  datacontenttype: z
-    .string()
-    .regex(/^application\/(?:[a-z0-9.+-]+\+)?json(?:\s*;.*)?$/i, { error: 'Only JSON is accepted' })
-    .optional(),
+  datacontenttype: z.string().regex(jsonContentType, { error: 'Only JSON is accepted' }).optional(),
   /** Properties that meters read. */
   data: jsonObject.optional(),
   productref: optionalReference.optional(),

@@ -1,3 +1,4 @@
+import { acceptCloudEvents } from '@tollgate/schemas/http/accept-cloud-event'
 import { cloudEventsSchema, type CloudEventsInput } from '@tollgate/schemas/http/cloud-events'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import { cloudEvent } from '../../domain/cloud-events.ts'
@@ -19,6 +20,7 @@ export function eventsBatchRoute(parts: RecordingParts): HotRoute {
     keys,
     nowMs,
     unknownNames,
+    accept: acceptCloudEvents,
     schema: cloudEventsSchema,
     handle: (call) =>
       withReceipt(parts, call.holder, async (receipt) => {

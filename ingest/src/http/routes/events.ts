@@ -1,3 +1,4 @@
+import { acceptCloudEvent } from '@tollgate/schemas/http/accept-cloud-event'
 import { cloudEventSchema, type CloudEventInput } from '@tollgate/schemas/http/cloud-events'
 import { isEvent } from '../../domain/bulk-events.ts'
 import { cloudEvent } from '../../domain/cloud-events.ts'
@@ -19,6 +20,7 @@ export function eventsRoute(parts: RecordingParts): HotRoute {
     keys,
     nowMs,
     unknownNames,
+    accept: acceptCloudEvent,
     schema: cloudEventSchema,
     handle: (call) =>
       withReceipt(parts, call.holder, async (receipt) => {
