@@ -79,14 +79,16 @@ const event: fc.Arbitrary<MeterEvent> = fc.record({
   debit: fc.option(fc.bigInt({ min: 1n, max: 10n ** 18n }).map(String)),
   eventType: maybeText,
   dimensions: fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
-  counts: fc.uniqueArray(
-    fc.record({
-      meterName: fc.constantFrom('m1', 'm2', 'm3'),
-      value: amount,
-      text: fc.option(text),
-    }),
-    { selector: ({ meterName }) => meterName, maxLength: 3 },
-  ),
+  counts: fc
+    .uniqueArray(
+      fc.record({
+        meterName: fc.constantFrom('m1', 'm2', 'm3'),
+        value: amount,
+        text: fc.option(text),
+      }),
+      { selector: ({ meterName }) => meterName, maxLength: 3 },
+    )
+    .map((counts) => counts.toSorted((one, other) => (one.meterName < other.meterName ? -1 : 1))),
 })
 const eventsMax = 200
 const batch = fc.record({

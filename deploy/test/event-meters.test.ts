@@ -186,7 +186,9 @@ test('an event counts on three meters, each once, whatever is killed and however
 
 /** Returns what the counters have for each of the meters, in 10^-6 units. The limit check before waits for the counters. */
 async function readCounted(customerRef: string, scope: string): Promise<bigint[]> {
-  const { providerId } = (await client.require('GET', ownKeyPath)) as { providerId: string }
+  const { providerId } = (await client.require('GET', ownKeyPath, undefined)) as {
+    providerId: string
+  }
   const subject = subjectKey(providerId, customerRef)
   const partition = partitionOf(subject, partitionCount)
   const hotState = await openLmdbHotState({ folder: dataFolderAt(folder.path).hot, role: 'reader' })
