@@ -46,7 +46,9 @@ async function createMeter(fields: object): Promise<MeterBody> {
 }
 
 async function published(name: string) {
-  const document = await stack.hotState.readDocument(metersDocumentKey('sandbox', tenant.providerId))
+  const document = await stack.hotState.readDocument(
+    metersDocumentKey('sandbox', tenant.providerId),
+  )
   return (JSON.parse(document!) as PublishedMeters).meters[name]
 }
 
@@ -75,7 +77,11 @@ describe('meters that read events', () => {
       value: ['/usage/input', '/usage/output'],
       dimensions: ['model', '/user/plan'],
     }
-    expect(await published('tokens')).toEqual({ reference: meter.reference, status: 'active', reads })
+    expect(await published('tokens')).toEqual({
+      reference: meter.reference,
+      status: 'active',
+      reads,
+    })
 
     const renamed = await call<MeterBody>('PATCH', path, { displayName: 'Tokens', event })
     expect(renamed.body).toEqual({ ...meter, displayName: 'Tokens' })
@@ -120,14 +126,22 @@ describe('meters that read events', () => {
     ['dimensions without event', { dimensions: ['a'] }, ['dimensions']],
     ['distinct values without event', { aggregation: 'unique' }, ['event']],
     ['distinct values without a pointer', { aggregation: 'unique', event }, ['value']],
-    ['distinct values of two pointers', { aggregation: 'unique', event, value: ['/a', '/b'] }, ['value']],
+    [
+      'distinct values of two pointers',
+      { aggregation: 'unique', event, value: ['/a', '/b'] },
+      ['value'],
+    ],
     ['a value for a count', { aggregation: 'count', event, value: '/a' }, ['value']],
     ['no pointer', { event, value: 'a' }, ['value']],
     ['a malformed pointer', { event, value: ['/a', '/~2'] }, ['value']],
     ['nine pointers', { event, value: [...'abcdefghi'].map((name) => `/${name}`) }, ['value']],
     ['nine dimensions', { event, dimensions: [...'abcdefghi'] }, ['dimensions']],
     ['a repeated dimension', { event, dimensions: ['a', 'a'] }, ['dimensions']],
-    ['a filter with an object', { event: { type: 'x', where: { a: [{}] } } }, ['event', 'where', 'a']],
+    [
+      'a filter with an object',
+      { event: { type: 'x', where: { a: [{}] } } },
+      ['event', 'where', 'a'],
+    ],
     ['an empty filter', { event: { type: 'x', where: { a: [] } } }, ['event', 'where', 'a']],
     ['an event without a type', { event: {} }, ['event', 'type']],
     ['an unknown aggregation', { aggregation: 'average' }, ['aggregation']],
@@ -210,7 +224,12 @@ describe('usage of a meter that reads events', () => {
     ['last', {}, 2, [9.25, 2]],
     ['unique', { value: '/user' }, 3, [2, 2]],
   ])('is aggregated by %s, in total and by week', async (aggregation, fields, total, weeks) => {
-    const meter = await createMeter({ name: `u ${aggregation}`, aggregation, event: { type: 'u' }, ...fields })
+    const meter = await createMeter({
+      name: `u ${aggregation}`,
+      aggregation,
+      event: { type: 'u' },
+      ...fields,
+    })
     await store(meter.name)
     expect((await query(meter, '')).body).toMatchObject({ total, count: 4 })
     const { body } = await query(meter, '&granularity=week')
@@ -220,7 +239,12 @@ describe('usage of a meter that reads events', () => {
 
   test('is 0 without records, by any aggregation', async () => {
     for (const aggregation of ['max', 'last', 'unique']) {
-      const fields = { name: `none ${aggregation}`, aggregation, event: { type: 'u' }, value: '/user' }
+      const fields = {
+        name: `none ${aggregation}`,
+        aggregation,
+        event: { type: 'u' },
+        value: '/user',
+      }
       const meter = await createMeter(fields)
       expect((await query(meter, '')).body).toMatchObject({ total: 0, count: 0 })
     }

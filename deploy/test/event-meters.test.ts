@@ -48,7 +48,7 @@ async function send(event: object): Promise<Result> {
   const deadlineMs = Date.now() + 60_000
   for (;;) {
     const answer = await client.send('POST', '/v1/events', event).catch(() => undefined)
-    if (answer?.status === 200) return answer.body as unknown as Result
+    if (answer?.status === 200) return answer.body as Result
     if (answer !== undefined && answer.status < 500) throw new Error(JSON.stringify(answer.body))
     if (Date.now() > deadlineMs) throw new Error('the event was not accepted in time')
     await sleep(50)

@@ -154,14 +154,20 @@ function addDimensions(
   for (const property of meter.dimensions) {
     const value = valueAt(properties, property.path)
     if (value === undefined || value === null) continue
-    if (typeof value === 'object') {
+    const text = textOf(value)
+    if (text === undefined) {
       return issueOf(meter, property, 'a dimension must be a text, a number or a boolean')
     }
-    const text = String(value)
     if (text.length > dimensionCharsMax) return issueOf(meter, property, tooLong)
     dimensions[property.name] = text
   }
   return undefined
+}
+
+/** Returns a JSON scalar as text, or undefined for objects and lists. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
 const tooLong = `at most ${dimensionCharsMax} characters are allowed`

@@ -43,6 +43,22 @@ export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
     },
   )
 
+  app.get(
+    '/v1/ui/meters/:meterRef',
+    { schema: { tags, params, response: { 200: meterSchema } } },
+    async (request) => {
+      const caller = callerOf(request)
+      const { meterRef } = request.params
+      const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
+      if (meter === undefined) throw refusals.meterNotFound(meterRef)
+      return meterToHttp(meter)
+    },
+  )
+
+  registerMeterChanges(app, parts)
+}
+
+function registerMeterChanges(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/ui/meters',
     { schema: { tags, body: meterCreateSchema, response: { 201: meterSchema } } },
@@ -67,18 +83,6 @@ export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
         case 'too-many-readers':
           throw tooManyReaders(reading?.type)
       }
-    },
-  )
-
-  app.get(
-    '/v1/ui/meters/:meterRef',
-    { schema: { tags, params, response: { 200: meterSchema } } },
-    async (request) => {
-      const caller = callerOf(request)
-      const { meterRef } = request.params
-      const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
-      if (meter === undefined) throw refusals.meterNotFound(meterRef)
-      return meterToHttp(meter)
     },
   )
 
