@@ -94,7 +94,7 @@ const meterEvents = fc.record(
   { requiredKeys: [] },
 )
 
-const cloudEvents = fc.record(
+const jsonEvents = fc.record(
   {
     specversion: field(fc.constant('1.0')),
     id: reference,
@@ -110,10 +110,14 @@ const cloudEvents = fc.record(
     purchaseref: reference,
     reservationid: reference,
     outcome: field(fc.constantFrom('success', 'paywall', 'fail')),
-    data_base64: fc.constant('aa'),
     traceparent: hostile,
   },
   { requiredKeys: ['specversion', 'id', 'source', 'type', 'subject'] },
+)
+
+const cloudEvents = fc.oneof(
+  { weight: 9, arbitrary: jsonEvents },
+  jsonEvents.map((event) => ({ ...event, data_base64: 'aa' })),
 )
 
 const limits = fc.record(
@@ -187,7 +191,7 @@ describe('an acceptor accepts exactly what its schema accepts, with the same res
   })
 
   it('CloudEvents in a batch', () => {
-    const list = fc.array(cloudEvents, { maxLength: 3 })
+    const list = fc.array(cloudEvents, { maxLength: 2 })
     expect(check(list, cloudEventsSchema, acceptCloudEvents)).toBeGreaterThan(50)
   })
 
