@@ -1,3 +1,4 @@
+import { ownMetersPath } from '@tollgate/schemas/http/own-key'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { metersDocumentKey } from '@tollgate/schemas/hot-state/documents'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -127,7 +128,10 @@ describe('POST /v1/events', () => {
   })
 
   it('accepts the content types of CloudEvents', async () => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/cloudevents+json' }
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/cloudevents+json',
+    }
     const body = JSON.stringify(call)
     const reply = await installation.send(eventsPath, { method: 'POST', headers, body })
     expect(reply.status).toBe(200)
@@ -140,11 +144,22 @@ describe('POST /v1/events', () => {
     ['with binary data', { data_base64: 'aa' }, ['data_base64']],
     ['with data that is not JSON', { datacontenttype: 'text/xml' }, ['datacontenttype']],
     ['from the future', { time: '2999-01-01T00:00:00Z' }, ['time']],
-    ['with a value that a meter cannot use', { data: { usage: { input: 'x' } } }, ['data', 'usage', 'input']],
-    ['with a dimension that is too long', { data: { usage: { input: 1 }, model: 'x'.repeat(257) } }, ['data', 'model']],
+    [
+      'with a value that a meter cannot use',
+      { data: { usage: { input: 'x' } } },
+      ['data', 'usage', 'input'],
+    ],
+    [
+      'with a dimension that is too long',
+      { data: { usage: { input: 1 }, model: 'x'.repeat(257) } },
+      ['data', 'model'],
+    ],
   ])('refuses an event %s', async (_, fields, path) => {
     const reply = await installation.post(eventsPath, key, { ...call, ...fields })
-    expect([reply.status, (reply.body['errors'] as { path: string[] }[])[0]!.path]).toEqual([400, path])
+    expect([reply.status, (reply.body['errors'] as { path: string[] }[])[0]!.path]).toEqual([
+      400,
+      path,
+    ])
     expect(await installation.stored()).toBe(0)
   })
 
@@ -157,12 +172,21 @@ describe('POST /v1/events', () => {
 describe('POST /v1/events/batch', () => {
   it('records all events, and each id and source once', async () => {
     const events = [call, { ...call, id: 'call-2', type: 'image' }, call]
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/cloudevents-batch+json' }
-    const reply = await installation.send(batchPath, { method: 'POST', headers, body: JSON.stringify(events) })
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/cloudevents-batch+json',
+    }
+    const reply = await installation.send(batchPath, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(events),
+    })
     const results = reply.body['results'] as { reference: string; counts: unknown[] }[]
-    expect([reply.status, reply.body['inserted'], results.map(({ counts }) => counts.length)]).toEqual([
-      200, 2, [4, 1, 0],
-    ])
+    expect([
+      reply.status,
+      reply.body['inserted'],
+      results.map(({ counts }) => counts.length),
+    ]).toEqual([200, 2, [4, 1, 0]])
     expect(results[2]!.reference).toBe(results[0]!.reference)
     expect(await installation.stored()).toBe(2)
   })
@@ -193,7 +217,10 @@ describe('other usage', () => {
 
   it('counts a usage call on its own meter and on those that read it', async () => {
     const body = { customerRef: 'u', units: 2, actionType: 'email', metadata: { characters: 12 } }
-    for (const [path, sent] of [[usages, body], [`${usages}/bulk`, { events: [body] }]] as const) {
+    for (const [path, sent] of [
+      [usages, body],
+      [`${usages}/bulk`, { events: [body] }],
+    ] as const) {
       const reply = await installation.post(path, key, sent)
       expect(reply.status).toBe(200)
       expect(reply.body).not.toHaveProperty('counts')
@@ -232,7 +259,13 @@ describe('other usage', () => {
       pages: {
         reference: 'mtr_2',
         status: 'active',
-        reads: { aggregation: 'sum', type: 'pages_read', where: {}, value: ['/pages'], dimensions: [] },
+        reads: {
+          aggregation: 'sum',
+          type: 'pages_read',
+          where: {},
+          value: ['/pages'],
+          dimensions: [],
+        },
       },
     }
     const document = metersDocumentKey('sandbox', providerId)
@@ -282,7 +315,35 @@ describe('while the meters cannot be read', () => {
     expect([reply.status, (reply.body['counts'] as unknown[]).length]).toEqual([200, 4])
   })
 
-  it('usage is refused if no meters are known, and nothing is stored', async () => {
+  it('the control plane is asked for meters that are not known', async () => {
+    isAway = true
+    const reads = {
+      aggregation: 'count',
+      type: 'llm.call',
+      where: {},
+      value: [],
+      dimensions: [],
+    }
+    const asked: string[] = []
+    installation.controlPlane = (request, response) => {
+      asked.push(`${request.url} ${request.headers.authorization}`)
+      const meters = { calls: { reference: 'mtr_1', status: 'active', reads } }
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ meters }))
+    }
+    const replies = await Promise.all([
+      installation.post(eventsPath, key, call),
+      installation.post(eventsPath, key, { ...call, id: '2' }),
+    ])
+    for (const { body } of replies)
+      expect(body['counts']).toEqual([{ meterName: 'calls', value: 1 }])
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect((await installation.post(usages, key, { customerRef: 'u' })).status).toBe(200)
+    expect(asked).toEqual([`${ownMetersPath} Bearer ${key}`])
+  })
+
+  it('usage is refused if nobody knows the meters, and nothing is stored', async () => {
     isAway = true
     for (const [path, body] of [
       [eventsPath, call],

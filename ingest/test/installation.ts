@@ -1,3 +1,4 @@
+import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -14,7 +15,6 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import {
   apiKeyDocumentKey,
-  type MeterReading,
   type PublishedApiKey,
   type PublishedMeters,
   metersDocumentKey,

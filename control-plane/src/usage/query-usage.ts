@@ -1,9 +1,10 @@
+import type { Aggregation } from '@tollgate/schemas/meter-reading'
 import { storableMs } from '@tollgate/domain/stored-usage/query-stored-usage'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Environment } from '@tollgate/schemas/environment'
 import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
-import type { Aggregation, Granularity } from '@tollgate/schemas/http/meters'
+import type { Granularity } from '@tollgate/schemas/http/meters'
 import type { TimeRange } from '../domain/usage-buckets.ts'
 
 export type UsageQuery = {

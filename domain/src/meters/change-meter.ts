@@ -1,5 +1,5 @@
+import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { isDeepStrictEqual } from 'node:util'
-import type { MeterReading } from '@tollgate/schemas/hot-state/documents'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { mayRead } from './create-meter.ts'

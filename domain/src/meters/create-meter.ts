@@ -1,4 +1,4 @@
-import type { MeterReading } from '@tollgate/schemas/hot-state/documents'
+import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { metersPerEventTypeMax } from '@tollgate/schemas/limits'
 import { generateReference } from '../unit-of-work/generate-reference.ts'

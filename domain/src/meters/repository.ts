@@ -1,6 +1,5 @@
+import type { Aggregation, MeterReading } from '@tollgate/schemas/meter-reading'
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { MeterReading } from '@tollgate/schemas/hot-state/documents'
-import type { Aggregation } from '@tollgate/schemas/http/meters'
 import { jsonb } from '../postgres/jsonb.ts'
 
 export type MeterStatus = 'active' | 'archived'

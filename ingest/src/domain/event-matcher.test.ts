@@ -1,8 +1,5 @@
-import type {
-  FilterValue,
-  MeterReading,
-  PublishedMeter,
-} from '@tollgate/schemas/hot-state/documents'
+import type { FilterValue, MeterReading } from '@tollgate/schemas/meter-reading'
+import type { PublishedMeter } from '@tollgate/schemas/hot-state/documents'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

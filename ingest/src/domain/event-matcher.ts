@@ -1,10 +1,6 @@
-import type {
-  FilterValue,
-  MeterReading,
-  PublishedMeters,
-} from '@tollgate/schemas/hot-state/documents'
+import type { Aggregation, FilterValue, MeterReading } from '@tollgate/schemas/meter-reading'
+import type { PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import type { Aggregation } from '@tollgate/schemas/http/meters'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { dimensionCharsMax, quantityMax } from '@tollgate/schemas/limits'
 import type { EventCount } from '@tollgate/schemas/meter-event'

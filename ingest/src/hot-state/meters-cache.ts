@@ -2,7 +2,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import { EventMatcher, noEventMatcher } from '../domain/event-matcher.ts'
-import type { KeyHolder } from '../domain/key-holder.ts'
+import type { FetchMeters, KeyHolder } from '../domain/key-holder.ts'
 import type { MeterStatus } from '../domain/meter-events.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
@@ -29,14 +29,18 @@ export class MetersCache {
     live: new Map(),
   }
   readonly #options: MetersCacheOptions
+  readonly #fetchMeters: FetchMeters
+  readonly #fetching = new Map<string, Promise<PublishedMeters>>()
 
   constructor(
     hotState: Pick<HotState, 'readDocument' | 'incarnation'>,
+    fetchMeters: FetchMeters,
     counts: Pick<IngestCounts, 'oldMeters'>,
     options: MetersCacheOptions,
   ) {
     this.#counts = counts
     this.#options = options
+    this.#fetchMeters = fetchMeters
     const check = new PublicationCheck(hotState, 'meters')
     this.#documents = new DocumentCache({
       load: (key) => check.find(() => readMeters(hotState, key)),
@@ -49,21 +53,26 @@ export class MetersCache {
 
   /**
    * Returns what the provider's meters read from events, without a promise while the cached document is fresh. While the document
-   * cannot be read, the last known one is used, however old it is: a change applies once ingest has learned of it. Rejects with
-   * UnavailableError if none is known, because an event that is recorded without its counts would never be counted.
+   * cannot be read, the last known one is used, however old it is: a change applies once ingest has learned of it. If none is known,
+   * the control plane is asked with the caller's key. Rejects with UnavailableError if it cannot answer either, because an event that
+   * is recorded without its counts would never be counted.
    */
-  matcherOf({ environment, providerId }: KeyHolder): EventMatcher | Promise<EventMatcher> {
+  matcherOf(
+    { environment, providerId }: KeyHolder,
+    authorization?: string,
+  ): EventMatcher | Promise<EventMatcher> {
     const known = this.#matchers[environment].get(providerId)
     if (known !== undefined && performance.now() - known.readAtMs < this.#options.freshMs) {
       return known.matcher
     }
-    return this.#readMatcher(environment, providerId, known)
+    return this.#readMatcher(environment, providerId, known, authorization)
   }
 
   async #readMatcher(
     environment: Environment,
     providerId: string,
     known: KnownMatcher | undefined,
+    authorization: string | undefined,
   ): Promise<EventMatcher> {
     const readAtMs = performance.now()
     try {
@@ -72,11 +81,39 @@ export class MetersCache {
       this.#remember(environment, providerId, { matcher, readAtMs })
       return matcher
     } catch (error) {
-      if (known === undefined) throw error
+      if (known === undefined) {
+        if (authorization === undefined) throw error
+        const matcher = await this.#fetchMatcher(
+          `${environment}/${providerId}`,
+          authorization,
+          error,
+        )
+        this.#remember(environment, providerId, { matcher, readAtMs })
+        return matcher
+      }
       this.#counts.oldMeters += 1
       // Requests do not wait for the next failure before `freshMs` has passed.
       this.#remember(environment, providerId, { matcher: known.matcher, readAtMs })
       return known.matcher
+    }
+  }
+
+  /** Concurrent requests of a provider share one call. */
+  async #fetchMatcher(
+    provider: string,
+    authorization: string,
+    cause: unknown,
+  ): Promise<EventMatcher> {
+    let fetching = this.#fetching.get(provider)
+    if (fetching === undefined) {
+      fetching = this.#fetchMeters(authorization).finally(() => this.#fetching.delete(provider))
+      this.#fetching.set(provider, fetching)
+    }
+    try {
+      return new EventMatcher(await fetching)
+    } catch {
+      // The error of the hot state explains the failure better.
+      throw cause
     }
   }
 

@@ -1,6 +1,6 @@
 import type { KeyScope } from '../key-scopes.ts'
 import type { Environment } from '../environment.ts'
-import type { Aggregation } from '../http/meters.ts'
+import type { MeterReading } from '../meter-reading.ts'
 
 /*
  * Documents that the control plane publishes for the data plane. The control plane is the only writer. If a document is missing,
@@ -33,20 +33,6 @@ export type PublishedMeter = {
   readonly status: 'active' | 'archived'
   /** Absent for a meter that counts the calls that name it. */
   readonly reads?: MeterReading | undefined
-}
-
-/** A value that a filter compares, as in JSON: the number 1 and the text `1` differ. */
-export type FilterValue = string | number | boolean
-
-/** What a meter that reads events counts, and of which events. */
-export type MeterReading = {
-  readonly aggregation: Aggregation
-  readonly type: string
-  /** Every property must have one of its values. */
-  readonly where: Readonly<Record<string, readonly FilterValue[]>>
-  /** JSON pointers whose values are added. Empty means the value of the call itself. */
-  readonly value: readonly string[]
-  readonly dimensions: readonly string[]
 }
 
 export function metersDocumentKey(environment: Environment, providerId: string): string {

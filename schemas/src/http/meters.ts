@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { FilterValue } from '../hot-state/documents.ts'
 import { isPlainObject, isStorableText } from '../json-object.ts'
 import {
   filterValuesMax,
@@ -8,6 +7,7 @@ import {
   propertiesMax,
   referenceCharsMax,
 } from '../limits.ts'
+import { aggregations, type Aggregation, type FilterValue } from '../meter-reading.ts'
 import { isPointer, isProperty } from '../property-path.ts'
 import {
   dateOrInstant,
@@ -18,15 +18,6 @@ import {
 } from './fields.ts'
 
 /* Schemas of `/v1/ui/meters` and `/ui/meters/{meterRef}/usage`. */
-
-/** Charges and limits use `count` and `sum`. Only usage queries know the others. */
-export const aggregations = ['count', 'sum', 'max', 'unique', 'last'] as const
-export type Aggregation = (typeof aggregations)[number]
-
-/** Returns whether the usage of several records is the sum of their values. */
-export function isAdditive(aggregation: Aggregation): boolean {
-  return aggregation === 'sum' || aggregation === 'count'
-}
 
 export const meterStatuses = ['active', 'archived'] as const
 export type MeterStatus = (typeof meterStatuses)[number]

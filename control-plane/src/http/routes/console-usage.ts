@@ -1,3 +1,4 @@
+import { isAdditive } from '@tollgate/schemas/meter-reading'
 import { countPurchasesByStatus } from '@tollgate/domain/purchases/repository'
 import { countCustomers } from '@tollgate/domain/customers/list-customers'
 import { listReferences } from '@tollgate/domain/customers/repository'
@@ -13,7 +14,6 @@ import {
 } from '@tollgate/schemas/http/console-usage'
 import { clampPage } from '@tollgate/schemas/http/fields'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { isAdditive } from '@tollgate/schemas/http/meters'
 import { purchaseStatuses } from '@tollgate/schemas/http/purchases'
 import type { z } from 'zod'
 import type { Clock } from '@tollgate/platform/clock/clock'

@@ -1,3 +1,4 @@
+import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { z } from 'zod'
 import { changeMeter, type MeterChange } from '@tollgate/domain/meters/change-meter'
 import { createMeter } from '@tollgate/domain/meters/create-meter'
@@ -7,7 +8,6 @@ import {
   type Meter,
   type MeterReads,
 } from '@tollgate/domain/meters/repository'
-import type { MeterReading } from '@tollgate/schemas/hot-state/documents'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   faultsOfReading,

@@ -23,7 +23,7 @@ export function eventsBatchRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvents,
     schema: cloudEventsSchema,
     handle: (call) =>
-      withReceipt(parts, call.holder, async (receipt) => {
+      withReceipt(parts, call, async (receipt) => {
         const bulk = bulkEvents(call.input, [], (item) => cloudEvent(item, receipt))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
         const { events } = bulk

@@ -23,7 +23,7 @@ export function eventsRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvent,
     schema: cloudEventSchema,
     handle: (call) =>
-      withReceipt(parts, call.holder, async (receipt) => {
+      withReceipt(parts, call, async (receipt) => {
         const built = cloudEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         const recorded = await recordUsage(parts, call.holder, built)

@@ -32,7 +32,7 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
     schema: meterEventsBulkSchema,
     withHeaderKey: allKeyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call.holder, (receipt) => {
+      withReceipt(parts, call, (receipt) => {
         const { holder, input } = call
         const listName = input.events === undefined ? 'records' : 'events'
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => meterEvent(item, receipt))

@@ -4,6 +4,7 @@ import type { KeyDirectory, KeyHolder } from '../../domain/key-holder.ts'
 import type { MetersCache } from '../../hot-state/meters-cache.ts'
 import type { Recharges } from '../../domain/recharges.ts'
 import type { Receipt } from '../../domain/usage-events.ts'
+import type { HotCall } from '../hot-route.ts'
 import type { UnknownNameCounts } from '../unknown-in-call.ts'
 
 /** Dependencies of the routes that record usage. */
@@ -22,10 +23,10 @@ export type RecordingParts = UsageRecordingParts & {
  */
 export function withReceipt<Result>(
   parts: RecordingParts,
-  holder: KeyHolder,
+  { holder, authorization }: Pick<HotCall<unknown>, 'holder' | 'authorization'>,
   then: (receipt: Receipt) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  const matcher = parts.meters.matcherOf(holder)
+  const matcher = parts.meters.matcherOf(holder, authorization)
   if (!(matcher instanceof Promise)) return then(receiptOf(parts, holder, matcher))
   return matcher.then((found) => then(receiptOf(parts, holder, found)))
 }

@@ -27,7 +27,7 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
     schema: usagesBulkSchema,
     withHeaderKey: allKeyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call.holder, (receipt) => {
+      withReceipt(parts, call, (receipt) => {
         const { input } = call
         const listName = input.events === undefined ? 'records' : 'events'
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => usageEvent(item, receipt))

@@ -25,7 +25,7 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     schema: usageSchema,
     withHeaderKey: keyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call.holder, (receipt) => {
+      withReceipt(parts, call, (receipt) => {
         const built = usageEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         return recordUsage(parts, call.holder, built).then((recorded) => {
