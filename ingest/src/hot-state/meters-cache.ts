@@ -15,7 +15,12 @@ export type MetersCacheOptions = {
   readonly providersMax: number
 }
 
-type KnownMatcher = { readonly matcher: EventMatcher; readonly readAtMs: number }
+type KnownMatcher = {
+  readonly matcher: EventMatcher
+  readonly readAtMs: number
+  /** The last read failed, so there may be newer meters. */
+  readonly isOld: boolean
+}
 
 type Loaded = { readonly meters: PublishedMeters; readonly matcher: EventMatcher }
 
@@ -65,8 +70,16 @@ export class MetersCache {
     if (known !== undefined && performance.now() - known.readAtMs < this.#options.freshMs) {
       return known.matcher
     }
-    return this.#readMatcher(environment, providerId, known, authorization)
+    if (known?.isOld !== true) {
+      return this.#readMatcher(environment, providerId, known, authorization)
+    }
+    // While reads fail, requests do not wait for the next failure.
+    this.#remember(environment, providerId, { ...known, readAtMs: performance.now() })
+    void this.#readMatcher(environment, providerId, known, authorization)
+    return known.matcher
   }
+
+  /** Never rejects if a matcher is known. */
 
   async #readMatcher(
     environment: Environment,
@@ -78,7 +91,7 @@ export class MetersCache {
     try {
       const loaded = await this.#documents.reread(metersDocumentKey(environment, providerId))
       const matcher = loaded?.matcher ?? noEventMatcher
-      this.#remember(environment, providerId, { matcher, readAtMs })
+      this.#remember(environment, providerId, { matcher, readAtMs, isOld: false })
       return matcher
     } catch (error) {
       if (known === undefined) {
@@ -88,12 +101,12 @@ export class MetersCache {
           authorization,
           error,
         )
-        this.#remember(environment, providerId, { matcher, readAtMs })
+        this.#remember(environment, providerId, { matcher, readAtMs, isOld: true })
         return matcher
       }
       this.#counts.oldMeters += 1
-      // Requests do not wait for the next failure before `freshMs` has passed.
-      this.#remember(environment, providerId, { matcher: known.matcher, readAtMs })
+      const triedAtMs = performance.now()
+      this.#remember(environment, providerId, { ...known, readAtMs: triedAtMs, isOld: true })
       return known.matcher
     }
   }
