@@ -80,7 +80,6 @@ export class MetersCache {
   }
 
   /** Never rejects if a matcher is known. */
-
   async #readMatcher(
     environment: Environment,
     providerId: string,
