@@ -62,7 +62,7 @@ export const aggregatorSettings = {
   ),
   sinkBatchRowsMax: integerSetting(
     'TOLLGATE_SINK_BATCH_ROWS_MAX',
-    'Maximum number of rows of one insert; a partition with as many waiting records is stored immediately',
+    'Maximum number of records of one insert; a partition with as many waiting records is stored immediately',
     20_000,
     { min: 1, max: 500_000 },
   ),

@@ -96,6 +96,12 @@ describe('the queries of docs/data-team.md', () => {
     ])
   })
 
+  it('group records by a dimension', async () => {
+    expect(await answer('Usage of a meter by a dimension')).toEqual([
+      { model: '', used: '6.500001', records: '3' },
+    ])
+  })
+
   it('rank customers from the roll-up, in which a refill is visible', async () => {
     expect(await answer('The ten customers with the most usage')).toEqual([
       { customer_ref: 'ada', used: '7', records: '4' },
@@ -145,7 +151,7 @@ describe('the queries of docs/data-team.md', () => {
 
   it('are all executed in this file', () => {
     expect([...page.matchAll(/```sql\nSELECT/g)]).toHaveLength(queries.size)
-    expect(queries.size).toBe(9)
+    expect(queries.size).toBe(10)
   })
 })
 

@@ -138,15 +138,15 @@ class History {
     while ((await this.step('sink', 3)) !== 'idle');
   }
 
-  /** Returns the counted micros by customer, summed over a window of all time. */
-  async counted(): Promise<string[]> {
+  /** Returns the counted micros of a meter by customer, summed over a window of all time. */
+  async counted(meterName: string): Promise<string[]> {
     const sums: string[] = []
     for (const customerRef of customerRefs) {
       const subject = subjectKey('prov_1', customerRef)
       const at = { space: 'sandbox', partition: this.#partition, subject, scope: 'prd_all' }
       const windows = [{ id: 'all', fromSecond: 0, toSecond: 4_102_444_800 }]
       await this.#hotState.putEntry(at, { version: 1, document: '{}', windows })
-      const { amounts } = await this.#hotState.readEntry(at, 'requests')
+      const { amounts } = await this.#hotState.readEntry(at, meterName)
       sums.push(String(amounts.get('all') ?? 0n))
     }
     return sums
@@ -177,8 +177,10 @@ const anEvent = fc
     second: fc.constantFrom(0, 59, day, day + 1),
     outcome: fc.constantFrom(...outcomes),
     customer: fc.nat(customerRefs.length - 1),
+    own: fc.constantFrom('requests', 'requests', ''),
+    further: fc.subarray(['tokens', 'seats']),
   })
-  .map(({ key, value, second, outcome, customer }) =>
+  .map(({ key, value, second, outcome, customer, own, further }) =>
     meterEvent({
       id: key === null ? `usage_keyless_${keylessTotal++}` : `usage_${key}`,
       idempotencyKey: key === null ? null : `key-${key}`,
@@ -186,8 +188,10 @@ const anEvent = fc
       customerRef: customerRefs[key === null ? customer : key % customerRefs.length]!,
       productRef: second === 59 ? null : 'prd_all',
       timestamp: second * 1_000,
-      value,
+      meterName: own,
+      value: own === '' ? 0 : value,
       outcome,
+      counts: further.map((meterName, index) => ({ meterName, value: value + index, text: null })),
     }),
   )
 
@@ -240,13 +244,24 @@ it('counts once and stores once, whichever process dies at any time and however 
 async function check(history: History): Promise<void> {
   const records = firstRecords(history.events)
   const counted = records.filter((event) => event.outcome === 'success')
-  const expectedSums = customerRefs.map((ref) =>
-    String(sumOf(counted.filter((event) => event.customerRef === ref).map((event) => event.value))),
-  )
-  expect(await history.counted()).toEqual(expectedSums)
-  const rowOf = (row: Record<string, unknown>): unknown => [row['id'], row['value']]
+  for (const meter of ['requests', 'tokens', 'seats']) {
+    const valueOf = ({ meterName, value, counts }: MeterEvent): number =>
+      [{ meterName, value }, ...counts].find((count) => count.meterName === meter)?.value ?? 0
+    const expectedSums = customerRefs.map((ref) =>
+      String(sumOf(counted.filter((event) => event.customerRef === ref).map(valueOf))),
+    )
+    expect(await history.counted(meter)).toEqual(expectedSums)
+  }
+  const rowOf = (row: Record<string, unknown>): unknown => [
+    row['id'],
+    row['meter_name'],
+    row['value'],
+  ]
   const rowsOf = (events: readonly MeterEvent[]): unknown =>
-    events.map((event) => [event.id, event.value])
+    events.flatMap(({ id, meterName, value, counts }) => {
+      const further = counts.map((count) => [id, count.meterName, count.value])
+      return meterName === '' && further.length > 0 ? further : [[id, meterName, value], ...further]
+    })
   expect(history.store.rows.map(rowOf)).toEqual(rowsOf(records))
   expect(history.store.rollUp.map(rowOf)).toEqual(rowsOf(counted))
 }

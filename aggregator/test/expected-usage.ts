@@ -18,25 +18,38 @@ import { partitionCount, type Installation } from './installation.ts'
 /** The expected result of a set of events, computed in the simplest way: the first record of an id counts. */
 export class ExpectedUsage {
   readonly #ids = new Set<string>()
-  /** Counted micros by customer. */
+  /** Counted micros of the meter of requests by customer. */
   readonly counted = new Map<string, bigint>()
+  /** Counted micros of the meter `tokens` by customer. */
+  readonly tokens = new Map<string, bigint>()
   /** Debits of wallets by customer. */
   readonly debited = new Map<string, bigint>()
   debitedSum = 0n
+  /** Number of rows: one for each meter on which a record counts. */
   storedTotal = 0
   countedSum = 0n
   countedTotal = 0
+
+  /** Number of records. */
+  get idTotal(): number {
+    return this.#ids.size
+  }
 
   add(events: readonly MeterEvent[]): void {
     for (const event of events) {
       if (this.#ids.has(event.id)) continue
       this.#ids.add(event.id)
-      this.storedTotal++
+      const { customerRef, meterName, value, counts } = event
+      const all = meterName === '' ? counts : [{ meterName, value }, ...counts]
+      const rowTotal = Math.max(1, all.length)
+      this.storedTotal += rowTotal
       if (event.outcome !== 'success') continue
-      const { customerRef } = event
-      this.countedTotal++
-      this.countedSum += BigInt(event.value)
-      this.counted.set(customerRef, (this.counted.get(customerRef) ?? 0n) + BigInt(event.value))
+      this.countedTotal += rowTotal
+      for (const count of all) {
+        this.countedSum += BigInt(count.value)
+        const sums = { requests: this.counted, tokens: this.tokens }[count.meterName]
+        sums?.set(customerRef, (sums.get(customerRef) ?? 0n) + BigInt(count.value))
+      }
       if (event.debit === null) continue
       this.debitedSum += BigInt(event.debit)
       this.debited.set(customerRef, (this.debited.get(customerRef) ?? 0n) + BigInt(event.debit))
@@ -69,15 +82,20 @@ export async function expectExactlyOnce(
 ): Promise<void> {
   await untilCounted(log, hotState, timeoutMs)
   const stored = await untilStored(clickhouse.store, expected.storedTotal, timeoutMs)
-  expect(await readCounted(hotState, customerRefs)).toEqual(
-    new Map(customerRefs.map((ref) => [ref, expected.counted.get(ref) ?? 0n])),
-  )
+  for (const [meterName, sums] of [
+    ['requests', expected.counted],
+    ['tokens', expected.tokens],
+  ] as const) {
+    expect(await readCounted(hotState, customerRefs, meterName)).toEqual(
+      new Map(customerRefs.map((ref) => [ref, sums.get(ref) ?? 0n])),
+    )
+  }
   expect(await readDebited(hotState, customerRefs)).toEqual(
     new Map(customerRefs.map((ref) => [ref, expected.debited.get(ref) ?? 0n])),
   )
   expect(stored).toEqual({
     rowTotal: expected.storedTotal,
-    idTotal: expected.storedTotal,
+    idTotal: expected.idTotal,
     countedSum: expected.countedSum,
     rollUpSum: expected.countedSum,
     rollUpRecords: expected.countedTotal,
@@ -89,10 +107,11 @@ export async function expectExactlyOnce(
 async function readCounted(
   hotState: HotState,
   customerRefs: Iterable<string>,
+  meterName: string,
 ): Promise<Map<string, bigint>> {
   const counted = new Map<string, bigint>()
   for (const customerRef of customerRefs) {
-    const { amounts } = await hotState.readEntry(addressOf(customerRef), 'requests')
+    const { amounts } = await hotState.readEntry(addressOf(customerRef), meterName)
     counted.set(customerRef, amounts.get('all') ?? 0n)
   }
   return counted

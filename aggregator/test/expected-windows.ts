@@ -45,8 +45,11 @@ export function expectedOf(events: readonly MeterEvent[]): Map<string, bigint> {
     for (const place of places) {
       if (place.providerId !== each.providerId || place.customerRef !== each.customerRef) continue
       if (each.productRef !== null && each.productRef !== place.productRef) continue
-      const key = JSON.stringify([place, each.meterName, window.id])
-      sums.set(key, (sums.get(key) ?? 0n) + BigInt(each.value))
+      for (const { meterName, value } of [each, ...each.counts]) {
+        if (meterName === '') continue
+        const key = JSON.stringify([place, meterName, window.id])
+        sums.set(key, (sums.get(key) ?? 0n) + BigInt(value))
+      }
     }
   }
   return new Map([...sums].filter(([, sum]) => sum !== 0n))

@@ -5,8 +5,9 @@ import { meterEvent } from './meter-event.ts'
 const dayMs = 86_400_000
 
 /**
- * Generates events with repeated keys (one in ten), late events (one in twenty, up to 60 days), outcomes that do not count, and
- * debits of wallets (one in five), some of them larger than a number can represent exactly.
+ * Generates events with repeated keys (one in ten), late events (one in twenty, up to 60 days), outcomes that do not count, debits
+ * of wallets (one in five), some of them larger than a number can represent exactly, and events that count on other meters too (one
+ * in four), a third of which name no meter themselves.
  */
 export class EventGenerator {
   readonly customerRefs: readonly string[]
@@ -33,11 +34,22 @@ export class EventGenerator {
     const number = this.#next++
     const outcome = random.chance(0.9) ? 'success' : random.chance(0.5) ? 'paywall' : 'fail'
     const isPaid = outcome === 'success' && random.chance(0.2)
+    const countsMore = random.chance(0.25)
+    const isCloudEvent = countsMore && random.chance(0.33)
+    const further = countsMore ? ['tokens', 'users'].filter(() => random.chance(0.7)) : []
     const event = meterEvent({
       id: `usage_${String(number).padStart(26, '0')}`,
       idempotencyKey: isKeyed ? `key-${number}` : null,
       customerRef: random.pick(this.customerRefs),
-      value: random.below(10_000_000),
+      meterName: isCloudEvent ? '' : 'requests',
+      value: isCloudEvent ? 0 : random.below(10_000_000),
+      eventType: isCloudEvent ? 'llm.call' : null,
+      dimensions: further.length > 0 ? { model: random.pick(['small', 'large']) } : {},
+      counts: further.map((meterName) => ({
+        meterName,
+        value: random.below(10_000_000),
+        text: meterName === 'users' ? `user "${random.below(9)}"` : null,
+      })),
       timestamp: this.#nowMs - random.below(isLate ? 60 * dayMs : 5_000),
       receivedAt: this.#nowMs,
       outcome,

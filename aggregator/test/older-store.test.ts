@@ -117,7 +117,7 @@ async function expectEqualSums(): Promise<void> {
     .poll(async () => (await readStored(clickhouse.store, 'sandbox')).idTotal, {
       timeout: timeoutMs,
     })
-    .toBe(expected.storedTotal)
+    .toBe(expected.idTotal)
   await untilAllStored(installation, timeoutMs)
   for (const table of ['usage_records', 'credit_debits']) {
     await clickhouse.store.command(`OPTIMIZE TABLE sandbox.${table} FINAL`)

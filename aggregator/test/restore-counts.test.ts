@@ -15,7 +15,7 @@ import {
   walletWindow,
 } from '@tollgate/schemas/hot-state/wallets'
 import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
-import { usageColumns } from '../src/domain/usage-rows.ts'
+import { rowsOf, usageColumns } from '../src/domain/usage-rows.ts'
 import {
   customers,
   expectedOf,
@@ -54,13 +54,14 @@ const event = fc
     providerId: fc.constantFrom(...providers),
     customerRef: fc.constantFrom(...customers),
     productRef: fc.constantFrom(null, ...products),
-    meterName: fc.constantFrom(...meters),
+    meterName: fc.constantFrom(...meters, ''),
+    further: fc.option(fc.integer({ min: -9_000_000, max: 2 ** 52 })),
     value: fc.integer({ min: -9_000_000, max: 2 ** 52 }),
     second: fc.integer({ min: start - day, max: start + 10 * day }),
     outcome: fc.constantFrom(...outcomes),
     debit: fc.option(fc.bigInt({ min: 1n, max: 2n ** 70n })),
   })
-  .map(({ number, isKeyed, second, debit, ...fields }) => {
+  .map(({ number, isKeyed, second, debit, further, ...fields }) => {
     // A key may be repeated with another body, as clients do. The first record counts.
     const id = isKeyed ? idOf('keyed', number % 40) : idOf('once', onceTotal++)
     return meterEvent({
@@ -69,6 +70,13 @@ const event = fc
       id,
       idempotencyKey: isKeyed ? `key-${number % 40}` : null,
       timestamp: second * 1000 + (number % 1000),
+      ...(fields.meterName === '' && { value: 0 }),
+      counts:
+        further === null
+          ? []
+          : meters
+              .filter((meterName) => meterName !== fields.meterName)
+              .map((meterName) => ({ meterName, value: further, text: null })),
     })
   })
 
@@ -357,7 +365,7 @@ describe('counts that the hot state lost', () => {
       id: idOf('moved', index),
       idempotencyKey: `moved-${index}`,
     }))
-    const rows = moved.map((each) => ({ offset: offsetOfNoLog, event: each }))
+    const rows = rowsOf(moved.map((each) => ({ offset: offsetOfNoLog, event: each })))
     const columns = usageColumns(history.partition)
     await logAndStore.clickhouse.store.insert('sandbox.usage_records', columns, rows, 'moved')
     const note = writeSinkNote({ ...firstNote('lineage'), hasMovedRecords: true })

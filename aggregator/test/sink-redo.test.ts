@@ -85,7 +85,7 @@ async function appendToPartition0(seed: number, total: number): Promise<Expected
 async function expectStored(expected: ExpectedUsage): Promise<void> {
   expect(await readStored(installation.clickhouse.store, 'sandbox')).toEqual({
     rowTotal: expected.storedTotal,
-    idTotal: expected.storedTotal,
+    idTotal: expected.idTotal,
     countedSum: expected.countedSum,
     rollUpSum: expected.countedSum,
     rollUpRecords: expected.countedTotal,

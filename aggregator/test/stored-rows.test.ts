@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrateUsageTables } from '../src/clickhouse/migrate.ts'
 import type { EventRecord, UnreadableRecord } from '../src/domain/decoded-batch.ts'
-import { unreadableColumns, usageColumns } from '../src/domain/usage-rows.ts'
+import { rowsOf, unreadableColumns, usageColumns } from '../src/domain/usage-rows.ts'
 
 /*
  * Rows that the sink inserts are read back from the real engine and compared with a model that is computed in another way: decimals
@@ -77,9 +77,18 @@ const event: fc.Arbitrary<MeterEvent> = fc.record({
   reservationId: fc.option(text),
   traceParent: fc.option(fc.string()),
   debit: fc.option(fc.bigInt({ min: 1n, max: 10n ** 18n }).map(String)),
-  eventType: fc.constant(null),
-  dimensions: fc.constant({}),
-  counts: fc.constant([]),
+  eventType: maybeText,
+  dimensions: fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
+  counts: fc
+    .uniqueArray(
+      fc.record({
+        meterName: fc.constantFrom('m1', 'm2', 'm3'),
+        value: amount,
+        text: fc.option(text),
+      }),
+      { selector: ({ meterName }) => meterName, maxLength: 3 },
+    )
+    .map((counts) => counts.toSorted((one, other) => (one.meterName < other.meterName ? -1 : 1))),
 })
 const eventsMax = 200
 const batch = fc.record({
@@ -93,7 +102,7 @@ const batch = fc.record({
   fromOffset: fc.maxSafeNat().map((offset) => Math.max(0, offset - eventsMax)),
 })
 
-it('usage_records contains every event unchanged', async () => {
+it('usage_records contains every event unchanged, with a row for each count', async () => {
   const table = 'live.usage_records'
   let run = 0
   await fc.assert(
@@ -101,16 +110,31 @@ it('usage_records contains every event unchanged', async () => {
       // Separates the rows of this run from those of others.
       const partition = run++
       const records = events.map((each, index) => ({ offset: fromOffset + index, event: each }))
-      await clickhouse.store.insert(table, usageColumns(partition), records, `run-${partition}`)
+      const stored = rowsOf(records)
+      await clickhouse.store.insert(table, usageColumns(partition), stored, `run-${partition}`)
       const rows = await clickhouse.store.query(
-        `SELECT * FROM ${table} WHERE log_partition = {partition:UInt32} ORDER BY log_offset`,
+        `SELECT * FROM ${table} WHERE log_partition = {partition:UInt32}
+         ORDER BY log_offset, properties = '{}', meter_name`,
         { partition },
       )
-      expect(rows).toEqual(records.map((each) => rowOf(partition, each)))
+      expect(rows).toEqual(records.flatMap((each) => expectedRows(partition, each)))
     }),
     { numRuns: 25 },
   )
 })
+
+function expectedRows(partition: number, record: EventRecord): Record<string, unknown>[] {
+  const { counts, meterName, value } = record.event
+  const isCloudEvent = meterName === '' && counts.length > 0
+  const all = isCloudEvent ? counts : [{ meterName, value, text: null }, ...counts]
+  return all.map((count, index) => ({
+    ...rowOf(partition, record),
+    meter_name: count.meterName,
+    value: decimalText(count.value),
+    value_text: count.text ?? '',
+    ...(index > 0 && { debit: '0', properties: '{}' }),
+  }))
+}
 
 function rowOf(partition: number, { offset, event }: EventRecord): Record<string, unknown> {
   return {
@@ -128,6 +152,8 @@ function rowOf(partition: number, { offset, event }: EventRecord): Record<string
     idempotency_key: event.idempotencyKey ?? '',
     properties: event.properties,
     debit: decimalText(BigInt(event.debit ?? 0)),
+    event_type: event.eventType ?? '',
+    dimensions: event.dimensions,
     log_partition: partition,
     log_offset: String(offset),
   }

@@ -48,6 +48,10 @@ async function goBack(): Promise<void> {
     await sql`
       insert into ${sql(schema)}.schema_migrations (name) select unnest(${replaced}::text[])`
     if (schema === 'control') continue
+    // Later migrations, which are applied after the merged ones.
+    await sql.unsafe(`
+      drop table ${schema}.meter_versions;
+      alter table ${schema}.meters drop column reading, drop column version, drop column version_since`)
     await sql.unsafe(`
       alter table ${schema}.products
         add column balance bigint not null default 0,

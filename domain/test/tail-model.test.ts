@@ -37,7 +37,16 @@ function randomEvent(random: SeededRandom, seconds: number): MeterEvent {
     timestamp: random.below(seconds) * 1_000 + random.below(1_000),
     productRef: random.pick(['prd_A', 'prd_B', null]),
     outcome: random.chance(0.9) ? 'success' : 'fail',
+    ...(random.chance(0.3) && countsOn(random)),
   })
+}
+
+/** Counts of an event on further meters. A third of the events name no meter themselves. */
+function countsOn(random: SeededRandom): Partial<MeterEvent> {
+  const counts = ['seats', 'calls', 'images']
+    .filter(() => random.chance(0.6))
+    .map((meterName) => ({ meterName, value: random.below(1_000_000), text: null }))
+  return random.chance(0.33) ? { meterName: '', value: 0, counts } : { counts }
 }
 
 function randomWindows(random: SeededRandom, seconds: number): CountingWindow[] {
@@ -63,16 +72,22 @@ function expectedSums(
     const isRepeated = event.idempotencyKey !== null && used.has(event.id)
     used.add(event.id)
     if (isRepeated || offset < fence || event.outcome !== 'success') continue
-    const isAsked = series.some(
-      ({ subject, scope, meterName }) =>
-        subject === subjectKey(event.providerId, event.customerRef) &&
-        scope === (event.productRef ?? '') &&
-        meterName === event.meterName,
+    const meterNames = series
+      .filter(
+        ({ subject, scope }) =>
+          subject === subjectKey(event.providerId, event.customerRef) &&
+          scope === (event.productRef ?? ''),
+      )
+      .map(({ meterName }) => meterName)
+    const { meterName, value, counts } = event
+    const asked = [{ meterName, value }, ...counts].filter((each) =>
+      meterNames.includes(each.meterName),
     )
     const second = Math.floor(event.timestamp / 1_000)
     const window = windows.find((each) => each.fromSecond <= second && second < each.toSecond)
-    if (!isAsked || window === undefined) continue
-    sums.set(window.id, (sums.get(window.id) ?? 0n) + BigInt(event.value))
+    if (asked.length === 0 || window === undefined) continue
+    const sum = asked.reduce((total, each) => total + BigInt(each.value), 0n)
+    sums.set(window.id, (sums.get(window.id) ?? 0n) + sum)
   }
   return sums
 }
@@ -93,7 +108,7 @@ async function moveFence(events: readonly MeterEvent[], from: number, to: number
 
 function randomQuery(random: SeededRandom, seconds: number) {
   const subject = subjectKey('prv_A', `customer-${random.below(3)}`)
-  const meterName = random.pick(['requests', 'tokens'])
+  const meterName = random.pick(['requests', 'tokens', 'seats'])
   const scopes = random.pick([['prd_A', ''], ['prd_B', ''], ['']])
   return {
     series: scopes.map((scope) => ({ subject, scope, meterName })),

@@ -5,7 +5,7 @@ import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
-import type { FetchKey, KeyDirectory } from './domain/key-holder.ts'
+import type { FetchKey, FetchMeters, KeyDirectory } from './domain/key-holder.ts'
 import type { CallControlPlane } from './domain/call-control-plane.ts'
 import { PauseAfterFailure } from './domain/pause-after-failure.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
@@ -80,7 +80,7 @@ export async function openDataPlane(
     tailBytes: () => tailParts.tails.bytes,
   })
   return {
-    ...openCaches(config, parts, controlPlane.fetchKey, await findServiceSecret(config)),
+    ...openCaches(config, parts, counts, controlPlane, await findServiceSecret(config)),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
     debits: new DebitDecider({
       hotState,
@@ -121,6 +121,7 @@ export async function openDataPlane(
 /** Requests that ingest sends to the control plane. */
 export type ControlPlaneCalls = {
   readonly fetchKey: FetchKey
+  readonly fetchMeters: FetchMeters
   readonly callControlPlane: CallControlPlane
 }
 
@@ -145,7 +146,8 @@ async function openWallets(
 function openCaches(
   config: IngestConfig,
   { hotState, clock }: Parts,
-  fetchKey: FetchKey,
+  counts: IngestCounts,
+  { fetchKey, fetchMeters }: ControlPlaneCalls,
   serviceSecret: string | undefined,
 ): Pick<DataPlane, 'keys' | 'meters'> {
   const ages = { freshMs: config.cacheFreshMs, staleMs: config.cacheStaleMs }
@@ -156,6 +158,9 @@ function openCaches(
       refusedMax: config.cachedRefusedKeysMax,
       serviceSecret,
     }),
-    meters: new MetersCache(hotState, { ...ages, providersMax: config.cachedProvidersMax }),
+    meters: new MetersCache(hotState, fetchMeters, counts, {
+      ...ages,
+      providersMax: config.cachedProvidersMax,
+    }),
   }
 }

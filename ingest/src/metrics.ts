@@ -14,6 +14,8 @@ export class IngestCounts {
   unreadKeyRanges = 0
   /** Usage calls whose response says nothing about debits, because the entitlements could not be read. */
   unreadDebits = 0
+  /** Reads of a provider's meters that failed, so that older ones decided what events count. */
+  oldMeters = 0
   limitsAllowed = 0
   limitsDenied = 0
   limitsForwarded = 0
@@ -94,6 +96,11 @@ export function createIngestCounts(registry: Registry): IngestCounts {
     'debits_unread',
     'Usage calls whose response says nothing about debits, because the entitlements could not be read',
     () => counts.unreadDebits,
+  )
+  count(
+    'meters_old',
+    'Failed reads of the meters of a provider, after which events were counted by the last known meters',
+    () => counts.oldMeters,
   )
   count(
     'projection_waits',

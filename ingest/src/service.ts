@@ -14,7 +14,7 @@ import { openDataPlane, type DataPlane } from './data-plane.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import { createLogTrimmer } from './event-log/log-trimmer.ts'
 import type { ProjectionFollower } from './hot-state/projection-follower.ts'
-import { createFetchKey } from './http/fetch-key.ts'
+import { createFetchKey, createFetchMeters } from './http/fetch-key.ts'
 import { createAnswerFailure } from './http/answer-failure.ts'
 import { chooseFront } from './http/create-front.ts'
 import type { CreateHttpFront, HttpFront } from './http/http-front.ts'
@@ -64,7 +64,11 @@ async function open(
     counts.forwardedIgnored++
   })
   const proxy = await host.own(createProxy(config, tracing, onForwardedIgnored))
-  const elsewhere = { fetchKey: createFetchKey(proxy), callControlPlane: proxy.post }
+  const elsewhere = {
+    fetchKey: createFetchKey(proxy),
+    fetchMeters: createFetchMeters(proxy),
+    callControlPlane: proxy.post,
+  }
   const opened = await openDataPlane(config, parts, metrics, counts, elsewhere)
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
   const { createFront, notice } = overrides.front

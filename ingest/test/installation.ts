@@ -1,3 +1,4 @@
+import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -15,6 +16,7 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
 import {
   apiKeyDocumentKey,
   type PublishedApiKey,
+  type PublishedMeters,
   metersDocumentKey,
 } from '@tollgate/schemas/hot-state/documents'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
@@ -44,6 +46,8 @@ export type InstallationOptions = {
   readonly clock?: Clock
   readonly log?: (log: EventLog) => EventLog
   readonly front?: IngestOverrides['front']
+  /** Hot state as ingest sees it. */
+  readonly hotState?: (hotState: HotState) => HotState
 }
 
 export type Reply = {
@@ -110,7 +114,7 @@ export class Installation {
     this.#ingest = createIngest(config, {
       logger: createLogger('ingest', 'silent'),
       eventLog: options.log?.(this.log) ?? this.log,
-      hotState: this.hotState,
+      hotState: options.hotState?.(this.hotState) ?? this.hotState,
       ...(options.clock === undefined ? {} : { clock: options.clock }),
       ...(options.front === undefined ? {} : { front: options.front }),
     })
@@ -179,6 +183,30 @@ export class Installation {
     await this.hotState.putDocument(
       metersDocumentKey('sandbox', providerId),
       JSON.stringify({ meters: Object.fromEntries(entries) }),
+    )
+  }
+
+  /** Publishes meters that read events beside the meter of requests. */
+  async publishReadings(readings: Readonly<Record<string, Partial<MeterReading>>>): Promise<void> {
+    const none = {
+      aggregation: 'sum',
+      type: 'llm.call',
+      where: {},
+      value: [],
+      dimensions: [],
+    } as const
+    const meters = Object.entries(readings).map(
+      ([name, reading]) =>
+        [
+          name,
+          { reference: `mtr_${name}`, status: 'active', reads: { ...none, ...reading } },
+        ] as const,
+    )
+    const requests = { reference: 'mtr_requests', status: 'active' } as const
+    const document: PublishedMeters = { meters: { requests, ...Object.fromEntries(meters) } }
+    await this.hotState.putDocument(
+      metersDocumentKey('sandbox', providerId),
+      JSON.stringify(document),
     )
   }
 

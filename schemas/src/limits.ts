@@ -106,6 +106,18 @@ export const chargesMax = 20
 /** Properties that one meter declares as dimensions, and pointers that it adds. */
 export const propertiesMax = 8
 
+/** Active meters that read one type of event. Each matching meter is a row of the stored record. */
+export const metersPerEventTypeMax = 50
+
+/** Dimensions by which one usage query groups. */
+export const groupDimensionsMax = 3
+
+/** Groups of one usage query. */
+export const usageGroupsMax = 1_000
+
+/** Values that one filter of a meter compares. */
+export const filterValuesMax = 100
+
 /** Characters of the value of a dimension. */
 export const dimensionCharsMax = 256
 

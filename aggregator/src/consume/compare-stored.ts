@@ -8,6 +8,7 @@ import {
   type BatchRange,
 } from '../clickhouse/stored-batch.ts'
 import { cutBatch, type BatchPiece } from '../domain/cut-batch.ts'
+import { rowsOf } from '../domain/usage-rows.ts'
 import type { DecodedBatch, EventRecord } from '../domain/decoded-batch.ts'
 import { requireCaughtUp } from '../clickhouse/caught-up.ts'
 import type { Partition } from './partition-parts.ts'
@@ -23,18 +24,25 @@ export type ComparedParts = Pick<Partition, 'environment' | 'partition'> & {
   readonly cluster: string | undefined
 }
 
-/** Returns the events of the batch that have no row in ClickHouse at their offset. */
+/** Returns the events of the batch that lack a row in ClickHouse at their offset, on any of their meters. */
 export async function listMissing(
   { usageStore, environment, partition }: ComparedParts,
   { fromOffset, toOffset, events }: DecodedBatch,
   pieces: readonly BatchPiece[],
 ): Promise<EventRecord[]> {
   const range: BatchRange = { environment, partition, fromOffset, toOffset }
-  const stored = new Map<number, string>()
+  const stored = new Map<string, Map<number, string>>()
   for (const piece of pieces) {
-    for (const [offset, id] of await listStored(usageStore, range, piece)) stored.set(offset, id)
+    const ofMeter = stored.get(piece.meterName) ?? new Map<number, string>()
+    stored.set(piece.meterName, ofMeter)
+    const found = await listStored(usageStore, range, piece)
+    for (const [offset, id] of found) ofMeter.set(offset, id)
   }
-  return events.filter(({ offset, event }) => stored.get(offset) !== event.id)
+  return events.filter((record) =>
+    rowsOf([record]).some(
+      ({ offset, event }) => stored.get(event.meterName)?.get(offset) !== event.id,
+    ),
+  )
 }
 
 /** Returns whether the tables beside `usage_records` have all debits of these events and all unreadable records. */
@@ -67,7 +75,7 @@ export async function isRolledUp(
 export type CustomerDays = ReadonlySet<string>
 
 export function customerDaysOf({ events }: DecodedBatch): CustomerDays {
-  const pieces = cutBatch(events, customersPerQuery)
+  const pieces = cutBatch(rowsOf(events), customersPerQuery)
   return new Set(
     pieces.flatMap((piece) => piece.customerRefs.map((customer) => nameOfDay(piece, customer))),
   )
@@ -92,7 +100,7 @@ export async function compareStored(
   open?: CustomerDays,
 ): Promise<Comparison> {
   await requireCompleteReplicas(parts)
-  const pieces = cutBatch(batch.events, customersPerQuery)
+  const pieces = cutBatch(rowsOf(batch.events), customersPerQuery)
   const candidates = await listMissing(parts, batch, pieces)
   if (!(await areRepeats(parts, candidates, beforeOffset))) return 'incomplete'
   const withoutRow = new Set(candidates.map(({ offset }) => offset))

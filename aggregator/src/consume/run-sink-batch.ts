@@ -1,5 +1,6 @@
 import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
+import { boundRows } from '../domain/bound-rows.ts'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import {
@@ -26,7 +27,8 @@ export type SinkOutcome =
   | {
       readonly kind: 'stored'
       readonly position: GroupPosition
-      readonly rowTotal: number
+      /** Number of stored records. */
+      readonly recordTotal: number
       readonly duplicateTotal: number
       /** Set if the stored rows were compared with the batch. */
       readonly repair: Repair | undefined
@@ -90,7 +92,7 @@ async function storeBatch(
   return {
     kind: 'stored',
     position: next,
-    rowTotal: events.length,
+    recordTotal: events.length,
     duplicateTotal: batch.events.length - events.length,
     repair: stored.repair,
     batch,
@@ -135,7 +137,7 @@ async function storeOpen(
 }
 
 /**
- * Reads a batch. A new batch has the records of one read. An open batch is read again to exactly its end, in as many reads as
+ * Reads a batch. A new batch has the records of one read, as far as their rows fit into one insert. An open batch is read again to exactly its end, in as many reads as
  * necessary.
  */
 async function readBatch(
@@ -147,5 +149,5 @@ async function readBatch(
   const { log, topic, partition, readLimits } = parts
   const decoder = new BatchDecoder(fromOffset)
   decoder.add(await log.read(topic, partition, fromOffset, readLimits))
-  return decoder.finish()
+  return boundRows(decoder.finish())
 }

@@ -98,12 +98,12 @@ function reportBatch(
   metrics: ProjectionMetrics,
   logger: Logger,
   topic: string,
-  { batch, rowTotal, duplicateTotal, repair }: Extract<SinkOutcome, { kind: 'stored' }>,
+  { batch, recordTotal, duplicateTotal, repair }: Extract<SinkOutcome, { kind: 'stored' }>,
   durationMs: number,
 ): void {
   const labels = { projection: 'sink', topic }
   metrics.batchSeconds.observe(labels, durationMs / 1000)
-  metrics.records.inc({ ...labels, result: 'stored' }, rowTotal)
+  metrics.records.inc({ ...labels, result: 'stored' }, recordTotal)
   metrics.records.inc({ ...labels, result: 'duplicate' }, duplicateTotal)
   metrics.records.inc({ ...labels, result: 'unreadable' }, batch.unreadable.length)
   logUnreadable(logger, batch.unreadable)

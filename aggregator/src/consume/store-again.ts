@@ -12,6 +12,7 @@ import {
   listMissing,
   requireCompleteReplicas,
 } from './compare-stored.ts'
+import { rowsOf } from '../domain/usage-rows.ts'
 import { tokenOf, type OpenBatch, type SinkParts } from './sink-parts.ts'
 import { storeRows } from './store-rows.ts'
 
@@ -47,9 +48,9 @@ export async function storeAgain(
   parts: SinkParts,
   open: OpenBatch,
 ): Promise<{ readonly position: GroupPosition; readonly repair: Repair }> {
-  const pieces = cutBatch(open.rows.events, customersPerQuery)
+  const pieces = cutBatch(rowsOf(open.rows.events), customersPerQuery)
   // The pieces include customers whose records are all duplicates: a comparison may have left their roll-up to this redo.
-  const rolledUpPieces = cutBatch(open.batch.events, customersPerQuery)
+  const rolledUpPieces = cutBatch(rowsOf(open.batch.events), customersPerQuery)
   if (
     open.note.furtherTokens === 0 &&
     (await isStoredOnce(parts, open.rows, pieces, rolledUpPieces))

@@ -1,5 +1,5 @@
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
-import { unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
+import { rowsOf, unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
 import type { SinkParts } from './sink-parts.ts'
 
 /** Inserts rows, and through views the rows of other tables, unless ClickHouse knows the token. */
@@ -14,6 +14,6 @@ export async function storeRows(
   }
   if (events.length > 0) {
     const table = `${environment}.usage_records`
-    await usageStore.insert(table, usageColumns(partition), events, token)
+    await usageStore.insert(table, usageColumns(partition), rowsOf(events), token)
   }
 }

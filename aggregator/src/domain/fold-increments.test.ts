@@ -68,6 +68,23 @@ describe('foldIncrements', () => {
     expect(result.increments.map((each) => each.amount)).toEqual([1_000_000n])
   })
 
+  it('counts an event on each of its meters', () => {
+    const tokens = { meterName: 'tokens', value: 5, text: null }
+    const users = { meterName: 'users', value: 1_000_000, text: 'ada' }
+    const { increments, countedTotal } = fold(
+      { value: 2, counts: [tokens] },
+      { meterName: '', value: 0, counts: [tokens, users], outcome: 'success' },
+      { meterName: '', value: 0, counts: [users], outcome: 'fail' },
+      { meterName: '', value: 0 },
+    )
+    expect(increments.map(({ series, amount }) => [series, amount])).toEqual([
+      ['requests', 2n],
+      ['tokens', 10n],
+      ['users', 1_000_000n],
+    ])
+    expect(countedTotal).toBe(3)
+  })
+
   it('sums the debits of counted records, each once', () => {
     const paid = {
       idempotencyKey: 'twice',

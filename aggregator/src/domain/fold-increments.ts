@@ -1,6 +1,6 @@
 import type { Increment } from '@tollgate/platform/hot-state/hot-state'
 import { subjectKey } from '@tollgate/schemas/subject'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { countsOf, type CountedUse, type MeterEvent } from '@tollgate/schemas/meter-event'
 import type { EventRecord } from './decoded-batch.ts'
 import { ExactSum } from './exact-sum.ts'
 import { DebitFold } from './fold-debits.ts'
@@ -15,7 +15,10 @@ export type Fold = {
 
 type Cell = Omit<Increment, 'amount'> & { readonly sum: ExactSum }
 
-/** Sums the counted usage of a batch by subject, scope, series and second, so that the store gets one write per sum. */
+/**
+ * Sums the counted usage of a batch by subject, scope, series and second, so that the store gets one write per sum. Everything that
+ * one event counts is in the same batch, and so in the same atomic step.
+ */
 export function foldIncrements(
   events: readonly EventRecord[],
   firstOffsets: ReadonlyMap<string, number>,
@@ -51,15 +54,24 @@ export function foldIncrements(
 }
 
 function addTo(cells: Map<string, Cell>, event: MeterEvent): void {
+  if (event.counts.length === 0 && event.meterName !== '') return addCount(cells, event, event)
+  for (const count of countsOf(event)) addCount(cells, event, count)
+}
+
+function addCount(
+  cells: Map<string, Cell>,
+  event: MeterEvent,
+  { meterName, value }: CountedUse,
+): void {
   const subject = subjectKey(event.providerId, event.customerRef)
   const scope = event.productRef ?? ''
   const second = Math.floor(event.timestamp / 1000)
   // Lengths in front keep the keys distinct for any characters in the clients' texts.
-  const key = `${second},${subject.length},${scope.length},${subject}${scope}${event.meterName}`
+  const key = `${second},${subject.length},${scope.length},${subject}${scope}${meterName}`
   let cell = cells.get(key)
   if (cell === undefined) {
-    cell = { subject, scope, series: event.meterName, second, sum: new ExactSum() }
+    cell = { subject, scope, series: meterName, second, sum: new ExactSum() }
     cells.set(key, cell)
   }
-  cell.sum.add(event.value)
+  cell.sum.add(value)
 }

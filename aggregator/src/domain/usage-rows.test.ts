@@ -3,7 +3,7 @@ import { writeNativeBlock } from '@tollgate/platform/usage-store/clickhouse/nati
 import { describe, expect, it } from 'vitest'
 import { encoded, meterEvent } from '../../test/meter-event.ts'
 import { sinkBatchBytesMax } from '../config.ts'
-import { eventsToStore, usageColumns } from './usage-rows.ts'
+import { eventsToStore, rowsOf, usageColumns } from './usage-rows.ts'
 
 const storeBytesMax = 64 * 1024 * 1024
 
@@ -15,6 +15,48 @@ describe('eventsToStore', () => {
       { offset: 3, event: meterEvent({ id: 'a' }) },
     ]
     expect(eventsToStore(events, new Map([['a', 1]]))).toEqual([events[0], events[2]])
+  })
+})
+
+describe('rowsOf', () => {
+  const tokens = { meterName: 'tokens', value: 5, text: null }
+  const users = { meterName: 'users', value: 1_000_000, text: 'ada' }
+
+  it('returns events with one count as they are', () => {
+    const events = [{ offset: 1, event: meterEvent({}) }]
+    expect(rowsOf(events)).toBe(events)
+  })
+
+  it('gives the debit and the properties to the first row only', () => {
+    const event = meterEvent({ debit: '7', properties: '{"a":1}', counts: [tokens, users] })
+    const rows = rowsOf([{ offset: 4, event }])
+    expect(
+      rows.map(({ offset, text, event: row }) => [
+        offset,
+        row.id,
+        row.meterName,
+        row.value,
+        text ?? null,
+        row.debit,
+        row.properties,
+      ]),
+    ).toEqual([
+      [4, event.id, 'requests', 1_000_000, null, '7', '{"a":1}'],
+      [4, event.id, 'tokens', 5, null, null, '{}'],
+      [4, event.id, 'users', 1_000_000, 'ada', null, '{}'],
+    ])
+  })
+
+  it('begins with the first count of an event that names no meter', () => {
+    const event = meterEvent({ meterName: '', value: 0, debit: '7', counts: [tokens, users] })
+    expect(
+      rowsOf([{ offset: 4, event }]).map(({ event: row }) => [row.meterName, row.debit]),
+    ).toEqual([
+      ['tokens', '7'],
+      ['users', null],
+    ])
+    const uncounted = { offset: 5, event: meterEvent({ meterName: '', value: 0 }) }
+    expect(rowsOf([uncounted])).toEqual([uncounted])
   })
 })
 

@@ -4,7 +4,7 @@ import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import type { EventRecord, UnreadableRecord } from './decoded-batch.ts'
 import { decideVerdict } from './verdict.ts'
 
-/** Returns the events of a batch that become rows of `usage_records`: all except duplicates, in the order of the log. */
+/** Returns the events of a batch that are stored in `usage_records`: all except duplicates, in the order of the log. */
 export function eventsToStore(
   events: readonly EventRecord[],
   firstOffsets: ReadonlyMap<string, number>,
@@ -15,8 +15,39 @@ export function eventsToStore(
   })
 }
 
+/** A row of `usage_records`: what a record counts on one meter. */
+export type UsageRow = EventRecord & {
+  /** The text that a meter of distinct values counts. */
+  readonly text?: string | null
+}
+
+/**
+ * Returns the rows of events: one for each meter on which an event counts, with the event's own meter first. A CloudEvent that no
+ * meter counts has one row without a meter. Only the first row of a record has the debit, which is paid once, and the properties,
+ * which may be large.
+ */
+export function rowsOf(events: readonly EventRecord[]): readonly UsageRow[] {
+  // Nearly all batches have only events with one count, which are their own rows.
+  if (events.every(({ event }) => event.counts.length === 0)) return events
+  return events.flatMap((record) => rowsOfOne(record))
+}
+
+function rowsOfOne(record: EventRecord): readonly UsageRow[] {
+  const { offset, event } = record
+  const { counts } = event
+  if (counts.length === 0) return [record]
+  const hasOwnMeter = event.meterName !== ''
+  const rows: UsageRow[] = hasOwnMeter ? [record] : []
+  for (const [index, { meterName, value, text }] of counts.entries()) {
+    const isFirst = index === 0 && !hasOwnMeter
+    const rest = isFirst ? undefined : { debit: null, properties: '{}' }
+    rows.push({ offset, event: { ...event, meterName, value, ...rest }, text })
+  }
+  return rows
+}
+
 /** Returns the columns of `usage_records`. */
-export function usageColumns(partition: number): readonly Column<EventRecord>[] {
+export function usageColumns(partition: number): readonly Column<UsageRow>[] {
   return [
     { name: 'id', type: 'String', value: ({ event }) => event.id },
     { name: 'provider_id', type: 'String', value: ({ event }) => event.providerId },
@@ -32,6 +63,9 @@ export function usageColumns(partition: number): readonly Column<EventRecord>[] 
     { name: 'idempotency_key', type: 'String', value: ({ event }) => event.idempotencyKey ?? '' },
     { name: 'properties', type: 'String', value: ({ event }) => event.properties },
     { name: 'debit', type: 'String', value: ({ event }) => decimalDebit(event) },
+    { name: 'event_type', type: 'String', value: ({ event }) => event.eventType ?? '' },
+    { name: 'dimensions', type: 'Map(String, String)', value: ({ event }) => event.dimensions },
+    { name: 'value_text', type: 'String', value: ({ text }) => text ?? '' },
     { name: 'log_partition', type: 'UInt32', value: () => partition },
     { name: 'log_offset', type: 'UInt64', value: ({ offset }) => offset },
   ]

@@ -52,7 +52,7 @@ import { registerMcpRoutes } from './routes/mcp.ts'
 import { registerMerchantRoutes } from './routes/merchant.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
 import { registerMeterRoutes } from './routes/meters.ts'
-import { registerOwnKeyRoute } from './routes/own-key.ts'
+import { registerOwnKeyRoutes } from './routes/own-key.ts'
 import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
@@ -190,7 +190,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)
   registerMeterUsageRoutes(app, parts)
-  registerOwnKeyRoute(app)
+  registerOwnKeyRoutes(app, parts)
   registerApiKeyRoutes(app, parts)
   registerConsoleAuthRoutes(app, parts)
   registerConsoleUserRoutes(app, parts)

@@ -1,5 +1,11 @@
 import type { z } from 'zod'
 import {
+  cloudEventResponseSchema,
+  cloudEventSchema,
+  cloudEventsResponseSchema,
+  cloudEventsSchema,
+} from '@tollgate/schemas/http/cloud-events'
+import {
   meterEventResponseSchema,
   meterEventSchema,
   meterEventsBulkResponseSchema,
@@ -17,6 +23,14 @@ type Described = { readonly body: z.ZodType; readonly reply: z.ZodType }
 
 /** Operations that the data plane serves itself. The API description contains them, because clients see one API. */
 const operations: Readonly<Record<string, Described>> = {
+  '/v1/events': {
+    body: cloudEventSchema,
+    reply: cloudEventResponseSchema,
+  },
+  '/v1/events/batch': {
+    body: cloudEventsSchema,
+    reply: cloudEventsResponseSchema,
+  },
   '/v1/sdk/meter-events': {
     body: meterEventSchema,
     reply: meterEventResponseSchema,

@@ -7,6 +7,8 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'post /v1/sdk/usages/bulk': operation('recordUsages', 'Record calls in bulk'),
   'post /v1/sdk/meter-events': operation('recordMeterEvent', 'Record a meter event'),
   'post /v1/sdk/meter-events/bulk': operation('recordMeterEvents', 'Record meter events in bulk'),
+  'post /v1/events': operation('recordEvent', 'Record a CloudEvent'),
+  'post /v1/events/batch': operation('recordEvents', 'Record CloudEvents in a batch'),
 
   'post /v1/sdk/limits': operation('checkLimit', 'Check whether a call is within the limits', 404),
   'post /v1/sdk/limits/release': operation('releaseReservation', 'Release reserved units'),

@@ -1,7 +1,9 @@
+import type { Aggregation } from '@tollgate/schemas/meter-reading'
 import { storableMs } from '@tollgate/domain/stored-usage/query-stored-usage'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Environment } from '@tollgate/schemas/environment'
+import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
 import type { Granularity } from '@tollgate/schemas/http/meters'
 import type { TimeRange } from '../domain/usage-buckets.ts'
 
@@ -9,6 +11,7 @@ export type UsageQuery = {
   readonly environment: Environment
   readonly providerId: string
   readonly meterName: string
+  readonly aggregation: Aggregation
   /** Undefined means all customers. */
   readonly customerRefs: readonly string[] | undefined
   readonly range: TimeRange
@@ -16,7 +19,7 @@ export type UsageQuery = {
 }
 
 export type UsageSum = {
-  /** Sum of the amounts, as decimal text. */
+  /** The amounts by the aggregation of the meter, as decimal text. */
   readonly total: string
   readonly count: number
 }
@@ -29,14 +32,27 @@ export function sumOf({ total, records }: SumRow): UsageSum {
 }
 
 /**
- * Tool calls are recorded on the built-in meter of requests with the tool's name, or on a separate meter with this prefix. The
- * tool's name is in the metadata of usage that the MCP proxy records, or in the properties of a meter event.
+ * SQL expressions for the total of distinct records. A meter of the aggregation `count` sums up values too: calls that name it may
+ * have any value, and events that it reads have the value 1. The last record is the one with the newest time of usage.
  */
-const toolMeterPrefix = 'tool:'
+const totals: Readonly<Record<Aggregation, string>> = {
+  sum: 'toString(sum(amount))',
+  count: 'toString(sum(amount))',
+  max: 'toString(max(amount))',
+  unique: 'toString(uniqExact(text))',
+  last: 'toString(argMax(amount, (at, received, id)))',
+}
+
+/** Columns that only some aggregations read. */
+const furtherColumns: Readonly<Partial<Record<Aggregation, string>>> = {
+  unique: ', any(value_text) AS text',
+  last: ', id, any(received_at) AS received',
+}
 
 export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<UsageSum> {
   const [row] = await store.query<SumRow>(
-    `SELECT toString(sum(amount)) AS total, toString(count()) AS records FROM (${distinctRecords(query)})`,
+    `SELECT ${totals[query.aggregation]} AS total, toString(count()) AS records
+     FROM (${distinctRecords(query)})`,
     parametersOf(query),
   )
   return row === undefined ? zeroSum : sumOf(row)
@@ -69,11 +85,34 @@ export async function sumUsageByBucket(
 ): Promise<BucketedUsage> {
   const rows = await store.query<SumRow & { bucket: string }>(
     `SELECT toString(toUnixTimestamp(${bucketStart[granularity]})) AS bucket,
-       toString(sum(amount)) AS total, toString(count()) AS records
+       ${totals[query.aggregation]} AS total, toString(count()) AS records
      FROM (${distinctRecords(query)}) GROUP BY bucket WITH ROLLUP`,
     parametersOf(query),
   )
   return bucketedUsage(rows, query.range)
+}
+
+export type DimensionGroup = UsageSum & {
+  /** Values in the order of the dimensions. A record without a dimension has the empty text. */
+  readonly values: readonly string[]
+}
+
+/** Returns the usage by the values of some dimensions, ordered by these values. The last row may be one beyond `groupsMax`. */
+export async function sumUsageByDimensions(
+  store: UsageStore,
+  query: UsageQuery,
+  dimensions: readonly string[],
+  groupsMax: number,
+): Promise<DimensionGroup[]> {
+  const names = Object.fromEntries(dimensions.map((name, index) => [`dimension${index}`, name]))
+  const values = dimensions.map((_, index) => `any(dimensions[{dimension${index}:String}])`)
+  const rows = await store.query<SumRow & { group: string[] }>(
+    `SELECT group_values AS group, ${totals[query.aggregation]} AS total, toString(count()) AS records
+     FROM (${distinctRecords(query, `, [${values.join(', ')}] AS group_values`)})
+     GROUP BY group_values ORDER BY group_values LIMIT ${groupsMax + 1}`,
+    { ...parametersOf(query), ...names },
+  )
+  return rows.map((row) => ({ values: row.group, ...sumOf(row) }))
 }
 
 /** Converts the rows of a query with a roll-up by `bucket`. */
@@ -94,9 +133,9 @@ export function bucketedUsage(
 }
 
 /** Groups records by id, so that a record that was stored twice is counted once, also before ClickHouse has merged its parts. */
-function distinctRecords(query: UsageQuery): string {
+function distinctRecords(query: UsageQuery, groupColumn = ''): string {
   return `
-    SELECT any(value) AS amount, any(timestamp) AS at
+    SELECT any(value) AS amount, any(timestamp) AS at${furtherColumns[query.aggregation] ?? ''}${groupColumn}
     FROM ${query.environment}.usage_records
     WHERE provider_id = {providerId:String} AND ${meterCondition(query)}
       AND timestamp >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')
@@ -106,6 +145,10 @@ function distinctRecords(query: UsageQuery): string {
     GROUP BY id`
 }
 
+/**
+ * Tool calls are recorded on the built-in meter of requests with the tool's name, or on a separate meter. The tool's name is in the
+ * metadata of usage that the MCP proxy records, or in the properties of a meter event.
+ */
 function meterCondition({ meterName }: UsageQuery): string {
   if (!meterName.startsWith(toolMeterPrefix)) return 'meter_name = {meterName:String}'
   return `(meter_name = {meterName:String} OR (meter_name = {limitMeter:String}

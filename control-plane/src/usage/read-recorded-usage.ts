@@ -96,7 +96,7 @@ async function withoutDuplicates(
        AND log_offset >= {fromOffset:UInt64} AND log_offset <= {toOffset:UInt64}`,
     {
       providerIds: distinct(keyed, (event) => event.providerId),
-      meterNames: distinct(keyed, (event) => event.meterName),
+      meterNames: distinct(keyed, firstMeterOf),
       customerRefs: distinct(keyed, (event) => event.customerRef),
       fromMs: times.reduce((one, other) => Math.min(one, other)),
       toMs: times.reduce((one, other) => Math.max(one, other)),
@@ -108,6 +108,11 @@ async function withoutDuplicates(
   )
   const stored = new Set(rows.map((row) => Number(row.offset)))
   return found.filter(({ offset, event }) => event.idempotencyKey === null || stored.has(offset))
+}
+
+/** Returns the meter of the record's first row. */
+function firstMeterOf({ meterName, counts }: TailRecord['event']): string {
+  return meterName === '' ? (counts[0]?.meterName ?? '') : meterName
 }
 
 function distinct(

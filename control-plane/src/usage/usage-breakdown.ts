@@ -1,9 +1,11 @@
+import { isAdditive } from '@tollgate/schemas/meter-reading'
 import { listCustomersByReference } from '@tollgate/domain/customers/list-customers'
 import { listProductNames } from '@tollgate/domain/catalog/products-repository'
+import { listMeters } from '@tollgate/domain/meters/repository'
 import type { UsageBreakdownBody, UsageGrouping } from '@tollgate/schemas/http/console-usage'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { read, type ReadParts } from '../access/read.ts'
-import { listUsageGroups, type RolledUpQuery } from './query-rolled-up-usage.ts'
+import { listUsageGroups, type RolledUpQuery, type UsageGroup } from './query-rolled-up-usage.ts'
 import { rangeToHttp } from './usage-over-time.ts'
 
 /**
@@ -19,8 +21,9 @@ export async function usageBreakdown(
   by: UsageGrouping,
   limit: number,
 ): Promise<UsageBreakdownBody> {
-  const rowsMax = by === 'customer' ? referencesMax : limit
-  const found = await listUsageGroups(parts.usageStore, query, by, rowsMax)
+  const rowsMax = by === 'product' ? limit : referencesMax
+  const listed = await listUsageGroups(parts.usageStore, query, by, rowsMax)
+  const found = by === 'meter' ? await additiveOf(parts, query, listed) : listed
   const known = await namesOf(
     parts,
     query,
@@ -29,6 +32,18 @@ export async function usageBreakdown(
   )
   const groups = foldGroups(found, known).slice(0, limit)
   return { by, ...rangeToHttp(query.range), groups }
+}
+
+/** Leaves out meters whose usage cannot be added up. */
+async function additiveOf(
+  parts: ReadParts,
+  caller: RolledUpQuery,
+  groups: readonly UsageGroup[],
+): Promise<readonly UsageGroup[]> {
+  const meters = await read(parts, caller, (sql) => listMeters(sql, caller.providerId))
+  const others = meters.filter(({ aggregation }) => !isAdditive(aggregation))
+  const names = new Set(others.map(({ name }) => name))
+  return groups.filter(({ key }) => !names.has(key))
 }
 
 type Known = ReadonlyMap<string, { readonly reference: string; readonly name?: string }>

@@ -32,6 +32,7 @@ export async function ensureToolMeters(
       aggregation: 'count',
       unit: 'call',
       status: 'active',
+      reads: null,
       createdAt: now,
       updatedAt: now,
     }

@@ -20,13 +20,14 @@ const events: fc.Arbitrary<MeterEvent> = fc
   .record({
     key: fc.option(fc.constantFrom('a', 'b', 'c')),
     customerRef: fc.constantFrom('cus_a', 'user-1', 'other'),
-    meterName: fc.constantFrom('requests', 'requests', 'tokens'),
+    meterName: fc.constantFrom('requests', 'requests', 'tokens', ''),
+    further: fc.option(fc.nat(5_000_000)),
     value: fc.nat(5_000_000),
     timestamp: fc.integer({ min: 5_000, max: 35_000 }),
     productRef: fc.constantFrom('prd_A', null, 'prd_B'),
     outcome: fc.constantFrom(...outcomes, 'success' as const),
   })
-  .map(({ key, ...more }) => ({
+  .map(({ key, further, ...more }) => ({
     ...more,
     id: `usage_${more.customerRef}_${key ?? 'unkeyed'}`,
     providerId: 'prv_A',
@@ -39,6 +40,15 @@ const events: fc.Arbitrary<MeterEvent> = fc
     traceParent: null,
     debit: null,
     ...withoutCounts,
+    counts:
+      further === null
+        ? []
+        : [
+            { meterName: 'images', value: 7, text: null },
+            ...(more.meterName === 'requests'
+              ? []
+              : [{ meterName: 'requests', value: further, text: null }]),
+          ],
   }))
 
 /** Counts all records one by one, as a projection that starts at offset 0 does. */
@@ -53,10 +63,13 @@ function countAll(all: readonly TailRecord[]): {
     if (event.idempotencyKey !== null) marks.set(event.id, offset)
     const second = Math.floor(event.timestamp / 1000)
     const id = second >= 10 && second < 20 ? 'one' : second >= 20 && second < 30 ? 'two' : undefined
-    const counts =
-      event.outcome === 'success' && event.meterName === 'requests' && event.productRef !== 'prd_B'
-    if (!counts || id === undefined || event.customerRef === 'other') continue
-    amounts.set(id, (amounts.get(id) ?? 0n) + BigInt(event.value))
+    const { meterName, value } = event
+    const own = [{ meterName, value }, ...event.counts].find(
+      (each) => each.meterName === 'requests',
+    )
+    const counts = event.outcome === 'success' && event.productRef !== 'prd_B'
+    if (!counts || own === undefined || id === undefined || event.customerRef === 'other') continue
+    amounts.set(id, (amounts.get(id) ?? 0n) + BigInt(own.value))
   }
   return { amounts, marks }
 }

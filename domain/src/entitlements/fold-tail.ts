@@ -1,4 +1,4 @@
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { countsOf, type MeterEvent } from '@tollgate/schemas/meter-event'
 import type { CountingWindow } from './counting-windows.ts'
 
 export type TailRecord = {
@@ -22,7 +22,7 @@ export type TailScope = {
 export function isInScope(event: MeterEvent, scope: TailScope): boolean {
   return (
     event.outcome === 'success' &&
-    event.meterName === scope.meterName &&
+    valueIn(event, scope) !== undefined &&
     event.providerId === scope.providerId &&
     // A record without a product counts for every product of the provider.
     (event.productRef === null ||
@@ -30,6 +30,12 @@ export function isInScope(event: MeterEvent, scope: TailScope): boolean {
       event.productRef === scope.productRef) &&
     scope.customerRefs.has(event.customerRef)
   )
+}
+
+/** Returns what the event counts on the scope's meter, or undefined for nothing. */
+function valueIn(event: MeterEvent, { meterName }: TailScope): number | undefined {
+  if (event.counts.length === 0) return event.meterName === meterName ? event.value : undefined
+  return countsOf(event).find((count) => count.meterName === meterName)?.value
 }
 
 /**
@@ -51,7 +57,7 @@ export function foldTail(
       ({ fromSecond, toSecond }) => fromSecond <= second && second < toSecond,
     )
     if (window === undefined) continue
-    amounts.set(window.id, (amounts.get(window.id) ?? 0n) + BigInt(event.value))
+    amounts.set(window.id, (amounts.get(window.id) ?? 0n) + BigInt(valueIn(event, scope)!))
   }
   return amounts
 }

@@ -1,6 +1,6 @@
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { countsOf, type CountedUse, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { subjectKey } from '@tollgate/schemas/subject'
 import type { CountingWindow } from './counting-windows.ts'
 import { readTailSlice, type LogPlace, type TailSlice } from './read-tail-slice.ts'
@@ -159,6 +159,7 @@ export class PartitionTail {
         if (first !== offset) continue
         this.#firstUses.record(digestOfId(event.id), offset)
       }
+      if (!chunk.hasRoomFor(event.counts.length + 1)) chunk = this.#chunkAfter(chunk, offset)
       countEvent(chunk, event)
     }
     this.#chunkFor(chunk, slice.toOffset - 1).advanceTo(slice.toOffset)
@@ -167,12 +168,16 @@ export class PartitionTail {
   /** Returns the chunk for the record: the given one, or a new one after it. */
   #chunkFor(last: TailChunk, offset: number): TailChunk {
     let chunk = last
-    while (offset >= chunk.endsAt) {
-      chunk.advanceTo(chunk.endsAt)
-      chunk.close()
-      chunk = new TailChunk(chunk.endsAt)
-      this.#chunks.push(chunk)
-    }
+    while (offset >= chunk.endsAt) chunk = this.#chunkAfter(chunk, chunk.endsAt)
+    return chunk
+  }
+
+  /** Closes the last chunk and returns a new one that begins at the offset. */
+  #chunkAfter(last: TailChunk, offset: number): TailChunk {
+    last.advanceTo(offset)
+    last.close()
+    const chunk = new TailChunk(offset)
+    this.#chunks.push(chunk)
     return chunk
   }
 
@@ -189,10 +194,15 @@ function containsOffset({ fromOffset, toOffset }: TailChunk, fence: number): boo
 
 function countEvent(chunk: TailChunk, event: MeterEvent): void {
   if (event.outcome !== 'success') return
+  if (event.counts.length === 0 && event.meterName !== '') return addCount(chunk, event, event)
+  for (const count of countsOf(event)) addCount(chunk, event, count)
+}
+
+function addCount(chunk: TailChunk, event: MeterEvent, { meterName, value }: CountedUse): void {
   const series = {
     subject: subjectKey(event.providerId, event.customerRef),
     scope: event.productRef ?? '',
-    meterName: event.meterName,
+    meterName,
   }
-  chunk.add(series, Math.floor(event.timestamp / 1000), event.value)
+  chunk.add(series, Math.floor(event.timestamp / 1000), value)
 }

@@ -13,14 +13,14 @@ export type Series = {
 }
 
 /**
- * Largest number of records in a chunk. The absolute value of a record is at most 9e15, so the sum of 1,024 records
- * fits into 64 bits. Also the largest number of records that are folded a second time if the fence lies inside the
- * chunk.
+ * Largest number of records in a chunk. The absolute value of a record is at most 9e15 on each meter, so the sum of
+ * 1,024 records fits into 64 bits. Also the largest number of records that are folded a second time if the fence lies
+ * inside the chunk. A chunk whose records count on several meters ends earlier, when its rows are full.
  */
 export const chunkRecordsMax = rowsMax
 
 /**
- * Largest number of bytes that one record of a closed chunk adds: a row, its series and its key. The row arrays are at
+ * Largest number of bytes that one count of a closed chunk adds: a row, its series and its record's key. The row arrays are at
  * least half full, and the digest tables at least a quarter.
  */
 export const bytesPerRecordMost = 2 * (8 + 8 + 4) + 2 * 4 * (digestBytes + 4)
@@ -58,7 +58,12 @@ export class TailChunk {
     this.#toOffset = offset
   }
 
-  /** Adds a record. `value` is in 10^-6 units. Throws if the chunk is closed. */
+  /** Returns whether a record with so many counts fits. A record without room begins the next chunk. */
+  hasRoomFor(counts: number): boolean {
+    return !(this.#rows instanceof OpenRows) || this.#rows.count + counts <= rowsMax
+  }
+
+  /** Adds what a record counts on one meter. `value` is in 10^-6 units. Throws if the chunk is closed. */
   add(series: Series, second: number, value: number): void {
     if (!(this.#rows instanceof OpenRows))
       throw new Error('Records cannot be added to a closed chunk')

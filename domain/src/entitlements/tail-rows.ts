@@ -28,6 +28,10 @@ export class OpenRows {
     return columns + links + this.#series.bytes + this.#cells.size * bytesPerCell
   }
 
+  get count(): number {
+    return this.#count
+  }
+
   add(series: Uint32Array, second: number, amount: bigint): void {
     const first = this.#series.find(series)
     const known = first < 0 ? undefined : this.#cells.get(cellOf(first, second))

@@ -1,6 +1,15 @@
-import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { MeterReading } from '@tollgate/schemas/meter-reading'
+import { isDeepStrictEqual } from 'node:util'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { lockMeter, updateMeter, type Meter, type MeterStatus } from './repository.ts'
+import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { mayRead } from './create-meter.ts'
+import {
+  lockMeter,
+  updateMeter,
+  type Meter,
+  type MeterReads,
+  type MeterStatus,
+} from './repository.ts'
 
 /** Absent fields stay unchanged. The name of a meter never changes, because stored usage contains it. */
 export type MeterChange = {
@@ -8,12 +17,17 @@ export type MeterChange = {
   readonly description?: string | undefined
   readonly unit?: string | undefined
   readonly status?: MeterStatus | undefined
+  /** Returns what a meter that reads events reads from now on. It is called with what the meter reads now. */
+  readonly changeReading?: ((reading: MeterReading) => MeterReading) | undefined
 }
 
 export type ChangeMeterOutcome =
   | { readonly kind: 'meter'; readonly meter: Meter }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'permanent'; readonly meter: Meter }
+  /** The meter counts the calls that name it and cannot begin to read events. */
+  | { readonly kind: 'reads-no-events'; readonly meter: Meter }
+  | { readonly kind: 'too-many-readers'; readonly meter: Meter }
 
 export async function changeMeter(
   work: UnitOfWork,
@@ -25,15 +39,27 @@ export async function changeMeter(
   if (change.status === 'archived' && meter.name === requestsMeterName) {
     return { kind: 'permanent', meter }
   }
+  if (change.changeReading !== undefined && meter.reads === null) {
+    return { kind: 'reads-no-events', meter }
+  }
   const changed: Meter = {
     ...meter,
     displayName: change.displayName ?? meter.displayName,
     description: change.description ?? meter.description,
     unit: change.unit ?? meter.unit,
     status: change.status ?? meter.status,
+    reads: meter.reads && readsAfter(meter.reads, change, work.now),
     updatedAt: work.now,
   }
+  if (!(await mayRead(work, changed))) return { kind: 'too-many-readers', meter: changed }
   await updateMeter(work.sql, work.providerId, changed)
   await queuePublication(work, 'meters', '')
   return { kind: 'meter', meter: changed }
+}
+
+/** A change that changes nothing makes no new version. */
+function readsAfter(reads: MeterReads, { changeReading }: MeterChange, now: Date): MeterReads {
+  const reading = changeReading?.(reads.reading) ?? reads.reading
+  if (isDeepStrictEqual(reading, reads.reading)) return reads
+  return { version: reads.version + 1, since: now, reading }
 }

@@ -1,18 +1,30 @@
+import type { Aggregation, MeterReading } from '@tollgate/schemas/meter-reading'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { jsonb } from '../postgres/jsonb.ts'
 
 export type MeterStatus = 'active' | 'archived'
-export type MeterAggregation = 'count' | 'sum'
 
 export type Meter = {
   readonly reference: string
   readonly name: string
   readonly displayName: string
   readonly description: string | null
-  readonly aggregation: MeterAggregation
+  readonly aggregation: Aggregation
   readonly unit: string
   readonly status: MeterStatus
+  /** Null for a meter that counts the calls that name it. */
+  readonly reads: MeterReads | null
   readonly createdAt: Date
   readonly updatedAt: Date
+}
+
+/** The current version of what a meter reads. */
+export type MeterReads = {
+  /** Starts at 1. */
+  readonly version: number
+  /** Events that are received from then on are counted by this version. */
+  readonly since: Date
+  readonly reading: MeterReading
 }
 
 type MeterRow = {
@@ -20,9 +32,12 @@ type MeterRow = {
   name: string
   display_name: string
   description: string | null
-  aggregation: MeterAggregation
+  aggregation: Aggregation
   unit: string
   status: MeterStatus
+  reading: MeterReading | null
+  version: number
+  version_since: Date | null
   created_at: Date
   updated_at: Date
 }
@@ -36,20 +51,50 @@ export async function insertMeter(
   const rows = await sql`
     insert into meters
       (provider_id, reference, name, display_name, description, aggregation, unit, status,
-       created_at, updated_at)
+       reading, version, version_since, created_at, updated_at)
     values (${providerId}, ${meter.reference}, ${meter.name}, ${meter.displayName},
       ${meter.description}, ${meter.aggregation}, ${meter.unit}, ${meter.status},
-      ${meter.createdAt}, ${meter.updatedAt})
+      ${jsonb(sql, meter.reads?.reading ?? null)}, ${meter.reads?.version ?? 0},
+      ${meter.reads?.since ?? null}, ${meter.createdAt}, ${meter.updatedAt})
     on conflict (provider_id, name) do nothing
     returning reference`
-  return rows.length === 1
+  if (rows.length === 0) return false
+  await keepVersion(sql, providerId, meter)
+  return true
+}
+
+/** Keeps the current version of what the meter reads. Versions never change, so a kept one stays as it is. */
+async function keepVersion(sql: Queryable, providerId: string, meter: Meter): Promise<void> {
+  const { reference, reads } = meter
+  if (reads === null) return
+  await sql`
+    insert into meter_versions (provider_id, meter_ref, version, reading, since)
+    values (${providerId}, ${reference}, ${reads.version}, ${jsonb(sql, reads.reading)}, ${reads.since})
+    on conflict (provider_id, meter_ref, version) do nothing`
 }
 
 export async function updateMeter(sql: Queryable, providerId: string, meter: Meter): Promise<void> {
   await sql`
     update meters set display_name = ${meter.displayName}, description = ${meter.description},
-      unit = ${meter.unit}, status = ${meter.status}, updated_at = ${meter.updatedAt}
+      unit = ${meter.unit}, status = ${meter.status}, updated_at = ${meter.updatedAt},
+      reading = ${jsonb(sql, meter.reads?.reading ?? null)}, version = ${meter.reads?.version ?? 0},
+      version_since = ${meter.reads?.since ?? null}
     where provider_id = ${providerId} and reference = ${meter.reference}`
+  await keepVersion(sql, providerId, meter)
+}
+
+/** Returns how many active meters other than `reference` read events of the type. */
+export async function countReaders(
+  sql: Queryable,
+  providerId: string,
+  type: string,
+  reference: string,
+): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::integer as total from meters
+    where provider_id = ${providerId} and status = 'active' and reading->>'type' = ${type}
+      and reference <> ${reference}`
+  return row?.total ?? 0
 }
 
 export async function findMeter(
@@ -109,7 +154,12 @@ function fromRow(row: MeterRow): Meter {
     aggregation: row.aggregation,
     unit: row.unit,
     status: row.status,
+    reads: readsOf(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+function readsOf({ reading, version, version_since: since }: MeterRow): MeterReads | null {
+  return reading === null || since === null ? null : { version, since, reading }
 }

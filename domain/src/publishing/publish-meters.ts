@@ -5,9 +5,9 @@ import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-s
 import { publishTargets, type PublishWhen } from './publish-targets.ts'
 import type { TargetName } from '../publications/repository.ts'
 import { documentsInFlightMax, forEachConcurrently } from '../postgres/for-each-concurrently.ts'
-import { listMeters } from '../meters/repository.ts'
+import { listMeters, type Meter } from '../meters/repository.ts'
 
-/** Publishes which meter names of the providers can be recorded. */
+/** Publishes which meter names of the providers can be recorded, and what meters read from events. */
 export async function publishMeters(
   pool: Sql,
   hotState: HotState,
@@ -17,14 +17,21 @@ export async function publishMeters(
 ): Promise<void> {
   await publishTargets(pool, 'meters', targets, when, (sql, due) =>
     forEachConcurrently(due, documentsInFlightMax, async ({ providerId }) => {
-      const meters = await listMeters(sql, providerId)
-      const document: PublishedMeters = {
-        meters: Object.fromEntries(
-          meters.map(({ name, reference, status }) => [name, { reference, status }]),
-        ),
-      }
+      const document = publishedMeters(await listMeters(sql, providerId))
       const key = metersDocumentKey(environment, providerId)
       await hotState.putDocument(key, JSON.stringify(document))
     }),
   )
+}
+
+/** Returns the document of a provider's meters. */
+export function publishedMeters(meters: readonly Meter[]): PublishedMeters {
+  return {
+    meters: Object.fromEntries(
+      meters.map(({ name, reference, status, reads }) => [
+        name,
+        { reference, status, ...(reads !== null && { reads: reads.reading }) },
+      ]),
+    ),
+  }
 }

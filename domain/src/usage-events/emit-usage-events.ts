@@ -4,7 +4,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { jobActor, setActor } from '../audit/actor.ts'
 import { insertOutboxEvents } from '../outbox/repository.ts'
-import { usageRecordedEvent, type UsageNames } from './usage-event.ts'
+import { usageRecordedEvents, type UsageNames } from './usage-event.ts'
 
 const emitter = jobActor('tell-usage')
 
@@ -37,8 +37,8 @@ export async function emitUsageEvents(
   if (moved.count === 0) return 'elsewhere'
   if (events.length === 0) return 'emitted'
   const names = await findUsageNames(sql, events)
-  const outboxEvents = events.map((event, index) =>
-    usageRecordedEvent(environment, event, names[index]!),
+  const outboxEvents = events.flatMap((event, index) =>
+    usageRecordedEvents(environment, event, names[index]!),
   )
   await insertOutboxEvents(sql, outboxEvents)
   return 'emitted'

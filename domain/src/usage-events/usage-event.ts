@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventObject } from '@tollgate/schemas/event-types'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { countsOf, type CountedUse, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { referencePrefixes } from '@tollgate/schemas/references'
 import { timeOrderedReference } from '@tollgate/schemas/usage-reference'
@@ -17,12 +17,24 @@ export type UsageNames = {
 }
 
 /**
- * Returns the usage.recorded event of a record. Its id is derived from the record's id, so the same record is the same event
- * however often it is emitted.
+ * Returns the usage.recorded events of a record: one for each meter on which it counts. Their ids are derived from the record's id
+ * and the meter, so the same record is the same events however often it is emitted.
  */
-export function usageRecordedEvent(
+export function usageRecordedEvents(
   environment: Environment,
   event: MeterEvent,
+  names: UsageNames,
+): OutboxEvent[] {
+  return countsOf(event).map((count, index) =>
+    usageRecorded(environment, event, count, index, names),
+  )
+}
+
+function usageRecorded(
+  environment: Environment,
+  event: MeterEvent,
+  { meterName, value }: CountedUse,
+  index: number,
   names: UsageNames,
 ): OutboxEvent {
   const object: EventObject<'usage.recorded'> = {
@@ -30,12 +42,12 @@ export function usageRecordedEvent(
     customer: names.customerRef ?? event.customerRef,
     product: event.productRef || null,
     purchase: event.purchaseRef || (names.purchaseRef ?? null),
-    quantity: numberFromMicros(BigInt(event.value)),
-    meterName: event.meterName,
+    quantity: numberFromMicros(BigInt(value)),
+    meterName,
     recordedAt: unixSeconds(new Date(event.timestamp)),
   }
   return {
-    eventId: usageEventId(event),
+    eventId: usageEventId(event, index === 0 ? '' : meterName),
     providerId: event.providerId,
     type: 'usage.recorded',
     livemode: environment === 'live',
@@ -48,8 +60,9 @@ export function usageRecordedEvent(
   }
 }
 
-/** Starts with the time of receipt, which sorts the event among others. */
-function usageEventId({ id, receivedAt }: MeterEvent): string {
-  const tail = createHash('sha256').update(id).digest()
+/** Starts with the time of receipt, which sorts the event among others. `meterName` is empty for the first count of a record. */
+function usageEventId({ id, receivedAt }: MeterEvent, meterName: string): string {
+  const name = meterName === '' ? id : `${id.length}:${id}${meterName}`
+  const tail = createHash('sha256').update(name).digest()
   return timeOrderedReference(referencePrefixes.webhookEvent, receivedAt, tail)
 }

@@ -25,6 +25,8 @@ export type BadItemReason =
   | 'ambiguous_customer'
   | 'unknown_meter'
   | 'archived_meter'
+  | 'event_meter'
+  | 'meter_value'
 
 export type ReadItem =
   | { readonly kind: 'item'; readonly index: number; readonly input: MeterEventInput }

@@ -1,7 +1,10 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
+import type { JsonObject } from '@tollgate/schemas/json-object'
 import { bulkRecordsMax } from '@tollgate/schemas/limits'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../domain/bulk-events.ts'
+import type { EventMatcher } from '../domain/event-matcher.ts'
+import { withMatches } from '../domain/usage-events.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
 import { isBuiltInMeter, meterEvent } from '../domain/meter-events.ts'
 import type { MetersCache } from '../hot-state/meters-cache.ts'
@@ -25,9 +28,16 @@ export type BusRecorderParts = UsageRecordingParts & {
 /** 'retry': at least one item is not in the log yet. Recording the message again may succeed. */
 export type Recorded = 'recorded' | 'undecodable' | 'retry'
 
-type Placed = { readonly at: number; readonly index: number; readonly event: MeterEvent }
+type Placed = {
+  readonly at: number
+  readonly index: number
+  readonly event: MeterEvent
+  readonly properties: JsonObject
+}
 
 type Bad = { readonly at: number; readonly index: number; readonly reason: BadItemReason }
+
+type Built = Pick<Placed, 'event' | 'properties'> & { readonly holder: KeyHolder }
 
 type Group = { readonly holder: KeyHolder; readonly placed: Placed[] }
 
@@ -50,7 +60,7 @@ export async function recordMessages(
       const built = eventOf(parts, item, owners)
       if (built === 'unavailable') ends[at] = 'retry'
       else if (typeof built === 'string') bad.push({ at, index: item.index, reason: built })
-      else addTo(groups, built.holder, { at, index: item.index, event: built.event })
+      else addTo(groups, built.holder, { at, index: item.index, ...built })
     }
   })
   const recorded = await Promise.all([...groups.values()].map((group) => recordGroup(parts, group)))
@@ -93,14 +103,15 @@ function eventOf(
   { nowMs, randomReference }: BusRecorderParts,
   item: ReadItem,
   owners: ReadonlyMap<string, Owner>,
-): { readonly holder: KeyHolder; readonly event: MeterEvent } | BadItemReason | 'unavailable' {
+): Built | BadItemReason | 'unavailable' {
   if (item.kind === 'bad') return item.reason
   const holder = owners.get(item.input.customerRef) ?? 'unavailable'
   if (holder === 'unknown') return 'unknown_customer'
   if (holder === 'ambiguous') return 'ambiguous_customer'
   if (holder === 'unavailable') return holder
+  // The meters are read once per provider, when the events of the provider are recorded.
   const event = meterEvent(item.input, { holder, receivedAtMs: nowMs(), randomReference })
-  return isEvent(event) ? { holder, event } : 'timestamp'
+  return isEvent(event) ? { holder, event, properties: item.input.properties ?? {} } : 'timestamp'
 }
 
 type GroupEnd = {
@@ -126,10 +137,10 @@ async function recordChunk(
   end: GroupEnd,
 ): Promise<void> {
   try {
-    const bad = await badMeters(parts, holder, chunk)
+    const bad = new Map(await badMeters(parts, holder, chunk))
     const good = chunk.filter((each) => !bad.has(each))
-    if (good.length > 0) {
-      const events = good.map(({ event }) => event)
+    const events = withMatchesOf(good, await parts.meters.matcherOf(holder), bad)
+    if (events.length > 0) {
       const recorded = await recordAllUsage(parts, holder, events)
       for (const { outcome } of recorded) parts.counts.items[outcome] += 1
     }
@@ -151,6 +162,21 @@ async function recordChunk(
   }
 }
 
+/** Returns the events with everything that meters count of them. Adds events with a value that a meter cannot use to `bad`. */
+function withMatchesOf(
+  placed: readonly Placed[],
+  matcher: EventMatcher,
+  bad: Map<Placed, BadItemReason>,
+): MeterEvent[] {
+  return placed.flatMap((each) => {
+    const { event, properties } = each
+    const matched = withMatches(event, event.meterName, properties, ['properties'], matcher)
+    if (isEvent(matched)) return [matched]
+    bad.set(each, 'meter_value')
+    return []
+  })
+}
+
 async function badMeters(
   { meters }: BusRecorderParts,
   holder: KeyHolder,
@@ -166,6 +192,7 @@ async function badMeters(
     const status = statusByName.get(each.event.meterName)
     if (status === 'archived') bad.set(each, 'archived_meter')
     if (status === 'unknown') bad.set(each, 'unknown_meter')
+    if (status === 'reads-events') bad.set(each, 'event_meter')
   }
   return bad
 }

@@ -8,11 +8,11 @@ export type BulkEvents =
 
 /**
  * Returns all events of a bulk request. If any item is invalid, returns the issues of the request instead, so that none is
- * recorded.
+ * recorded. `listPath` is where the list is in the request.
  */
 export function bulkEvents<Input>(
   inputs: readonly Input[],
-  listName: string,
+  listPath: readonly string[],
   build: (input: Input) => MeterEvent | ValidationIssue,
 ): BulkEvents {
   const events: MeterEvent[] = []
@@ -20,7 +20,7 @@ export function bulkEvents<Input>(
   for (const [index, input] of inputs.entries()) {
     const built = build(input)
     if (isEvent(built)) events.push(built)
-    else issues.push({ ...built, path: [listName, index, ...built.path] })
+    else issues.push({ ...built, path: [...listPath, index, ...built.path] })
     if (issues.length === reportedIssuesMax) break
   }
   return issues.length === 0 ? { kind: 'accepted', events } : { kind: 'refused', issues }

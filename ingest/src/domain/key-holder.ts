@@ -1,6 +1,6 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import type { KeyFault } from '@tollgate/schemas/http/same-words'
-import type { PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
+import type { PublishedApiKey, PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 
 /** The provider and environment of a secret key. Only the key decides these two for a request. */
 export type KeyHolder = {
@@ -30,3 +30,6 @@ export interface KeyDirectory {
  * answer.
  */
 export type FetchKey = (authorization: string) => Promise<PublishedApiKey | undefined>
+
+/** Reads the meters of the key's provider from the control plane. Rejects if the control plane cannot answer. */
+export type FetchMeters = (authorization: string) => Promise<PublishedMeters>

@@ -9,9 +9,10 @@ import {
 } from '@tollgate/schemas/meter-event'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 
-import { referenceOf, textOrNull, type Receipt } from './usage-events.ts'
+import { referenceOf, textOrNull, withMatches, type Receipt } from './usage-events.ts'
 
-export type MeterStatus = 'active' | 'archived' | 'unknown'
+/** 'reads-events': the meter is active, and counts events that it reads instead of calls that name it. */
+export type MeterStatus = 'active' | 'archived' | 'unknown' | 'reads-events'
 
 /** Returns the event of one meter event call, or the validation issue of its input. The issue's path starts at the input. */
 export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
@@ -20,7 +21,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
   const fault = faultOfTimestamp(timestamp, receivedAtMs)
   if (fault !== undefined) return fault
   const idempotencyKey = textOrNull(input.idempotencyKey)
-  return {
+  const event: MeterEvent = {
     id: referenceOf(receipt, input.customerRef, idempotencyKey),
     providerId: holder.providerId,
     customerRef: input.customerRef,
@@ -40,6 +41,9 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     debit: null,
     ...withoutCounts,
   }
+  const { matcher } = receipt
+  if (matcher === undefined || !matcher.reads(input.meterName)) return event
+  return withMatches(event, input.meterName, input.properties ?? {}, ['properties'], matcher)
 }
 
 /**
@@ -63,6 +67,12 @@ export function faultOfMeter(
   path: readonly (string | number)[],
 ): ValidationIssue | undefined {
   if (status === 'active') return undefined
-  const message = status === 'archived' ? `Meter ${name} is archived` : `Unknown meter ${name}`
-  return { code: 'custom', path: [...path, 'meterName'], message }
+  return { code: 'custom', path: [...path, 'meterName'], message: meterMessages[status](name) }
+}
+
+const meterMessages: Readonly<Record<Exclude<MeterStatus, 'active'>, (name: string) => string>> = {
+  archived: (name) => `Meter ${name} is archived`,
+  unknown: (name) => `Unknown meter ${name}`,
+  'reads-events': (name) =>
+    `Meter ${name} reads events and cannot be named. Send an event that it reads`,
 }

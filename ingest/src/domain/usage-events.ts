@@ -2,9 +2,11 @@ import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import type { UsageInput } from '@tollgate/schemas/http/usages'
+import type { JsonObject } from '@tollgate/schemas/json-object'
 import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { keyedUsageReference } from '@tollgate/schemas/usage-reference'
+import { isIssue, type EventMatcher } from './event-matcher.ts'
 import type { KeyHolder } from './key-holder.ts'
 
 /** The fields of an event that come from the request rather than from its body. */
@@ -13,6 +15,8 @@ export type Receipt = {
   readonly receivedAtMs: number
   /** Returns a new reference at every call. */
   readonly randomReference: (nowMs: number) => string
+  /** The meters of the provider that read events. Absent if what they count is found later. */
+  readonly matcher?: EventMatcher
 }
 
 /** Returns the event of one usage call, or the validation issue of its input. The issue's path starts at the input. */
@@ -22,7 +26,7 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
   const fault = faultOfTimestamp(timestamp, receivedAtMs)
   if (fault !== undefined) return fault
   const idempotencyKey = textOrNull(input.idempotencyKey)
-  return {
+  const event: MeterEvent = {
     id: referenceOf(receipt, input.customerRef, idempotencyKey),
     providerId: holder.providerId,
     customerRef: input.customerRef,
@@ -41,6 +45,26 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     debit: null,
     ...withoutCounts,
   }
+  const { matcher } = receipt
+  if (matcher === undefined || !matcher.reads(requestsMeterName)) return event
+  return withMatches(event, requestsMeterName, propertiesObject(input), [], matcher)
+}
+
+/**
+ * Returns the event with everything that meters count of it, or the validation issue of a property. `path` is where the properties
+ * are in the input, and `value` is what a meter without pointers counts, in 10^-6 units.
+ */
+export function withMatches(
+  event: MeterEvent,
+  type: string,
+  properties: JsonObject,
+  path: readonly string[],
+  matcher: EventMatcher,
+  value = event.value,
+): MeterEvent | ValidationIssue {
+  const matched = matcher.match({ type, value, properties })
+  if (isIssue(matched)) return { ...matched, path: [...path, ...matched.path] }
+  return matched.counts.length === 0 ? event : { ...event, ...matched }
 }
 
 /**
@@ -70,6 +94,22 @@ function propertiesOf(input: UsageInput): string {
     member('metadata', input.metadata) +
     '}'
   )
+}
+
+/** Returns the members of `propertiesOf` as an object. */
+function propertiesObject(input: UsageInput): JsonObject {
+  const { outcome, actionType, productRef, purchaseRef } = input
+  const { description, errorMessage, duration, metadata } = input
+  return {
+    outcome,
+    actionType,
+    productRef,
+    purchaseRef,
+    description,
+    errorMessage,
+    duration,
+    metadata,
+  }
 }
 
 function member(name: string, value: unknown): string {

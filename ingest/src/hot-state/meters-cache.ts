@@ -1,8 +1,11 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
-import type { KeyHolder } from '../domain/key-holder.ts'
+import { EventMatcher, noEventMatcher } from '../domain/event-matcher.ts'
+import type { FetchMeters, KeyHolder } from '../domain/key-holder.ts'
 import type { MeterStatus } from '../domain/meter-events.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
+import type { IngestCounts } from '../metrics.ts'
 import { DocumentCache } from './document-cache.ts'
 import { PublicationCheck } from './publication-check.ts'
 
@@ -12,14 +15,37 @@ export type MetersCacheOptions = {
   readonly providersMax: number
 }
 
+type KnownMatcher = {
+  readonly matcher: EventMatcher
+  readonly readAtMs: number
+  /** The last read failed, so there may be newer meters. */
+  readonly isOld: boolean
+}
+
+type Loaded = { readonly meters: PublishedMeters; readonly matcher: EventMatcher }
+
 /** Caches the meters of providers. A name that is not in the cached list is read again before it is reported as unknown. */
 export class MetersCache {
-  readonly #documents: DocumentCache<PublishedMeters>
+  readonly #documents: DocumentCache<Loaded>
+  readonly #counts: Pick<IngestCounts, 'oldMeters'>
+  /** What was read last, by provider. It is used beyond `freshMs` only while the documents cannot be read. */
+  readonly #matchers: Readonly<Record<Environment, Map<string, KnownMatcher>>> = {
+    sandbox: new Map(),
+    live: new Map(),
+  }
+  readonly #options: MetersCacheOptions
+  readonly #fetchMeters: FetchMeters
+  readonly #fetching = new Map<string, Promise<PublishedMeters>>()
 
   constructor(
     hotState: Pick<HotState, 'readDocument' | 'incarnation'>,
+    fetchMeters: FetchMeters,
+    counts: Pick<IngestCounts, 'oldMeters'>,
     options: MetersCacheOptions,
   ) {
+    this.#counts = counts
+    this.#options = options
+    this.#fetchMeters = fetchMeters
     const check = new PublicationCheck(hotState, 'meters')
     this.#documents = new DocumentCache({
       load: (key) => check.find(() => readMeters(hotState, key)),
@@ -30,31 +56,117 @@ export class MetersCache {
     })
   }
 
+  /**
+   * Returns what the provider's meters read from events, without a promise while the cached document is fresh. While the document
+   * cannot be read, the last known one is used, however old it is: a change applies once ingest has learned of it. If none is known,
+   * the control plane is asked with the caller's key. Rejects with UnavailableError if it cannot answer either, because an event that
+   * is recorded without its counts would never be counted.
+   */
+  matcherOf(
+    { environment, providerId }: KeyHolder,
+    authorization?: string,
+  ): EventMatcher | Promise<EventMatcher> {
+    const known = this.#matchers[environment].get(providerId)
+    if (known !== undefined && performance.now() - known.readAtMs < this.#options.freshMs) {
+      return known.matcher
+    }
+    if (known?.isOld !== true) {
+      return this.#readMatcher(environment, providerId, known, authorization)
+    }
+    // While reads fail, requests do not wait for the next failure.
+    this.#remember(environment, providerId, { ...known, readAtMs: performance.now() })
+    void this.#readMatcher(environment, providerId, known, authorization)
+    return known.matcher
+  }
+
+  /** Never rejects if a matcher is known. */
+  async #readMatcher(
+    environment: Environment,
+    providerId: string,
+    known: KnownMatcher | undefined,
+    authorization: string | undefined,
+  ): Promise<EventMatcher> {
+    const readAtMs = performance.now()
+    try {
+      const loaded = await this.#documents.reread(metersDocumentKey(environment, providerId))
+      const matcher = loaded?.matcher ?? noEventMatcher
+      this.#remember(environment, providerId, { matcher, readAtMs, isOld: false })
+      return matcher
+    } catch (error) {
+      if (known === undefined) {
+        if (authorization === undefined) throw error
+        const matcher = await this.#fetchMatcher(
+          `${environment}/${providerId}`,
+          authorization,
+          error,
+        )
+        this.#remember(environment, providerId, { matcher, readAtMs, isOld: true })
+        return matcher
+      }
+      this.#counts.oldMeters += 1
+      const triedAtMs = performance.now()
+      this.#remember(environment, providerId, { ...known, readAtMs: triedAtMs, isOld: true })
+      return known.matcher
+    }
+  }
+
+  /** Concurrent requests of a provider share one call. */
+  async #fetchMatcher(
+    provider: string,
+    authorization: string,
+    cause: unknown,
+  ): Promise<EventMatcher> {
+    let fetching = this.#fetching.get(provider)
+    if (fetching === undefined) {
+      fetching = this.#fetchMeters(authorization).finally(() => this.#fetching.delete(provider))
+      this.#fetching.set(provider, fetching)
+    }
+    try {
+      return new EventMatcher(await fetching)
+    } catch {
+      // The error of the hot state explains the failure better.
+      throw cause
+    }
+  }
+
+  #remember(environment: Environment, providerId: string, known: KnownMatcher): void {
+    const matchers = this.#matchers[environment]
+    if (matchers.size >= this.#options.providersMax && !matchers.has(providerId)) {
+      const oldest = matchers.keys().next()
+      if (oldest.done !== true) matchers.delete(oldest.value)
+    }
+    matchers.set(providerId, known)
+  }
+
   /** Returns the status of each name, in input order. Rejects with UnavailableError when it cannot be found out now. */
   async statusOf(holder: KeyHolder, names: readonly string[]): Promise<MeterStatus[]> {
     const key = metersDocumentKey(holder.environment, holder.providerId)
-    const known = statuses(await this.#documents.find(key), names)
+    const found = await this.#documents.find(key)
+    const known = statuses(found?.meters, names)
     if (known.every((status) => status === 'active')) return known
-    const meters = await this.#documents.reread(key)
-    if (meters === undefined) {
+    const loaded = await this.#documents.reread(key)
+    if (loaded === undefined) {
       // Every provider has meters, so the document is late or lost. A refusal as unknown would lose usage.
       throw new UnavailableError('The meters of this provider are not published yet, try again')
     }
-    return statuses(meters, names)
+    return statuses(loaded.meters, names)
   }
 }
 
 function statuses(meters: PublishedMeters | undefined, names: readonly string[]): MeterStatus[] {
   return names.map((name) => {
     if (meters === undefined || !Object.hasOwn(meters.meters, name)) return 'unknown'
-    return meters.meters[name]!.status
+    const { status, reads } = meters.meters[name]!
+    return status === 'active' && reads !== undefined ? 'reads-events' : status
   })
 }
 
 async function readMeters(
   hotState: Pick<HotState, 'readDocument'>,
   key: string,
-): Promise<PublishedMeters | undefined> {
+): Promise<Loaded | undefined> {
   const document = await hotState.readDocument(key)
-  return document === undefined ? undefined : (JSON.parse(document) as PublishedMeters)
+  if (document === undefined) return undefined
+  const meters = JSON.parse(document) as PublishedMeters
+  return { meters, matcher: new EventMatcher(meters) }
 }

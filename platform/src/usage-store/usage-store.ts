@@ -42,6 +42,11 @@ export type Column<Row> =
       /** Returns a safe integer: millionths of a decimal, or Unix milliseconds of a time. */
       readonly value: (row: Row) => number
     }
+  | {
+      readonly name: string
+      readonly type: 'Map(String, String)'
+      readonly value: (row: Row) => Readonly<Record<string, string>>
+    }
 
 /** The store did not answer in time. The statement may or may not have been executed. */
 export class UsageStoreUnavailableError extends Error {

@@ -1,5 +1,6 @@
 import type { KeyScope } from '../key-scopes.ts'
 import type { Environment } from '../environment.ts'
+import type { MeterReading } from '../meter-reading.ts'
 
 /*
  * Documents that the control plane publishes for the data plane. The control plane is the only writer. If a document is missing,
@@ -25,10 +26,13 @@ export function apiKeyDocumentKey(sha256Hex: string): string {
 }
 
 /** The document under `metersDocumentKey`: all meters of the provider by name. */
-export type PublishedMeters = {
-  readonly meters: Readonly<
-    Record<string, { readonly reference: string; readonly status: 'active' | 'archived' }>
-  >
+export type PublishedMeters = { readonly meters: Readonly<Record<string, PublishedMeter>> }
+
+export type PublishedMeter = {
+  readonly reference: string
+  readonly status: 'active' | 'archived'
+  /** Absent for a meter that counts the calls that name it. */
+  readonly reads?: MeterReading | undefined
 }
 
 export function metersDocumentKey(environment: Environment, providerId: string): string {

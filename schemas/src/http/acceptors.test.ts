@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
+import { acceptCloudEvent, acceptCloudEvents } from './accept-cloud-event.ts'
 import { acceptLimits } from './accept-limits.ts'
+import { cloudEventSchema, cloudEventsSchema } from './cloud-events.ts'
 import { acceptMeterEvent, acceptMeterEventsBulk } from './accept-meter-event.ts'
 import { acceptUsage, acceptUsagesBulk } from './accept-usage.ts'
 import { limitsRequestSchema } from './limits.ts'
@@ -92,6 +94,32 @@ const meterEvents = fc.record(
   { requiredKeys: [] },
 )
 
+const jsonEvents = fc.record(
+  {
+    specversion: field(fc.constant('1.0')),
+    id: reference,
+    source: reference,
+    type: reference,
+    subject: reference,
+    time: instant,
+    datacontenttype: field(
+      fc.constantFrom('application/json', 'APPLICATION/x+JSON; charset=utf-8', 'text/json'),
+    ),
+    data: field(objects),
+    productref: reference,
+    purchaseref: reference,
+    reservationid: reference,
+    outcome: field(fc.constantFrom('success', 'paywall', 'fail')),
+    traceparent: hostile,
+  },
+  { requiredKeys: ['specversion', 'id', 'source', 'type', 'subject'] },
+)
+
+const cloudEvents = fc.oneof(
+  { weight: 9, arbitrary: jsonEvents },
+  jsonEvents.map((event) => ({ ...event, data_base64: 'aa' })),
+)
+
 const limits = fc.record(
   {
     customerRef: reference,
@@ -156,6 +184,15 @@ describe('an acceptor accepts exactly what its schema accepts, with the same res
 
   it('meter event', () => {
     expect(check(meterEvents, meterEventSchema, acceptMeterEvent)).toBeGreaterThan(200)
+  })
+
+  it('CloudEvent', () => {
+    expect(check(cloudEvents, cloudEventSchema, acceptCloudEvent)).toBeGreaterThan(200)
+  })
+
+  it('CloudEvents in a batch', () => {
+    const list = fc.array(cloudEvents, { maxLength: 2 })
+    expect(check(list, cloudEventsSchema, acceptCloudEvents)).toBeGreaterThan(50)
   })
 
   it('meter events in bulk', () => {

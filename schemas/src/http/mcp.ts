@@ -288,7 +288,10 @@ export const virtualTools: ReadonlySet<string> = new Set([
   'manage_purchase',
 ])
 
+/** Beginning of the names of meters that count the calls of a tool. */
+export const toolMeterPrefix = 'tool:'
+
 /** Returns the name of the meter that counts the calls of a tool. */
 export function toolMeterName(tool: string): string {
-  return `tool:${tool}`
+  return `${toolMeterPrefix}${tool}`
 }

@@ -8,6 +8,12 @@ import { environments } from '../environment.ts'
  */
 export const ownKeyPath = '/v1/sdk/key'
 
+/**
+ * Path at which the control plane returns the meters of the key's provider, in their published form. The data plane uses it if the
+ * hot state cannot answer and the meters were never read.
+ */
+export const ownMetersPath = '/v1/sdk/key/meters'
+
 export const ownKeySchema = z.object({
   keyId: z.string(),
   providerId: z.string(),

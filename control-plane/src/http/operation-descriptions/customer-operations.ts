@@ -22,6 +22,10 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Records a value on a meter by its name. The value has at most 6 decimals. Use it for units other than calls, such as tokens or bytes.',
   recordMeterEvents:
     'Records up to 1,000 meter events in one request. If one entry is invalid, no entry is recorded, and `errors` names it.',
+  recordEvent:
+    'Records one event in the structured JSON of CloudEvents 1.0 (`application/cloudevents+json`, or `application/json`). All meters that read events of its `type` count it in one step. `id` and `source` together are the idempotency key, and `subject` is the customer. The extension attributes `productref`, `purchaseref`, `reservationid` and `outcome` have the meaning of the fields of a call. Further attributes are dropped.',
+  recordEvents:
+    'Records up to 1,000 CloudEvents in one JSON array (`application/cloudevents-batch+json`, or `application/json`). If one event is invalid, no event is recorded, and `errors` names it.',
   checkLimit:
     'Answers whether the customer may make a call now, and how many units remain. It sees every record that was answered before the check began. With `reserve` it holds units for a call in progress. With `includeCheckoutSession` a refusal carries a link to pay.',
   releaseReservation:

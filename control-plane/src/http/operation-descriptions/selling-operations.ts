@@ -36,12 +36,12 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Reads the list of tools from the MCP server of a product again. Returns the tools, and which were added and removed.',
   listMeters: 'Returns all meters of the provider. `requests` is built in and counts calls.',
   createMeter:
-    'Creates a meter. The name is what meter events carry; it cannot be changed, and is unique for the provider.',
+    'Creates a meter. The name cannot be changed, and is unique for the provider. Without `event` the meter counts the meter events that name it. With `event` it reads all events of the type whose properties match `where`: the value at a JSON pointer, the sum of several, or 1.',
   getMeter: 'Returns a meter with its unit, its aggregation and its status.',
   updateMeter:
-    'Changes the description or display name of a meter, or archives it. An archived meter keeps its records.',
+    'Changes the names of a meter, or archives it. An archived meter keeps its records. A change of what a meter reads is a new version, which applies to events that are received after it.',
   getMeterUsage:
-    'Returns the usage of a meter from `from` (inclusive) to `to` (exclusive). It sees every record that was accepted before the request. If those are not stored within the wait, the answer is 503 with `Retry-After`.',
+    'Returns the usage of a meter from `from` (inclusive) to `to` (exclusive). It sees every record that was accepted before the request. If those are not stored within the wait, the answer is 503 with `Retry-After`. `groupBy` returns groups by dimensions of a meter that reads events.',
   getMeterUsageByShortPath:
     'Returns the same as `GET /v1/ui/meters/{meterRef}/usage`, under the path that some clients use.',
   getMerchant:

@@ -1,3 +1,4 @@
+import { isAdditive } from '@tollgate/schemas/meter-reading'
 import { countPurchasesByStatus } from '@tollgate/domain/purchases/repository'
 import { countCustomers } from '@tollgate/domain/customers/list-customers'
 import { listReferences } from '@tollgate/domain/customers/repository'
@@ -141,6 +142,12 @@ async function toQuery(
 async function meterNameOf(parts: ReadParts, caller: Caller, meterRef: string): Promise<string> {
   const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
+  if (!isAdditive(meter.aggregation)) {
+    throw invalidField(
+      'meterRef',
+      `Usage of the aggregation ${meter.aggregation} cannot be added up. Use /ui/meters/${meterRef}/usage`,
+    )
+  }
   return meter.name
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findCustomer, listReferences } from '@tollgate/domain/customers/repository'
-import { findMeter } from '@tollgate/domain/meters/repository'
+import { findMeter, type Meter } from '@tollgate/domain/meters/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   meterUsageQuerySchema,
@@ -9,13 +9,19 @@ import {
   type MeterUsageQuery,
   type MeterUsageResponse,
 } from '@tollgate/schemas/http/meters'
+import { usageGroupsMax } from '@tollgate/schemas/limits'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
 import { invalidField, refusals } from '../../errors.ts'
-import { sumUsage, sumUsageByBucket, type UsageQuery } from '../../usage/query-usage.ts'
+import {
+  sumUsage,
+  sumUsageByBucket,
+  sumUsageByDimensions,
+  type UsageQuery,
+} from '../../usage/query-usage.ts'
 import { waitForSink } from '../../usage/wait-for-sink.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, type Caller } from '../../access/caller.ts'
@@ -56,11 +62,13 @@ async function meterUsage(
   const range = rangeOf(query)
   const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
+  const dimensions = dimensionsOf(query, meter)
   const customerRefs = await referencesOfCustomer(parts, caller, query.customerRef)
   await requireStored(parts, caller, customerRefs)
   const usage: UsageQuery = {
     ...caller,
     meterName: meter.name,
+    aggregation: meter.aggregation,
     customerRefs,
     range,
     outcome: query.outcome ?? 'success',
@@ -72,9 +80,50 @@ async function meterUsage(
     from: new Date(range.startMs).toISOString(),
     to: new Date(range.endMs).toISOString(),
   }
+  if (dimensions.length > 0) {
+    const groups = await readGroups(parts, usage, dimensions)
+    return { ...head, ...(await readTotal(parts, usage)), groups }
+  }
   return query.granularity === undefined
     ? { ...head, ...(await readTotal(parts, usage)) }
     : { ...head, ...(await readBuckets(parts, usage, query.granularity)) }
+}
+
+/** Returns the dimensions by which the usage is grouped. */
+function dimensionsOf(
+  { groupBy, granularity }: MeterUsageQuery,
+  { name, reads }: Meter,
+): readonly string[] {
+  if (groupBy === undefined) return []
+  if (granularity !== undefined) {
+    throw invalidField('groupBy', 'Use either groupBy or granularity')
+  }
+  const dimensions = typeof groupBy === 'string' ? [groupBy] : groupBy
+  const declared = reads?.reading.dimensions ?? []
+  for (const dimension of dimensions) {
+    if (declared.includes(dimension)) continue
+    throw invalidField('groupBy', `Meter ${name} has no dimension ${dimension}`)
+  }
+  return [...new Set(dimensions)]
+}
+
+async function readGroups(
+  { usageStore }: { readonly usageStore: UsageStore },
+  usage: UsageQuery,
+  dimensions: readonly string[],
+): Promise<NonNullable<MeterUsageResponse['groups']>> {
+  const groups = await sumUsageByDimensions(usageStore, usage, dimensions, usageGroupsMax)
+  if (groups.length > usageGroupsMax) {
+    throw invalidField(
+      'groupBy',
+      `The usage has more than ${usageGroupsMax} groups. Use a shorter range or fewer dimensions`,
+    )
+  }
+  return groups.map(({ values, total, count }) => ({
+    dimensions: Object.fromEntries(dimensions.map((name, index) => [name, values[index]!])),
+    value: Number(total),
+    count,
+  }))
 }
 
 async function readTotal(

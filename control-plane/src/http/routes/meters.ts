@@ -1,16 +1,28 @@
+import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { z } from 'zod'
-import { changeMeter } from '@tollgate/domain/meters/change-meter'
+import { changeMeter, type MeterChange } from '@tollgate/domain/meters/change-meter'
 import { createMeter } from '@tollgate/domain/meters/create-meter'
-import { findMeter, listMeters, type Meter } from '@tollgate/domain/meters/repository'
+import {
+  findMeter,
+  listMeters,
+  type Meter,
+  type MeterReads,
+} from '@tollgate/domain/meters/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
+  faultsOfReading,
   meterCreateSchema,
   meterSchema,
   metersResponseSchema,
   meterUpdateSchema,
+  pointersOf,
   type MeterBody,
+  type MeterCreateInput,
+  type MeterUpdateInput,
 } from '@tollgate/schemas/http/meters'
-import { refusals } from '../../errors.ts'
+import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
+import { metersPerEventTypeMax } from '@tollgate/schemas/limits'
+import { InvalidRequestError, invalidField, refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
@@ -31,25 +43,6 @@ export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
     },
   )
 
-  app.post(
-    '/v1/ui/meters',
-    { schema: { tags, body: meterCreateSchema, response: { 201: meterSchema } } },
-    async (request, reply) => {
-      const { body } = request
-      const meter = await commit(parts, operationOf(request, parts.clock), (work) =>
-        createMeter(work, {
-          name: body.name,
-          displayName: body.displayName ?? body.name,
-          description: body.description ?? null,
-          aggregation: body.aggregation,
-          unit: body.unit ?? 'units',
-        }),
-      )
-      if (meter === undefined) throw refusals.meterNameTaken(body.name)
-      return reply.code(201).send(meterToHttp(meter))
-    },
-  )
-
   app.get(
     '/v1/ui/meters/:meterRef',
     { schema: { tags, params, response: { 200: meterSchema } } },
@@ -62,13 +55,46 @@ export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
     },
   )
 
+  registerMeterChanges(app, parts)
+}
+
+function registerMeterChanges(app: ApiServer, parts: ChangeParts): void {
+  app.post(
+    '/v1/ui/meters',
+    { schema: { tags, body: meterCreateSchema, response: { 201: meterSchema } } },
+    async (request, reply) => {
+      const { body } = request
+      const reading = readingOf(body)
+      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+        createMeter(work, {
+          name: body.name,
+          displayName: body.displayName ?? body.name,
+          description: body.description ?? null,
+          aggregation: body.aggregation,
+          unit: body.unit ?? 'units',
+          reading,
+        }),
+      )
+      switch (outcome.kind) {
+        case 'meter':
+          return reply.code(201).send(meterToHttp(outcome.meter))
+        case 'name-taken':
+          throw refusals.meterNameTaken(body.name)
+        case 'too-many-readers':
+          throw tooManyReaders(reading?.type)
+      }
+    },
+  )
+
   app.patch(
     '/v1/ui/meters/:meterRef',
     { schema: { tags, params, body: meterUpdateSchema, response: { 200: meterSchema } } },
     async (request) => {
       const { meterRef } = request.params
+      const { event, value, dimensions, ...change } = request.body
+      const changeReading = readingChange({ event, value, dimensions })
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
-        changeMeter(work, meterRef, request.body),
+        changeMeter(work, meterRef, { ...change, changeReading }),
       )
       switch (outcome.kind) {
         case 'meter':
@@ -77,8 +103,65 @@ export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
           throw refusals.meterNotFound(meterRef)
         case 'permanent':
           throw refusals.meterPermanent(outcome.meter.name)
+        case 'reads-no-events':
+          throw invalidField(
+            'event',
+            `Meter ${outcome.meter.name} counts the calls that name it. Create another meter that reads events`,
+          )
+        case 'too-many-readers':
+          throw tooManyReaders(outcome.meter.reads?.reading.type)
       }
     },
+  )
+}
+
+function readingOf(body: MeterCreateInput): MeterReading | null {
+  const { event, aggregation } = body
+  if (event === undefined) return null
+  if (body.name.startsWith(toolMeterPrefix)) {
+    throw invalidField('event', `Meters of tools, named ${toolMeterPrefix}…, cannot read events`)
+  }
+  return {
+    aggregation,
+    type: event.type,
+    where: event.where ?? {},
+    value: pointersOf(body.value),
+    dimensions: body.dimensions ?? [],
+  }
+}
+
+type ReadingFields = Pick<MeterUpdateInput, 'event' | 'value' | 'dimensions'>
+
+/** Returns how the fields change what a meter reads, or undefined if none is given. Absent fields stay unchanged. */
+function readingChange({ event, value, dimensions }: ReadingFields): MeterChange['changeReading'] {
+  if (event === undefined && value === undefined && dimensions === undefined) return undefined
+  return (reading) => {
+    const changed: MeterReading = {
+      aggregation: reading.aggregation,
+      type: event?.type ?? reading.type,
+      where: event === undefined ? reading.where : (event.where ?? {}),
+      value: value === undefined ? reading.value : pointersOf(value ?? undefined),
+      dimensions: dimensions ?? reading.dimensions,
+    }
+    const fields = {
+      ...changed,
+      event: changed.type,
+      value: changed.value.length > 0 ? changed.value : undefined,
+    }
+    const faults = faultsOfReading(fields, changed.aggregation)
+    if (faults.length > 0) {
+      throw new InvalidRequestError(
+        faults.map(({ path, message }) => ({ code: 'custom', path: [...path], message })),
+      )
+    }
+    return changed
+  }
+}
+
+function tooManyReaders(type = ''): InvalidRequestError {
+  return invalidField(
+    'event',
+    `At most ${metersPerEventTypeMax} active meters can read events of type ${type}`,
   )
 }
 
@@ -91,5 +174,20 @@ function meterToHttp(meter: Meter): MeterBody {
     unit: meter.unit,
     status: meter.status,
     ...definedFields({ description: meter.description }),
+    ...(meter.reads !== null && readsToHttp(meter.reads)),
+  }
+}
+
+function readsToHttp({ reading, version, since }: MeterReads) {
+  const { type, where, value, dimensions } = reading
+  const filter = Object.fromEntries(
+    Object.entries(where).map(([name, values]) => [name, [...values]]),
+  )
+  return {
+    event: { type, ...(Object.keys(where).length > 0 && { where: filter }) },
+    ...(value.length > 0 && { value: value.length === 1 ? value[0]! : [...value] }),
+    ...(dimensions.length > 0 && { dimensions: [...dimensions] }),
+    version,
+    since: since.toISOString(),
   }
 }

@@ -1,15 +1,28 @@
 import { serviceScopes } from '@tollgate/domain/api-keys/service-key'
-import { ownKeyPath, ownKeySchema, type OwnKeyBody } from '@tollgate/schemas/http/own-key'
+import { listMeters } from '@tollgate/domain/meters/repository'
+import { publishedMeters } from '@tollgate/domain/publishing/publish-meters'
+import {
+  ownKeyPath,
+  ownKeySchema,
+  ownMetersPath,
+  type OwnKeyBody,
+} from '@tollgate/schemas/http/own-key'
 import type { FastifyRequest } from 'fastify'
 import type { ApiServer } from '../../access/api-server.ts'
-import { apiKeyOf, credentialOf } from '../../access/caller.ts'
+import { apiKeyOf, callerOf, credentialOf } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 
 /**
- * Registers a route that the data plane calls for keys that it does not find in the hot state. It belongs to no client's contract.
+ * Registers the routes that the data plane calls for keys and meters that it does not find in the hot state. They belong to no
+ * client's contract.
  */
-export function registerOwnKeyRoute(app: ApiServer): void {
+export function registerOwnKeyRoutes(app: ApiServer, parts: ReadParts): void {
   const schema = { hide: true, response: { 200: ownKeySchema } }
   app.get(ownKeyPath, { config: { scope: 'any', misplacedKey: 'served' }, schema }, ownKey)
+  app.get(ownMetersPath, { config: { scope: 'any' }, schema: { hide: true } }, async (request) => {
+    const caller = callerOf(request)
+    return publishedMeters(await read(parts, caller, (sql) => listMeters(sql, caller.providerId)))
+  })
 }
 
 function ownKey(request: FastifyRequest): OwnKeyBody {

@@ -1,8 +1,9 @@
+import { isAdditive } from '@tollgate/schemas/meter-reading'
 import { listReferences } from '@tollgate/domain/customers/repository'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { listMeters, type Meter } from '@tollgate/domain/meters/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import type { Granularity } from '@tollgate/schemas/http/meters'
+import { type Granularity } from '@tollgate/schemas/http/meters'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
@@ -65,7 +66,8 @@ export async function purchaseUsageCharts(
   try {
     const all = { ...query, meterName: undefined }
     const used = await listUsageGroups(pages.usageStore, all, 'meter', chartsMax)
-    const names = new Set([requestsMeterName, ...used.map(({ key }) => key)])
+    const shown = used.map(({ key }) => key).filter((name) => isShown(name, meters))
+    const names = new Set([requestsMeterName, ...shown])
     return await Promise.all(
       [...names].map(async (meterName): Promise<MeterChart> => {
         const ofMeter = { ...query, meterName }
@@ -84,6 +86,12 @@ export async function purchaseUsageCharts(
     pages.logger.warn({ err: error }, 'a purchase is shown without its charts')
     return undefined
   }
+}
+
+/** Bars show sums, which other aggregations do not have. */
+function isShown(meterName: string, meters: readonly Meter[]): boolean {
+  const meter = meters.find(({ name }) => name === meterName)
+  return meter === undefined || isAdditive(meter.aggregation)
 }
 
 function titleOf(meterName: string, meters: readonly Meter[]): string | undefined {

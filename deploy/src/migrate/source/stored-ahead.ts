@@ -44,23 +44,26 @@ export async function listStoredAhead(
      FROM ${environment}.usage_records FINAL WHERE ${behind.join(' OR ')}`,
   )
   if (rows.length === 0) return []
-  const candidates = new Map(
-    rows.map((row) => [recordKey(row.partition, Number(row.offset), row.id), row]),
-  )
+  const candidates = new Map<string, Row[]>()
+  for (const row of rows) {
+    const key = recordKey(row.partition, Number(row.offset), row.id)
+    candidates.set(key, [...(candidates.get(key) ?? []), row])
+  }
   const ahead: StoredAhead[] = []
   for await (const { partition, offset, event } of readTail(source, environment)) {
-    const row = candidates.get(recordKey(partition, offset, event?.id ?? ''))
-    if (row === undefined) continue
-    const { id, providerId, value, debit, outcome } = row
-    ahead.push({
-      partition,
-      offset,
-      id,
-      providerId,
-      value: Number(value),
-      debit,
-      counts: outcome === 'success',
-    })
+    // A record has a row for each meter on which it counts.
+    for (const row of candidates.get(recordKey(partition, offset, event?.id ?? '')) ?? []) {
+      const { id, providerId, value, debit, outcome } = row
+      ahead.push({
+        partition,
+        offset,
+        id,
+        providerId,
+        value: Number(value),
+        debit,
+        counts: outcome === 'success',
+      })
+    }
   }
   return ahead
 }

@@ -1,8 +1,7 @@
-import type { EventRecord } from '@tollgate/aggregator/domain/decoded-batch'
-import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
+import { usageColumns, type UsageRow as SinkRow } from '@tollgate/aggregator/domain/usage-rows'
 import type { Column } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
-import { withoutCounts, type Outcome } from '@tollgate/schemas/meter-event'
+import type { Outcome } from '@tollgate/schemas/meter-event'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import type { PagedTable } from './read-pages.ts'
 
@@ -22,6 +21,9 @@ export type UsageRow = {
   readonly idempotency_key: string
   readonly properties: string
   readonly debit_micros: string
+  readonly event_type: string
+  readonly dimensions: Readonly<Record<string, string>>
+  readonly value_text: string
   readonly log_partition: number
   readonly log_offset: string
 }
@@ -44,6 +46,9 @@ export function usagePages(environment: Environment): PagedTable<UsageRow> {
       'idempotency_key',
       'properties',
       'toString(toInt128(debit * 1000000)) AS debit_micros',
+      'event_type',
+      'dimensions',
+      'value_text',
       'log_partition',
       'log_offset',
     ],
@@ -59,17 +64,19 @@ export function usagePages(environment: Environment): PagedTable<UsageRow> {
       { name: 'id', type: 'String' },
     ],
     keyOf: (row) => [row.provider_id, row.meter_name, row.customer_ref, row.timestamp_ms, row.id],
-    bytes: '(length(properties) + length(customer_ref) + length(idempotency_key) + 256)',
+    bytes:
+      '(length(properties) + length(customer_ref) + length(idempotency_key) + length(toString(dimensions)) + 256)',
   }
 }
 
 /** A row with its partition in the target. */
-export type MovedRecord = EventRecord & { readonly partition: number }
+export type MovedRecord = SinkRow & { readonly partition: number }
 
 export function movedRecord(row: UsageRow, partition: number): MovedRecord {
   return {
     partition,
     offset: offsetOfNoLog,
+    text: row.value_text,
     event: {
       id: row.id,
       providerId: row.provider_id,
@@ -87,7 +94,10 @@ export function movedRecord(row: UsageRow, partition: number): MovedRecord {
       reservationId: null,
       traceParent: null,
       debit: row.debit_micros === '0' ? null : row.debit_micros,
-      ...withoutCounts,
+      eventType: row.event_type === '' ? null : row.event_type,
+      dimensions: row.dimensions,
+      // Each row is moved by itself, so it is one count.
+      counts: [],
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
+import { countsOf, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { decodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { readTail } from '../source/read-tail.ts'
@@ -65,7 +66,7 @@ export async function sumSource(source: Source, environment: Environment): Promi
     sums.add(providerId, { records: -1n, value: -BigInt(value), countedValue, debited })
   }
   for await (const { event } of readTail(source, environment)) {
-    const waitingValue = BigInt(event?.value ?? 0)
+    const waitingValue = event === undefined ? 0n : valueOf(event)
     sums.add(event?.providerId ?? '', { waiting: 1n, waitingValue })
   }
   return sums.byProvider
@@ -140,10 +141,15 @@ async function addLog(
   }
 }
 
+/** Returns what an event counts on all its meters together. */
+function valueOf(event: MeterEvent): bigint {
+  return countsOf(event).reduce((sum, { value }) => sum + BigInt(value), 0n)
+}
+
 function readValue(value: Uint8Array): { providerId: string; micros: bigint } {
   try {
     const event = decodeMeterEvent(value)
-    return { providerId: event.providerId, micros: BigInt(event.value) }
+    return { providerId: event.providerId, micros: valueOf(event) }
   } catch {
     return { providerId: '', micros: 0n }
   }

@@ -1,4 +1,6 @@
 import type { HotRoute } from '../http-front.ts'
+import { eventsBatchPath, eventsBatchRoute } from './events-batch.ts'
+import { eventsPath, eventsRoute } from './events.ts'
 import { limitsPath, limitsRoute, type LimitsParts } from './limits.ts'
 import { meterEventsBulkPath, meterEventsBulkRoute } from './meter-events-bulk.ts'
 import { meterEventsPath, meterEventsRoute } from './meter-events.ts'
@@ -14,6 +16,8 @@ export function hotRoutes(parts: RecordingParts & LimitsParts): ReadonlyMap<stri
     [usagesBulkPath, usagesBulkRoute(parts)],
     [meterEventsPath, meterEventsRoute(parts)],
     [meterEventsBulkPath, meterEventsBulkRoute(parts)],
+    [eventsPath, eventsRoute(parts)],
+    [eventsBatchPath, eventsBatchRoute(parts)],
     [limitsPath, limitsRoute(parts)],
     [releasePath, releaseRoute(parts)],
   ])

@@ -15,7 +15,7 @@ import { jsonAnswer } from '../answers.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { receiptOf, type RecordingParts } from './recording-parts.ts'
+import { withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsBulkPath = '/v1/sdk/meter-events/bulk'
 
@@ -31,14 +31,14 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
     accept: acceptMeterEventsBulk,
     schema: meterEventsBulkSchema,
     withHeaderKey: allKeyedByHeader,
-    handle: (call) => {
-      const { holder, input } = call
-      const receipt = receiptOf(parts, holder)
-      const listName = input.events === undefined ? 'records' : 'events'
-      const bulk = bulkEvents(bulkItems(input), listName, (item) => meterEvent(item, receipt))
-      if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-      return recordIfMetersAreActive(parts, call.holder, bulk.events, listName)
-    },
+    handle: (call) =>
+      withReceipt(parts, call, (receipt) => {
+        const { holder, input } = call
+        const listName = input.events === undefined ? 'records' : 'events'
+        const bulk = bulkEvents(bulkItems(input), [listName], (item) => meterEvent(item, receipt))
+        if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
+        return recordIfMetersAreActive(parts, holder, bulk.events, listName)
+      }),
   })
 }
 

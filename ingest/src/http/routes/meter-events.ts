@@ -8,7 +8,7 @@ import { faultOfMeter, isBuiltInMeter, meterEvent } from '../../domain/meter-eve
 import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { receiptOf, type RecordingParts } from './recording-parts.ts'
+import { withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsPath = '/v1/sdk/meter-events'
 
@@ -24,12 +24,13 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     accept: acceptMeterEvent,
     schema: meterEventSchema,
     withHeaderKey: keyedByHeader,
-    handle: (call) => {
-      const built = meterEvent(call.input, receiptOf(parts, call.holder))
-      if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-      if (isBuiltInMeter(built.meterName)) return record(parts, call.holder, built)
-      return recordIfMeterIsActive(parts, call.holder, built)
-    },
+    handle: (call) =>
+      withReceipt(parts, call, (receipt) => {
+        const built = meterEvent(call.input, receipt)
+        if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
+        if (isBuiltInMeter(built.meterName)) return record(parts, call.holder, built)
+        return recordIfMeterIsActive(parts, call.holder, built)
+      }),
   })
 }
 

@@ -9,7 +9,7 @@ import { usageEvent } from '../../domain/usage-events.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { receiptOf, type RecordingParts } from './recording-parts.ts'
+import { withReceipt, type RecordingParts } from './recording-parts.ts'
 import { resultFields } from './usage-result.ts'
 
 export const usagesBulkPath = '/v1/sdk/usages/bulk'
@@ -26,14 +26,14 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
     accept: acceptUsagesBulk,
     schema: usagesBulkSchema,
     withHeaderKey: allKeyedByHeader,
-    handle: (call) => {
-      const { holder, input } = call
-      const receipt = receiptOf(parts, holder)
-      const listName = input.events === undefined ? 'records' : 'events'
-      const bulk = bulkEvents(bulkItems(input), listName, (item) => usageEvent(item, receipt))
-      if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-      return record(parts, call, bulk.events)
-    },
+    handle: (call) =>
+      withReceipt(parts, call, (receipt) => {
+        const { input } = call
+        const listName = input.events === undefined ? 'records' : 'events'
+        const bulk = bulkEvents(bulkItems(input), [listName], (item) => usageEvent(item, receipt))
+        if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
+        return record(parts, call, bulk.events)
+      }),
   })
 }
 

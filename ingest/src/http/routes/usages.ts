@@ -7,7 +7,7 @@ import { usageEvent } from '../../domain/usage-events.ts'
 import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { receiptOf, type RecordingParts } from './recording-parts.ts'
+import { withReceipt, type RecordingParts } from './recording-parts.ts'
 import { resultFields } from './usage-result.ts'
 
 export const usagesPath = '/v1/sdk/usages'
@@ -24,16 +24,17 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     accept: acceptUsage,
     schema: usageSchema,
     withHeaderKey: keyedByHeader,
-    handle: (call) => {
-      const built = usageEvent(call.input, receiptOf(parts, call.holder))
-      if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-      return recordUsage(parts, call.holder, built).then((recorded) => {
-        if (recorded.low === undefined) return success(built.id, recorded.debit)
-        return beginRecharges(parts.recharges, call.authorization, [recorded]).then(([result]) =>
-          success(built.id, result!.debit),
-        )
-      })
-    },
+    handle: (call) =>
+      withReceipt(parts, call, (receipt) => {
+        const built = usageEvent(call.input, receipt)
+        if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
+        return recordUsage(parts, call.holder, built).then((recorded) => {
+          if (recorded.low === undefined) return success(built.id, recorded.debit)
+          return beginRecharges(parts.recharges, call.authorization, [recorded]).then(([result]) =>
+            success(built.id, result!.debit),
+          )
+        })
+      }),
   })
 }
 

@@ -31,5 +31,19 @@ function writeValues<Row>(buffer: GrowingBuffer, column: Column<Row>, rows: read
     case 'Decimal(18, 6)':
     case "DateTime64(3, 'UTC')":
       for (const row of rows) buffer.writeInt64(column.value(row))
+      break
+    case 'Map(String, String)':
+      writeMaps(buffer, rows.map(column.value))
   }
+}
+
+/** Writes maps: for each the number of entries up to its end, then the names of all entries, then their values. */
+function writeMaps(buffer: GrowingBuffer, maps: readonly Readonly<Record<string, string>>[]): void {
+  let end = 0
+  for (const map of maps) {
+    for (const _ in map) end += 1
+    buffer.writeInt64(end)
+  }
+  for (const map of maps) for (const name in map) buffer.writeText(name)
+  for (const map of maps) for (const name in map) buffer.writeText(map[name]!)
 }

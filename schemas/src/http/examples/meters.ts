@@ -6,7 +6,7 @@ import {
   meterUsageResponseSchema,
 } from '../meters.ts'
 import { examplesOf } from './example.ts'
-import { refs, requestsMeter, storageMeter } from './story.ts'
+import { refs, requestsMeter, storageMeter, tokensMeter } from './story.ts'
 
 const from = '2026-03-01T00:00:00.000Z'
 const middle = '2026-03-02T00:00:00.000Z'
@@ -28,6 +28,18 @@ const usage = {
         { start: middle, end: to, value: 70, count: 70 },
       ],
     },
+    'By the model of events': {
+      meterRef: refs.tokensMeter,
+      meterName: 'output_tokens',
+      from,
+      to,
+      total: 48_210,
+      count: 37,
+      groups: [
+        { dimensions: { model: 'large' }, value: 40_100, count: 12 },
+        { dimensions: { model: 'small' }, value: 8_110, count: 25 },
+      ],
+    },
   }),
 }
 
@@ -46,14 +58,24 @@ export const meterExamples = {
         aggregation: 'sum',
         unit: 'GB·h',
       },
+      'Tokens of events': {
+        name: 'output_tokens',
+        displayName: 'Output tokens',
+        aggregation: 'sum',
+        unit: 'tokens',
+        event: { type: 'llm.call', where: { tier: ['standard', 'priority'] } },
+        value: '/usage/output_tokens',
+        dimensions: ['model'],
+      },
     }),
-    answer: examplesOf(meterSchema, { Storage: storageMeter }),
+    answer: examplesOf(meterSchema, { Storage: storageMeter, 'Tokens of events': tokensMeter }),
   },
   getMeter: { answer: examplesOf(meterSchema, { Storage: storageMeter }) },
   updateMeter: {
     body: examplesOf(meterUpdateSchema, {
       'Another name': { displayName: 'Index storage' },
       'Not in use any more': { status: 'archived' },
+      'Other events': { event: { type: 'llm.call' }, dimensions: ['model', '/user/plan'] },
     }),
     answer: examplesOf(meterSchema, {
       'Another name': { ...storageMeter, displayName: 'Index storage' },

@@ -48,6 +48,7 @@ const byName: Readonly<Record<string, unknown>> = {
   from: '2026-03-01',
   to: '2026-03-03',
   granularity: 'day',
+  groupBy: 'model',
   outcome: 'success',
   by: 'customer',
   before: refs.event,

@@ -19,6 +19,7 @@ export const refs = {
   purchase: 'pur_6WD3NX8KQ1ZV',
   requestsMeter: 'mtr_R2K6YB9LM4TQ',
   storageMeter: 'mtr_S7J1VD5HX8PN',
+  tokensMeter: 'mtr_T4K9WB2QZ6YD',
   usage: 'usage_06b9k3qv7m2xw8t4n1hz5cj0dr',
   session: '3f1c9a7e5b2d4860a1c3e5f7092b4d6e',
   event: 'evt_2M9XK4TQ7BHW',
@@ -194,6 +195,20 @@ export const requestsMeter: MeterBody = {
   aggregation: 'count',
   unit: 'requests',
   status: 'active',
+}
+
+export const tokensMeter: MeterBody = {
+  reference: refs.tokensMeter,
+  name: 'output_tokens',
+  displayName: 'Output tokens',
+  aggregation: 'sum',
+  unit: 'tokens',
+  status: 'active',
+  event: { type: 'llm.call', where: { tier: ['standard', 'priority'] } },
+  value: '/usage/output_tokens',
+  dimensions: ['model'],
+  version: 1,
+  since: '2026-03-01T00:00:00.000Z',
 }
 
 export const storageMeter: MeterBody = {

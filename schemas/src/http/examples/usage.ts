@@ -1,3 +1,9 @@
+import {
+  cloudEventResponseSchema,
+  cloudEventSchema,
+  cloudEventsResponseSchema,
+  cloudEventsSchema,
+} from '../cloud-events.ts'
 import { limitsRequestSchema, limitsResponseSchema } from '../limits.ts'
 import {
   meterEventResponseSchema,
@@ -16,6 +22,21 @@ import { examplesOf } from './example.ts'
 import { hosted, refs } from './story.ts'
 
 const call = { customerRef: refs.externalRef, productRef: refs.product }
+
+const modelCall = {
+  specversion: '1.0' as const,
+  id: 'call-7f3e1b',
+  source: '/acme/chat',
+  type: 'llm.call',
+  subject: refs.externalRef,
+  time: '2026-03-14T08:15:30.125Z',
+  productref: refs.product,
+  data: { model: 'large', tier: 'standard', usage: { input_tokens: 812, output_tokens: 240 } },
+}
+const tokenCounts = [
+  { meterName: 'input_tokens', value: 812 },
+  { meterName: 'output_tokens', value: 240 },
+]
 
 const offers = [
   {
@@ -90,6 +111,33 @@ export const usageExamples = {
             reference: 'usage_0f2x8m5kq1v7zt3w9b6nh4cjr0',
             creditDebit: { debited: true, amount: 300, unitsRemaining: 1 },
           },
+        ],
+      },
+    }),
+  },
+  recordEvent: {
+    body: examplesOf(cloudEventSchema, { 'A call of a model': modelCall }),
+    answer: examplesOf(cloudEventResponseSchema, {
+      'Counted on two meters': { success: true, reference: refs.usage, counts: tokenCounts },
+      'Recorded before': {
+        success: true,
+        reference: refs.usage,
+        counts: [],
+        creditDebit: { debited: false, reason: 'duplicate' },
+      },
+    }),
+  },
+  recordEvents: {
+    body: examplesOf(cloudEventsSchema, {
+      'Two calls of a model': [modelCall, { ...modelCall, id: 'call-7f3e1c' }],
+    }),
+    answer: examplesOf(cloudEventsResponseSchema, {
+      'In the order of the request': {
+        success: true,
+        inserted: 2,
+        results: [
+          { reference: refs.usage, counts: tokenCounts },
+          { reference: 'usage_0f2x8m5kq1v7zt3w9b6nh4cjr0', counts: tokenCounts },
         ],
       },
     }),
