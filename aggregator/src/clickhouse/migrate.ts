@@ -7,6 +7,7 @@ import { unreadableRecords } from './migrations/0003-unreadable-records.ts'
 import { creditDebits } from './migrations/0004-credit-debits.ts'
 import { signedRecords } from './migrations/0005-signed-records.ts'
 import { durableInserts } from './migrations/0006-durable-inserts.ts'
+import { eventCounts } from './migrations/0007-event-counts.ts'
 
 /** Migrations in order. New ones are added at the end only, and released ones never change. */
 export const usageMigrations = [
@@ -16,6 +17,7 @@ export const usageMigrations = [
   creditDebits,
   signedRecords,
   durableInserts,
+  eventCounts,
 ]
 
 /** Migrates the databases `sandbox` and `live`, which have the same tables, to this version. It can be repeated. */

@@ -31,6 +31,18 @@ export function microsOfDecimal(decimal: string): bigint {
   return micros
 }
 
+/** Converts decimal text to 10^-12 units. Throws RangeError for more than 12 decimals or text that is not a number. */
+export function picosOfDecimal(decimal: string): bigint {
+  const { numerator, denominator } = fractionOf(decimal)
+  const picos = (numerator * picosPerUnit) / denominator
+  if (picos * denominator !== numerator * picosPerUnit) {
+    throw new RangeError(`More than twelve decimals: ${decimal}`)
+  }
+  return picos
+}
+
+const picosPerUnit = 1_000_000_000_000n
+
 /** Returns an amount of 10^-6 units as decimal text without trailing zeros. */
 export function decimalOfMicros(micros: bigint): string {
   const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0')
