@@ -24,7 +24,13 @@ async function call<Body>(method: string, path: string, body?: unknown, key = te
   return stack.call<Body>(key, method, path, body)
 }
 
-const tokens = { key: 'tokens', meter: 'tokens', model: 'per_unit', price: '0.0003', included: 1_000 }
+const tokens = {
+  key: 'tokens',
+  meter: 'tokens',
+  model: 'per_unit',
+  price: '0.0003',
+  included: 1_000,
+}
 const images = {
   meter: 'images',
   model: 'matrix',
@@ -132,12 +138,20 @@ test('previews prices for keys that only read, and stores nothing', async () => 
       total: 322,
     },
   ])
-  const other = await call('POST', `${plans}/${reference}/price-preview`, { usage, currency: 'eur' })
+  const other = await call('POST', `${plans}/${reference}/price-preview`, {
+    usage,
+    currency: 'eur',
+  })
   expect(other).toMatchObject({ status: 400, body: { errors: [{ path: ['currency'] }] } })
 })
 
 test('previews plans without charges', async () => {
-  const terms = { type: 'usage-based', billingModel: 'post-paid', creditsPerUnit: 50, freeUnits: 10 }
+  const terms = {
+    type: 'usage-based',
+    billingModel: 'post-paid',
+    creditsPerUnit: 50,
+    freeUnits: 10,
+  }
   const plan = await call<PlanBody>('POST', plans, { name: 'Old', ...terms })
   const { body } = await call<PricePreviewBody>(
     'POST',

@@ -23,13 +23,15 @@ const casesAtOnce = 20_000
 
 /** Returns decimal text with at most `places` decimals. */
 function decimalText(max: number, places: number): fc.Arbitrary<string> {
-  return fc.tuple(fc.nat(max), fc.nat(places)).chain(([whole, digits]) =>
-    digits === 0
-      ? fc.constant(`${whole}`)
-      : fc
-          .bigInt({ min: 0n, max: 10n ** BigInt(digits) - 1n })
-          .map((rest) => `${whole}.${rest.toString().padStart(digits, '0')}`),
-  )
+  return fc
+    .tuple(fc.nat(max), fc.nat(places))
+    .chain(([whole, digits]) =>
+      digits === 0
+        ? fc.constant(`${whole}`)
+        : fc
+            .bigInt({ min: 0n, max: 10n ** BigInt(digits) - 1n })
+            .map((rest) => `${whole}.${rest.toString().padStart(digits, '0')}`),
+    )
 }
 
 // Units of a plan are doubles, which have about 16 digits.
@@ -105,17 +107,24 @@ const usages = fc
   .record({
     charge: charges,
     carriedOver: fc.oneof(fc.constant('0'), units),
-    before: fc.oneof(fc.constant('0'), fc.constant('0'), units),
+    before: fc.oneof(fc.constant('0'), units),
+    isBeforeAtBorder: fc.boolean(),
+    beforePick: fc.nat(99),
     anywhere: units,
     pick: fc.nat(99),
     offBy: fc.constantFrom(0n, 0n, -1n, 1n),
     where: fc.nat(3),
     late: units,
   })
-  .map(({ anywhere, pick, offBy, where, ...usage }) => ({
-    ...usage,
-    used: where > 0 ? usedAtBorder(usage.charge, usage.carriedOver, pick, offBy) : anywhere,
-  }))
+  .map(({ anywhere, pick, offBy, where, isBeforeAtBorder, beforePick, ...usage }) => {
+    const { charge, carriedOver } = usage
+    const atBorder = (at: number) => usedAtBorder(charge, carriedOver, at, offBy)
+    return {
+      ...usage,
+      before: isBeforeAtBorder ? atBorder(beforePick) : usage.before,
+      used: where > 0 ? atBorder(pick) : anywhere,
+    }
+  })
 
 function planWith(charge: Charge, currency: string): PlanSnapshot {
   return {
@@ -133,8 +142,11 @@ function planWith(charge: Charge, currency: string): PlanSnapshot {
 
 type Unit = 'price' | 'creditsPerUnit'
 
-/** Returns the charge as a client writes it. Flat prices exist only in money. */
-function toCharge({ included, cap, unitsPerPackage, tiers: given, ...charge }: OracleCharge, unit: Unit): Charge {
+/** Returns the charge as a client writes it. */
+function toCharge(
+  { included, cap, unitsPerPackage, tiers: given, ...charge }: OracleCharge,
+  unit: Unit,
+): Charge {
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text))
   return {
     key: 'tokens',
@@ -167,10 +179,16 @@ function expectLine(line: InvoiceLine | undefined, exact: Rational): void {
 }
 
 /** Returns minor units for an amount in the unit of the prices. 10,000 credits are worth 1 dollar. */
-function minorOf(amount: Rational, unit: Unit, rates: { unitsPerDollar: string; decimals: bigint }) {
+function minorOf(
+  amount: Rational,
+  unit: Unit,
+  rates: { unitsPerDollar: string; decimals: bigint },
+) {
   if (unit === 'price') return amount
   const dollars = amount.dividedBy(Rational.of(10_000n))
-  return dollars.times(Rational.from(rates.unitsPerDollar)).times(Rational.of(10n ** rates.decimals))
+  return dollars
+    .times(Rational.from(rates.unitsPerDollar))
+    .times(Rational.of(10n ** rates.decimals))
 }
 
 const priced = fc.property(

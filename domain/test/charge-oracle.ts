@@ -69,11 +69,16 @@ export function oracleMatrixPrice(
 /** Returns the priced units as positions after the included units: those of earlier purchases end where the own ones begin. */
 function pricedSpan(
   { included = '0', cap = '0' }: OracleCharge,
-  { used, carriedOver, before }: { readonly used: string; readonly carriedOver: string; readonly before: string },
+  {
+    used,
+    carriedOver,
+    before,
+  }: { readonly used: string; readonly carriedOver: string; readonly before: string },
 ): readonly [Rational, Rational] {
   const [includedUnits, capUnits] = [Rational.from(included), Rational.from(cap)]
   // Units that were carried over raise the included units, and the cap with them.
-  const carried = includedUnits.equals(none) && capUnits.equals(none) ? none : Rational.from(carriedOver)
+  const carried =
+    includedUnits.equals(none) && capUnits.equals(none) ? none : Rational.from(carriedOver)
   const free = includedUnits.equals(none) ? none : includedUnits.plus(carried)
   const end = capUnits.equals(none) ? undefined : capUnits.plus(carried)
   const position = (units: Rational): Rational => {
@@ -112,5 +117,8 @@ function graduatedPrice({ start, end, price, flat }: Span, from: Rational, to: R
   if (!first.isLessThan(last)) return none
   // Whoever uses the first unit of the span pays its flat price.
   const isFirst = first.equals(start)
-  return last.minus(first).times(price).plus(isFirst ? flat : none)
+  return last
+    .minus(first)
+    .times(price)
+    .plus(isFirst ? flat : none)
 }

@@ -116,7 +116,13 @@ export class UsageShop {
     return this.runner.within(this.shop, async (work) => {
       for (const name of names) {
         const aggregation = 'sum' as const
-        await createMeter(work, { name, displayName: name, description: null, aggregation, unit: name })
+        await createMeter(work, {
+          name,
+          displayName: name,
+          description: null,
+          aggregation,
+          unit: name,
+        })
       }
     })
   }

@@ -100,10 +100,7 @@ function isSameTime(one: Date | null, other: Date | null): boolean {
  * Returns whether a suspended purchase had no usage to bill. Suspended purchases continue to have periods, and a period
  * without usage gets no invoice.
  */
-function isSuspendedWithoutUsage(
-  { status }: Purchase,
-  measured: UsageToPrice,
-): boolean {
+function isSuspendedWithoutUsage({ status }: Purchase, measured: UsageToPrice): boolean {
   return status === 'suspended' && measured.every(hasNoUsage)
 }
 

@@ -4,7 +4,11 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { CustomerRecords, StoredPart, UsageWindow } from '../stored-usage/query-stored-usage.ts'
+import type {
+  CustomerRecords,
+  StoredPart,
+  UsageWindow,
+} from '../stored-usage/query-stored-usage.ts'
 import { sumStoredUsageByRow } from '../stored-usage/query-charged-usage.ts'
 import { requireComparedStore } from '../stored-usage/store-incarnation.ts'
 import { waitUntilStored, type StoredUpTo } from '../stored-usage/stored-up-to.ts'

@@ -104,7 +104,10 @@ function chargeBilledAfter(
   }))
   if (current === undefined) return rebilled
   const { period, ...used } = current
-  return [{ period, billed: { ...used, carriedOverMicros: carriedOverOf(lines, key) } }, ...rebilled]
+  return [
+    { period, billed: { ...used, carriedOverMicros: carriedOverOf(lines, key) } },
+    ...rebilled,
+  ]
 }
 
 function carriedOverOf(lines: ReturnType<typeof usageBillLines>, key: string | null): bigint {

@@ -32,7 +32,11 @@ export async function cloneProduct(
   const original = await lockProduct(sql, providerId, reference)
   if (original === undefined) return { kind: 'not-found' }
   const plans = await listPlans(sql, providerId, [reference])
-  const meters = await lockChargedMeters(sql, providerId, plans.map(({ terms }) => terms))
+  const meters = await lockChargedMeters(
+    sql,
+    providerId,
+    plans.map(({ terms }) => terms),
+  )
   const issues = plans.flatMap((plan) => clonedFaults(plan, meters))
   if (issues.length > 0) return { kind: 'refused', issues }
   const copy: Product = {

@@ -40,7 +40,11 @@ const march = [
 
 describe('previewPrice', () => {
   it('prices the worked example of the documentation', () => {
-    const preview = previewPrice(plan({ billingModel: 'post-paid', charges: studio }), march, dollars)
+    const preview = previewPrice(
+      plan({ billingModel: 'post-paid', charges: studio }),
+      march,
+      dollars,
+    )
     expect(preview.lines).toMatchObject([
       {
         key: 'tokens',
@@ -73,7 +77,9 @@ describe('previewPrice', () => {
       { meter: 'other', units: 7 },
     ]
     const preview = previewPrice(plan({ billingModel: 'post-paid', charges }), usage, dollars)
-    expect(preview.lines).toMatchObject([{ key: 'tokens', usedMicros: 3_000_000n, amountMinor: 6n }])
+    expect(preview.lines).toMatchObject([
+      { key: 'tokens', usedMicros: 3_000_000n, amountMinor: 6n },
+    ])
     expect(preview.unpriced).toEqual(usage.slice(1))
   })
 

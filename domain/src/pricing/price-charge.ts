@@ -66,8 +66,7 @@ export function pricedParts(terms: ChargeTerms, units: UnitsOfPeriod): PricedPar
   return rate.tiers.map(({ price, flatPrice = '0' }, tier) => ({
     micros: byTier[tier]!,
     price,
-    flatPrice:
-      byTier[tier]! > 0n && !wasReached(mode, rate.tiers, tier, from) ? flatPrice : '0',
+    flatPrice: byTier[tier]! > 0n && !wasReached(mode, rate.tiers, tier, from) ? flatPrice : '0',
   }))
 }
 

@@ -139,9 +139,29 @@ test('shows the prices, included units and caps of charges', () => {
   const terms: PlanTerms = {
     billingModel: 'post-paid',
     charges: [
-      { displayName: 'Tokens', meter: 'tokens', model: 'per_unit', price: '0.0003', included: 9, per },
-      { meter: 'images', model: 'matrix', price: '4', rows: [{ when: { m: 'l' }, price: '8' }], per },
-      { meter: 'calls', model: 'package', creditsPerUnit: '100', unitsPerPackage: 50, cap: 500, per },
+      {
+        displayName: 'Tokens',
+        meter: 'tokens',
+        model: 'per_unit',
+        price: '0.0003',
+        included: 9,
+        per,
+      },
+      {
+        meter: 'images',
+        model: 'matrix',
+        price: '4',
+        rows: [{ when: { m: 'l' }, price: '8' }],
+        per,
+      },
+      {
+        meter: 'calls',
+        model: 'package',
+        creditsPerUnit: '100',
+        unitsPerPackage: 50,
+        cap: 500,
+        per,
+      },
     ],
   }
   expect(planFacts(aPlan({ type: 'usage-based', terms }), shown, reader)).toEqual([
