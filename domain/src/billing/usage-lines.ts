@@ -65,12 +65,14 @@ function lateLines(
   { key, earlier, reading }: ChargeUsage,
 ): InvoiceLine[] {
   return earlier.toReversed().flatMap(({ period, billed, ...used }) => {
+    const billedRows = used.rowMicros?.map((_, row) => billed.rowMicros?.[row] ?? 0n)
     const late = {
       period,
       ...billed,
+      rowMicros: billedRows,
       lateMicros: used.usedMicros - billed.usedMicros,
       lateBeforeMicros: used.usedBeforeMicros - billed.usedBeforeMicros,
-      lateRowMicros: used.rowMicros?.map((micros, row) => micros - (billed.rowMicros?.[row] ?? 0n)),
+      lateRowMicros: used.rowMicros?.map((micros, row) => micros - billedRows![row]!),
       reading,
     }
     return lateUsageLines(planOfPeriod(plan, purchase, period), conversion, late, key)

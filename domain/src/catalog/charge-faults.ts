@@ -5,7 +5,7 @@ import { fieldFault } from '../plans/field-fault.ts'
 import { isPrePaid, type Plan } from '../plans/plan.ts'
 import type { Meter } from '../meters/repository.ts'
 import { dimensionFaults } from './charge-dimension-faults.ts'
-import { chargePriceFaults } from './charge-price-faults.ts'
+import { chargePriceFaults, type ChargedUsage } from './charge-price-faults.ts'
 
 /** Facts about a meter that decide whether a charge may name it. */
 export type ChargeableMeter = Pick<Meter, 'status'> & {
@@ -21,9 +21,6 @@ export type ChargedPlan = Pick<
   Plan,
   'type' | 'priceMinor' | 'basePriceMinor' | 'currency' | 'terms'
 >
-
-/** Which kind of usage the charges of a plan price: none, usage that the wallet pays, or usage that is billed afterwards. */
-export type ChargedUsage = 'none' | 'wallet' | 'billed'
 
 /**
  * Returns the faults of a plan's charges, by request field. A plan without faults charges each price that its charges name, and its

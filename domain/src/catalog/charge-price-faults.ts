@@ -2,9 +2,11 @@ import type { Charge } from '@tollgate/schemas/http/charges'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { fieldFault } from '../plans/field-fault.ts'
 import { chargeCosts, chargeTermsOf } from '../pricing/charge-terms.ts'
-import type { ChargedUsage } from './charge-faults.ts'
 
 /* Faults of the prices of one charge, by the fields of the charge. */
+
+/** Which kind of usage the charges of a plan price: none, usage that the wallet pays, or usage that is billed afterwards. */
+export type ChargedUsage = 'none' | 'wallet' | 'billed'
 
 export function chargePriceFaults(charge: Charge, usage: ChargedUsage): ValidationIssue[] {
   switch (usage) {
