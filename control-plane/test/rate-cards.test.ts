@@ -60,7 +60,7 @@ test('shows charges as stored, and requires payment', async () => {
   expect([changed.status, changed.body]).toMatchObject([200, { charges }])
 })
 
-test('refuses an unknown meter, unknown fields and prices with too many decimals', async () => {
+test('refuses an unknown meter and prices with too many decimals', async () => {
   const refused = async (charge: object) => {
     const { status, body } = await call<{ errors: { path: unknown[] }[] }>('POST', plans, {
       ...studio,
@@ -70,7 +70,6 @@ test('refuses an unknown meter, unknown fields and prices with too many decimals
   }
   expect(await refused({ meter: 'nothing' })).toEqual([400, [['charges', 0, 'meter']]])
   expect(await refused({ price: '0.0000000000001' })).toEqual([400, [['charges', 0, 'price']]])
-  expect((await refused({ prize: '1' }))[0]).toBe(400)
 })
 
 test('clones a plan with charges only while their meters are active', async () => {

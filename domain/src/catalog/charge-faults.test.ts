@@ -1,4 +1,4 @@
-import { planCreateSchema, type PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { planCreateSchema } from '@tollgate/schemas/http/plans'
 import { describe, expect, it } from 'vitest'
 import { draftPlan, revisePlan } from './draft-plan.ts'
 import type { PlanContext } from './draft-plan.ts'
@@ -31,7 +31,7 @@ const tiers = [
 const rows = [{ when: { model: 'a' }, price: '2' }]
 
 function draft(input: Input, charges: readonly Input[]) {
-  return draftPlan(planCreateSchema.parse({ ...input, charges }) as PlanCreateInput, context)
+  return draftPlan(planCreateSchema.parse({ ...input, charges }), context)
 }
 
 /** Returns the paths of the faults. */

@@ -8,7 +8,7 @@ import { dimensionFaults } from './charge-dimension-faults.ts'
 import { chargePriceFaults, type ChargedUsage } from './charge-price-faults.ts'
 
 /** Facts about a meter that decide whether a charge may name it. */
-export type ChargeableMeter = Pick<Meter, 'status'> & {
+type ChargeableMeter = Pick<Meter, 'status'> & {
   readonly aggregation: string
   /** Properties whose values are stored with the records. Undefined if that is unknown. */
   readonly dimensions?: readonly string[]
@@ -17,7 +17,7 @@ export type ChargeableMeter = Pick<Meter, 'status'> & {
 /** The provider's meters by name. */
 export type ChargeableMeters = ReadonlyMap<string, ChargeableMeter>
 
-export type ChargedPlan = Pick<
+type ChargedPlan = Pick<
   Plan,
   'type' | 'priceMinor' | 'basePriceMinor' | 'currency' | 'terms'
 >

@@ -26,7 +26,7 @@ export type ChargeRate = {
     }
 )
 
-export type PriceUnit = 'minor' | 'credits'
+type PriceUnit = 'minor' | 'credits'
 
 /** Tiers are counted from the first priced unit. */
 export type PricedTier = {
@@ -39,7 +39,7 @@ export type PricedTier = {
 }
 
 /** The first row whose values the dimensions of a record have decides the record's price. */
-export type MatrixRow = { readonly when: Readonly<Record<string, string>>; readonly price: string }
+type MatrixRow = { readonly when: Readonly<Record<string, string>>; readonly price: string }
 
 export function isChargeTerms(terms: UsageTerms | ChargeTerms): terms is ChargeTerms {
   return 'pricedIn' in terms.rate

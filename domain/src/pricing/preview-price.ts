@@ -9,13 +9,13 @@ import { usageAmountMinor } from './price-line.ts'
 import type { UnitsOfPeriod } from './price-usage.ts'
 
 /** Usage of one period to be priced. */
-export type PreviewedUsage = {
+type PreviewedUsage = {
   readonly meter: string
   readonly units: number
   readonly dimensions?: Readonly<Record<string, string>> | undefined
 }
 
-export type PreviewLine = {
+type PreviewLine = {
   /** Null for a plan without charges. */
   readonly key: string | null
   readonly name: string | null

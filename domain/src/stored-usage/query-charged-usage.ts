@@ -12,7 +12,7 @@ import {
 export type DimensionFilter = Readonly<Record<string, readonly string[]>>
 
 /** The usage of a customer that a charge prices. */
-export type ChargedUsage = CustomerMeter & {
+type ChargedUsage = CustomerMeter & {
   /** Only records whose dimensions have one of these values. Undefined for all records of the meter. */
   readonly where: DimensionFilter | undefined
   /** The rows of a matrix: values of dimensions, of which the first that a record has select its row. Undefined for none. */
