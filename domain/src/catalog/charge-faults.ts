@@ -17,10 +17,7 @@ type ChargeableMeter = Pick<Meter, 'status'> & {
 /** The provider's meters by name. */
 export type ChargeableMeters = ReadonlyMap<string, ChargeableMeter>
 
-type ChargedPlan = Pick<
-  Plan,
-  'type' | 'priceMinor' | 'basePriceMinor' | 'currency' | 'terms'
->
+type ChargedPlan = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'currency' | 'terms'>
 
 /**
  * Returns the faults of a plan's charges, by request field. A plan without faults charges each price that its charges name, and its
