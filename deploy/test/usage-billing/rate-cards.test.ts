@@ -74,9 +74,10 @@ const amounts = (lines: readonly InvoiceLine[]) =>
     amountMinor,
   ])
 
-/** Compares the usage lines of all invoices with the stored records. */
-async function reconcile(): Promise<unknown> {
+/** Compares the usage lines of all invoices with the stored records, with the clock set to that time. */
+async function reconcile(at: string): Promise<unknown> {
   const { runner, shop } = usageShop
+  runner.clock.set(at)
   const { providerId } = shop
   const request = { environment: 'sandbox', providerId, since: new Date('2026-01-01') } as const
   const { reports } = await runReconciliation(runner.config(), runner.parts, request)
@@ -118,7 +119,7 @@ test('bills each charge with a line of its own, and late usage of each with anot
   })
   expect(first!.totalMinor).toBe(tokensCost('1500.5').nearest() + imagesCost.nearest())
   expect(recomputeInvoice(first!)).toEqual([])
-  expect(await reconcile()).toEqual({ compared: 2, findings: [] })
+  expect(await reconcile('2026-02-28T15:00:00Z')).toEqual({ compared: 2, findings: [] })
   const charged = await usageShop.runner.events(usageShop.shop, /^usage\.charged$/)
   expect(charged.map(({ object }) => object)).toMatchObject([
     { charge: 'tokens', meterName: 'tokens', quantity: 1_500.5 },
@@ -177,7 +178,7 @@ test('charges only the records of a filter, and carries over the included units 
     ['usage', 'tokens', 0n],
     ['usage', 'eu', 60n],
   ])
-  expect(await reconcile()).toMatchObject({ findings: [] })
+  expect(await reconcile('2026-02-28T15:00:00Z')).toEqual({ compared: 2, findings: [] })
   // 30 of the 100 included units of February are left.
   expect(second!.lines[0]).toMatchObject({
     inputs: { usedUnits: '200', carriedOverUnits: '30' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readAggregatorConfig } from '@tollgate/aggregator/config'
+import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { createAggregator } from '@tollgate/aggregator/service'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
@@ -80,6 +81,8 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
     await aggregator?.stop()
     aggregator = undefined
   }
+  // The aggregator migrates after its start, and tests store rows at once.
+  await migrateUsageTables(clickhouse.connection)
   await startProjections()
   return {
     runner,
