@@ -6,6 +6,9 @@ export const unauditedRoutes = [
   'POST /v1/sdk/user-info',
   'POST /v1/sdk/limits',
   'POST /v1/sdk/limits/release',
+  // It stores nothing.
+  'POST /v1/sdk/products/:productRef/plans/:planRef/price-preview',
+  'POST /v1/ui/products/:productRef/plans/:planRef/price-preview',
   // Requests of OAuth clients. A customer's consent does create entries: one for a new customer, and one for an agent's client.
   'POST /*',
   'POST /v1/customer/auth/register',

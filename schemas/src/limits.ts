@@ -103,6 +103,9 @@ export const idempotencyKeyCharsMax = 256
 /** Charges of one plan. Each is a counter that limit checks may read. */
 export const chargesMax = 20
 
+/** Characters of the key of a charge. */
+export const chargeKeyCharsMax = 64
+
 /** Properties that one meter declares as dimensions, and pointers that it adds. */
 export const propertiesMax = 8
 

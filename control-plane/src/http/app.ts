@@ -56,6 +56,7 @@ import { registerOwnKeyRoutes } from './routes/own-key.ts'
 import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
+import { registerPricePreviewRoute } from './routes/price-preview.ts'
 import { registerBusinessDetailsRoute } from './routes/business-details.ts'
 import { registerProcessPaymentRoute } from './routes/process-payment.ts'
 import { registerProcessorWebhookRoutes } from './routes/processor-webhooks.ts'
@@ -178,6 +179,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleAliases(app)
   registerProductRoutes(app, parts)
   registerPlanRoutes(app, parts)
+  registerPricePreviewRoute(app, parts)
   registerMcpRoutes(app, parts)
   registerCustomerRoutes(app, parts)
   registerCreditRoutes(app, parts)

@@ -114,6 +114,11 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   ),
   'post /v1/sdk/products/{productRef}/plans': operation('createPlan', 'Create a plan', 404),
   'get /v1/sdk/products/{productRef}/plans/{planRef}': operation('getPlan', 'Get a plan', 404),
+  'post /v1/sdk/products/{productRef}/plans/{planRef}/price-preview': operation(
+    'previewPrice',
+    'Preview what usage costs',
+    404,
+  ),
   'put /v1/sdk/products/{productRef}/plans/{planRef}': operation(
     'updatePlan',
     'Update a plan',

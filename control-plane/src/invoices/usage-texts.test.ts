@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ChargeRate } from '@tollgate/domain/pricing/charge-terms'
 import type { LateUsageCharge, UsageCharge } from '@tollgate/domain/pricing/line-inputs'
 import { priceLine } from '@tollgate/domain/pricing/price-line'
 import type { UsageTerms } from '@tollgate/domain/pricing/usage-terms'
@@ -113,3 +114,66 @@ function sumOf(prices: readonly PriceTexts[]): bigint {
     return sum + BigInt(quantity.replaceAll(',', '')) * BigInt(decimals)
   }, 0n)
 }
+
+describe('usage texts of charges', () => {
+  const meter = { ...reading, meterName: 'tokens' }
+
+  function priced(rate: ChargeRate, usedUnits: string, more: Partial<UsageCharge> = {}) {
+    const terms = { limit: null, freeUnits: '0', rate }
+    const conversion = { currency: 'EUR', unitsPerDollar: '0.92' }
+    const counted = { terms, usedUnits, carriedOverUnits: '0', conversion, reading: meter }
+    return { kind: 'usage', charge: 'tokens', ...counted, ...more } as const
+  }
+
+  const graduated: ChargeRate = {
+    kind: 'priced_graduated',
+    pricedIn: 'minor',
+    tiers: [
+      { upTo: '100', price: '0.0003', flatPrice: '250' },
+      { upTo: null, price: '2' },
+    ],
+  }
+  const matrix: ChargeRate = {
+    kind: 'matrix',
+    pricedIn: 'credits',
+    rows: [{ when: { model: 'large' }, price: '0.5' }],
+    price: '100',
+  }
+
+  test.each<[string, UsageCharge, string[]]>([
+    [
+      'tiers with a flat price, in money without an exchange rate',
+      priced(graduated, '120'),
+      ['120 tokens', '100 × €0.000003', '1 × €2.50', '20 × €0.02'],
+    ],
+    [
+      'a matrix in credits',
+      priced(matrix, '5', { rowUnits: ['2', '3'] }),
+      ['5 tokens', 'at 1 USD = 0.92 EUR', '2 × €0.000046', '3 × €0.0092'],
+    ],
+    [
+      'packages',
+      {
+        ...priced(graduated, '101'),
+        terms: {
+          limit: null,
+          freeUnits: '0',
+          unitsPerPackage: '50',
+          rate: { ...graduated, tiers: [{ upTo: null, price: '30' }] },
+        },
+      },
+      ['101 tokens', '101 in packages of 50', '3 × €0.30'],
+    ],
+  ])('show %s', (_, of, lines) => {
+    expect(linesOf(usageTexts(of))).toEqual(lines)
+  })
+
+  test('show what late usage adds, with the flat price of a tier that it reaches', () => {
+    const before = priced(graduated, '0')
+    const late = { ...before, kind: 'late_usage', lateUnits: '10' } as const
+    expect(lateUsageTexts(late).prices).toEqual([
+      { quantity: '10', unitPrice: '€0.000003' },
+      { quantity: '1', unitPrice: '€2.50' },
+    ])
+  })
+})

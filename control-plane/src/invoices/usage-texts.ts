@@ -1,18 +1,19 @@
 import { minorPerMajor } from '@tollgate/domain/money/currencies'
-import { decimalOfMicros, fractionOf, microsOfDecimal } from '@tollgate/domain/money/decimal'
+import { decimalOfMicros, fractionOf, picosOfDecimal } from '@tollgate/domain/money/decimal'
+import { isChargeTerms, type ChargeTerms } from '@tollgate/domain/pricing/charge-terms'
 import type {
   CreditConversion,
   LateUsageCharge,
   UsageCharge,
 } from '@tollgate/domain/pricing/line-inputs'
+import { partsOfUsage, type PricedPart } from '@tollgate/domain/pricing/price-charge'
 import {
   billableMicros,
   countedMicros,
-  pricedUnits,
-  type PricedUnits,
   type UnitsOfPeriod,
 } from '@tollgate/domain/pricing/price-usage'
 import { unitsOfCharge, unitsWithLate } from '@tollgate/domain/pricing/units-of-charge'
+import type { UsageTerms } from '@tollgate/domain/pricing/usage-terms'
 import { documentText } from './document-words.ts'
 
 /* Texts that explain how the amount of a usage line is computed, so that the customer can verify it. */
@@ -43,21 +44,22 @@ export function usageTexts(charge: UsageCharge): UsageTexts {
       documentText('unitsUsedBefore', { units: unitsText(usedBeforeUnits) }),
   ]
   const summary = parts.filter((part) => part !== false).join(', ')
-  const prices = pricesTexts(pricedUnits(terms, units), conversion)
+  const prices = pricesTexts(partsOfUsage(terms, units), terms, conversion)
   const packages = packagesTexts(charge, units)
-  return { details: [summary, ...packages, ...rateTexts(prices, conversion)], prices }
+  return { details: [summary, ...packages, ...rateTexts(prices, conversion, terms)], prices }
 }
 
 /** Returns the texts about usage that was recorded late, and about what it adds to the amount already billed. */
 export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
   const { terms, usedUnits, lateUnits, lateBeforeUnits, reading, conversion } = charge
-  const before = pricedUnits(terms, unitsOfCharge(charge))
-  const after = pricedUnits(terms, unitsWithLate(charge))
-  const added = after.map(({ micros, creditsPerUnit }, at) => ({
+  const before = partsOfUsage(terms, unitsOfCharge(charge))
+  const after = partsOfUsage(terms, unitsWithLate(charge))
+  const added = after.map(({ micros, ...part }, at) => ({
+    ...part,
     micros: micros - before[at]!.micros,
-    creditsPerUnit,
+    flatPrice: differenceOf(part.flatPrice, before[at]!.flatPrice),
   }))
-  const prices = pricesTexts(added, conversion)
+  const prices = pricesTexts(added, terms, conversion)
   const late = { units: unitsText(lateUnits), meter: reading.meterName }
   return {
     details: [
@@ -65,7 +67,7 @@ export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
       ...(lateBeforeUnits === undefined
         ? []
         : [documentText('unitsLateBefore', { units: unitsText(lateBeforeUnits) })]),
-      ...rateTexts(prices, conversion),
+      ...rateTexts(prices, conversion, terms),
     ],
     prices,
   }
@@ -86,35 +88,67 @@ function packagesTexts({ terms }: UsageCharge, units: UnitsOfPeriod): string[] {
   ]
 }
 
-/** Returns one row for each price, such as `500` at `$0.005` and `1,500` at `$0.003`. Fewer units than before are negative. */
-function pricesTexts(priced: readonly PricedUnits[], conversion: CreditConversion): PriceTexts[] {
-  return priced
-    .filter(({ micros }) => micros !== 0n)
-    .map(({ micros, creditsPerUnit }) => ({
-      quantity: microsText(micros),
-      unitPrice: unitPriceText(creditsPerUnit, conversion),
-    }))
+type Terms = UsageTerms | ChargeTerms
+
+/** Returns the part of a tier's flat price that late usage adds or, with volume prices, takes away. */
+function differenceOf(after: string, before: string): string {
+  if (after === before) return '0'
+  return before === '0' ? after : `-${before}`
+}
+
+/**
+ * Returns one row for each price, such as `500` at `$0.005` and `1,500` at `$0.003`, and for each flat price of a tier. Fewer units
+ * than before are negative.
+ */
+function pricesTexts(
+  parts: readonly PricedPart[],
+  terms: Terms,
+  conversion: CreditConversion,
+): PriceTexts[] {
+  return parts.flatMap(({ micros, price, flatPrice }) => [
+    ...(micros === 0n
+      ? []
+      : [{ quantity: microsText(micros), unitPrice: priceTextOf(price, terms, conversion) }]),
+    ...(flatPrice === '0'
+      ? []
+      : [{ quantity: '1', unitPrice: priceTextOf(flatPrice, terms, conversion) }]),
+  ])
+}
+
+function priceTextOf(price: string, terms: Terms, conversion: CreditConversion): string {
+  if (isChargeTerms(terms) && terms.rate.pricedIn === 'minor') {
+    const minorDecimals = minorPerMajor(conversion.currency).toString().length - 1
+    return decimalMoney(picosOfDecimal(price), picoDecimals + minorDecimals, conversion.currency)
+  }
+  return unitPriceText(price, conversion)
 }
 
 /** Returns the text about the rate with which dollars were converted to the currency of the invoice. */
 function rateTexts(
   prices: readonly PriceTexts[],
   { currency, unitsPerDollar }: CreditConversion,
+  terms: Terms,
 ): string[] {
-  const isConverted = prices.length > 0 && currency !== 'USD'
+  const isMoney = isChargeTerms(terms) && terms.rate.pricedIn === 'minor'
+  const isConverted = prices.length > 0 && currency !== 'USD' && !isMoney
   return isConverted ? [documentText('rate', { rate: unitsPerDollar, currency })] : []
 }
 
-/** Decimals of one credit, which is 10^-4 dollars, and of 10^-6 credits. */
+/** Decimals of one credit, which is 10^-4 dollars, and of 10^-12 credits. */
 const creditDecimals = 4
-const microDecimals = 6
+const picoDecimals = 12
 
-/** Formats the price of one unit without rounding, however small it is. */
+/** Formats the price of one unit with up to 20 decimals, which only a long price at a long exchange rate exceeds. */
 function unitPriceText(creditsPerUnit: string, conversion: CreditConversion): string {
   const { currency, unitsPerDollar } = conversion
   const rate = fractionOf(unitsPerDollar)
-  const digits = microsOfDecimal(creditsPerUnit) * rate.numerator
-  const decimals = creditDecimals + microDecimals + rate.denominator.toString().length - 1
+  const digits = picosOfDecimal(creditsPerUnit) * rate.numerator
+  const decimals = creditDecimals + picoDecimals + rate.denominator.toString().length - 1
+  return decimalMoney(digits, decimals, currency)
+}
+
+/** Formats 10^-`decimals` of the currency without trailing zeros. */
+function decimalMoney(digits: bigint, decimals: number, currency: string): string {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency,
@@ -125,7 +159,7 @@ function unitPriceText(creditsPerUnit: string, conversion: CreditConversion): st
     .replaceAll('\u00a0', ' ')
 }
 
-/** Maximum number of decimals that Intl accepts for this purpose. It is more than a rate and a price need together. */
+/** Maximum number of decimals that Intl accepts for this purpose. */
 const decimalsMax = 20
 
 function microsText(micros: bigint): string {

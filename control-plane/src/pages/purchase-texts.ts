@@ -1,7 +1,7 @@
 import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
 import { customCycleDays } from '@tollgate/domain/periods/periods'
-import type { PlanCore } from '@tollgate/domain/plans/plan'
-import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
+import { isCreditBased, type PlanCore } from '@tollgate/domain/plans/plan'
+import { billsUsage, chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import { isLapsed } from '@tollgate/domain/purchases/access'
@@ -95,11 +95,11 @@ export function priceText(plan: Priced, { t, formats }: Pick<Reader, 't' | 'form
   const { currency } = plan
   const base = baseMinor(plan)
   const price = base > 0 ? periodPrice(plan, formats.money(BigInt(base), currency), t) : ''
-  const billed = usageTermsOf(plan)
-  if (billed !== undefined) {
-    if (!costsSomething(billed)) return price || t('shared:free')
+  if (billsUsage(plan)) {
+    if (!chargesUsageLater(plan)) return price || t('shared:free')
     return price === '' ? t('shared:payForUse') : t('shared:plusUsage', { price })
   }
+  if (plan.terms.charges !== undefined && isCreditBased(plan)) return price || t('shared:payForUse')
   // Credits are shown only for plans whose customers pay with them.
   const each = plan.terms.creditsPerUnit ?? 0
   const usage = each > 0 ? t('shared:creditsPerRequest', { count: each }) : ''
@@ -108,8 +108,7 @@ export function priceText(plan: Priced, { t, formats }: Pick<Reader, 't' | 'form
 
 /** Returns whether neither the periods nor the usage of the plan cost anything. */
 function costsNothing(plan: Priced): boolean {
-  const billed = usageTermsOf(plan)
-  if (billed !== undefined && costsSomething(billed)) return false
+  if (chargesUsageLater(plan)) return false
   return baseMinor(plan) === 0
 }
 

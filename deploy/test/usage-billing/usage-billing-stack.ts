@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readAggregatorConfig } from '@tollgate/aggregator/config'
+import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { createAggregator } from '@tollgate/aggregator/service'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
@@ -9,6 +10,7 @@ import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import {
   startRunnerStack,
   type RunnerStack,
@@ -22,6 +24,17 @@ type RecordedUsage = {
   /** Time of the usage according to the client. */
   readonly at: Date
   readonly idempotencyKey?: string
+  /** Default: `requests`. */
+  readonly meterName?: string
+}
+
+/** Usage that was moved here from another installation: it is stored, but not in the log. */
+type MovedUsage = {
+  readonly customerRef: string
+  readonly meterName: string
+  readonly units: number
+  readonly at: string
+  readonly dimensions: Readonly<Record<string, string>>
 }
 
 /** The billing runner on real parts, with projections that count and store the records of the log. */
@@ -31,6 +44,8 @@ export type UsageBillingStack = {
   environment(settings: Record<string, string>): Record<string, string>
   /** Appends records like ingest, one after the other. */
   record(shop: Shop, usages: readonly RecordedUsage[]): Promise<void>
+  /** Stores records with dimensions that have no place in the log. */
+  storeMoved(shop: Shop, usages: readonly MovedUsage[]): Promise<void>
   startProjections(): Promise<void>
   stopProjections(): Promise<void>
   /** Returns the invoices of one purchase in the order of their numbers. */
@@ -66,6 +81,8 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
     await aggregator?.stop()
     aggregator = undefined
   }
+  // The aggregator migrates after its start, and tests store rows at once.
+  await migrateUsageTables(clickhouse.connection)
   await startProjections()
   return {
     runner,
@@ -81,6 +98,30 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
         return { partition: partitionOf(subject, eventLog.partitionCount(topic)), value }
       })
       await eventLog.appendAll(topic, records, clock.now())
+    },
+    storeMoved: async ({ providerId, product }, usages) => {
+      const rows = usages.map(({ customerRef, meterName, units, at, dimensions }) => {
+        const subject = subjectKey(providerId, customerRef)
+        return {
+          id: `usage_${randomUUID()}`,
+          provider_id: providerId,
+          customer_ref: customerRef,
+          meter_name: meterName,
+          value: units,
+          timestamp: at.replace(/Z$/, ''),
+          received_at: at.replace(/Z$/, ''),
+          product_ref: product.reference,
+          outcome: 'success',
+          source: 'usages',
+          dimensions,
+          log_partition: partitionOf(subject, eventLog.partitionCount(topic)),
+          log_offset: offsetOfNoLog,
+        }
+      })
+      const lines = rows.map((row) => JSON.stringify(row)).join('\n')
+      await clickhouse.store.command(
+        `INSERT INTO sandbox.usage_records (${Object.keys(rows[0]!).join(', ')}) FORMAT JSONEachRow ${lines}`,
+      )
     },
     invoicesOf: async ({ providerId }, purchaseRef) => {
       const sql = runner.database.in('sandbox')
@@ -116,7 +157,7 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
 function meterEventOf(
   providerId: string,
   productRef: string,
-  { customerRef, micros, at, idempotencyKey }: RecordedUsage,
+  { customerRef, micros, at, idempotencyKey, meterName = 'requests' }: RecordedUsage,
   receivedAt: number,
 ): MeterEvent {
   const key = idempotencyKey ?? null
@@ -124,7 +165,7 @@ function meterEventOf(
     id: `usage_${key === null ? randomUUID() : `${providerId}_${customerRef}_${key}`}`,
     providerId,
     customerRef,
-    meterName: 'requests',
+    meterName,
     value: Number(micros),
     timestamp: at.getTime(),
     receivedAt,

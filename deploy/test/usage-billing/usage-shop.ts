@@ -2,6 +2,7 @@ import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/cha
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
 import { changeMerchant } from '@tollgate/domain/merchants/repository'
+import { createMeter } from '@tollgate/domain/meters/create-meter'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -90,14 +91,40 @@ export class UsageShop {
   }
 
   /** Records usage at the time at which it occurs. */
-  async use(purchase: Pick<Purchase, 'customerRef'>, units: number, at: string): Promise<void> {
+  async use(
+    purchase: Pick<Purchase, 'customerRef'>,
+    units: number,
+    at: string,
+    meterName?: string,
+  ): Promise<void> {
     this.runner.clock.set(at)
-    await this.useLate(purchase, units, at)
+    await this.useLate(purchase, units, at, meterName)
   }
 
-  async useLate({ customerRef }: Pick<Purchase, 'customerRef'>, units: number, at: string) {
+  async useLate(
+    { customerRef }: Pick<Purchase, 'customerRef'>,
+    units: number,
+    at: string,
+    meterName = 'requests',
+  ) {
     const micros = BigInt(Math.round(units * 1_000_000))
-    await this.stack.record(this.shop, [{ customerRef, micros, at: new Date(at) }])
+    await this.stack.record(this.shop, [{ customerRef, micros, at: new Date(at), meterName }])
+  }
+
+  /** Creates meters that sum up the units of the calls that name them. */
+  addMeters(names: readonly string[]): Promise<void> {
+    return this.runner.within(this.shop, async (work) => {
+      for (const name of names) {
+        const aggregation = 'sum' as const
+        await createMeter(work, {
+          name,
+          displayName: name,
+          description: null,
+          aggregation,
+          unit: name,
+        })
+      }
+    })
   }
 
   bill(at: string, charge = this.paying) {

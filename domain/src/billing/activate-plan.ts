@@ -9,7 +9,7 @@ import { hasDisputedPayment } from '../payments/disputes-repository.ts'
 import type { Plan } from '../plans/plan.ts'
 import { lockAndCheckSoldOut } from '../plans/sold-out.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
-import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
+import { chargesUsageLater } from '../pricing/billed-charges.ts'
 import { lockProductAgainstRemoval, type Product } from '../catalog/products-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { hasStatusWithAccess } from '../purchases/access.ts'
@@ -146,8 +146,7 @@ const anotherCardRequired =
   'A payment for this product was charged back. Save another card before you start a plan that is paid afterwards.'
 
 function isBilledLater(plan: Plan): boolean {
-  const usage = usageTermsOf(plan)
-  return usage !== undefined && costsSomething(usage)
+  return chargesUsageLater(plan)
 }
 
 /**

@@ -5,7 +5,7 @@ import { findExchangeRate } from '../money/exchange-rates.ts'
 import { periodAt } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
-import { usageTermsOf } from '../pricing/usage-terms.ts'
+import { billsUsage } from '../pricing/billed-charges.ts'
 import { isPurchaseChargedBack } from './charged-back.ts'
 import { cycleOf } from '../purchases/access.ts'
 import { renewalAfter } from '../purchases/decide-renewal.ts'
@@ -101,7 +101,7 @@ async function readFirstPrice(
 function firstUsageBill(purchase: Purchase, now: Date): Date | null {
   const cycle = cycleOf(purchase)
   const { planSnapshot: plan } = purchase
-  if (cycle === undefined || plan === null || usageTermsOf(plan) === undefined) return null
+  if (cycle === undefined || plan === null || !billsUsage(plan)) return null
   return periodAt(cycle, now).end
 }
 

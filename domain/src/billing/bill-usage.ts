@@ -17,7 +17,7 @@ import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from '../invoices/parties.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
-import { usageBillLines, type UsageToPrice } from './usage-lines.ts'
+import { usageBillLines, type ChargeUsage, type UsageToPrice } from './usage-lines.ts'
 
 export type UsageBillOutcome =
   | { readonly kind: 'invoiced'; readonly invoice: InvoiceWithLines }
@@ -100,15 +100,16 @@ function isSameTime(one: Date | null, other: Date | null): boolean {
  * Returns whether a suspended purchase had no usage to bill. Suspended purchases continue to have periods, and a period
  * without usage gets no invoice.
  */
-function isSuspendedWithoutUsage(
-  { status }: Purchase,
-  { current, earlier }: UsageToPrice,
-): boolean {
+function isSuspendedWithoutUsage({ status }: Purchase, measured: UsageToPrice): boolean {
+  return status === 'suspended' && measured.every(hasNoUsage)
+}
+
+function hasNoUsage({ current, earlier }: ChargeUsage): boolean {
   const hasLate = earlier.some(
     ({ usedMicros, usedBeforeMicros, billed }) =>
       usedMicros !== billed.usedMicros || usedBeforeMicros !== billed.usedBeforeMicros,
   )
-  return status === 'suspended' && current?.usedMicros === 0n && !hasLate
+  return current?.usedMicros === 0n && !hasLate
 }
 
 export async function readCreditConversion(
@@ -159,6 +160,7 @@ async function emitUsageCharged(
     amount: Number(amountMinor),
     currency: currency.toLowerCase(),
     meterName: inputs.reading.meterName,
+    ...(inputs.charge === undefined ? {} : { charge: inputs.charge }),
     periodStart: unixSeconds(period.start),
     periodEnd: unixSeconds(period.end),
     created: unixSeconds(work.now),

@@ -1,7 +1,7 @@
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { periodOf, usagePeriodAt, type Period } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
-import { usageTermsOf } from '../pricing/usage-terms.ts'
+import { billsUsage } from '../pricing/billed-charges.ts'
 import { cycleOf } from '../purchases/access.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
@@ -52,7 +52,7 @@ export function decideUsageBill(
     if (closesAt === null) return { kind: 'nothing' }
     return closesAt <= now ? { kind: 'close', billingDates: noBillingDates } : { kind: 'wait' }
   }
-  if (planSnapshot === null || usageTermsOf(planSnapshot) === undefined) {
+  if (planSnapshot === null || !billsUsage(planSnapshot)) {
     return { kind: 'align', billingDates: noBillingDates }
   }
   const period = periodEndingAt(purchase, next)

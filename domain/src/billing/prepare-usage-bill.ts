@@ -5,7 +5,7 @@ import {
   type BilledPeriod,
   listBilledUsage,
 } from '../invoices/billed-periods.ts'
-import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
+import type { BilledCharges } from '../invoices/sum-billed-usage.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { decideDueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
@@ -25,7 +25,7 @@ export type UsageToBill = {
   /** Undefined if all periods are billed and only late usage is left. */
   readonly period: ChargedPeriod | undefined
   /** Billed periods that may have late usage, newest first. The newest billed period is always included. */
-  readonly earlier: readonly (ChargedPeriod & { readonly billed: BilledUsage })[]
+  readonly earlier: readonly (ChargedPeriod & { readonly billed: BilledCharges })[]
   /** End of the customer's previous purchase of the product. */
   readonly endOfPrevious: Date | undefined
   /** Every customer reference under which the customer's usage may have been recorded. */

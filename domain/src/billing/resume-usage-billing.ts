@@ -1,6 +1,6 @@
 import { extendUsagePeriod, hasBilledUsage } from '../invoices/billed-periods.ts'
 import { periodAt, usagePeriodAt } from '../periods/periods.ts'
-import { usageTermsOf } from '../pricing/usage-terms.ts'
+import { billsUsage } from '../pricing/billed-charges.ts'
 import { cycleOf } from '../purchases/access.ts'
 import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import type { Purchase } from '../purchases/repository.ts'
@@ -21,7 +21,7 @@ export async function resumeUsageBilling(
 ): Promise<void> {
   const { reference, planSnapshot, startDate, endedAt, nextUsageBillAt } = before
   const cycle = cycleOf(before)
-  if (planSnapshot === null || usageTermsOf(planSnapshot) === undefined) return
+  if (planSnapshot === null || !billsUsage(planSnapshot)) return
   if (cycle === undefined || endedAt === null) return
   const period = usagePeriodAt(cycle, startDate, new Date(endedAt.getTime() - 1))
   const nextEnd = periodAt(cycle, period.end).end

@@ -44,8 +44,9 @@ export async function measureRolledOverUnits(
   providerId: string,
   usage: UsageToMeasure,
 ): Promise<bigint> {
-  const { current } = await measureUsage(parts, environment, providerId, usage)
+  const [measured] = await measureUsage(parts, environment, providerId, usage)
   const { planSnapshot, reference } = usage.purchase
+  const current = measured?.current
   if (planSnapshot === null || current === undefined) {
     throw new Error(`purchase ${reference} carries no units over to its next period`)
   }

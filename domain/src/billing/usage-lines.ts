@@ -1,29 +1,35 @@
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
 import { unixSeconds } from '../periods/periods.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
+import { billedCharges } from '../pricing/billed-charges.ts'
 import { lateUsageLines, usageLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion, UsageReading } from '../pricing/line-inputs.ts'
 import {
   rollsUnitsOver,
   rollOverSpan,
-  rolledOverMicros,
+  unusedMicros,
   type RollOverPurchase,
 } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 
-/** A period and all of its stored usage, in 10^-6 units. */
+/** A period and all of its stored usage of one charge, in 10^-6 units. */
 export type UsedPeriod = {
   readonly period: ChargedPeriod
   readonly usedMicros: bigint
   /** Usage of the allowance by earlier purchases that share it in this period; 0 if the allowance is not shared. */
   readonly usedBeforeMicros: bigint
+  /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
+  readonly rowMicros?: readonly bigint[] | undefined
 }
 
 /** A period that was billed before. */
 export type BilledUsedPeriod = UsedPeriod & { readonly billed: BilledUsage }
 
-export type UsageToPrice = {
+/** The usage of one charge of a plan. */
+export type ChargeUsage = {
+  /** Key of the charge; null for a plan without charges. */
+  readonly key: string | null
   /** Undefined if all periods are billed and only late usage is left. */
   readonly current: UsedPeriod | undefined
   /** Newest first. The newest billed period is always included. */
@@ -31,44 +37,72 @@ export type UsageToPrice = {
   readonly reading: UsageReading
 }
 
+/** The usage of each charge, in the order of the plan. */
+export type UsageToPrice = readonly ChargeUsage[]
+
 /** The fields of a purchase that decide how its usage is priced. */
 type PricedPurchase = RollOverPurchase & ProratedPurchase
 
 /**
- * Returns the usage lines of one invoice: a line for the late usage of each earlier period, oldest first, then the
- * lines of the current period.
+ * Returns the usage lines of one invoice: for each charge, a line for the late usage of each earlier period, oldest first, and after
+ * all of these a line for each charge in the current period.
  */
 export function usageBillLines(
   purchase: PricedPurchase,
   plan: PlanSnapshot,
   conversion: CreditConversion,
-  { current, earlier, reading }: UsageToPrice,
+  usage: UsageToPrice,
 ): InvoiceLine[] {
-  const late = earlier.toReversed().flatMap(({ period, usedMicros, usedBeforeMicros, billed }) =>
-    lateUsageLines(planOfPeriod(plan, purchase, period), conversion, {
-      period,
-      ...billed,
-      lateMicros: usedMicros - billed.usedMicros,
-      lateBeforeMicros: usedBeforeMicros - billed.usedBeforeMicros,
-      reading,
-    }),
-  )
-  if (current === undefined) return late
-  const carriedOverMicros = rolledOverInto(purchase, plan, current.period, earlier)
-  const own = planOfPeriod(plan, purchase, current.period)
-  return [...late, ...usageLines(own, conversion, { ...current, carriedOverMicros, reading })]
+  const late = usage.flatMap((charge) => lateLines(purchase, plan, conversion, charge))
+  const current = usage.flatMap((charge) => currentLines(purchase, plan, conversion, charge))
+  return [...late, ...current]
 }
 
-/** Returns the units that the previous period leaves to this period, in 10^-6 units. */
+function lateLines(
+  purchase: PricedPurchase,
+  plan: PlanSnapshot,
+  conversion: CreditConversion,
+  { key, earlier, reading }: ChargeUsage,
+): InvoiceLine[] {
+  return earlier.toReversed().flatMap(({ period, billed, ...used }) => {
+    const billedRows = used.rowMicros?.map((_, row) => billed.rowMicros?.[row] ?? 0n)
+    const late = {
+      period,
+      ...billed,
+      rowMicros: billedRows,
+      lateMicros: used.usedMicros - billed.usedMicros,
+      lateBeforeMicros: used.usedBeforeMicros - billed.usedBeforeMicros,
+      lateRowMicros: used.rowMicros?.map((micros, row) => micros - billedRows![row]!),
+      reading,
+    }
+    return lateUsageLines(planOfPeriod(plan, purchase, period), conversion, late, key)
+  })
+}
+
+function currentLines(
+  purchase: PricedPurchase,
+  plan: PlanSnapshot,
+  conversion: CreditConversion,
+  { key, current, earlier, reading }: ChargeUsage,
+): InvoiceLine[] {
+  if (current === undefined) return []
+  const carriedOverMicros = rolledOverInto(purchase, plan, key, current.period, earlier)
+  const own = planOfPeriod(plan, purchase, current.period)
+  return usageLines(own, conversion, { ...current, carriedOverMicros, reading }, key)
+}
+
+/** Returns the units of the charge that the previous period leaves to this period, in 10^-6 units. */
 function rolledOverInto(
   purchase: PricedPurchase,
   plan: PlanSnapshot,
+  key: string | null,
   { start }: ChargedPeriod,
   earlier: readonly UsedPeriod[],
 ): bigint {
   if (!rollsUnitsOver(rollOverSpan(purchase), unixSeconds(start))) return 0n
   const before = earlier.find(({ period }) => period.end.getTime() === start.getTime())
   if (before === undefined) return 0n
-  const leaving = planOfPeriod(plan, purchase, before.period)
-  return rolledOverMicros(leaving, before.usedBeforeMicros + before.usedMicros)
+  const leaving = billedCharges(planOfPeriod(plan, purchase, before.period))
+  const limit = leaving.find((charge) => charge.key === key)?.rollOverMicros
+  return limit === undefined ? 0n : unusedMicros(limit, before.usedBeforeMicros + before.usedMicros)
 }

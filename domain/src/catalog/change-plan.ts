@@ -25,7 +25,8 @@ export async function changePlan(
   if (product === undefined) return { kind: 'product-not-found' }
   const plan = await findPlan(sql, providerId, productRef, reference)
   if (plan === undefined) return { kind: 'plan-not-found' }
-  const decision = revisePlan(plan, input, await readPlanContext(work, defaultCurrency, [plan]))
+  const context = await readPlanContext(work, defaultCurrency, [plan], [input])
+  const decision = revisePlan(plan, input, context)
   if (decision.kind === 'refused') return decision
   const changed: Plan = {
     ...plan,

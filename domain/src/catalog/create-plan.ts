@@ -23,7 +23,7 @@ export async function createPlan(
   const { sql, providerId, now } = work
   const product = await lockProduct(sql, providerId, productRef)
   if (product === undefined) return { kind: 'product-not-found' }
-  const decision = draftPlan(input, await readPlanContext(work, defaultCurrency, []))
+  const decision = draftPlan(input, await readPlanContext(work, defaultCurrency, [], [input]))
   if (decision.kind === 'refused') return decision
   const plan: Plan = {
     ...decision.plan,

@@ -5,6 +5,7 @@ import { planTypes } from '@tollgate/schemas/http/plan-terms'
 import type { PlanCreateInput, PlanUpdateInput } from '@tollgate/schemas/http/plans'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Plan, PlanTerms, PlanType } from '../plans/plan.ts'
+import { chargeFaults, type ChargeableMeters } from './charge-faults.ts'
 import { paymentMethodFaults } from './payment-method-faults.ts'
 import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
 import { priceFaults } from './price-faults.ts'
@@ -38,6 +39,8 @@ export type PlanContext = {
   readonly requestsMeterRef: string
   /** Known exchange rates of the currencies that the plan may have. */
   readonly rates: DollarRates
+  /** The provider's meters that the plan's charges may name. Absent if no charge is given. */
+  readonly meters?: ChargeableMeters
 }
 
 export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDecision {
@@ -173,9 +176,10 @@ function refusedCurrency(plan: PlanDraft, context: PlanContext): PlanDecision | 
   }
 }
 
-function refusedPrices(plan: PlanDraft, { rates }: PlanContext): PlanDecision | undefined {
+function refusedPrices(plan: PlanDraft, { rates, meters }: PlanContext): PlanDecision | undefined {
   return refusedFields([
     ...priceFaults(plan),
+    ...chargeFaults(plan, meters ?? new Map<string, never>()),
     ...unbilledLimitFaults(plan, rates),
     ...paymentMethodFaults(plan),
   ])
@@ -193,11 +197,12 @@ function refusedFields(
 function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }: PlanDraft) {
   const { pricingOptions, billingModel, creditsPerUnit, freeUnits, limit } = terms
   const { usageTiers, overagePolicy, unitsPerPackage, rolloverUnusedUnits } = terms
-  const { usageTierMode, maxUnbilledMinor } = terms
+  const { usageTierMode, maxUnbilledMinor, charges } = terms
   return [
     [priceMinor, basePriceMinor, setupFeeMinor, currency, pricingOptions],
     [billingModel, creditsPerUnit, freeUnits, limit, rolloverUnusedUnits],
     [usageTiers, usageTierMode, overagePolicy, unitsPerPackage, maxUnbilledMinor],
+    ...(charges === undefined ? [] : [charges, terms.limits?.['maxTransactions']]),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { fieldFault } from '../plans/field-fault.ts'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
+import { chargesUsageLater } from '../pricing/billed-charges.ts'
 import { requiresPayment, type PlanCosts } from '../plans/plan.ts'
 
 /**
@@ -16,8 +16,7 @@ export function paymentMethodFaults(plan: PlanCosts): ValidationIssue[] {
 }
 
 function startsUnpaidAndCharges(plan: PlanCosts): boolean {
-  const usage = usageTermsOf(plan)
-  if (usage !== undefined && costsSomething(usage)) return true
+  if (chargesUsageLater(plan)) return true
   const { type, terms } = plan
   const isTried = (terms.trialDays ?? 0) > 0 && terms.billingCycle !== undefined
   return isTried && type !== 'usage-based' && requiresPayment(plan)

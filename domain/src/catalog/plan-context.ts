@@ -1,14 +1,22 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { Charge } from '@tollgate/schemas/http/charges'
+import { lockMetersByName } from '../meters/repository.ts'
 import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { ChargeableMeters } from './charge-faults.ts'
 import type { PlanContext } from './draft-plan.ts'
 import type { Plan } from '../plans/plan.ts'
 
-/** Reads the context for creating or changing plans of the provider. `plans` are the plans that may be changed. */
+/**
+ * Reads the context for creating or changing plans of the provider. `plans` are the plans that may be changed, and `inputs` the
+ * requests. The meters of their charges are locked, so that none is archived before the plan is stored.
+ */
 export async function readPlanContext(
   work: UnitOfWork,
   defaultCurrency: string,
-  plans: readonly Pick<Plan, 'currency'>[],
+  plans: readonly Pick<Plan, 'currency' | 'terms'>[],
+  inputs: readonly Charging[] = [],
 ): Promise<PlanContext> {
   const { reference: requestsMeterRef } = await ensureLimitMeter(work)
   const rates = new Map<string, string>()
@@ -16,5 +24,21 @@ export async function readPlanContext(
     const rate = await findExchangeRate(work.sql, work.providerId, currency)
     if (rate !== undefined) rates.set(currency, rate.unitsPerDollar)
   }
-  return { defaultCurrency, requestsMeterRef, rates }
+  const terms = [...inputs, ...plans.map((plan) => plan.terms)]
+  const meters = await lockChargedMeters(work.sql, work.providerId, terms)
+  return { defaultCurrency, requestsMeterRef, rates, meters }
+}
+
+type Charging = { readonly charges?: readonly Charge[] | undefined }
+
+/** Locks and returns the meters that the charges name, so that none is archived before the plans are stored. */
+export async function lockChargedMeters(
+  sql: Queryable,
+  providerId: string,
+  terms: readonly Charging[],
+): Promise<ChargeableMeters> {
+  const names = new Set(terms.flatMap(({ charges = [] }) => charges.map(({ meter }) => meter)))
+  if (names.size === 0) return new Map()
+  const meters = await lockMetersByName(sql, providerId, [...names])
+  return new Map(meters.map((meter) => [meter.name, meter]))
 }

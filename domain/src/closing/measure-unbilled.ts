@@ -4,10 +4,11 @@ import { readCreditConversion } from '../billing/bill-usage.ts'
 import { decideFinalBills, type FinalBill } from '../billing/decide-final-bill.ts'
 import { measureUsage, type MeasuringParts } from '../billing/measure-usage.ts'
 import { readUsageToBill, type UsageToBill } from '../billing/prepare-usage-bill.ts'
-import { usageBillLines, type UsageToPrice } from '../billing/usage-lines.ts'
+import { usageBillLines, type ChargeUsage, type UsageToPrice } from '../billing/usage-lines.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
-import { totalOf } from '../pricing/invoice-line.ts'
+import { totalOf, type ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
+import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 
@@ -81,20 +82,37 @@ export async function measureUnbilled(
 
 /** Returns all periods that are billed after this bill, newest first. */
 function periodsBilledAfter(
-  { current, earlier }: UsageToPrice,
+  usage: UsageToPrice,
   lines: ReturnType<typeof usageBillLines>,
 ): UsageToBill['earlier'] {
-  const rebilled = earlier.map(({ period, usedMicros, usedBeforeMicros, billed }) => ({
+  const billed = usage.map((charge) => chargeBilledAfter(charge, lines))
+  return (billed[0] ?? []).map(({ period }, at) => ({
     ...period,
-    billed: { ...billed, usedMicros, usedBeforeMicros },
+    billed: new Map(usage.map(({ key }, index) => [key, billed[index]![at]!.billed])),
   }))
-  if (current === undefined) return rebilled
-  const { period, usedMicros, usedBeforeMicros } = current
-  const carriedOverMicros = carriedOverOf(lines)
-  return [{ ...period, billed: { usedMicros, usedBeforeMicros, carriedOverMicros } }, ...rebilled]
 }
 
-function carriedOverOf(lines: ReturnType<typeof usageBillLines>): bigint {
-  const [own] = lines.flatMap(({ inputs }) => (inputs.kind === 'usage' ? [inputs] : []))
-  return own === undefined ? 0n : microsOfDecimal(own.carriedOverUnits)
+type BilledPeriodOfCharge = { readonly period: ChargedPeriod; readonly billed: BilledUsage }
+
+function chargeBilledAfter(
+  { key, current, earlier }: ChargeUsage,
+  lines: ReturnType<typeof usageBillLines>,
+): BilledPeriodOfCharge[] {
+  const rebilled = earlier.map(({ period, billed, ...used }) => ({
+    period,
+    billed: { ...billed, ...used },
+  }))
+  if (current === undefined) return rebilled
+  const { period, ...used } = current
+  return [
+    { period, billed: { ...used, carriedOverMicros: carriedOverOf(lines, key) } },
+    ...rebilled,
+  ]
+}
+
+function carriedOverOf(lines: ReturnType<typeof usageBillLines>, key: string | null): bigint {
+  const own = lines
+    .map(({ inputs }) => inputs)
+    .find((inputs) => inputs.kind === 'usage' && (inputs.charge ?? null) === key)
+  return own?.kind === 'usage' ? microsOfDecimal(own.carriedOverUnits) : 0n
 }

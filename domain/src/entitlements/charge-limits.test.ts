@@ -125,15 +125,6 @@ describe('a limit check of a plan with charges', () => {
     ])
   })
 
-  it('has another cap in the first period after a change of plan', () => {
-    const changed = entitlementOf([{ ...images, firstPeriodCap: '1000000' }], {
-      firstPeriodStartSecond: period.startSecond,
-    })
-    expect(answer({ entitlement: changed })).toMatchObject({ remaining: 1 })
-    const later = { ...period, startSecond: period.endSecond, endSecond: 3_000 }
-    expect(answer({ entitlement: changed, period: later })).toMatchObject({ remaining: 3 })
-  })
-
   it('counts what the wallet pays for at the highest rate', () => {
     const debit = { creditsPerUnit: '0.5', rows: [{ when: { model: 'xl' }, creditsPerUnit: '2' }] }
     const paid = entitlementOf([{ key: 'calls', meterName: 'calls', cap: null, debit }, images], {

@@ -106,8 +106,8 @@ function ofMeter<Named extends { readonly meterName: string }>(
 }
 
 function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
-  const { entitlement, period, usedByMeter, creditMicros } = check
-  const capMicros = capOfCharge(charge, entitlement, period)
+  const { period, usedByMeter, creditMicros } = check
+  const capMicros = capOfCharge(charge)
   const usedMicros = usedByMeter.get(charge.meterName)?.periodMicros ?? 0n
   const underCap = capMicros === null ? null : unitsLeft(capMicros, usedMicros)
   const paid = affordableUnits(charge, creditMicros)
@@ -123,14 +123,9 @@ function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
   }
 }
 
-/** Returns the cap of a charge in the period, in 10^-6 units; null for no cap. */
-export function capOfCharge(
-  { cap, firstPeriodCap }: EntitledCharge,
-  { firstPeriodStartSecond }: Entitlement,
-  { startSecond }: EntitledPeriod,
-): bigint | null {
-  const own = (startSecond === firstPeriodStartSecond ? firstPeriodCap : undefined) ?? cap
-  return own === null ? null : BigInt(own)
+/** Returns the cap of a charge in 10^-6 units, or null for no cap. */
+export function capOfCharge({ cap }: EntitledCharge): bigint | null {
+  return cap === null ? null : BigInt(cap)
 }
 
 function windowState(

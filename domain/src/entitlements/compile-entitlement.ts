@@ -68,7 +68,7 @@ export function compileEntitlement(
   plan: PlanSnapshot,
   context: EntitlementContext,
 ): Entitlement {
-  const charges = entitledCharges(purchase, plan)
+  const charges = entitledCharges(plan)
   const limits = entitledLimits(plan)
   const paysWallet = isCreditBased(plan) || charges?.some(({ debit }) => debit !== undefined)
   return {

@@ -1,28 +1,17 @@
 import type { DebitTerms, EntitledCharge } from '@tollgate/schemas/hot-state/documents'
 import type { Charge } from '@tollgate/schemas/http/charges'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
-import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { isPrePaid } from '../plans/plan.ts'
 
 /** Returns the limits and debits of a plan's charges, in their order. Undefined for a plan without charges. */
-export function entitledCharges(
-  purchase: ProratedPurchase,
-  plan: PlanSnapshot,
-): EntitledCharge[] | undefined {
-  const { charges } = plan.terms
-  if (charges === undefined) return undefined
-  const { startDate: start } = purchase
-  const first = planOfPeriod(plan, purchase, { start }).terms.charges ?? charges
-  return charges.map((charge, index) => {
-    const cap = capOf(charge)
-    const firstCap = capOf(first[index] ?? charge)
+export function entitledCharges(plan: PlanSnapshot): EntitledCharge[] | undefined {
+  return plan.terms.charges?.map((charge) => {
     const debit = isPrePaid(plan) ? debitOf(charge) : undefined
     return {
       key: charge.key ?? charge.meter,
       meterName: charge.meter,
-      cap,
-      ...(firstCap === cap || firstCap === null ? {} : { firstPeriodCap: firstCap }),
+      cap: capOf(charge),
       ...(debit === undefined ? {} : { debit }),
     }
   })

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { ChargedPart } from '../pricing/split-charges.ts'
-import { sumBilledUsage, type BilledUsage, type UsageLineRow } from './sum-billed-usage.ts'
+import { sumBilledCharges, type BilledCharges, type ChargedLineRow } from './sum-billed-usage.ts'
 
 export type PeriodClaim = {
   readonly part: ChargedPart
@@ -141,7 +141,7 @@ export async function extendUsagePeriod(
 }
 
 /**
- * Returns the invoiced usage of a purchase's periods, keyed by the start of the period in Unix milliseconds. Void
+ * Returns the invoiced usage of a purchase's periods, keyed by the start of the period in Unix milliseconds, and by charge. Void
  * invoices count as well: their usage was not paid, but must not be billed again. A period whose usage is not billed
  * yet is absent. Usage beyond the returned amount is late usage.
  */
@@ -150,16 +150,17 @@ export async function listBilledUsage(
   providerId: string,
   purchaseRef: string,
   periodStarts: readonly Date[],
-): Promise<Map<number, BilledUsage>> {
+): Promise<Map<number, BilledCharges>> {
   if (periodStarts.length === 0) return new Map()
-  const rows = await sql<UsageLineRow[]>`
+  const rows = await sql<ChargedLineRow[]>`
     select period_start, kind, inputs->>'usedUnits' as used, inputs->>'lateUnits' as late,
       inputs->>'carriedOverUnits' as carried, inputs->>'usedBeforeUnits' as before,
-      inputs->>'lateBeforeUnits' as late_before
+      inputs->>'lateBeforeUnits' as late_before, inputs->>'charge' as charge,
+      inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
       and kind in ('usage', 'late_usage') and period_start in ${sql([...periodStarts])}
     order by kind = 'late_usage'`
-  return sumBilledUsage(rows)
+  return sumBilledCharges(rows)
 }

@@ -9,7 +9,12 @@ export type BilledUsage = {
    * Usage by earlier purchases that shared the allowance, as the bills priced it, including late usage. 10^-6 units.
    */
   readonly usedBeforeMicros: bigint
+  /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
+  readonly rowMicros?: readonly bigint[] | undefined
 }
+
+/** Billed usage of a period by the key of the charge, which is null for plans without charges. */
+export type BilledCharges = ReadonlyMap<string | null, BilledUsage>
 
 /** Inputs of the price of a usage line. Units are decimals. */
 export type UsageLineRow = {
@@ -20,6 +25,24 @@ export type UsageLineRow = {
   readonly carried: string
   readonly before: string | null
   readonly late_before: string | null
+  readonly row_units?: readonly string[] | null
+  readonly late_row_units?: readonly string[] | null
+}
+
+/** A usage line and the key of its charge, which is null for plans without charges. */
+export type ChargedLineRow = UsageLineRow & { readonly charge: string | null }
+
+/** Adds up usage lines by the start of their period in Unix milliseconds, and by charge. The rows of late usage must come last. */
+export function sumBilledCharges(rows: readonly ChargedLineRow[]): Map<number, BilledCharges> {
+  const billed = new Map<number, Map<string | null, BilledUsage>>()
+  for (const charge of new Set(rows.map((row) => row.charge))) {
+    const own = rows.filter((row) => row.charge === charge)
+    for (const [start, usage] of sumBilledUsage(own)) {
+      const charges = billed.get(start) ?? new Map<string | null, BilledUsage>()
+      billed.set(start, charges.set(charge, usage))
+    }
+  }
+  return billed
 }
 
 /**
@@ -36,14 +59,22 @@ export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, Bille
         usedMicros: microsOfDecimal(row.used),
         carriedOverMicros: microsOfDecimal(row.carried),
         usedBeforeMicros: microsOfDecimal(row.before ?? '0'),
+        ...(row.row_units ? { rowMicros: row.row_units.map(microsOfDecimal) } : {}),
       })
     } else if (known !== undefined) {
       billed.set(start, {
         ...known,
         usedMicros: known.usedMicros + microsOfDecimal(row.late ?? '0'),
         usedBeforeMicros: known.usedBeforeMicros + microsOfDecimal(row.late_before ?? '0'),
+        ...(known.rowMicros === undefined
+          ? {}
+          : { rowMicros: withLateRows(known.rowMicros, row.late_row_units ?? []) }),
       })
     }
   }
   return billed
+}
+
+function withLateRows(rowMicros: readonly bigint[], late: readonly string[]): bigint[] {
+  return rowMicros.map((micros, row) => micros + microsOfDecimal(late[row] ?? '0'))
 }

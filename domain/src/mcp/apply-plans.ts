@@ -17,7 +17,7 @@ export async function applyPlans(
   defaultCurrency: string,
 ): Promise<McpRefusal | undefined> {
   const existing = await listPlans(work.sql, work.providerId, [productRef])
-  const context = await readPlanContext(work, defaultCurrency, existing)
+  const context = await readPlanContext(work, defaultCurrency, existing, request.inputs)
   const decision = decidePlans(existing, request, context)
   if (decision.kind === 'refused') return decision
   // Cleared first, so that a key or the default flag of a changed or retired plan is free for another plan.

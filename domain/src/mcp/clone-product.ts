@@ -1,6 +1,8 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { insertPlan, listPlans } from '../catalog/plans-repository.ts'
 import type { Plan } from '../plans/plan.ts'
+import { chargeFaults, type ChargeableMeters } from '../catalog/charge-faults.ts'
+import { lockChargedMeters } from '../catalog/plan-context.ts'
 import { priceFaults } from '../catalog/price-faults.ts'
 import { planObject } from '../catalog/plan-event.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
@@ -30,7 +32,12 @@ export async function cloneProduct(
   const original = await lockProduct(sql, providerId, reference)
   if (original === undefined) return { kind: 'not-found' }
   const plans = await listPlans(sql, providerId, [reference])
-  const issues = plans.flatMap(clonedFaults)
+  const meters = await lockChargedMeters(
+    sql,
+    providerId,
+    plans.map(({ terms }) => terms),
+  )
+  const issues = plans.flatMap((plan) => clonedFaults(plan, meters))
   if (issues.length > 0) return { kind: 'refused', issues }
   const copy: Product = {
     ...original,
@@ -61,9 +68,9 @@ export async function cloneProduct(
   return { kind: 'cloned', product: copy }
 }
 
-function clonedFaults(plan: Plan): ValidationIssue[] {
+function clonedFaults(plan: Plan, meters: ChargeableMeters): ValidationIssue[] {
   if (plan.status === 'archived') return []
-  return priceFaults(plan).map((issue) => {
+  return [...priceFaults(plan), ...chargeFaults(plan, meters)].map((issue) => {
     return { ...issue, path: ['plans', plan.reference, ...issue.path] }
   })
 }

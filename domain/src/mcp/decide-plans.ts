@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { McpPlanInput } from '@tollgate/schemas/http/mcp'
 import { draftPlan, revisePlan, type PlanContext, type PlanDraft } from '../catalog/draft-plan.ts'
 import { mayBeDefault, requiresPayment, type Plan, type PlanTerms } from '../plans/plan.ts'
+import { priceUnitOf } from '../pricing/charge-terms.ts'
 import { findDuplicate, refusal, type McpRefusal } from './refusal.ts'
 
 export type PlanStep =
@@ -118,7 +119,7 @@ function draftOf(
   onOffer: readonly Plan[],
   context: PlanContext,
 ): Wanted | McpRefusal {
-  const type = fields.type ?? ((fields.creditsPerUnit ?? 0) > 0 ? 'usage-based' : 'recurring')
+  const type = fields.type ?? (costsCredits(fields) ? 'usage-based' : 'recurring')
   // The type of a plan never changes, so an input with another type is another plan.
   const current = onOffer.find((plan) => plan.key === key && plan.type === type)
   const decision =
@@ -129,6 +130,10 @@ function draftOf(
   return { current, draft: { ...decision.plan, key } }
 }
 
+function costsCredits({ creditsPerUnit = 0, charges = [] }: Omit<McpPlanInput, 'key'>): boolean {
+  return creditsPerUnit > 0 || charges.some((charge) => priceUnitOf(charge) === 'credits')
+}
+
 /**
  * Returns the plan without the fields that a configuration can set, so that no earlier value of them remains. Fields
  * that were set elsewhere stay.
@@ -137,6 +142,7 @@ function withoutConfiguredFields(plan: Plan): PlanDraft {
   const {
     billingCycle: _cycle,
     billingModel: _model,
+    charges: _charges,
     creditsPerUnit: _credits,
     freeUnits: _free,
     limit: _limit,

@@ -1,9 +1,13 @@
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
-import { effectiveCap } from './plan-cap.ts'
+import { effectiveCap, hasCap } from './plan-cap.ts'
 import type { PlanCore, PlanTerms } from './plan.ts'
 
-/** Returns the units of one period that the plan's price includes, 10^-6; null for any number. */
+/**
+ * Returns the units of one period that the plan's price includes, 10^-6; null for any number. The units of charges are counted by
+ * charge and are never prorated, so a plan with them includes 0 here.
+ */
 export function includedMicros(plan: PlanCore): bigint | null {
+  if (plan.terms.charges !== undefined) return plan.type === 'hybrid' || hasCap(plan) ? 0n : null
   if (plan.type !== 'hybrid') return effectiveCap(plan)
   // Without overage the limit only caps usage: units between the free units and the limit are charged.
   const { freeUnits, limit } = plan.terms
@@ -17,12 +21,18 @@ export type ProratedPurchase = {
   readonly firstIncludedMicros: bigint | null
 }
 
+/** Returns whether a charge of the plan includes units or caps them. */
+export function limitsCharges({ terms }: PlanCore): boolean {
+  return (terms.charges ?? []).some(({ included = 0, cap = 0 }) => included > 0 || cap > 0)
+}
+
 /** Returns the plan with the units that apply to the purchase's period starting at `start`. */
 export function planOfPeriod<Plan extends PlanCore>(
   plan: Plan,
   { startDate, firstIncludedMicros }: ProratedPurchase,
   { start }: { readonly start: Date },
 ): Plan {
+  if (plan.terms.charges !== undefined) return plan
   const isFirst = start.getTime() === startDate.getTime()
   return isFirst && firstIncludedMicros !== null ? planIncluding(plan, firstIncludedMicros) : plan
 }

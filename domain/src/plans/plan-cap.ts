@@ -6,8 +6,16 @@ import type { PlanCore } from './plan.ts'
  * plan is a separate limit. Units carried over from the period before increase a cap.
  */
 export function effectiveCap(plan: PlanCore, carriedOverMicros = 0n): bigint | null {
+  // Charges have caps of their own.
+  if (plan.terms.charges !== undefined) return null
   const cap = capOf(plan)
   return cap === null ? null : cap + carriedOverMicros
+}
+
+/** Returns whether the plan limits the usage of a period. */
+export function hasCap(plan: PlanCore): boolean {
+  const { charges } = plan.terms
+  return charges?.some(({ cap = 0 }) => cap > 0) ?? effectiveCap(plan) !== null
 }
 
 function capOf(plan: PlanCore): bigint | null {

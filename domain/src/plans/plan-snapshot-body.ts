@@ -23,6 +23,7 @@ export function planSnapshotBody(plan: PlanSnapshot): PlanSnapshotBody {
     ...(limit === undefined ? {} : { limit }),
     ...(terms.freeUnits === undefined ? {} : { freeUnits: terms.freeUnits }),
     ...(terms.creditsPerUnit === undefined ? {} : { creditsPerUnit: terms.creditsPerUnit }),
+    ...(terms.charges === undefined ? {} : { charges: [...terms.charges] }),
   }
 }
 

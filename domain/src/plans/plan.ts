@@ -117,10 +117,20 @@ function hasPrice({ type, priceMinor, basePriceMinor, setupFeeMinor, terms }: Pl
 /** Returns whether a unit can cost credits, which the wallet or an invoice pays. */
 function chargesUsage({ type, terms }: PlanCore): boolean {
   if (type !== 'usage-based' && type !== 'hybrid') return false
+  if (terms.charges !== undefined) return terms.charges.some(isPriced)
   const { creditsPerUnit = 0, usageTiers = [], overagePolicy } = terms
   const overageRate = overagePolicy?.allowOverage === true ? overagePolicy.overageRate : undefined
   const rates = [creditsPerUnit, overageRate ?? 0, ...usageTiers.map((tier) => tier.creditsPerUnit)]
   return rates.some((rate) => rate > 0)
+}
+
+/** Returns whether a unit of the charge can cost something. */
+function isPriced({ tiers = [], rows = [], ...charge }: Charge): boolean {
+  const prices = [charge, ...tiers, ...rows].flatMap(({ price, creditsPerUnit }) => [
+    price,
+    creditsPerUnit,
+  ])
+  return [...prices, ...tiers.map(({ flatPrice }) => flatPrice)].some((text) => Number(text) > 0)
 }
 
 /** Returns whether usage is paid from the wallet as it happens. */
@@ -130,7 +140,8 @@ export function isPrePaid(plan: PlanCore): boolean {
 
 /** Returns whether usage is debited from the wallet: the plan is pre-paid and not free of charge. */
 export function isCreditBased(plan: PlanCore): boolean {
-  return isPrePaid(plan) && (plan.terms.creditsPerUnit ?? 0) > 0
+  const { charges, creditsPerUnit = 0 } = plan.terms
+  return isPrePaid(plan) && (charges?.some(isPriced) ?? creditsPerUnit > 0)
 }
 
 /**

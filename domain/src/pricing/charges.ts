@@ -1,10 +1,11 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { billedCharges, type BilledCharge } from './billed-charges.ts'
+import { isChargeTerms } from './charge-terms.ts'
 import { invoiceLine, type ChargedPeriod, type InvoiceLine } from './invoice-line.ts'
 import type { CreditConversion, UsageReading } from './line-inputs.ts'
 import { pricesIn } from './plan-prices.ts'
-import { usageTermsOf } from './usage-terms.ts'
 
 /* Charges of a purchase, as lines of an invoice in the currency of the purchase. */
 
@@ -68,30 +69,35 @@ export type PeriodUsage = {
   readonly carriedOverMicros: bigint
   /** Units of the shared allowance that earlier purchases used; absent if there are none. */
   readonly usedBeforeMicros?: bigint | undefined
+  /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
+  readonly rowMicros?: readonly bigint[] | undefined
   readonly reading: UsageReading
 }
 
 /**
- * Returns the line for usage of a period that has ended. Empty for a plan that does not bill usage. A period that costs nothing has
- * a line too, because it records up to where usage was billed, and later usage is late.
+ * Returns the line for usage of a period that has ended. `key` is the charge, or null for a plan without charges. Empty if usage is
+ * not billed. A period that costs nothing has a line too, because it records up to where usage was billed, and later usage is late.
  */
 export function usageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
-  { period, usedMicros, carriedOverMicros, usedBeforeMicros, reading }: PeriodUsage,
+  { period, usedMicros, carriedOverMicros, usedBeforeMicros, rowMicros, reading }: PeriodUsage,
+  key: string | null = null,
 ): InvoiceLine[] {
-  const terms = usageTermsOf(plan)
-  if (terms === undefined) return []
+  const charge = chargeOf(plan, key, conversion)
+  if (charge === undefined) return []
   const inputs = {
     kind: 'usage',
-    terms,
+    ...(key === null ? {} : { charge: key }),
+    terms: charge.terms,
     usedUnits: decimalFromMicros(usedMicros),
+    ...(rowMicros === undefined ? {} : { rowUnits: rowMicros.map(decimalFromMicros) }),
     carriedOverUnits: decimalFromMicros(carriedOverMicros),
     ...usedBeforeInput(usedBeforeMicros),
     conversion,
     reading,
   } as const
-  return [invoiceLine(inputs, `${plan.name}, usage`, period)]
+  return [invoiceLine(inputs, `${plan.name}, ${charge.name ?? 'usage'}`, period)]
 }
 
 /**
@@ -101,28 +107,55 @@ export function usageLines(
 export type LateUsage = PeriodUsage & {
   readonly lateMicros: bigint
   readonly lateBeforeMicros?: bigint | undefined
+  /** `lateMicros` by row of a matrix. */
+  readonly lateRowMicros?: readonly bigint[] | undefined
 }
 
 /** Returns the line for usage that arrived after its period was billed, priced by the plan of that period. */
 export function lateUsageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
-  { period, lateMicros, lateBeforeMicros = 0n, reading, ...billed }: LateUsage,
+  late: LateUsage,
+  key: string | null = null,
 ): InvoiceLine[] {
-  const terms = usageTermsOf(plan)
-  if (terms === undefined || (lateMicros === 0n && lateBeforeMicros === 0n)) return []
+  const charge = chargeOf(plan, key, conversion)
+  if (charge === undefined || !isLate(late)) return []
+  const { period, lateMicros, lateBeforeMicros = 0n, reading, rowMicros, lateRowMicros } = late
   const inputs = {
     kind: 'late_usage',
-    terms,
-    usedUnits: decimalFromMicros(billed.usedMicros),
+    ...(key === null ? {} : { charge: key }),
+    terms: charge.terms,
+    usedUnits: decimalFromMicros(late.usedMicros),
+    ...(rowMicros === undefined ? {} : { rowUnits: rowMicros.map(decimalFromMicros) }),
     lateUnits: decimalFromMicros(lateMicros),
-    carriedOverUnits: decimalFromMicros(billed.carriedOverMicros),
-    ...usedBeforeInput(billed.usedBeforeMicros),
+    ...(lateRowMicros === undefined ? {} : { lateRowUnits: lateRowMicros.map(decimalFromMicros) }),
+    carriedOverUnits: decimalFromMicros(late.carriedOverMicros),
+    ...usedBeforeInput(late.usedBeforeMicros),
     ...(lateBeforeMicros === 0n ? {} : { lateBeforeUnits: decimalFromMicros(lateBeforeMicros) }),
     conversion,
     reading,
   } as const
-  return [invoiceLine(inputs, `${plan.name}, usage recorded late`, period)]
+  const name = charge.name === null ? 'usage recorded late' : `${charge.name}, recorded late`
+  return [invoiceLine(inputs, `${plan.name}, ${name}`, period)]
+}
+
+/** Corrections can move units between the rows of a matrix without a change of their sum. */
+function isLate({ lateMicros, lateBeforeMicros = 0n, lateRowMicros = [] }: LateUsage): boolean {
+  return [lateMicros, lateBeforeMicros, ...lateRowMicros].some((micros) => micros !== 0n)
+}
+
+/** Prices in minor units are those of the plan's currency, which its purchases therefore have. */
+function chargeOf(
+  plan: PlanSnapshot,
+  key: string | null,
+  { currency }: CreditConversion,
+): BilledCharge | undefined {
+  const charge = billedCharges(plan).find((each) => each.key === key)
+  if (charge === undefined || !isChargeTerms(charge.terms)) return charge
+  if (charge.terms.rate.pricedIn === 'minor' && currency !== plan.currency) {
+    throw new Error(`charge ${key} of plan ${plan.reference} has no price in ${currency}`)
+  }
+  return charge
 }
 
 function usedBeforeInput(micros = 0n): { usedBeforeUnits?: string } {

@@ -1,5 +1,6 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
 import type { TaxTreatment } from '../tax/tax-rule.ts'
+import type { ChargeTerms } from './charge-terms.ts'
 import type { UsageTerms } from './usage-terms.ts'
 
 /*
@@ -35,8 +36,12 @@ export type CreditsCharge = {
 /** Usage of the line's period. */
 export type UsageCharge = {
   readonly kind: 'usage'
-  readonly terms: UsageTerms
+  /** Key of the charge; absent for plans without charges. */
+  readonly charge?: string
+  readonly terms: UsageTerms | ChargeTerms
   readonly usedUnits: string
+  /** `usedUnits` by row of a matrix: one number for each row, and the last one for all other records. Absent without a matrix. */
+  readonly rowUnits?: readonly string[]
   /** Units carried over from the period before. */
   readonly carriedOverUnits: string
   /** Units of the shared allowance that earlier purchases used; absent if there are none. */
@@ -52,6 +57,8 @@ export type UsageCharge = {
 export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
   readonly kind: 'late_usage'
   readonly lateUnits: string
+  /** `lateUnits` by row of a matrix. Absent without a matrix. */
+  readonly lateRowUnits?: readonly string[]
   /**
    * Units of earlier purchases in the shared allowance that were not stored yet when the period was billed; absent if there are
    * none.
@@ -96,6 +103,8 @@ export type CreditConversion = {
 /** Source of a usage sum, with which it can be calculated again. */
 export type UsageReading = {
   readonly meterName: string
+  /** The sum includes only records whose dimensions have one of these values. Absent for all records of the meter. */
+  readonly where?: Readonly<Record<string, readonly string[]>>
   /** ISO 8601. The sum includes all usage acknowledged before. */
   readonly watermark: string
   /** For each log partition, the first offset that is not in the sum. */

@@ -2,7 +2,9 @@ import { creditsPerMinorUnit } from '../money/credits.ts'
 import { minorPerMajor } from '../money/currencies.ts'
 import { divideRounded, fractionOf, type Fraction } from '../money/decimal.ts'
 import type { CreditConversion, LineInputs, ProratedCharge, TaxCharge } from './line-inputs.ts'
-import { priceUsage, type PicoCredits, type UnitsOfPeriod } from './price-usage.ts'
+import { isChargeTerms, type ChargeTerms } from './charge-terms.ts'
+import { priceCharge } from './price-charge.ts'
+import { priceUsage, type UnitsOfPeriod } from './price-usage.ts'
 import { unitsOfCharge, unitsWithLate } from './units-of-charge.ts'
 import type { UsageTerms } from './usage-terms.ts'
 
@@ -34,8 +36,8 @@ function exactAmount(inputs: LineInputs): Fraction {
     }
     case 'late_usage': {
       const { terms, conversion } = inputs
-      const billed = priceUsage(terms, unitsOfCharge(inputs))
-      return toMinor(priceUsage(terms, unitsWithLate(inputs)) - billed, conversion)
+      const [billed, all] = [unitsOfCharge(inputs), unitsWithLate(inputs)]
+      return difference(exactUsage(terms, all, conversion), exactUsage(terms, billed, conversion))
     }
     case 'proration':
       return proratedAmount(inputs)
@@ -46,7 +48,7 @@ function exactAmount(inputs: LineInputs): Fraction {
 
 /** Returns the amount that the usage line of a period would have. Units are 10^-6. */
 export function usageAmountMinor(
-  terms: UsageTerms,
+  terms: UsageTerms | ChargeTerms,
   units: UnitsOfPeriod,
   conversion: CreditConversion,
 ): bigint {
@@ -54,22 +56,35 @@ export function usageAmountMinor(
 }
 
 function exactUsage(
-  terms: UsageTerms,
+  terms: UsageTerms | ChargeTerms,
   units: UnitsOfPeriod,
   conversion: CreditConversion,
 ): Fraction {
-  return toMinor(priceUsage(terms, units), conversion)
+  if (!isChargeTerms(terms)) return toMinor(priceUsage(terms, units), picosPerCredit, conversion)
+  const attos = priceCharge(terms, units)
+  return terms.rate.pricedIn === 'minor'
+    ? { numerator: attos, denominator: attosPerOne }
+    : toMinor(attos, attosPerOne, conversion)
+}
+
+/** Subtracts two prices of the same terms, which have the same denominator. */
+function difference(one: Fraction, other: Fraction): Fraction {
+  return { numerator: one.numerator - other.numerator, denominator: one.denominator }
 }
 
 const picosPerCredit = 1_000_000_000_000n
+const attosPerOne = 1_000_000_000_000_000_000n
 const centsPerDollar = 100n
 
-/** Converts credits to minor units of the currency. Credits are worth US cents, which the rate converts. Nothing is rounded. */
-function toMinor(picoCredits: PicoCredits, conversion: CreditConversion): Fraction {
+/**
+ * Converts a fraction of credits to minor units of the currency. Credits are worth US cents, which the rate converts. Nothing is
+ * rounded.
+ */
+function toMinor(parts: bigint, partsPerCredit: bigint, conversion: CreditConversion): Fraction {
   const rate = fractionOf(conversion.unitsPerDollar)
   return {
-    numerator: picoCredits * rate.numerator * minorPerMajor(conversion.currency),
-    denominator: picosPerCredit * creditsPerMinorUnit * centsPerDollar * rate.denominator,
+    numerator: parts * rate.numerator * minorPerMajor(conversion.currency),
+    denominator: partsPerCredit * creditsPerMinorUnit * centsPerDollar * rate.denominator,
   }
 }
 

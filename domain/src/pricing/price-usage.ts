@@ -1,5 +1,5 @@
 import { microsOfDecimal } from '../money/decimal.ts'
-import type { Rate, UsageTerms } from './usage-terms.ts'
+import type { Rate, UnitTerms, UsageTerms } from './usage-terms.ts'
 
 /* Prices usage in credits with whole numbers: units in 10^-6, rates in 10^-6 credits, and so prices in 10^-12 credits. */
 
@@ -23,6 +23,8 @@ export type UnitsOfPeriod = {
    * units, the limit and the tiers.
    */
   readonly usedBeforeMicros?: bigint | undefined
+  /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
+  readonly rowMicros?: readonly bigint[] | undefined
 }
 
 /** Returns the price of a period's usage. */
@@ -38,14 +40,18 @@ export function pricedUnits(terms: UsageTerms, units: UnitsOfPeriod): PricedUnit
   const micros = wholePackages(billableMicros(terms, units), terms.unitsPerPackage)
   const { rate } = terms
   if (rate.kind === 'flat') return [{ micros, creditsPerUnit: rate.creditsPerUnit }]
-  const from = billableMicros(terms, unitsBefore(units))
-  return rate.kind === 'graduated'
-    ? unitsByTier(rate.tiers, from, micros)
-    : unitsInLastTier(rate.tiers, from, micros)
+  const byTier = unitsByTier(rate.kind, rate.tiers, billableBefore(terms, units), micros)
+  return rate.tiers.map(({ creditsPerUnit }, at) => ({ micros: byTier[at]!, creditsPerUnit }))
+}
+
+/** Returns the priced units of earlier purchases in the shared allowance. The tiers of a period begin with them. */
+export function billableBefore(terms: UnitTerms, units: UnitsOfPeriod): bigint {
+  const { usedBeforeMicros = 0n, carriedOverMicros } = units
+  return billableMicros(terms, { usedMicros: usedBeforeMicros, carriedOverMicros })
 }
 
 /** Returns the units that are priced: those above the free and included units, up to the plan's limit. */
-export function billableMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint {
+export function billableMicros(terms: UnitTerms, units: UnitsOfPeriod): bigint {
   const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
   const upTo = (micros: bigint): bigint =>
     atLeastZero(
@@ -55,17 +61,13 @@ export function billableMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint 
 }
 
 /** Returns the used units, up to the plan's limit. */
-export function countedMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint {
+export function countedMicros(terms: UnitTerms, units: UnitsOfPeriod): bigint {
   const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
   const upTo = (micros: bigint): bigint => countedUpTo(terms, micros, carriedOverMicros)
   return upTo(usedBeforeMicros + usedMicros) - upTo(usedBeforeMicros)
 }
 
-function unitsBefore({ usedBeforeMicros = 0n, carriedOverMicros }: UnitsOfPeriod): UnitsOfPeriod {
-  return { usedMicros: usedBeforeMicros, carriedOverMicros }
-}
-
-function countedUpTo(terms: UsageTerms, micros: bigint, carriedOverMicros: bigint): bigint {
+function countedUpTo(terms: UnitTerms, micros: bigint, carriedOverMicros: bigint): bigint {
   const { overage } = terms
   if (overage === undefined) return capped(micros, limitMicros(terms, carriedOverMicros))
   if (overage.maxUnits === null) return micros
@@ -74,42 +76,49 @@ function countedUpTo(terms: UsageTerms, micros: bigint, carriedOverMicros: bigin
 }
 
 /** Returns the first units of a period that are free or included in the base price. */
-export function unpricedMicros(terms: UsageTerms, carriedOverMicros: bigint): bigint {
+export function unpricedMicros(terms: UnitTerms, carriedOverMicros: bigint): bigint {
   const free = microsOfDecimal(terms.freeUnits)
   return terms.overage === undefined ? free : free + (limitMicros(terms, carriedOverMicros) ?? 0n)
 }
 
-function limitMicros({ limit }: UsageTerms, carriedOverMicros: bigint): bigint | null {
+function limitMicros({ limit }: UnitTerms, carriedOverMicros: bigint): bigint | null {
   return limit === null ? null : microsOfDecimal(limit) + carriedOverMicros
 }
 
-type Tiers = Extract<Rate, { tiers: unknown }>['tiers']
+type Tiers = readonly Pick<Extract<Rate, { tiers: unknown }>['tiers'][number], 'upTo'>[]
 
-/** Splits the units after the first `from` units by tier. */
-function unitsByTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] {
+/**
+ * Returns the units of each tier, after the first `from` priced units of the period. `graduated`: each unit is in its own tier.
+ * `volume`: all units are in the tier of the last one.
+ */
+export function unitsByTier(
+  mode: 'graduated' | 'volume',
+  tiers: Tiers,
+  from: bigint,
+  micros: bigint,
+): bigint[] {
   const last = from + micros
+  if (mode === 'volume') {
+    const reached = tierAt(tiers, last)
+    return tiers.map((_, index) => (index === reached ? micros : 0n))
+  }
   let at = from
-  return tiers.map(({ upTo, creditsPerUnit }, index) => {
+  return tiers.map(({ upTo }, index) => {
     const isLast = index === tiers.length - 1
     const end = isLast || upTo === null ? last : microsOfDecimal(upTo)
     const units = atLeastZero((end < last ? end : last) - at)
     at += units
-    return { micros: units, creditsPerUnit }
+    return units
   })
 }
 
-/** Assigns all units to the tier of the last unit. */
-function unitsInLastTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] {
-  const last = from + micros
-  const found = tiers.findIndex(({ upTo }) => upTo === null || last <= microsOfDecimal(upTo))
-  const at = found === -1 ? tiers.length - 1 : found
-  return tiers.map(({ creditsPerUnit }, index) => ({
-    micros: index === at ? micros : 0n,
-    creditsPerUnit,
-  }))
+/** Returns the index of the tier that contains the last of the units. */
+export function tierAt(tiers: Tiers, micros: bigint): number {
+  const found = tiers.findIndex(({ upTo }) => upTo === null || micros <= microsOfDecimal(upTo))
+  return found === -1 ? tiers.length - 1 : found
 }
 
-function wholePackages(micros: bigint, unitsPerPackage: string | undefined): bigint {
+export function wholePackages(micros: bigint, unitsPerPackage: string | undefined): bigint {
   if (unitsPerPackage === undefined) return micros
   const size = microsOfDecimal(unitsPerPackage)
   return ((micros + size - 1n) / size) * size

@@ -3,10 +3,10 @@ import { microsOfDecimal } from '../money/decimal.ts'
 import { isPrePaid, type PlanCore } from '../plans/plan.ts'
 
 /**
- * Everything that the price of a period's usage depends on, except the usage. It is stored with the invoice line, so numbers are
- * decimal text of at most 6 decimals: exact, and readable for people.
+ * Which units of a period are priced. The terms are stored with the invoice line, so numbers are decimal text of at most 6
+ * decimals: exact, and readable for people.
  */
-export type UsageTerms = {
+export type UnitTerms = {
   /**
    * Units of one period. Without overage, further units are not priced. With overage, these units are included in the base price.
    * Null for no limit.
@@ -21,8 +21,10 @@ export type UsageTerms = {
   readonly overage?: { readonly maxUnits: string | null }
   /** Units in one package. A package that was begun is priced as a whole. Absent if units are priced singly. */
   readonly unitsPerPackage?: string
-  readonly rate: Rate
 }
+
+/** Everything that the price of a period's usage depends on, except the usage, for a plan without charges. */
+export type UsageTerms = UnitTerms & { readonly rate: Rate }
 
 /** Price of a unit in credits. Tiers are counted from the first priced unit. */
 export type Rate =
@@ -36,10 +38,12 @@ export type Tier = {
   readonly creditsPerUnit: string
 }
 
-/** Returns how usage of a plan is billed afterwards. Undefined if usage is not billed, or is paid from the wallet. */
+/**
+ * Returns how usage of a plan without charges is billed afterwards. Undefined if usage is not billed, or is paid from the wallet.
+ * `billedCharges` includes plans with charges.
+ */
 export function usageTermsOf(plan: PlanCore): UsageTerms | undefined {
-  const isMetered = plan.type === 'hybrid' || plan.type === 'usage-based'
-  if (!isMetered || isPrePaid(plan)) return undefined
+  if (plan.terms.charges !== undefined || !billsAfterwards(plan)) return undefined
   const { limit, freeUnits, unitsPerPackage, overagePolicy } = plan.terms
   const hasOverage = plan.type === 'hybrid' && overagePolicy?.allowOverage === true
   return {
@@ -49,6 +53,11 @@ export function usageTermsOf(plan: PlanCore): UsageTerms | undefined {
     ...(unitsPerPackage === undefined ? {} : { unitsPerPackage: decimal(unitsPerPackage) }),
     rate: rateOf(plan, hasOverage),
   }
+}
+
+/** Returns whether usage is paid by invoices after its period has ended. */
+export function billsAfterwards(plan: PlanCore): boolean {
+  return (plan.type === 'hybrid' || plan.type === 'usage-based') && !isPrePaid(plan)
 }
 
 /** Returns whether any usage has a price. */

@@ -1,4 +1,4 @@
-import { effectiveCap } from '../plans/plan-cap.ts'
+import { hasCap } from '../plans/plan-cap.ts'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
@@ -127,5 +127,5 @@ function chargesAgain(plan: Plan): boolean {
 
 /** Returns whether a new purchase would grant again what the last purchase of the plan had in the current period. */
 function grantsPeriodTwice(plan: Plan, lastOfPlan: Purchase, now: Date): boolean {
-  return effectiveCap(plan) !== null && blocksFreePlan(lastOfPlan, plan.reference, now)
+  return hasCap(plan) && blocksFreePlan(lastOfPlan, plan.reference, now)
 }

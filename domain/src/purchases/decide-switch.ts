@@ -8,7 +8,7 @@ import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
 import { cycleOf, isLapsed } from './access.ts'
 import { boundByNoticeUntil, noticeDaysOf } from './notice.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { includesUnits, prorateUnits } from './prorate-units.ts'
+import { includesUnits, isProrated, prorateUnits } from './prorate-units.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 
@@ -63,6 +63,9 @@ type ChangeDecision =
  * No units are credited, because it is not known here which of them are used, and usage can arrive late. A change from a plan that
  * includes units to a cheaper plan therefore waits for the renewal. So does a change whose difference is too small to charge alone,
  * because units are granted only after payment.
+ *
+ * Included units and caps of charges are not prorated, because each charge has its own. A change from or to a plan with such charges
+ * waits for the renewal as well.
  *
  * A plan with a notice can be left for a cheaper plan only when a cancellation would end it, whatever the policy.
  */
@@ -129,6 +132,7 @@ function prorateSwitch(
   { held, before, period }: RunningPeriod,
   { plan, isFirstCharge, at }: SwitchInput,
 ): PlanSwitch | undefined {
+  if (!isProrated(before, plan)) return undefined
   const { currency } = held
   const changedAt = wholeSecond(at)
   const prorated = prorationLines(before, plan, currency, period, changedAt, 'proportional')

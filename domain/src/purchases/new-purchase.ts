@@ -13,7 +13,7 @@ import {
 import { renews } from '../plans/plan.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { trialEnd } from '../pricing/trial.ts'
-import { usageTermsOf } from '../pricing/usage-terms.ts'
+import { billsUsage } from '../pricing/billed-charges.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { cycleOf } from './access.ts'
@@ -90,7 +90,7 @@ export function newUnpaidPurchase(given: NewPurchase): Purchase {
   }
   const cycle = cycleOf(purchase)
   const firstPeriodEnd = cycle === undefined ? null : periodOf(cycle, 0).end
-  const nextUsageBillAt = usageTermsOf(plan) === undefined ? null : (firstPeriodEnd ?? farFuture)
+  const nextUsageBillAt = billsUsage(plan) ? (firstPeriodEnd ?? farFuture) : null
   return purchase.autoRenew
     ? { ...purchase, nextBillingDate: firstPeriodEnd, nextResetAt: firstPeriodEnd, nextUsageBillAt }
     : { ...purchase, endDate: firstPeriodEnd ?? accessEnd(plan, anchor), nextUsageBillAt }

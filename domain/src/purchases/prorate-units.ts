@@ -1,6 +1,6 @@
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { usagePeriodAt, type Period } from '../periods/periods.ts'
-import { includedMicros, planOfPeriod } from '../plans/included-units.ts'
+import { includedMicros, limitsCharges, planOfPeriod } from '../plans/included-units.ts'
 import { cycleOf } from './access.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
@@ -10,6 +10,16 @@ import type { Purchase } from './repository.ts'
 /** Returns whether the price of the plan includes a limited number of units. */
 export function includesUnits(plan: PlanSnapshot): boolean {
   return (includedMicros(plan) ?? 0n) > 0n
+}
+
+/**
+ * Returns whether the units of a change between the plans can be prorated. Units of charges cannot, so neither of two plans may
+ * have some if one of them has charges.
+ */
+export function isProrated(before: PlanSnapshot, plan: PlanSnapshot): boolean {
+  const plans = [before, plan]
+  if (plans.every(({ terms }) => terms.charges === undefined)) return true
+  return !plans.some((each) => limitsCharges(each) || includesUnits(each))
 }
 
 /** Charge of a change for the rest of a period, without a set-up fee. Minor units. */

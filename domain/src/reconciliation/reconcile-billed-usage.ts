@@ -67,11 +67,11 @@ type Run = {
   readonly stored: readonly StoredPart[]
 }
 
-/** Groups lines that one query can sum: those of one provider and meter. */
+/** Groups lines that one query can sum: those of one provider and meter, with the same filter. */
 function groupsOf(lines: readonly UsageLine[]): Iterable<readonly UsageLine[]> {
   const groups = new Map<string, UsageLine[]>()
   for (const line of lines) {
-    const key = JSON.stringify([line.providerId, line.reading.meterName])
+    const key = JSON.stringify([line.providerId, line.reading.meterName, line.reading.where])
     groups.set(key, [...(groups.get(key) ?? []), line])
   }
   return groups.values()
@@ -100,7 +100,7 @@ async function comparePage(run: Run, lines: readonly UsageLine[], tally: Tally):
     }),
   )
   const { environment } = scope
-  const of = { environment, providerId, meterName: reading.meterName }
+  const of = { environment, providerId, meterName: reading.meterName, where: reading.where }
   const sums = await sumCountedUsage(parts.usageStore, of, readings, stored)
   const recorded = lines.map(() => 0n)
   for (const [index, { at }] of readings.entries()) recorded[at]! += sums[index]!

@@ -130,7 +130,7 @@ function capsOf(
   }
   const ofCharges = entitlement.charges.filter(isHeld).map((charge): HeldLimit => {
     const { key, meterName } = charge
-    const cap = capOfCharge(charge, entitlement, period)
+    const cap = capOfCharge(charge)
     const capped = cap === null ? undefined : capIn({ kind: 'period' }, meterName, cap)
     return { key, meterName, charge, cap: capped, resetsAtSecond: period.endSecond }
   })

@@ -139,6 +139,8 @@ function smallestTopUp(creditsPerUnit: bigint, rate: ExchangeRate): bigint {
   const minimumMinor = processorMinimumOf(rate.currency)
   const unitsPerDollar = toFraction(rate)
   const minimumCredits = purchasedCredits(minimumMinor, rate.currency, unitsPerDollar)
+  // Charges have several prices, with fractions of a credit.
+  if (creditsPerUnit === 0n) return minimumMinor
   const units = ceilDivide(minimumCredits, creditsPerUnit)
   const cents = ceilDivide(units * creditsPerUnit, creditsPerMinorUnit)
   const minor = divideRounded(

@@ -1,6 +1,7 @@
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
+import { filterOf, type DimensionFilter } from './query-charged-usage.ts'
 import { inParts, storableMs, type StoredPart, type UsageWindow } from './query-stored-usage.ts'
 
 type Store = Pick<UsageStore, 'query'>
@@ -18,6 +19,8 @@ export type CountedProvider = {
   readonly environment: Environment
   readonly providerId: string
   readonly meterName: string
+  /** Only records whose dimensions have one of these values. Absent for all records of the meter. */
+  readonly where?: DimensionFilter | undefined
 }
 
 /**
@@ -26,13 +29,14 @@ export type CountedProvider = {
  */
 export async function sumCountedUsage(
   store: Store,
-  { environment, providerId, meterName }: CountedProvider,
+  { environment, providerId, meterName, where }: CountedProvider,
   counted: readonly CountedReference[],
   parts: readonly StoredPart[],
 ): Promise<bigint[]> {
   if (counted.length === 0) return []
   const from = counted.map(({ window }) => storableMs(window.fromSecond * 1000))
   const to = counted.map(({ window }) => storableMs(window.toSecond * 1000))
+  const filter = where === undefined ? undefined : filterOf(where)
   const rows = await store.query<{ number: string; micros: string }>(
     `SELECT toString(number) AS number, toString(toInt128(sum(value) * 1000000)) AS micros
      FROM (
@@ -41,6 +45,7 @@ export async function sumCountedUsage(
        PREWHERE ${inParts(parts)}
        WHERE provider_id = {providerId:String} AND meter_name = {meterName:String}
          AND customer_ref IN {refs:Array(String)} AND outcome = 'success'
+         ${filter === undefined ? '' : `AND ${filter.expression}`}
          AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
          AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
      ) AS used
@@ -63,6 +68,7 @@ export async function sumCountedUsage(
       before: counted.map(({ beforeOffset }) => beforeOffset),
       fromMs: Math.min(...from),
       toMs: Math.max(...to),
+      ...filter?.parameters,
     },
   )
   const sums = new Map(rows.map(({ number, micros }) => [Number(number), BigInt(micros)]))
@@ -81,7 +87,7 @@ export type CountedDebits = { readonly countedMicros: bigint; readonly postedMic
 /** Returns the debits of each wallet, in 10^-6 credits. The same conditions apply as for `sumCountedUsage`. */
 export async function sumCountedDebits(
   store: Store,
-  { environment, providerId }: Omit<CountedProvider, 'meterName'>,
+  { environment, providerId }: Omit<CountedProvider, 'meterName' | 'where'>,
   counted: readonly CountedWallet[],
   parts: readonly StoredPart[],
 ): Promise<CountedDebits[]> {

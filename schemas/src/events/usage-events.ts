@@ -18,6 +18,10 @@ export const usageEvents = {
       amount: minorUnits,
       currency,
       meterName: z.string(),
+      charge: z
+        .string()
+        .optional()
+        .describe('Key of the charge of the plan. Absent for plans without charges'),
       ...period,
       created: unixSeconds,
     }),

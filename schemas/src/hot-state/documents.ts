@@ -125,8 +125,6 @@ export type EntitledCharge = {
   readonly meterName: string
   /** Hard cap of one period in 10^-6 units as decimal text, or null for no cap. */
   readonly cap: string | null
-  /** Cap of the first period after a change of plan. Absent if it has the same cap as every other period. */
-  readonly firstPeriodCap?: string
   /** Absent if no wallet pays for these units. */
   readonly debit?: DebitTerms
 }

@@ -25,6 +25,7 @@ const mcpPlanSchema = z.object({
   type: z.enum(['recurring', 'one-time', 'usage-based']).optional(),
   billingCycle: planFields.billingCycle,
   billingModel: planFields.billingModel,
+  charges: planFields.charges,
   creditsPerUnit: planFields.creditsPerUnit,
   freeUnits: planFields.freeUnits,
   limit: planFields.limit,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chargesSchema } from './charges.ts'
 import { jsonObject, longText, optionalReference, queryBoolean } from './fields.ts'
 
 /* Schemas of `/v1/sdk/purchases`. */
@@ -50,6 +51,7 @@ export const planSnapshotSchema = z.object({
   limit: z.number().optional(),
   freeUnits: z.number().optional(),
   creditsPerUnit: z.number().optional(),
+  charges: chargesSchema.optional(),
 })
 
 export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>

@@ -10,6 +10,8 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   listPlans: 'Returns the plans of a product page by page.',
   createPlan:
     'Creates a plan. Prices are integers in the smallest unit of the currency. `type` and `billingModel` decide which other fields apply.',
+  previewPrice:
+    'Returns what the usage of one period costs on the plan, line by line as on an invoice, without the price of the period and without tax. Nothing is stored.',
   getPlan: 'Returns a plan with its prices, limits and trial.',
   updatePlan:
     'Changes the fields that the request holds. Purchases keep the terms of the plan at the time of purchase; only new purchases get the change.',

@@ -10,6 +10,7 @@ export function planToHttp(plan: Plan): PlanBody {
     ...(plan.terms.pricingOptions === undefined
       ? {}
       : { pricingOptions: [...plan.terms.pricingOptions] }),
+    ...(plan.terms.charges === undefined ? {} : { charges: [...plan.terms.charges] }),
     reference: plan.reference,
     name: plan.name,
     type: plan.type,

@@ -1,6 +1,6 @@
 import { periodOf, wholeSecond, type CycleMode } from '@tollgate/domain/periods/periods'
 import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
-import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
+import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import { renews } from '@tollgate/domain/plans/plan'
 import { farFuture } from '@tollgate/domain/entitlements/compile-entitlement'
 import { scheduledPlanFor } from '@tollgate/domain/purchases/decide-renewal'
@@ -35,7 +35,7 @@ export function nextChargeOf(
 ): NextCharge | undefined {
   if (at === undefined) return undefined
   const priceMinor = renews(plan) ? (pricesIn(plan, currency)?.priceMinor ?? 0n) : 0n
-  return chargeOrNone({ at, priceMinor, currency, hasUsage: billsUsage(plan), plan })
+  return chargeOrNone({ at, priceMinor, currency, hasUsage: chargesUsageLater(plan), plan })
 }
 
 /**
@@ -54,18 +54,13 @@ export function chargeOfChange({ from, plan, at }: ScheduledChange): NextCharge 
     at,
     priceMinor,
     currency,
-    hasUsage: held !== null && billsUsage(held),
+    hasUsage: held !== null && chargesUsageLater(held),
     plan,
   })
 }
 
 function chargeOrNone(next: NextCharge): NextCharge | undefined {
   return next.priceMinor === 0n && !next.hasUsage ? undefined : next
-}
-
-function billsUsage(plan: PlanSnapshot): boolean {
-  const billed = usageTermsOf(plan)
-  return billed !== undefined && costsSomething(billed)
 }
 
 function firstPriceMinor(plan: PlanSnapshot, currency: string): bigint {
@@ -90,7 +85,7 @@ export function nextChargeOfPurchase(purchase: Purchase): NextCharge | undefined
   // Usage of the last period is billed when the period has ended.
   const { nextUsageBillAt } = purchase
   if (nextUsageBillAt === null || nextUsageBillAt >= farFuture) return undefined
-  const hasUsage = billsUsage(plan)
+  const hasUsage = chargesUsageLater(plan)
   return chargeOrNone({ at: nextUsageBillAt, priceMinor: 0n, currency, hasUsage, plan })
 }
 

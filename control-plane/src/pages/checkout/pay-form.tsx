@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react'
 import { renews, type Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf, pricesIn } from '@tollgate/domain/pricing/plan-prices'
-import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
+import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import { PostForm } from '../post-form.tsx'
 import { BillingFields } from './billing-fields.tsx'
@@ -80,8 +80,7 @@ function laterText({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean)
     const price = planPrice(plan, priced.currency, checkout.frame)
     return t(isPlusTax ? 'checkout:renewsPlusTax' : 'checkout:renews', { price })
   }
-  const billed = usageTermsOf(plan)
-  if (billed !== undefined && costsSomething(billed)) return t('checkout:billedWhenEnded')
+  if (chargesUsageLater(plan)) return t('checkout:billedWhenEnded')
   return t(plan.type === 'one-time' ? 'checkout:paidOnce' : 'checkout:endsByItself')
 }
 

@@ -133,3 +133,43 @@ function aPlan(of: Partial<Plan>): Plan {
     ...of,
   }
 }
+
+test('shows the prices, included units and caps of charges', () => {
+  const per = 'period'
+  const terms: PlanTerms = {
+    billingModel: 'post-paid',
+    charges: [
+      {
+        displayName: 'Tokens',
+        meter: 'tokens',
+        model: 'per_unit',
+        price: '0.0003',
+        included: 9,
+        per,
+      },
+      {
+        meter: 'images',
+        model: 'matrix',
+        price: '4',
+        rows: [{ when: { m: 'l' }, price: '8' }],
+        per,
+      },
+      {
+        meter: 'calls',
+        model: 'package',
+        creditsPerUnit: '100',
+        unitsPerPackage: 50,
+        cap: 500,
+        per,
+      },
+    ],
+  }
+  expect(planFacts(aPlan({ type: 'usage-based', terms }), shown, reader)).toEqual([
+    'Tokens: 9 included in each period',
+    'Tokens: 1,000,000 cost $3.00',
+    'images: 1 cost $0.04 or more',
+    'calls: up to 500 in each period',
+    'calls: 50 cost $0.01',
+    'Billed when the period has ended',
+  ])
+})

@@ -2,9 +2,11 @@ import { creditValueMinor } from '@tollgate/domain/money/credits'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { isCreditBased, renews, type Plan } from '@tollgate/domain/plans/plan'
 import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
+import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import { usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import { customCycleDays } from '@tollgate/domain/periods/periods'
 import type { Reader } from '../reader.ts'
+import { chargeFacts } from './charge-facts.ts'
 import { usagePrices } from './usage-prices.ts'
 
 type PlanView = {
@@ -18,9 +20,11 @@ export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader:
   const { t, formats } = reader
   const usageTerms = usageTermsOf(plan)
   const { trialDays = 0, freeUnits = 0, accessExpiryDays = 0, maxUnbilledMinor = 0 } = plan.terms
+  const { charges } = plan.terms
   const setupMinor = pricesIn(plan, currency)?.setupFeeMinor ?? 0n
   const facts: readonly (string | false)[] = [
-    isCreditBased(plan) &&
+    charges === undefined &&
+      isCreditBased(plan) &&
       t('checkout:requestsCost', { units: exampleUnits, price: examplePrice(plan, formats.money) }),
     isTriable && t('checkout:trialDays', { count: trialDays }),
     endFact(plan, reader),
@@ -28,6 +32,8 @@ export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader:
     freeUnits > 0 && t('checkout:freeUnits', { count: freeUnits }),
     limitFact(plan, reader),
     ...(usageTerms === undefined ? [] : usagePrices(usageTerms, reader)),
+    ...(charges ?? []).flatMap((charge) => chargeFacts(charge, plan.currency, reader)),
+    charges !== undefined && chargesUsageLater(plan) && t('checkout:billedAtEnd'),
     maxUnbilledMinor > 0 &&
       t('checkout:unbilledMax', { amount: formats.money(BigInt(maxUnbilledMinor), plan.currency) }),
     setupMinor > 0n && t('checkout:setupFeeOf', { amount: formats.money(setupMinor, currency) }),

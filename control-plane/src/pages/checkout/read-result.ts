@@ -147,7 +147,9 @@ async function lacksCredits(
   const { customerRef } = session
   try {
     const micros = await pages.wallets.read({ ...caller, customerRef })
-    return affordableUnits(micros, terms.creditsPerUnit ?? 0) <= 0
+    const { creditsPerUnit = 0 } = terms
+    // Charges have several prices, so any credits may be enough.
+    return creditsPerUnit > 0 ? affordableUnits(micros, creditsPerUnit) <= 0 : micros <= 0n
   } catch (error) {
     log.error({ err: error }, 'could not read the credits of a completed checkout')
     return undefined

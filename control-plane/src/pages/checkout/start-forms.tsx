@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ReactElement, ReactNode } from 'react'
 import { isCreditBased, type Plan } from '@tollgate/domain/plans/plan'
-import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
+import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import type { PlanSwitch, ScheduledChange } from '@tollgate/domain/purchases/decide-switch'
 import { requiresCard } from '@tollgate/domain/purchases/decide-activation'
 import { PostForm } from '../post-form.tsx'
@@ -111,8 +111,7 @@ function notesOf({ checkout, plan, order }: StartFormProps): string[] {
   }
   const start = scheduled === undefined ? [] : [scheduleNote(checkout, plan, scheduled)]
   if (isCreditBased(plan)) return [...start, t('checkout:paidFromCredits')]
-  const billed = usageTermsOf(plan)
-  if (billed === undefined || !costsSomething(billed)) return start
+  if (!chargesUsageLater(plan)) return start
   return [...start, t('checkout:usageBilled', { card: laterCard(checkout, plan, order) })]
 }
 

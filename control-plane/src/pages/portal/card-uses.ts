@@ -1,5 +1,5 @@
 import { findAutoRecharge } from '@tollgate/domain/auto-recharge/repository'
-import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
+import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import { isLapsed } from '@tollgate/domain/purchases/access'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -36,7 +36,6 @@ function isPaidByCard(purchase: Purchase, now: Date): boolean {
   if (planSnapshot === null || isLapsed(purchase, now) || isEnding(purchase)) return false
   const isRunning = status === 'active' || status === 'trialing' || status === 'past_due'
   const isPriced = planSnapshot.priceMinor > 0 || (planSnapshot.basePriceMinor ?? 0) > 0
-  const usageTerms = usageTermsOf(planSnapshot)
-  const isBilled = usageTerms !== undefined && costsSomething(usageTerms)
+  const isBilled = chargesUsageLater(planSnapshot)
   return isRunning && (isPriced || isBilled) && nextBillingDate !== null
 }

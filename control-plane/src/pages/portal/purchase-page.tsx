@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import { isCreditBased } from '@tollgate/domain/plans/plan'
-import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
+import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
@@ -154,8 +154,7 @@ export function CancelPage({ portal, purchase, decision }: CancelPageProps): Rea
 }
 
 function hasBilledUsage({ planSnapshot }: Purchase): boolean {
-  const billed = planSnapshot === null ? undefined : usageTermsOf(planSnapshot)
-  return billed !== undefined && costsSomething(billed)
+  return planSnapshot !== null && chargesUsageLater(planSnapshot)
 }
 
 function Consequences(props: {

@@ -5,6 +5,7 @@ import {
   plansResponseSchema,
   planUpdateSchema,
 } from '../plans.ts'
+import { pricePreviewRequestSchema, pricePreviewSchema } from '../price-preview.ts'
 import {
   productCloneSchema,
   productCreateSchema,
@@ -85,8 +86,79 @@ export const catalogExamples = {
         billingModel: 'pre-paid',
         creditsPerUnit: 100,
       },
+      'Tokens and images, billed every month': {
+        name: 'Studio',
+        type: 'usage-based',
+        billingModel: 'post-paid',
+        billingCycle: 'monthly',
+        charges: [
+          {
+            key: 'tokens',
+            displayName: 'Tokens',
+            meter: 'tokens',
+            model: 'graduated',
+            included: 100_000,
+            tiers: [
+              { upTo: 1_000_000, price: '0.0003' },
+              { upTo: null, price: '0.0002' },
+            ],
+          },
+          {
+            key: 'images',
+            displayName: 'Images',
+            meter: 'images',
+            model: 'matrix',
+            price: '4',
+            rows: [{ when: { model: 'large' }, price: '8' }],
+          },
+        ],
+      },
     }),
     answer: examplesOf(planSchema, { 'A month for 49 dollars': proPlan }),
+  },
+  previewPrice: {
+    body: examplesOf(pricePreviewRequestSchema, {
+      'A month of tokens and images': {
+        usage: [
+          { meter: 'tokens', units: 1_600_000 },
+          { meter: 'images', units: 20, dimensions: { model: 'large' } },
+          { meter: 'images', units: 5 },
+        ],
+      },
+    }),
+    answer: examplesOf(pricePreviewSchema, {
+      'Two charges': {
+        currency: 'USD',
+        lines: [
+          {
+            charge: 'tokens',
+            displayName: 'Tokens',
+            meterName: 'tokens',
+            units: '1600000',
+            pricedIn: 'minor',
+            prices: [
+              { units: '1000000', price: '0.0003' },
+              { units: '500000', price: '0.0002' },
+            ],
+            amount: 400,
+          },
+          {
+            charge: 'images',
+            displayName: 'Images',
+            meterName: 'images',
+            units: '25',
+            pricedIn: 'minor',
+            prices: [
+              { units: '20', price: '8' },
+              { units: '5', price: '4' },
+            ],
+            amount: 180,
+          },
+        ],
+        unpriced: [],
+        total: 580,
+      },
+    }),
   },
   getPlan: { answer: examplesOf(planSchema, { 'A month for 49 dollars': proPlan }) },
   updatePlan: {

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { dimensionCharsMax, listItemsMax } from '../limits.ts'
+import { currencyCode, requiredReference, unitCount } from './fields.ts'
+
+/* Schemas of `/v1/sdk/products/{productRef}/plans/{planRef}/price-preview`. */
+
+const previewedUsageSchema = z.object({
+  /** Name of the meter. */
+  meter: requiredReference,
+  /** Units of one whole period. */
+  units: unitCount,
+  /** Values of the meter's dimensions. */
+  dimensions: z.record(requiredReference, z.string().max(dimensionCharsMax)).optional(),
+})
+
+export const pricePreviewRequestSchema = z.object({
+  usage: z.array(previewedUsageSchema).min(1).max(listItemsMax),
+  /** Default: the currency of the plan. */
+  currency: currencyCode.optional(),
+})
+
+const decimalText = z.string()
+
+export const pricePreviewSchema = z.object({
+  currency: z.string(),
+  /** One line for each charge of the plan, as on an invoice. A plan without charges has one line, for `requests`. */
+  lines: z.array(
+    z.object({
+      /** Key of the charge. Absent for a plan without charges. */
+      charge: z.string().optional(),
+      displayName: z.string().optional(),
+      meterName: z.string(),
+      /** Units that the charge counts, including those that cost nothing. */
+      units: decimalText,
+      /** Whether prices are minor units of the currency, or credits. */
+      pricedIn: z.enum(['minor', 'credits']),
+      prices: z.array(
+        z.object({
+          /** Units with this price, or packages. */
+          units: decimalText,
+          price: decimalText,
+          /** Charged once for the tier. */
+          flatPrice: decimalText.optional(),
+        }),
+      ),
+      /** Minor units of the currency, rounded once. */
+      amount: z.number(),
+    }),
+  ),
+  /** Usage that the plan does not price. */
+  unpriced: z.array(previewedUsageSchema),
+  /** Minor units of the currency: the price of the usage, without the price of the period and without tax. */
+  total: z.number(),
+})
+
+export type PricePreviewBody = z.infer<typeof pricePreviewSchema>
