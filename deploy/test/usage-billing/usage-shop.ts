@@ -122,6 +122,7 @@ export class UsageShop {
           description: null,
           aggregation,
           unit: name,
+          reading: null,
         })
       }
     })

@@ -1,6 +1,7 @@
 import type { Charge } from '@tollgate/schemas/http/charges'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import { chargeKey } from '../plans/charge-key.ts'
+import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
+import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
 import { fieldFault } from '../plans/field-fault.ts'
 import { isPrePaid, type Plan } from '../plans/plan.ts'
 import type { Meter } from '../meters/repository.ts'
@@ -10,8 +11,8 @@ import { chargePriceFaults, type ChargedUsage } from './charge-price-faults.ts'
 /** Facts about a meter that decide whether a charge may name it. */
 type ChargeableMeter = Pick<Meter, 'status'> & {
   readonly aggregation: string
-  /** Properties whose values are stored with the records. Undefined if that is unknown. */
-  readonly dimensions?: readonly string[]
+  /** Properties whose values are stored with the records. */
+  readonly dimensions: readonly string[]
 }
 
 /** The provider's meters by name. */
@@ -25,8 +26,9 @@ type ChargedPlan = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'curren
  */
 export function chargeFaults(plan: ChargedPlan, meters: ChargeableMeters): ValidationIssue[] {
   const { charges } = plan.terms
-  if (charges === undefined) return []
+  if (charges === undefined) return limitsWithoutCharges(plan)
   return [
+    ...usageLimitFaults(plan.terms.usageLimits ?? [], charges, meters),
     ...replacedFields(plan),
     ...repeatedKeys(charges),
     ...repeatedAllowances(charges),
@@ -69,6 +71,31 @@ function replacedFields({ terms }: ChargedPlan): ValidationIssue[] {
     )
 }
 
+/** Only a plan with charges is checked meter by meter. */
+function limitsWithoutCharges({ terms }: ChargedPlan): ValidationIssue[] {
+  if (terms.usageLimits === undefined) return []
+  const message = 'Only plans with `charges` have `usageLimits`. List the meters as charges, too.'
+  return [fieldFault(['usageLimits'], message)]
+}
+
+/** Answers of limit checks name a limit by its key, as they name a charge. */
+function usageLimitFaults(
+  limits: readonly UsageLimit[],
+  charges: readonly Charge[],
+  meters: ChargeableMeters,
+): ValidationIssue[] {
+  const used = new Set(charges.map(chargeKey))
+  return limits.flatMap((limit, index) => {
+    const key = usageLimitKey(limit)
+    const issues = meterFaults(limit, meters.get(limit.meter))
+    if (used.has(key)) {
+      issues.push(fieldFault(['key'], `Another charge or limit has the key ${key}. Set a \`key\`.`))
+    }
+    used.add(key)
+    return issues.map((issue) => ({ ...issue, path: ['usageLimits', index, ...issue.path] }))
+  })
+}
+
 function repeatedKeys(charges: readonly Charge[]): ValidationIssue[] {
   const keys = charges.map(chargeKey)
   return keys.flatMap((key, index) => {
@@ -105,7 +132,10 @@ function foreignCurrencies(plan: ChargedPlan, charges: readonly Charge[]): Valid
   })
 }
 
-function meterFaults({ meter }: Charge, known: ChargeableMeter | undefined): ValidationIssue[] {
+function meterFaults(
+  { meter }: Pick<Charge, 'meter'>,
+  known: ChargeableMeter | undefined,
+): ValidationIssue[] {
   if (known === undefined) return [fieldFault(['meter'], `There is no meter ${meter}.`)]
   if (known.status !== 'active') return [fieldFault(['meter'], `The meter ${meter} is archived.`)]
   if (known.aggregation === 'sum' || known.aggregation === 'count') return []
@@ -124,11 +154,14 @@ function limitFaults(charge: Charge, plan: ChargedPlan): ValidationIssue[] {
   if (cap > 0 && model === 'matrix') {
     faults.push(fieldFault(['cap'], 'A matrix has no cap. Give the cap to another charge.'))
   }
-  if (rollover && (plan.type === 'one-time' || included + cap === 0)) {
+  if (rollover && cap > 0) {
+    const message = 'Carried units do not raise a `cap` yet. Leave out one of them.'
+    faults.push(fieldFault(['rollover'], message))
+  } else if (rollover && (plan.type === 'one-time' || included === 0)) {
     const message =
       plan.type === 'one-time'
         ? 'A one-time plan has no next period.'
-        : 'Only `included` units, or those of a `cap`, are carried over.'
+        : 'Only `included` units are carried over.'
     faults.push(fieldFault(['rollover'], message))
   }
   return faults

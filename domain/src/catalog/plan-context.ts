@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Charge } from '@tollgate/schemas/http/charges'
+import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import { lockMetersByName } from '../meters/repository.ts'
 import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
@@ -29,16 +30,26 @@ export async function readPlanContext(
   return { defaultCurrency, requestsMeterRef, rates, meters }
 }
 
-type Charging = { readonly charges?: readonly Charge[] | undefined }
+type Charging = {
+  readonly charges?: readonly Charge[] | undefined
+  readonly usageLimits?: readonly UsageLimit[] | undefined
+}
 
-/** Locks and returns the meters that the charges name, so that none is archived before the plans are stored. */
+/** Locks and returns the meters that charges and limits name, so that none is archived before the plans are stored. */
 export async function lockChargedMeters(
   sql: Queryable,
   providerId: string,
   terms: readonly Charging[],
 ): Promise<ChargeableMeters> {
-  const names = new Set(terms.flatMap(({ charges = [] }) => charges.map(({ meter }) => meter)))
+  const named = terms.flatMap(({ charges = [], usageLimits = [] }) => [...charges, ...usageLimits])
+  const names = new Set(named.map(({ meter }) => meter))
   if (names.size === 0) return new Map()
   const meters = await lockMetersByName(sql, providerId, [...names])
-  return new Map(meters.map((meter) => [meter.name, meter]))
+  return new Map(
+    meters.map(({ name, status, aggregation, reads }) => {
+      // Only meters that read events store values with their records.
+      const dimensions = reads?.reading.dimensions ?? []
+      return [name, { status, aggregation, dimensions }]
+    }),
+  )
 }

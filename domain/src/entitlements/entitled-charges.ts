@@ -1,6 +1,7 @@
 import type { DebitTerms, EntitledCharge } from '@tollgate/schemas/hot-state/documents'
 import type { Charge } from '@tollgate/schemas/http/charges'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { chargeKey } from '../plans/charge-key.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { isPrePaid } from '../plans/plan.ts'
 
@@ -9,7 +10,7 @@ export function entitledCharges(plan: PlanSnapshot): EntitledCharge[] | undefine
   return plan.terms.charges?.map((charge) => {
     const debit = isPrePaid(plan) ? debitOf(charge) : undefined
     return {
-      key: charge.key ?? charge.meter,
+      key: chargeKey(charge),
       meterName: charge.meter,
       cap: capOf(charge),
       ...(debit === undefined ? {} : { debit }),

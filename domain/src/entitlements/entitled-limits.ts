@@ -7,21 +7,18 @@ import type { BucketSpec } from '@tollgate/platform/hot-state/buckets'
 import type { Entitlement, EntitledLimit, LimitWindow } from '@tollgate/schemas/hot-state/documents'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { usageLimitKey } from '../plans/charge-key.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { UsageSpan } from './usage-query.ts'
 
 /** Returns the limits of a plan in addition to the caps of its charges. Undefined if it has none. */
 export function entitledLimits(plan: PlanSnapshot): EntitledLimit[] | undefined {
   return plan.terms.usageLimits?.map((limit) => ({
-    key: limit.key ?? defaultKey(limit),
+    key: usageLimitKey(limit),
     meterName: limit.meter,
     cap: String(microsFromNumber(limit.cap)!),
     window: windowOf(limit),
   }))
-}
-
-function defaultKey({ meter, per, rollingSeconds }: UsageLimit): string {
-  return rollingSeconds === undefined ? `${meter}-${per}` : `${meter}-${rollingSeconds}s`
 }
 
 function windowOf({ per, rollingSeconds }: UsageLimit): LimitWindow {

@@ -1,4 +1,5 @@
 import type { Charge } from '@tollgate/schemas/http/charges'
+import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import { chargeKeyCharsMax } from '@tollgate/schemas/limits'
 
 /**
@@ -7,4 +8,12 @@ import { chargeKeyCharsMax } from '@tollgate/schemas/limits'
  */
 export function chargeKey({ key, meter }: Pick<Charge, 'key' | 'meter'>): string {
   return key ?? meter.replaceAll(/[^A-Za-z0-9_:.-]/g, '_').slice(0, chargeKeyCharsMax)
+}
+
+/** Returns the stable name of a limit of a plan. */
+export function usageLimitKey({ key, meter, per, rollingSeconds }: UsageLimit): string {
+  if (key !== undefined) return key
+  return chargeKey({
+    meter: rollingSeconds === undefined ? `${meter}-${per}` : `${meter}-${rollingSeconds}s`,
+  })
 }
