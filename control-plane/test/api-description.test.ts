@@ -209,6 +209,7 @@ test("omits only the routes between Tollgate's own services", async () => {
   ])
   expect(missing.filter((route) => !put.includes(route)).sort()).toEqual([
     'GET /v1/sdk/key',
+    'GET /v1/sdk/key/meters',
     'POST /v1/sdk/auto-recharge/beginnings',
   ])
 })

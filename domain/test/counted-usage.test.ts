@@ -109,7 +109,12 @@ async function project(customerRef: string, amount: bigint): Promise<void> {
 describe('readCountedUsage', () => {
   it('returns no usage for a customer without an entitlement', async () => {
     const counted = await readCountedUsage(parts, { ...query, customerRef: 'stranger' })
-    expect(counted).toEqual({ entitlement: undefined, amounts: new Map(), source: 'counters' })
+    expect(counted).toEqual({
+      entitlement: undefined,
+      amounts: new Map(),
+      spans: new Map(),
+      source: 'counters',
+    })
   })
 
   it('answers from counters that are up to date, over all references', async () => {
@@ -122,6 +127,7 @@ describe('readCountedUsage', () => {
       expect(counted).toEqual({
         entitlement,
         amounts: new Map([[window, 5_000_000n]]),
+        spans: new Map(),
         source: 'counters',
       })
     }

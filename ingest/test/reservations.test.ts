@@ -110,7 +110,7 @@ describe('reservations', () => {
       return installation.hotState.putEntry(walletAt, { version, ...wallet })
     }
     // A wallet that is not published may have been lost.
-    await installation.publishAll([])
+    await installation.publishAll(['meters'])
     expect((await reserve(1)).status).toBe(503)
     await grant(0n, 0)
     expect((await reserve(1)).body).toMatchObject({ withinLimits: false, creditBalance: 0 })

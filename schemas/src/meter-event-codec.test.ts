@@ -37,7 +37,14 @@ const eventFields = {
   traceParent: fc.option(text),
   debit: fc.option(text),
   eventType: fc.option(text),
-  dimensions: fc.dictionary(text, text, { noNullPrototype: true }),
+  // No meter has a dimension of that name.
+  dimensions: fc.dictionary(
+    text.filter((name) => name !== '__proto__'),
+    text,
+    {
+      noNullPrototype: true,
+    },
+  ),
   counts: fc.array(
     fc.record({ meterName: text, value: fc.maxSafeInteger(), text: fc.option(text) }),
     { maxLength: 5 },

@@ -39,13 +39,19 @@ describe('properties of events', () => {
 
   it('every name is found by its escaped pointer', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ maxLength: 20 }), (one, other) => {
-        const escaped = [one, other].map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1'))
-        const pointer = `/${escaped.join('/')}`
-        expect(isPointer(pointer)).toBe(true)
-        const object = Object.fromEntries([[one, Object.fromEntries([[other, 'found']])]])
-        expect(valueAt(object, pathOfProperty(pointer))).toBe('found')
-      }),
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 40 }),
+        fc.string({ maxLength: 20 }),
+        (one, other) => {
+          const escaped = [one, other].map((name) =>
+            name.replaceAll('~', '~0').replaceAll('/', '~1'),
+          )
+          const pointer = `/${escaped.join('/')}`
+          expect(isPointer(pointer)).toBe(true)
+          const object = Object.fromEntries([[one, Object.fromEntries([[other, 'found']])]])
+          expect(valueAt(object, pathOfProperty(pointer))).toBe('found')
+        },
+      ),
     )
   })
 })

@@ -18,7 +18,8 @@ export function isPointer(text: string): boolean {
 
 export function isProperty(text: string): boolean {
   if (text.startsWith('/')) return isPointer(text)
-  return text.length > 0 && text.length <= referenceCharsMax
+  // The name becomes a key of an object, and this one would set the object's prototype.
+  return text.length > 0 && text.length <= referenceCharsMax && text !== '__proto__'
 }
 
 /** Returns the path of a valid property. */

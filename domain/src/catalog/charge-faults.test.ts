@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { draftPlan, revisePlan } from './draft-plan.ts'
 import type { PlanContext } from './draft-plan.ts'
 
-const sum = { status: 'active', aggregation: 'sum' } as const
+const sum = { status: 'active', aggregation: 'sum', dimensions: [] } as const
 const context: PlanContext = {
   defaultCurrency: 'USD',
   requestsMeterRef: 'mtr_1',
@@ -51,16 +51,12 @@ describe('charges', () => {
     [
       'tiers with included units and a cap',
       { type: 'hybrid', basePrice: 4_900 },
-      [{ meter: 'tokens', model: 'graduated', tiers, included: 5, cap: 50, rollover: true }],
+      [{ meter: 'tokens', model: 'graduated', tiers, included: 5, cap: 50 }],
     ],
     ['a package', postPaid, [{ ...perUnit, model: 'package', unitsPerPackage: 100 }]],
     ['a matrix', postPaid, [{ ...perUnit, model: 'matrix', rows }]],
     ['a filter by a declared dimension', postPaid, [{ ...perUnit, where: { model: ['a', 'b'] } }]],
-    [
-      'a filter by a dimension of a meter whose dimensions are unknown',
-      postPaid,
-      [{ ...perUnit, meter: 'images', where: { size: ['xl'] } }],
-    ],
+    ['roll-over of included units', postPaid, [{ ...perUnit, included: 5, rollover: true }]],
     [
       'two filters of one meter',
       postPaid,
@@ -76,7 +72,7 @@ describe('charges', () => {
       prePaid,
       [{ ...inCredits, model: 'matrix', rows: [{ when: { model: 'a' }, creditsPerUnit: '0' }] }],
     ],
-    ['caps of a recurring plan', { price: 500 }, [{ ...capped, rollover: true }]],
+    ['caps of a recurring plan', { price: 500 }, [capped]],
     [
       'replaced fields of 0',
       { ...postPaid, limit: 0, creditsPerUnit: 0, usageTiers: [] },
@@ -226,6 +222,18 @@ describe('charges', () => {
     ],
     ['no price at all', postPaid, [{ meter: 'tokens' }], ['charges.0.price']],
     ['roll-over of nothing', postPaid, [{ ...perUnit, rollover: true }], ['charges.0.rollover']],
+    [
+      'roll-over beside a cap',
+      { price: 500 },
+      [{ ...capped, rollover: true }],
+      ['charges.0.rollover'],
+    ],
+    [
+      'a filter of a meter without dimensions',
+      postPaid,
+      [{ ...perUnit, meter: 'images', where: { size: ['xl'] } }],
+      ['charges.0.where.size'],
+    ],
     ['money of a pre-paid plan', prePaid, [perUnit], ['charges.0.price']],
     [
       'included units of a pre-paid plan',
@@ -245,8 +253,8 @@ describe('charges', () => {
     [
       'roll-over of a one-time plan',
       { type: 'one-time', price: 500 },
-      [{ ...capped, rollover: true }],
-      ['charges.0.rollover'],
+      [{ ...perUnit, included: 1, rollover: true }],
+      ['charges.0.price', 'charges.0.included', 'charges.0.rollover'],
     ],
     [
       'money in several currencies',

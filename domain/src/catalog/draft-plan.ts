@@ -197,12 +197,13 @@ function refusedFields(
 function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }: PlanDraft) {
   const { pricingOptions, billingModel, creditsPerUnit, freeUnits, limit } = terms
   const { usageTiers, overagePolicy, unitsPerPackage, rolloverUnusedUnits } = terms
-  const { usageTierMode, maxUnbilledMinor, charges } = terms
+  const { usageTierMode, maxUnbilledMinor, charges, usageLimits } = terms
   return [
     [priceMinor, basePriceMinor, setupFeeMinor, currency, pricingOptions],
     [billingModel, creditsPerUnit, freeUnits, limit, rolloverUnusedUnits],
     [usageTiers, usageTierMode, overagePolicy, unitsPerPackage, maxUnbilledMinor],
     ...(charges === undefined ? [] : [charges, terms.limits?.['maxTransactions']]),
+    ...(usageLimits === undefined ? [] : [usageLimits]),
   ]
 }
 

@@ -202,7 +202,7 @@ describe('decideDebit', () => {
     expect(decideDebit(call)).toEqual({
       kind: 'due',
       customerRef: 'cus_a',
-      creditsPerUnit: 100,
+      price: { creditsPerUnit: 100, currency: 'USD' },
     })
   })
 })

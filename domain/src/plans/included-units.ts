@@ -21,8 +21,9 @@ export type ProratedPurchase = {
   readonly firstIncludedMicros: bigint | null
 }
 
-/** Returns whether a charge of the plan includes units or caps them. */
+/** Returns whether the plan includes units of its charges, or limits them. */
 export function limitsCharges({ terms }: PlanCore): boolean {
+  if ((terms.usageLimits ?? []).length > 0) return true
   return (terms.charges ?? []).some(({ included = 0, cap = 0 }) => included > 0 || cap > 0)
 }
 

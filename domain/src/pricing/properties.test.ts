@@ -254,6 +254,6 @@ describe('currencies', () => {
   })
 
   test('a number with more than 6 decimals is refused', () => {
-    expect(() => microsOfDecimal('0.0000001')).toThrow('six decimals')
+    expect(() => microsOfDecimal('0.0000001')).toThrow('6 decimals')
   })
 })
