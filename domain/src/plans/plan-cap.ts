@@ -14,8 +14,9 @@ export function effectiveCap(plan: PlanCore, carriedOverMicros = 0n): bigint | n
 
 /** Returns whether the plan limits the usage of a period. */
 export function hasCap(plan: PlanCore): boolean {
-  const { charges } = plan.terms
-  return charges?.some(({ cap = 0 }) => cap > 0) ?? effectiveCap(plan) !== null
+  const { charges, usageLimits = [] } = plan.terms
+  if (charges === undefined) return effectiveCap(plan) !== null
+  return usageLimits.length > 0 || charges.some(({ cap = 0 }) => cap > 0)
 }
 
 function capOf(plan: PlanCore): bigint | null {
