@@ -16,7 +16,10 @@ const ticksPerSecond = 1000 / tickMs
 /** Maximum connections that a crowd opens per tick, even if all of them are refused immediately. */
 const opensPerTickMax = 20
 
-/** Keeps a number of connections open. Each follows one of the behaviours, and each that ends is replaced. */
+/**
+ * Keeps a number of connections open. Each follows one of the behaviours, and each that ends is replaced. Floods begin once all
+ * connections have been open together: on few cores, earlier floods would keep the others from being opened.
+ */
 export class CrowdConnections {
   /** Open connections, oldest first. */
   readonly #held = new Map<Socket, { readonly behaviour: Behaviour; readonly openedMs: number }>()
@@ -30,6 +33,7 @@ export class CrowdConnections {
   #longestHeldMs = 0
   #sentBytes = 0
   #tick = 0
+  #wasComplete = false
 
   constructor(
     target: { readonly host: string; readonly port: number },
@@ -81,6 +85,8 @@ export class CrowdConnections {
       this.#connecting--
       this.#held.set(socket, { behaviour, openedMs: performance.now() })
       this.#begin(socket, behaviour)
+      if (this.#wasComplete) this.#flood(socket, behaviour)
+      else if (this.#held.size >= this.#size) this.#beginFloods()
     })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => {
@@ -95,16 +101,24 @@ export class CrowdConnections {
     this.#longestHeldMs = Math.max(this.#longestHeldMs, performance.now() - openedMs)
   }
 
-  #begin(socket: Socket, { first, repeated, ignoresAnswers }: Behaviour): void {
+  #begin(socket: Socket, { first, ignoresAnswers }: Behaviour): void {
     if (ignoresAnswers === true) socket.pause()
     else socket.on('data', (bytes: Buffer) => this.#countAnswer(bytes))
     this.#send(socket, first)
+  }
+
+  #beginFloods(): void {
+    this.#wasComplete = true
+    for (const [socket, { behaviour }] of this.#held) this.#flood(socket, behaviour)
+  }
+
+  #flood(socket: Socket, { repeated }: Behaviour): void {
     if (repeated?.pace !== 'flood') return
-    const flood = (): void => {
+    const send = (): void => {
       while (socket.writable && this.#send(socket, repeated.bytes));
     }
-    socket.on('drain', flood)
-    flood()
+    socket.on('drain', send)
+    send()
   }
 
   #send(socket: Socket, bytes: Buffer): boolean {
