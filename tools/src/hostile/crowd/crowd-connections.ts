@@ -3,6 +3,8 @@ import type { Behaviour } from './behaviours.ts'
 
 export type CrowdStats = {
   readonly open: number
+  /** Largest number of connections that were open at a time. */
+  readonly mostOpen: number
   /** Number of connections opened so far. Each connection that ends is replaced. */
   readonly opened: number
   readonly longestHeldMs: number
@@ -29,11 +31,12 @@ export class CrowdConnections {
   readonly #ticker: NodeJS.Timeout
   readonly #statuses: Record<string, number> = {}
   #connecting = 0
+  #mostOpen = 0
   #opened = 0
   #longestHeldMs = 0
   #sentBytes = 0
   #tick = 0
-  #wasComplete = false
+  #isFlooding = false
 
   constructor(
     target: { readonly host: string; readonly port: number },
@@ -51,6 +54,7 @@ export class CrowdConnections {
     if (oldest) this.#updateLongestHeld(oldest.openedMs)
     return {
       open: this.#held.size,
+      mostOpen: this.#mostOpen,
       opened: this.#opened,
       longestHeldMs: Math.round(this.#longestHeldMs),
       sentBytes: this.#sentBytes,
@@ -84,9 +88,10 @@ export class CrowdConnections {
     socket.on('connect', () => {
       this.#connecting--
       this.#held.set(socket, { behaviour, openedMs: performance.now() })
+      this.#mostOpen = Math.max(this.#mostOpen, this.#held.size)
       this.#begin(socket, behaviour)
-      if (this.#wasComplete) this.#flood(socket, behaviour)
-      else if (this.#held.size >= this.#size) this.#beginFloods()
+      if (this.#isFlooding) this.#flood(socket, behaviour)
+      else if (this.#mostOpen >= this.#size) this.#beginFloods()
     })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => {
@@ -108,7 +113,7 @@ export class CrowdConnections {
   }
 
   #beginFloods(): void {
-    this.#wasComplete = true
+    this.#isFlooding = true
     for (const [socket, { behaviour }] of this.#held) this.#flood(socket, behaviour)
   }
 
