@@ -3,6 +3,8 @@ import type { Behaviour } from './behaviours.ts'
 
 export type CrowdStats = {
   readonly open: number
+  /** Largest number of connections that were open at a time. */
+  readonly mostOpen: number
   /** Number of connections opened so far. Each connection that ends is replaced. */
   readonly opened: number
   readonly longestHeldMs: number
@@ -16,7 +18,10 @@ const ticksPerSecond = 1000 / tickMs
 /** Maximum connections that a crowd opens per tick, even if all of them are refused immediately. */
 const opensPerTickMax = 20
 
-/** Keeps a number of connections open. Each follows one of the behaviours, and each that ends is replaced. */
+/**
+ * Keeps a number of connections open. Each follows one of the behaviours, and each that ends is replaced. Floods begin once all
+ * connections have been open together: on few cores, earlier floods would keep the others from being opened.
+ */
 export class CrowdConnections {
   /** Open connections, oldest first. */
   readonly #held = new Map<Socket, { readonly behaviour: Behaviour; readonly openedMs: number }>()
@@ -26,10 +31,12 @@ export class CrowdConnections {
   readonly #ticker: NodeJS.Timeout
   readonly #statuses: Record<string, number> = {}
   #connecting = 0
+  #mostOpen = 0
   #opened = 0
   #longestHeldMs = 0
   #sentBytes = 0
   #tick = 0
+  #isFlooding = false
 
   constructor(
     target: { readonly host: string; readonly port: number },
@@ -47,6 +54,7 @@ export class CrowdConnections {
     if (oldest) this.#updateLongestHeld(oldest.openedMs)
     return {
       open: this.#held.size,
+      mostOpen: this.#mostOpen,
       opened: this.#opened,
       longestHeldMs: Math.round(this.#longestHeldMs),
       sentBytes: this.#sentBytes,
@@ -80,7 +88,10 @@ export class CrowdConnections {
     socket.on('connect', () => {
       this.#connecting--
       this.#held.set(socket, { behaviour, openedMs: performance.now() })
+      this.#mostOpen = Math.max(this.#mostOpen, this.#held.size)
       this.#begin(socket, behaviour)
+      if (this.#isFlooding) this.#flood(socket, behaviour)
+      else if (this.#mostOpen >= this.#size) this.#beginFloods()
     })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => {
@@ -95,16 +106,24 @@ export class CrowdConnections {
     this.#longestHeldMs = Math.max(this.#longestHeldMs, performance.now() - openedMs)
   }
 
-  #begin(socket: Socket, { first, repeated, ignoresAnswers }: Behaviour): void {
+  #begin(socket: Socket, { first, ignoresAnswers }: Behaviour): void {
     if (ignoresAnswers === true) socket.pause()
     else socket.on('data', (bytes: Buffer) => this.#countAnswer(bytes))
     this.#send(socket, first)
+  }
+
+  #beginFloods(): void {
+    this.#isFlooding = true
+    for (const [socket, { behaviour }] of this.#held) this.#flood(socket, behaviour)
+  }
+
+  #flood(socket: Socket, { repeated }: Behaviour): void {
     if (repeated?.pace !== 'flood') return
-    const flood = (): void => {
+    const send = (): void => {
       while (socket.writable && this.#send(socket, repeated.bytes));
     }
-    socket.on('drain', flood)
-    flood()
+    socket.on('drain', send)
+    send()
   }
 
   #send(socket: Socket, bytes: Buffer): boolean {

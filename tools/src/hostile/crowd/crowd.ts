@@ -16,7 +16,10 @@ export type Crowd = {
 
 /** Path of the built program, which is used even if this code runs from source. */
 const program = fileURLToPath(new URL('../../../dist/hostile/crowd/main.js', import.meta.url))
-const noStats: CrowdStats = { open: 0, opened: 0, longestHeldMs: 0, sentBytes: 0, statuses: {} }
+const noStats: CrowdStats = {
+  ...{ open: 0, mostOpen: 0, opened: 0, longestHeldMs: 0, sentBytes: 0 },
+  statuses: {},
+}
 
 export function startCrowd(kind: CrowdKind, baseUrl: string, size: number, key: string): Crowd {
   const child = fork(program, [kind, baseUrl, String(size), key])

@@ -13,7 +13,10 @@ const crowd = new CrowdConnections(
   behavioursOf(kind as CrowdKind, key),
 )
 const reportEveryMs = 250
-setInterval(() => process.send?.(crowd.stats()), reportEveryMs)
+setInterval(() => {
+  // The parent may have gone before this process learns of it. Without a callback, the failed send would throw.
+  process.send?.(crowd.stats(), () => {})
+}, reportEveryMs)
 process.on('disconnect', () => {
   crowd.end()
   process.exit(0)
