@@ -155,8 +155,14 @@ function isFreeAtAnotherProxy({ facts }: Player, call: ToolCall, life: string): 
   return key !== undefined && facts.some((fact) => fact.key === key && fact.life !== life)
 }
 
-function keyOf({ key, tool, given }: ToolCall): string | undefined {
-  return key === undefined ? undefined : JSON.stringify([key, tool, given])
+/**
+ * Returns what identifies a call with a client key: the key, and everything that the MCP server can read. In the stateless versions
+ * it reads the version and the capabilities of the client with each call, in sessions it does not.
+ */
+function keyOf({ key, tool, given, era, opensUrls }: ToolCall): string | undefined {
+  if (key === undefined) return undefined
+  const read = era === 'stateless' ? [era, opensUrls === true] : [era]
+  return JSON.stringify([key, tool, given, ...read])
 }
 
 /** Adds the record that a call with this end must have. */

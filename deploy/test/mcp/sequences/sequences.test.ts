@@ -42,6 +42,7 @@ const by = { who: 0, proxy: 0 }
 const repeat = { ...by, do: 'repeat', tool: 'basic', era: 'stateless', inTurn: false } as const
 
 const call = { ...by, do: 'call', tool: 'basic', opensUrls: false } as const
+const keyed = { ...call, ending: 'result', key: 0 } as const
 const inSession = { ...call, era: 'sessions', key: null } as const
 
 /* Sequences that broke a rule of the service or of its model in the past. */
@@ -79,6 +80,18 @@ test.each<[string, Sequence]>([
         { ...inSession, ending: 'result' },
         { ...inSession, ending: 'status 500' },
         { ...inSession, ending: 'result' },
+      ],
+    ],
+  ],
+  [
+    'counts a key once for each version and for each set of capabilities that the MCP server reads',
+    [
+      [
+        { ...keyed, era: 'stateless' },
+        { ...keyed, era: 'sessions' },
+        { ...keyed, era: 'stateless', opensUrls: true },
+        { ...keyed, era: 'stateless' },
+        { ...keyed, era: 'sessions', opensUrls: true },
       ],
     ],
   ],
