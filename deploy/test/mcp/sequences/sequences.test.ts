@@ -84,6 +84,18 @@ test.each<[string, Sequence]>([
     ],
   ],
   [
+    'keeps the access of tools that the MCP server no longer lists',
+    [
+      [
+        { ...by, do: 'configure', configuration: 'drop', tool: 'open' },
+        { ...call, tool: 'open', era: 'stateless', ending: 'result', key: null },
+        { ...by, do: 'configure', configuration: 'drop', tool: 'pro' },
+        { ...by, do: 'change', change: 'buy pro' },
+        { ...call, tool: 'pro', era: 'stateless', ending: 'result', key: null },
+      ],
+    ],
+  ],
+  [
     'counts a key once for each version and for each set of capabilities that the MCP server reads',
     [
       [
