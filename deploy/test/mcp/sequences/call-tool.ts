@@ -7,7 +7,9 @@ import type { Era } from './step.ts'
 
 /** The end of a call as seen by its client. */
 export type CallOutcome =
-  | { readonly kind: 'served' | 'tool error' | 'error' | 'paywall' | 'gone' | 'refused' }
+  | { readonly kind: 'served' | 'tool error' | 'paywall' | 'gone' | 'refused' }
+  /** `error` is the JSON-RPC error of the answer, if there was one. */
+  | { readonly kind: 'error'; readonly error?: object }
   /** The user is asked to pay. */
   | { readonly kind: 'paywall question'; readonly state: string }
   | { readonly kind: 'question'; readonly state: string }
@@ -28,6 +30,9 @@ export type ToolCall = {
 }
 
 const version = '2026-07-28'
+/** Endings without a JSON-RPC response. */
+const unanswered: ReadonlySet<string> = new Set(['broken stream', 'status 500'])
+
 const pauseMs = 40
 const triesMax = 150
 
@@ -41,6 +46,8 @@ export async function callTool(
     const life = world.lifeOf(call.proxy)
     const before = world.origin.executionsOf(call.given.mark)
     const ended = outcomeOfReply(await sendCall(party, call))
+    // The proxy refuses the id of a call without an answer, because the MCP server may still send the result.
+    if (unanswered.has(call.given.ending)) call.player.requestId += 1
     if (ended !== undefined) return { ended, life }
     const executions = world.origin.executionsOf(call.given.mark) - before
     if (executions > 0)
@@ -61,7 +68,7 @@ export async function sendCall(party: Place, call: ToolCall): Promise<HttpReply>
   const capabilities = call.opensUrls === true ? { elicitation: { url: {} } } : {}
   const port = party.market.world.portOf(proxy)
   const { url } = party
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
+  const message = { jsonrpc: '2.0', id: player.requestId, method: 'tools/call' }
   const common = { port, url, token: player.token, ...(signal !== undefined && { signal }) }
   if (era === 'stateless') {
     return send({
@@ -130,7 +137,7 @@ export function outcomeOfMessage({ result, error }: JsonObject): CallOutcome | u
     if (/cannot be used at the moment/.test(message)) return undefined
     if (/not available to this customer/.test(message)) return { kind: 'gone' }
     if (code === -32_602) return { kind: 'refused' }
-    return { kind: code === -32_042 ? 'paywall' : 'error' }
+    return code === -32_042 ? { kind: 'paywall' } : { kind: 'error', error: { code, message } }
   }
   const given = result as JsonObject
   if (given['resultType'] === 'input_required') {

@@ -24,9 +24,10 @@ export type Party = {
   readonly productRef: string
   readonly url: string
   readonly planRefs: Readonly<Record<'free' | 'pro' | 'credits', string>>
-  /** The configured tools, without those that the origin no longer has. */
+  /** The configured tools. A tool that the origin no longer lists keeps its access, because the origin may still answer calls of it. */
   readonly tools: Map<string, Tool>
-  readonly dropped: Map<string, Tool>
+  /** Names of the tools that the origin no longer lists. */
+  readonly dropped: Set<string>
   readonly archivedRefs: Set<string>
   readonly players: readonly Player[]
   /** A customer of another product whose calls are used to wait for records. */
@@ -84,7 +85,7 @@ export async function openParty(market: Market, name: string): Promise<Party> {
       ['basic', { access: 'plans', planRefs: Object.values(planRefs) }],
       ['pro', { access: 'plans', planRefs: [planRefs.pro] }],
     ]),
-    dropped: new Map(),
+    dropped: new Set(),
     archivedRefs: new Set(),
   }
   for (const player of players) await readLimits(party, player)

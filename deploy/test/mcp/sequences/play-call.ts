@@ -155,8 +155,14 @@ function isFreeAtAnotherProxy({ facts }: Player, call: ToolCall, life: string): 
   return key !== undefined && facts.some((fact) => fact.key === key && fact.life !== life)
 }
 
-function keyOf({ key, tool, given }: ToolCall): string | undefined {
-  return key === undefined ? undefined : JSON.stringify([key, tool, given])
+/**
+ * Returns what identifies a call with a client key: the key, and everything that the MCP server can read. In the stateless versions
+ * it reads the version and the capabilities of the client with each call, in sessions it does not.
+ */
+function keyOf({ key, tool, given, era, opensUrls }: ToolCall): string | undefined {
+  if (key === undefined) return undefined
+  const read = era === 'stateless' ? [era, opensUrls === true] : [era]
+  return JSON.stringify([key, tool, given, ...read])
 }
 
 /** Adds the record that a call with this end must have. */
@@ -310,17 +316,40 @@ export async function playHangUp(party: Party, step: Played<'hang up'>): Promise
   if (era === 'stateless') controller.abort()
   else await cancel(party, player, proxy)
   await running
-  if (expected === 'open') return
-  // The proxy waits for an answer that may be on its way before it records the call.
-  if (era === 'stateless') await sleep(hangUpMs)
-  addFact(player, call, { kind: 'error' }, life, expected)
-  player.leftCalls += 1
+  if (expected !== 'open') {
+    // The proxy waits for an answer that may be on its way before it records the call.
+    if (era === 'stateless') await sleep(hangUpMs)
+    addFact(player, call, { kind: 'error' }, life, expected)
+    player.leftCalls += 1
+  }
+  if (era === 'sessions') {
+    await expectIdRefused(party, call, life, expected)
+    player.requestId += 1
+  }
+}
+
+/** Checks that a call with the id of a cancelled call is not executed. The MCP server may still send the result of the cancelled one. */
+async function expectIdRefused(
+  party: Party,
+  call: ToolCall,
+  life: string,
+  expected: Expected,
+): Promise<void> {
+  const { origin } = party.market.world
+  const { signal: _, ...unaborted } = call
+  const again = { ...unaborted, given: { mark: nextMark(party), ending: 'result' } }
+  const ended = outcomeOfReply(await sendCall(party, again))
+  expect(origin.executionsOf(again.given.mark), JSON.stringify(ended)).toBe(0)
+  if (ended === undefined) return
+  // The unit of the cancelled call may still be held, and then the call gets the paywall.
+  expect(expected === 'open' ? ['error'] : ['error', 'paywall']).toContain(ended.kind)
+  addFact(call.player, again, ended, life, expected)
 }
 
 async function cancel(party: Party, player: Player, proxy: number): Promise<void> {
   const { url, market } = party
   const headers = player.sessions.get('opens none')!
-  const params = { requestId: 1 }
+  const params = { requestId: player.requestId }
   const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
   const port = market.world.portOf(proxy)
   await send({ port, url, token: player.token, headers, body })

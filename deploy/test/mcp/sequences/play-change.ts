@@ -91,7 +91,7 @@ async function stripe({ market }: Party, path: string, form: Record<string, stri
 
 /** The provider changes the access of a tool, its plans or its product. */
 export async function playConfigure(party: Party, step: Played<'configure'>): Promise<void> {
-  const { market, productRef, planRefs, name, tools, dropped } = party
+  const { market, productRef, planRefs, name, dropped } = party
   const { client, world } = market
   const { configuration, tool } = step
   const product = `/v1/sdk/products/${productRef}`
@@ -110,15 +110,12 @@ export async function playConfigure(party: Party, step: Played<'configure'>): Pr
         originTools.filter((each) => each !== tool && !dropped.has(each)),
       )
       await discover(party)
-      const known = tools.get(tool)
-      if (known !== undefined) dropped.set(tool, known)
-      tools.delete(tool)
+      dropped.add(tool)
       return
     }
     case 'bring back':
       world.origin.list(name, originTools)
       await discover(party)
-      for (const [each, known] of dropped) tools.set(each, known)
       dropped.clear()
       return
     case 'archive pro':
@@ -150,7 +147,7 @@ async function mapTool(party: Party, tool: string, mapping: Mapping): Promise<vo
   const isKnown = mapping.planKeys.every((key) => !archivedRefs.has(planRefs[key]))
   expect(status, JSON.stringify(mapping)).toBe(isKnown ? 200 : 400)
   if (!isKnown) return
-  const before: Tool = tools.get(tool) ?? dropped.get(tool) ?? { access: 'plans', planRefs: [] }
+  const before: Tool = tools.get(tool) ?? { access: 'plans', planRefs: [] }
   dropped.delete(tool)
   if (mapping.noPlan === true) {
     tools.set(tool, { access: 'public', planRefs: [] })

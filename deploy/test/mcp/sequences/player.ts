@@ -15,6 +15,8 @@ export type Player = {
    */
   areTokensIssued: boolean
   readonly sessions: Map<string, Record<string, string>>
+  /** Id of the customer's requests. It is used again after an answer, and changes after a call that was not answered. */
+  requestId: number
   readonly facts: CallFact[]
   readonly paymentIds: string[]
   /** The last limits that the service returned, and the usage recorded by then. */
@@ -50,6 +52,7 @@ export async function openPlayer(
       reference,
       agent,
       sessions: new Map(),
+      requestId: 1,
       facts: [],
       paymentIds: [],
       leftCalls: 0,

@@ -41,7 +41,11 @@ test(
 const by = { who: 0, proxy: 0 }
 const repeat = { ...by, do: 'repeat', tool: 'basic', era: 'stateless', inTurn: false } as const
 
-/* Sequences that broke a rule in the past. */
+const call = { ...by, do: 'call', tool: 'basic', opensUrls: false } as const
+const keyed = { ...call, ending: 'result', key: 0 } as const
+const inSession = { ...call, era: 'sessions', key: null } as const
+
+/* Sequences that broke a rule of the service or of its model in the past. */
 test.each<[string, Sequence]>([
   [
     'leaves the remaining units to later calls after free repeats of a key',
@@ -63,6 +67,43 @@ test.each<[string, Sequence]>([
         { ...repeat, ending: 'result', key: 0, count: 2 },
         { ...by, do: 'batch', tools: ['basic', 'basic'] },
         { ...by, do: 'calls at once', tool: 'basic', count: 4 },
+      ],
+    ],
+  ],
+  [
+    'serves calls of a session after calls that were cancelled or not answered',
+    [
+      [
+        { ...by, do: 'hang up', tool: 'basic', era: 'sessions' },
+        { ...inSession, ending: 'result' },
+        { ...inSession, ending: 'broken stream' },
+        { ...inSession, ending: 'result' },
+        { ...inSession, ending: 'status 500' },
+        { ...inSession, ending: 'result' },
+      ],
+    ],
+  ],
+  [
+    'keeps the access of tools that the MCP server no longer lists',
+    [
+      [
+        { ...by, do: 'configure', configuration: 'drop', tool: 'open' },
+        { ...call, tool: 'open', era: 'stateless', ending: 'result', key: null },
+        { ...by, do: 'configure', configuration: 'drop', tool: 'pro' },
+        { ...by, do: 'change', change: 'buy pro' },
+        { ...call, tool: 'pro', era: 'stateless', ending: 'result', key: null },
+      ],
+    ],
+  ],
+  [
+    'counts a key once for each version and for each set of capabilities that the MCP server reads',
+    [
+      [
+        { ...keyed, era: 'stateless' },
+        { ...keyed, era: 'sessions' },
+        { ...keyed, era: 'stateless', opensUrls: true },
+        { ...keyed, era: 'stateless' },
+        { ...keyed, era: 'sessions', opensUrls: true },
       ],
     ],
   ],
