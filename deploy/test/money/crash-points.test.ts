@@ -118,6 +118,15 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[...bought('metered'), use(700), month, job('bill'), job('bill'), use(80, 5)],
     ...[month, job('bill'), job('bill')],
   ],
+  'a period costs nothing, and its late usage is billed with the next period': [
+    ...[...bought('metered'), month, job('bill'), job('bill'), use(700, 5)],
+    ...[month, job('bill'), job('bill')],
+  ],
+  'usage stays below the free units, and late usage is priced after it': [
+    ...[enter(visa), enter(visa), ...told, [{ do: 'take', plan: 'pay as you go' } as const]],
+    ...[[{ do: 'take', plan: 'pay as you go' } as const], use(80), month, job('bill'), job('bill')],
+    ...[use(80, 5), use(1), month, job('bill'), job('bill')],
+  ],
   'price and usage are on one invoice': [
     ...[...bought('combined'), use(700), month, job('bill'), job('bill'), ...told],
   ],
@@ -194,6 +203,12 @@ const shown: Readonly<Record<string, readonly Happening[]>> = {
     'bill of usage that was paid',
   ],
   'usage is billed, and late usage with the next invoice': [
+    ...(['bill of usage that was paid', 'line of late usage'] as const),
+  ],
+  'a period costs nothing, and its late usage is billed with the next period': [
+    ...(['bill of usage that was paid', 'line of late usage'] as const),
+  ],
+  'usage stays below the free units, and late usage is priced after it': [
     ...(['bill of usage that was paid', 'line of late usage'] as const),
   ],
   'price and usage are on one invoice': ['bill of both'],

@@ -55,29 +55,47 @@ const delivery: fc.Arbitrary<Delivery> = fc.record({
   reconciles: fc.boolean(),
 })
 
+type History = {
+  readonly item: Item
+  readonly happenings: readonly (readonly [Act, Delivery])[]
+}
+
 test('reaches the same state for every order of webhooks', { timeout: 3_600_000 }, async () => {
   const histories = fc.record({
     item: fc.constantFrom<Item>('gold', 'credits'),
     happenings: fc.array(fc.tuple(happening, delivery), { minLength: 1, maxLength: 8 }),
   })
-  const property = fc.asyncProperty(histories, async ({ item, happenings }) => {
-    const reference = await outcomeOf(
-      item,
-      happenings.map(([act]) => [act, undefined] as const),
-    )
-    const outcome = await outcomeOf(item, happenings)
-    expect(outcome.state).toEqual(reference.state)
-    if (!reference.hasFailedRefund) expect(outcome.purchases).toEqual(reference.purchases)
-    expect(new Set(outcome.events).size).toBe(outcome.events.length)
-    expect(reference.events).toEqual(expect.arrayContaining([...outcome.events]))
-    const missing = reference.events.filter((event) => !outcome.events.includes(event))
-    const excused = reference.hasFailedRefund
-      ? eventsOfFailedRefund
-      : /^payment\.(failed|refund_pending) /
-    expect(missing.filter((event) => !excused.test(event))).toEqual([])
+  let isTold = false
+  const property = fc.asyncProperty(histories, async (history) => {
+    try {
+      await verifyHistory(history)
+    } catch (error) {
+      // The history is shrunk next, which takes long, so the error is printed now.
+      if (!isTold) console.error(error, JSON.stringify(history))
+      isTold = true
+      throw error
+    }
   })
   await fc.assert(property, { ...drawn, numRuns: historiesMax })
 })
+
+/** Compares the outcome of a history with the outcome if each event arrives immediately. */
+async function verifyHistory({ item, happenings }: History): Promise<void> {
+  const reference = await outcomeOf(
+    item,
+    happenings.map(([act]) => [act, undefined] as const),
+  )
+  const outcome = await outcomeOf(item, happenings)
+  expect(outcome.state).toEqual(reference.state)
+  if (!reference.hasFailedRefund) expect(outcome.purchases).toEqual(reference.purchases)
+  expect(new Set(outcome.events).size).toBe(outcome.events.length)
+  expect(reference.events).toEqual(expect.arrayContaining([...outcome.events]))
+  const missing = reference.events.filter((event) => !outcome.events.includes(event))
+  const excused = reference.hasFailedRefund
+    ? eventsOfFailedRefund
+    : /^payment\.(failed|refund_pending) /
+  expect(missing.filter((event) => !excused.test(event))).toEqual([])
+}
 
 /**
  * A refund that first succeeds and later fails removes what the payment paid for, if it is read in between, and that is permanent.

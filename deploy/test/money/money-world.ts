@@ -18,6 +18,9 @@ const shortTimeoutMs = 200
 /** Milliseconds after a reset within which the request that the SDK repeats by itself has arrived. */
 const resendWithinMs = 1_000
 
+/** Stores on which a world is open. */
+const storesInUse = new WeakSet<Stores>()
+
 /** A payment processor and the process that uses it. If the process dies, a new one replaces it on the same stores. */
 export class MoneyWorld {
   readonly stores: Stores
@@ -51,6 +54,9 @@ export class MoneyWorld {
     crashes: readonly Crash[] = [],
     timeoutMs = shortTimeoutMs,
   ): Promise<MoneyWorld> {
+    // The processes of one story would find the payments of the other one, which do not exist at their processor.
+    if (storesInUse.has(stores)) throw new Error('Another story is playing on these stores.')
+    storesInUse.add(stores)
     const received: { readonly body: Buffer; readonly signature: string }[] = []
     const receiver = createServer((request, response) => {
       const chunks: Buffer[] = []
@@ -82,6 +88,7 @@ export class MoneyWorld {
     this.#receiver.closeAllConnections()
     await new Promise((resolve) => this.#receiver.close(resolve))
     await this.simulator.close()
+    storesInUse.delete(this.stores)
   }
 
   get now(): Date {

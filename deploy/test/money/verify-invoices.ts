@@ -1,6 +1,6 @@
 import { listLines } from '@tollgate/domain/invoices/lines'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
-import { listInvoices } from '@tollgate/domain/invoices/repository'
+import { findInvoice, listInvoices } from '@tollgate/domain/invoices/repository'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { UsageCharge, LateUsageCharge } from '@tollgate/domain/pricing/line-inputs'
@@ -16,13 +16,25 @@ type Payment = {
 
 const paidStatuses: readonly string[] = ['paid', 'partly_refunded', 'refunded']
 
-/** Returns the invoices in the order of their numbers. */
+/** Returns the issued invoices in the order of their numbers. */
 export async function readInvoices({ sql, providerId }: Books): Promise<InvoiceWithLines[]> {
   const { invoices } = await listInvoices(sql, providerId, {}, { limit: 1_000, offset: 0 })
   const whole = invoices.map(async (invoice) => {
     return { ...invoice, lines: await listLines(sql, providerId, invoice.reference) }
   })
   return (await Promise.all(whole)).sort((one, other) => Number(one.number! - other.number!))
+}
+
+/** Returns the drafts of periods that cost nothing. Later invoices price late usage after the usage that they record. */
+export async function readFreeDrafts({ sql, providerId }: Books): Promise<InvoiceWithLines[]> {
+  const rows = await sql<{ reference: string }[]>`
+    select reference from invoices
+    where provider_id = ${providerId} and status = 'draft' and total = 0`
+  const whole = rows.map(async ({ reference }) => {
+    const invoice = (await findInvoice(sql, providerId, reference))!
+    return { ...invoice, lines: await listLines(sql, providerId, reference) }
+  })
+  return Promise.all(whole)
 }
 
 /**
@@ -37,6 +49,7 @@ export async function verifyInvoices(books: Books, processor: ProcessorState): P
     expect(recomputeInvoice(invoice), invoice.reference).toEqual([])
     verifyPaidOnce(invoice, payments, processor)
   }
+  await verifyFreeDrafts(books)
   await verifyReportedUsage(books, invoices)
   const { sql, providerId } = books
   const without = await sql`
@@ -44,6 +57,24 @@ export async function verifyInvoices(books: Books, processor: ProcessorState): P
     where provider_id = ${providerId} and status = 'succeeded' and failure_reason is null
       and not exists (select from invoices where invoices.reference = invoice_ref)`
   expect([...without], 'payments without an invoice').toEqual([])
+}
+
+/** Checks that a draft of a period that cost nothing charges nothing: it has no amount, number, payment or posting. */
+async function verifyFreeDrafts(books: Books): Promise<void> {
+  const { sql, providerId } = books
+  for (const draft of await readFreeDrafts(books)) {
+    const { reference, number, lines } = draft
+    expect(number, reference).toBeNull()
+    expect(recomputeInvoice(draft), reference).toEqual([])
+    expect(lines.filter(({ amountMinor }) => amountMinor !== 0n)).toEqual([])
+    const uses = await sql`
+      select reference from payment_intents
+      where provider_id = ${providerId} and invoice_ref = ${reference}
+      union all
+      select reference from ledger_transactions
+      where provider_id = ${providerId} and invoice_ref = ${reference}`
+    expect([...uses], `payments and postings of ${reference}`).toEqual([])
+  }
 }
 
 /** Returns the payments of invoices. A payment either names its invoice or was posted for it. */

@@ -2,7 +2,8 @@ import { expect } from 'vitest'
 import type { StoryContext } from './play-story.ts'
 import type { UsedRecord } from './usage-log.ts'
 import type { Books } from './books.ts'
-import { readInvoices, usageLinesOf } from './verify-invoices.ts'
+import { readFreeDrafts, readInvoices, usageLinesOf } from './verify-invoices.ts'
+import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 
 type Held = {
   readonly reference: string
@@ -14,7 +15,10 @@ type Held = {
 const toleranceMs = 300_000
 const secondMs = 1_000
 
-/** Checks that the invoices contain exactly the recorded usage, in consecutive periods. */
+/**
+ * Checks that the invoices, and the drafts of periods that cost nothing, contain exactly the recorded usage, in consecutive
+ * periods.
+ */
 export async function verifyUsage(books: Books, { world, customer }: StoryContext): Promise<void> {
   const { sql, providerId } = books
   const used = world.stores.usageLog.records.filter(
@@ -28,14 +32,12 @@ export async function verifyUsage(books: Books, { world, customer }: StoryContex
           and before.start_date <= purchases.start_date and before.ended_at <= purchases.created_at
       ) as previous_end
     from purchases where provider_id = ${providerId} and plan_ref is not null`
-  const invoices = await readInvoices(books)
+  const bills = inOrderOfBilling([...(await readInvoices(books)), ...(await readFreeDrafts(books))])
   for (const purchase of purchases) {
     /** Billed units by period. */
     const billed = new Map<number, bigint>()
     let endedAt = purchase.start_date.getTime()
-    for (const invoice of invoices.filter(
-      ({ purchaseRef }) => purchaseRef === purchase.reference,
-    )) {
+    for (const invoice of bills.filter(({ purchaseRef }) => purchaseRef === purchase.reference)) {
       for (const { inputs, period } of usageLinesOf(invoice)) {
         const { start, end } = period!
         const before = billed.get(start.getTime())
@@ -60,6 +62,25 @@ export async function verifyUsage(books: Books, { world, customer }: StoryContex
       }
     }
   }
+}
+
+/**
+ * Sorts the bills of each purchase by their time. Bills of the same time are sorted by their period, because drafts have no
+ * number. A bill with only late usage comes last.
+ */
+function inOrderOfBilling(bills: readonly InvoiceWithLines[]): InvoiceWithLines[] {
+  const keyed = bills.map((bill) => {
+    const own = usageLinesOf(bill).find(({ inputs }) => inputs.kind === 'usage')
+    return { bill, at: bill.createdAt.getTime(), from: own?.period?.start.getTime() ?? Infinity }
+  })
+  const sorted = keyed.sort((one, other) =>
+    one.at === other.at ? compare(one.from, other.from) : compare(one.at, other.at),
+  )
+  return sorted.map(({ bill }) => bill)
+}
+
+function compare(one: number, other: number): number {
+  return one === other ? 0 : one < other ? -1 : 1
 }
 
 function sumOf(
