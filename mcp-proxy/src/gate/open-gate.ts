@@ -13,6 +13,7 @@ import type { GateLimits } from './gate-settings.ts'
 import { KeyUses } from './key-uses.ts'
 import { Links } from './links.ts'
 import { createGateMetrics, type GateMetrics } from './metrics.ts'
+import { createRelease } from './release-hold.ts'
 import type { Release } from './running-call.ts'
 import { createSendRecords } from './send-records.ts'
 import { ServiceCalls } from '../services/service-calls.ts'
@@ -56,10 +57,9 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
   const calls = new AllCustomerCalls()
   const keyUses = new KeyUses(limits.clientKeyRepeats)
   const releasing = new Set<Promise<unknown>>()
-  // A hold that cannot be released expires by itself.
+  const releaseHold = createRelease(ingest, limits.limitsTimeoutMs)
   const release: Release = (holder, reservationId) => {
-    const path = '/v1/sdk/limits/release'
-    const released = ingest.post(path, holder, { reservationId }, limits.limitsTimeoutMs)
+    const released = releaseHold(holder, reservationId)
     releasing.add(released)
     return released.finally(() => releasing.delete(released))
   }

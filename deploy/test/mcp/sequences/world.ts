@@ -92,6 +92,8 @@ export class World {
       TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY: 'pk_test_sequences',
       TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS: webhookSecret,
       TOLLGATE_PAYMENTS_INTERVAL_MS: '50',
+      // Holds expire by the system clock. A sweep by the test's clock, which is ahead, would delete holds of running calls.
+      TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000',
     }
     const processors = openPaymentProcessors(readSettings(stripeSettings, settings))
     const stack = await startStack({ clock, processors, settings })
