@@ -199,11 +199,10 @@ test("omits only the routes between Tollgate's own services", async () => {
     // All other routes are pages.
     return /^\/(v1|ui)\//.test(path) && !names.some((each) => each in describedOperations)
   })
-  await app.close()
-  await usageStore.close()
+  await Promise.all([app.close(), usageStore.close()])
   // The only undescribed twins are PUT routes, for clients that use PUT instead of PATCH.
-  const put = missing.filter((route) => route.startsWith('PUT '))
-  expect(put.sort()).toEqual([
+  const put = missing.filter((route) => route.startsWith('PUT ')).sort()
+  expect(put).toEqual([
     'PUT /v1/ui/webhook_endpoints/:endpointId',
     'PUT /v1/webhook_endpoints/:endpointId',
   ])
