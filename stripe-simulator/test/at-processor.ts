@@ -23,6 +23,7 @@ type ProcessorRefund = {
 type ProcessorDispute = {
   readonly id: string
   readonly status: string
+  readonly amount: number
   readonly charge: string
   readonly payment_intent: string
 }

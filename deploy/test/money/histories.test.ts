@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
-import { MoneyWorld } from './money-world.ts'
+import { longTimeoutMs, MoneyWorld } from './money-world.ts'
 import { playStory, type StoryContext } from './play-story.ts'
 import { runRemainingJobs } from './run-remaining-jobs.ts'
 import { addCustomer, openShop } from './shop.ts'
@@ -79,6 +79,16 @@ test('reaches the same state for every order of webhooks', { timeout: 3_600_000 
   await fc.assert(property, { ...drawn, numRuns: historiesMax })
 })
 
+test('claims only the credits whose money a dispute withdrew, if an earlier refund fails', async () => {
+  const late = { order: [2, 0], copies: 2, processesInbox: true, reconciles: false }
+  const pay: Act = { do: 'pay', slot: 0, card: 'pm_card_refundFail' }
+  const refund: Act = { do: 'refund', slot: 0, isPart: true }
+  const dispute: Act = { do: 'dispute', slot: 0 }
+  const untilRefundFails: Act = { do: 'pass', minutes: 1 }
+  const acts = [pay, refund, dispute, untilRefundFails]
+  await verifyHistory({ item: 'credits', happenings: acts.map((act) => [act, late] as const) })
+})
+
 /** Compares the outcome of a history with the outcome if each event arrives immediately. */
 async function verifyHistory({ item, happenings }: History): Promise<void> {
   const reference = await outcomeOf(
@@ -116,7 +126,7 @@ async function outcomeOf(
   item: Item,
   happenings: readonly (readonly [Act, Delivery | undefined])[],
 ): Promise<Outcome> {
-  const world = await MoneyWorld.open(stores)
+  const world = await MoneyWorld.open(stores, [], longTimeoutMs)
   try {
     const shop = await openShop(stores)
     const customer = await addCustomer(stores, shop)

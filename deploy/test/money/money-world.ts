@@ -15,6 +15,12 @@ import { removePendingWork, type Stores } from './stores.ts'
 /** Timeout of processor calls in milliseconds, if calls hang and the full timeout is waited for. */
 const shortTimeoutMs = 200
 
+/**
+ * Timeout of processor calls in milliseconds, if no call hangs. The outcome of a call that times out is unknown for a day, which must
+ * not happen on a busy machine.
+ */
+export const longTimeoutMs = 20_000
+
 /** Milliseconds after a reset within which the request that the SDK repeats by itself has arrived. */
 const resendWithinMs = 1_000
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { CrashingProcess } from './crashing-process.ts'
 import { CrashingService } from './crashing-service.ts'
-import { MoneyWorld } from './money-world.ts'
+import { longTimeoutMs, MoneyWorld } from './money-world.ts'
 import { playStory, type StoryContext } from './play-story.ts'
 import { runRemainingJobs } from './run-remaining-jobs.ts'
 import { addCustomer, openShop } from './shop.ts'
@@ -21,11 +21,6 @@ import { openStores } from './stores.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/**
- * Timeout of processor calls. The outcome of a call that times out is unknown for a day, which must not happen on a busy machine.
- */
-const processorTimeoutMs = 20_000
-
 let world: MoneyWorld
 let context: StoryContext
 
@@ -39,7 +34,7 @@ beforeEach(() => {
 afterEach(() => world.close())
 
 async function open(card: string): Promise<void> {
-  world = await MoneyWorld.open(stores, [], processorTimeoutMs)
+  world = await MoneyWorld.open(stores, [], longTimeoutMs)
   const shop = await openShop(stores)
   context = { world, shop, customer: await addCustomer(stores, shop), known: new Map() }
   const acts: Act[] = [

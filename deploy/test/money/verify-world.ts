@@ -317,9 +317,12 @@ async function verifyTakeBacks(
     const refunded = refunds
       .filter((refund) => refund.payment_intent === id && refund.status === 'succeeded')
       .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
-    const isDisputed = disputes.some((each) => each.payment_intent === id && each.status !== 'won')
+    // A dispute withdraws only what was not refunded before it. A refund that fails later does not change its amount.
+    const withdrawn = disputes
+      .filter((dispute) => dispute.payment_intent === id && dispute.status !== 'won')
+      .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
     const paid = payment.original_amount
-    const back = isDisputed || refunded > paid ? paid : refunded
+    const back = refunded + withdrawn > paid ? paid : refunded + withdrawn
     const claimed = claims
       .filter((claim) => claim.intent_ref === reference && !claim.undone)
       .reduce((sum, { credits }) => sum + credits, 0n)

@@ -1,5 +1,5 @@
 import { booksOf } from '../money/books.ts'
-import { MoneyWorld } from '../money/money-world.ts'
+import { longTimeoutMs, MoneyWorld } from '../money/money-world.ts'
 import { addCustomer } from '../money/shop.ts'
 import type { Stores } from '../money/stores.ts'
 import { verifyMoney } from '../money/verify-world.ts'
@@ -16,9 +16,6 @@ const hourMs = 3_600_000
 
 /** Longer than the tolerance for clients' clocks, so that no usage before a purchase counts in it. */
 const betweenStepsMs = 600_000
-
-/** Timeout of processor calls. No call hangs here, but the machine may be busy. */
-const processorTimeoutMs = 20_000
 
 /** Number of customers whose steps run concurrently. */
 const togetherMax = 8
@@ -38,7 +35,7 @@ export async function playBatch(
   sequences: readonly Sequence[],
   hours: readonly number[],
 ): Promise<readonly Fault[]> {
-  const world = await MoneyWorld.open(stores, [], processorTimeoutMs)
+  const world = await MoneyWorld.open(stores, [], longTimeoutMs)
   try {
     const market = await openMarket(stores)
     const faults = new Map<number, Fault>()
