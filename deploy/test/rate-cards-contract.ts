@@ -66,10 +66,9 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
         withinLimits: true,
         remaining: 2,
       })
-      expect(await check(named, { meterName: 'elsewhere' })).toMatchObject({
-        withinLimits: true,
-        remaining: 999_999,
-      })
+      // A name without a limit may be a misspelling, so every limit decides.
+      expect(await check(named, { meterName: 'elsewhere' })).toMatchObject({ blockedBy })
+      expect(await check(named, { usageType: 'images' })).toMatchObject({ remaining: 2 })
       const { resetsAt } = denied
       expect(await check(named, { includeLimits: true })).toMatchObject({
         limits: [
@@ -294,8 +293,17 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       })
       expect(second).toMatchObject({ withinLimits: true, remaining: 0, meterName: 'tokens' })
       const { id: reservationId } = second['reservation'] as { id: string }
+      // A hold that names no meter does not pass where a plain check is refused.
+      expect(await check(named, { reserve: { units: 1, ttlSeconds: 60 } })).toMatchObject({
+        withinLimits: true,
+      })
+      await count(named, 'tokens', 500)
+      expect(await check(named, { reserve: { units: 1, ttlSeconds: 60 } })).toMatchObject({
+        withinLimits: false,
+        blockedBy: { limit: 'tokens-3600s' },
+      })
       await send('POST', '/v1/sdk/limits/release', { reservationId })
-      expect(await hold({ tokens: 500 })).toMatchObject({ withinLimits: true, remaining: 0 })
+      expect(await hold({ tokens: 1 })).toMatchObject({ withinLimits: false })
     })
 
     test('admits concurrent holds up to the tightest cap and never above', async () => {

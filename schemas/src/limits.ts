@@ -133,3 +133,6 @@ export const rollingSecondsMax = 31 * 86_400
 
 /** Meters on which one reservation holds units. */
 export const heldMetersMax = 20
+
+/** Characters of all charges of a plan as JSON text. They are part of the document that every call of a customer reads. */
+export const chargesCharsMax = 65_536

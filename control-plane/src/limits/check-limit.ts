@@ -4,6 +4,7 @@ import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlem
 import {
   answerChargeCheck,
   hasCharges,
+  limitedMeter,
   limitStates,
   metersToRead,
   type ChargedEntitlement,
@@ -195,7 +196,7 @@ async function answerForCharges(
   readCredits: () => Promise<bigint>,
 ): Promise<LimitsResponse> {
   const { includeLimits: isDetailed = false } = request
-  const meterName = request.meterName === '' ? undefined : request.meterName
+  const meterName = limitedMeter(charged.entitlement, request)
   const usedByMeter = new Map<string, MeterUsage>()
   const meters = metersToRead(charged.entitlement, meterName, charged.nowSecond)
   for (const meter of meters.length === 0 ? [unlimitedMeter] : meters) {

@@ -55,7 +55,7 @@ export async function reserveLimit(
 async function reserve(
   parts: ReservationParts,
   { environment, providerId, now }: Operation,
-  { customerRef, productRef, meterName, idempotencyKey, reserve }: ReserveRequest,
+  { customerRef, productRef, meterName, usageType, idempotencyKey, reserve }: ReserveRequest,
 ): Promise<ReservedUsage> {
   const { eventLog: log, hotState, tails, progress, limits } = parts
   try {
@@ -66,7 +66,7 @@ async function reserve(
         providerId,
         customerRef,
         productRef,
-        held: unitsToHold(reserve, meterName),
+        held: unitsToHold(reserve, meterName || usageType),
         ttlMs: reserve.ttlSeconds * 1000,
         idempotencyKey,
         nowMs: now.getTime(),

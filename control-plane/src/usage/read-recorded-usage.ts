@@ -27,8 +27,11 @@ const readLimits = { recordsMax: 1_000, bytesMax: 1024 * 1024 } as const
 /** Maximum number of log records that are read for one batch. */
 const recordsPerBatchMax = 20_000
 
-/** Maximum number of matching records in one batch. One query asks for their ids, and its address may have at most 1 MB. */
-const foundPerBatchMax = 2_000
+/**
+ * Maximum number of counts of the matching records in one batch; the last record may exceed it. One query asks for the records' ids,
+ * and its address may have at most 1 MB. Each count becomes an event, and all events of a batch are stored together.
+ */
+const countsPerBatchMax = 2_000
 
 /**
  * Reads the usage of some providers in a range of the log that the sink has already stored, or in the beginning of that range. The
@@ -43,10 +46,11 @@ export async function readRecordedUsage(
   providerIds: ReadonlySet<string>,
 ): Promise<RecordedUsage> {
   const found: TailRecord[] = []
+  let counts = 0
   const gaps: LogGap[] = []
   let offset = fromOffset
   const lastOffset = Math.min(rangeEnd, fromOffset + recordsPerBatchMax)
-  while (offset < lastOffset && found.length < foundPerBatchMax) {
+  while (offset < lastOffset && counts < countsPerBatchMax) {
     const records = await parts.eventLog.read(topic, partition, offset, readLimits)
     if (records.length === 0) {
       const oldest = await parts.eventLog.oldest(topic, partition)
@@ -56,7 +60,7 @@ export async function readRecordedUsage(
       offset = gap.toOffset
     }
     for (const record of records) {
-      if (offset >= lastOffset || found.length >= foundPerBatchMax) break
+      if (offset >= lastOffset || counts >= countsPerBatchMax) break
       if (record.offset > offset) {
         const gap = { fromOffset: offset, toOffset: Math.min(record.offset, rangeEnd) }
         gaps.push(gap)
@@ -67,6 +71,7 @@ export async function readRecordedUsage(
       const event = tryDecodeEvent(record)
       if (event?.outcome === 'success' && providerIds.has(event.providerId)) {
         found.push({ offset: record.offset, event })
+        counts += 1 + event.counts.length
       }
     }
     // Yield to other work, so that requests do not wait for a long range.

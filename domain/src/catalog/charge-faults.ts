@@ -1,5 +1,6 @@
 import type { Charge } from '@tollgate/schemas/http/charges'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
 import { fieldFault } from '../plans/field-fault.ts'
@@ -73,7 +74,7 @@ function replacedFields({ terms }: ChargedPlan): ValidationIssue[] {
 
 /** Only a plan with charges is checked meter by meter. */
 function limitsWithoutCharges({ terms }: ChargedPlan): ValidationIssue[] {
-  if (terms.usageLimits === undefined) return []
+  if ((terms.usageLimits ?? []).length === 0) return []
   const message = 'Only plans with `charges` have `usageLimits`. List the meters as charges, too.'
   return [fieldFault(['usageLimits'], message)]
 }
@@ -136,6 +137,11 @@ function meterFaults(
   { meter }: Pick<Charge, 'meter'>,
   known: ChargeableMeter | undefined,
 ): ValidationIssue[] {
+  if (meter.startsWith(toolMeterPrefix)) {
+    const message =
+      'Calls of tools are counted by `requests`. Charge a meter that reads `requests` where `/metadata/toolName` is the tool.'
+    return [fieldFault(['meter'], message)]
+  }
   if (known === undefined) return [fieldFault(['meter'], `There is no meter ${meter}.`)]
   if (known.status !== 'active') return [fieldFault(['meter'], `The meter ${meter} is archived.`)]
   if (known.aggregation === 'sum' || known.aggregation === 'count') return []

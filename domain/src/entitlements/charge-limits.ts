@@ -4,7 +4,7 @@ import type {
   Entitlement,
   PublishedOffer,
 } from '@tollgate/schemas/hot-state/documents'
-import type { LimitBody, LimitsResponse } from '@tollgate/schemas/http/limits'
+import type { LimitBody, LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { wholeCredits } from '../money/whole-credits.ts'
@@ -24,6 +24,18 @@ export type ChargedEntitlement = Entitlement & { readonly charges: readonly Enti
 
 export function hasCharges(entitlement: Entitlement): entitlement is ChargedEntitlement {
   return entitlement.charges !== undefined
+}
+
+/**
+ * Returns the meter that a request names, if a limit of the plan has it. A name without a limit may be a misspelling or that of an
+ * earlier plan, so it is treated like none: every limit decides.
+ */
+export function limitedMeter(
+  { charges, limits = [] }: ChargedEntitlement,
+  { meterName, usageType }: Pick<LimitsRequest, 'meterName' | 'usageType'>,
+): string | undefined {
+  const asked = meterName || usageType
+  return [...charges, ...limits].find((each) => each.meterName === asked)?.meterName
 }
 
 /** What a check must read of one meter. */

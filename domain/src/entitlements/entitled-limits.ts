@@ -13,7 +13,9 @@ import type { UsageSpan } from './usage-query.ts'
 
 /** Returns the limits of a plan in addition to the caps of its charges. Undefined if it has none. */
 export function entitledLimits(plan: PlanSnapshot): EntitledLimit[] | undefined {
-  return plan.terms.usageLimits?.map((limit) => ({
+  const { usageLimits = [] } = plan.terms
+  if (usageLimits.length === 0) return undefined
+  return usageLimits.map((limit) => ({
     key: usageLimitKey(limit),
     meterName: limit.meter,
     cap: String(microsFromNumber(limit.cap)!),

@@ -148,6 +148,7 @@ function withoutConfiguredFields(plan: Plan): PlanDraft {
     limit: _limit,
     features: _features,
     pricingOptions: _options,
+    usageLimits: _limits,
     ...terms
   }: PlanTerms = plan.terms
   return { ...unchangedPlan(plan).draft, isDefault: false, terms }

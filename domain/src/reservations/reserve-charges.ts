@@ -20,12 +20,15 @@ import { highestRatePicos } from '../entitlements/charge-debits.ts'
 import {
   answerChargeCheck,
   capOfCharge,
+  isDenied,
+  limitStates,
   unitsLeft,
   type ChargedEntitlement,
   type LimitState,
 } from '../entitlements/charge-limits.ts'
 import { isBehind } from '../entitlements/counted-usage-reader.ts'
 import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
+import { readChargeCheck } from '../entitlements/read-charge-check.ts'
 import { isBucketed } from '../entitlements/entitled-limits.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
 import { spendableMicros } from '../wallet/read-wallet.ts'
@@ -37,11 +40,13 @@ import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 export type ChargesQuery = {
   readonly environment: Environment
   readonly providerId: string
+  readonly customerRef: string
   readonly productRef: string
   readonly idempotencyKey: string | undefined
   readonly held: UnitsToHold
   readonly ttlMs: number
   readonly nowMs: number
+  readonly waitMs: number
   readonly reservationsMax: number
   readonly creditsHeldMax: number
 }
@@ -65,6 +70,9 @@ export type SeriesReading = {
   readonly view: EntrySeriesView
 }
 
+/** Heads of the log by reference, as they were at the first reading: usage up to there was acknowledged before the call. */
+export type FirstHeads = Map<string, number>
+
 /**
  * Reserves units of meters, or returns the readings that come too early to decide ('late'). The rules of `reserveUsage` apply:
  * counts of other partitions are read first, and one atomic step checks every cap and the wallet. It reserves all units or none.
@@ -73,10 +81,15 @@ export async function reserveCharges(
   parts: UsageParts,
   query: ChargesQuery,
   charged: ChargedPurchase,
+  heads: FirstHeads,
 ): Promise<ReservedCharges | { kind: 'full' } | { kind: 'late'; readings: SeriesReading[] }> {
   const { entitlement } = charged
+  if (!query.held.isNamed || !isLimited(entitlement, query.held)) {
+    const refused = await refusedByAnyLimit(parts, query, charged)
+    if (refused !== undefined) return refused
+  }
   const readings = await Promise.all(
-    entitlement.customerRefs.map((reference) => readSeries(parts, query, reference)),
+    entitlement.customerRefs.map((reference) => readSeries(parts, query, reference, heads)),
   )
   const own = readings[entitlement.customerRefs.indexOf(entitlement.customerRef)]!
   const elsewhere = readings.filter(({ at }) => at.partition !== own.at.partition)
@@ -95,19 +108,44 @@ export async function reserveCharges(
   })
 }
 
+function isLimited({ charges, limits = [] }: ChargedEntitlement, { units }: UnitsToHold): boolean {
+  return [...charges, ...limits].some(({ meterName }) => units.has(meterName))
+}
+
+/**
+ * Returns the refusal if any limit of the plan blocks. A caller that names no limited meter does not say what the call will use, so
+ * it must not pass where a plain check would refuse.
+ */
+async function refusedByAnyLimit(
+  parts: UsageParts,
+  { environment, providerId, customerRef, productRef, nowMs, waitMs }: ChargesQuery,
+  charged: ChargedPurchase,
+): Promise<ReservedCharges | undefined> {
+  const query = { environment, providerId, customerRef, productRef, waitMs, tailRecordsMax: 0 }
+  const now = { ...charged, nowSecond: Math.floor(nowMs / 1000) }
+  const check = await readChargeCheck(parts, query, now, undefined)
+  const states = limitStates(check)
+  if (!isDenied(states)) return undefined
+  const answer = (offer: PublishedOffer | undefined): LimitsResponse =>
+    answerChargeCheck({ ...check, states, isDetailed: false, offer })
+  return { kind: 'charged', isHeld: false, answer }
+}
+
 async function readSeries(
   { log, hotState }: UsageParts,
   { environment, providerId, productRef, held }: ChargesQuery,
   customerRef: string,
+  heads: FirstHeads,
 ): Promise<SeriesReading> {
   const topic = usageTopic(environment)
   const subject = subjectKey(providerId, customerRef)
   const partition = partitionOf(subject, log.partitionCount(topic))
   const at = { space: environment, partition, subject, scope: productRef }
   // The head is read first. Records that are acknowledged after this line need not be included.
-  const head = log.head(topic, partition)
+  const head = heads.get(customerRef) ?? log.head(topic, partition)
   const view = hotState.readEntrySeries(at, [...held.units.keys()])
   const [headThen, viewThen] = await Promise.all([head, view])
+  heads.set(customerRef, headThen)
   return { at, head: headThen, view: viewThen }
 }
 

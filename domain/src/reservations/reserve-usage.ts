@@ -21,7 +21,7 @@ import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
-import { reserveCharges, type ReservedCharges } from './reserve-charges.ts'
+import { reserveCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
 import type {
   Reading,
   ReferenceQuery,
@@ -90,6 +90,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
   // Real time is used instead of the injected clock, so that a test that stops that clock cannot stop the end of this loop.
   const deadline = performance.now() + query.waitMs
   const references = new References(parts, query)
+  const heads: FirstHeads = new Map()
   for (;;) {
     const requested = await references.read(query.customerRef)
     const ownRef = publishedEntitlementOf(parts, requested)?.customerRef ?? requested.customerRef
@@ -98,7 +99,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
     if (hasCharges(entitlement)) {
-      const reserved = await reserveCharges(parts, query, { entitlement, period })
+      const reserved = await reserveCharges(parts, query, { entitlement, period }, heads)
       if (reserved.kind !== 'late') return reserved
       await waitForLateReadings(parts, reserved.readings, query.waitMs, deadline)
       continue

@@ -14,6 +14,8 @@ export type UnitsToHold = {
   readonly units: ReadonlyMap<string, bigint>
   /** The caller gave the units by meter. */
   readonly isEstimate: boolean
+  /** The caller named the meter. Otherwise the units are of `requests`. */
+  readonly isNamed: boolean
 }
 
 type Reserve = NonNullable<LimitsRequest['reserve']>
@@ -27,7 +29,8 @@ export function unitsToHold(
   const micros = Object.entries(given).map(
     ([name, count]) => [name, BigInt(microsFromNumber(count)!)] as const,
   )
-  return { units: new Map(micros), isEstimate: estimate !== undefined }
+  const isEstimate = estimate !== undefined
+  return { units: new Map(micros), isEstimate, isNamed: isEstimate || Boolean(meterName) }
 }
 
 export type ReservationName = {

@@ -46,7 +46,8 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     ...withoutCounts,
   }
   const { matcher } = receipt
-  if (matcher === undefined || !matcher.reads(requestsMeterName)) return event
+  // A call of 0 units repeats one that was counted: the MCP proxy records free repeats so.
+  if (matcher === undefined || input.units === 0 || !matcher.reads(requestsMeterName)) return event
   return withMatches(event, requestsMeterName, propertiesObject(input), [], matcher)
 }
 

@@ -12,6 +12,7 @@ import {
   isDenied,
   type LimitCheck,
 } from '@tollgate/domain/entitlements/limit-answer'
+import type { ChargedPeriod } from '@tollgate/domain/entitlements/read-charge-check'
 import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import { TailBusyError, UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
@@ -25,7 +26,7 @@ import type { KeyHolder } from '../domain/key-holder.ts'
 import type { LimitDecision } from '../domain/limit-decision.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
-import { checkCharges, type ChargedPeriod } from './check-charges.ts'
+import { checkCharges } from './check-charges.ts'
 import { readOffer } from './read-offer.ts'
 
 export type LimitCheckerParts = TailParts & {

@@ -87,13 +87,13 @@ export class Reserver {
 
   #reserve(holder: KeyHolder, request: ReserveRequest): Promise<ReservedUsage> {
     const { nowMs, waitMs, reservationsMax, creditsHeldMax } = this.#parts
-    const { customerRef, productRef, meterName, idempotencyKey, reserve } = request
+    const { customerRef, productRef, meterName, usageType, idempotencyKey, reserve } = request
     return reserveUsage(this.#parts, {
       environment: holder.environment,
       providerId: holder.providerId,
       customerRef,
       productRef,
-      held: unitsToHold(reserve, meterName),
+      held: unitsToHold(reserve, meterName || usageType),
       ttlMs: reserve.ttlSeconds * 1000,
       idempotencyKey,
       nowMs: nowMs(),

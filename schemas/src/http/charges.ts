@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chargesMax, dimensionCharsMax, listItemsMax } from '../limits.ts'
+import { chargesCharsMax, chargesMax, dimensionCharsMax, listItemsMax } from '../limits.ts'
 import { positiveQuantity, requiredReference, shortText, unitCount } from './fields.ts'
 
 /*
@@ -70,4 +70,10 @@ export const chargeSchema = z.object({
 
 export type Charge = z.infer<typeof chargeSchema>
 
-export const chargesSchema = z.array(chargeSchema).min(1).max(chargesMax)
+export const chargesSchema = z
+  .array(chargeSchema)
+  .min(1)
+  .max(chargesMax)
+  .refine((charges) => JSON.stringify(charges).length <= chargesCharsMax, {
+    error: `All charges together have at most ${chargesCharsMax} characters as JSON`,
+  })

@@ -27,4 +27,5 @@ export const usageLimitSchema = z
 
 export type UsageLimit = z.infer<typeof usageLimitSchema>
 
-export const usageLimitsSchema = z.array(usageLimitSchema).min(1).max(usageLimitsMax)
+/** An update with an empty list removes the limits. */
+export const usageLimitsSchema = z.array(usageLimitSchema).max(usageLimitsMax)

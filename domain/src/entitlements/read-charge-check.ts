@@ -1,0 +1,56 @@
+import type { Environment } from '@tollgate/schemas/environment'
+import { spendableMicros, readWallet } from '../wallet/read-wallet.ts'
+import { metersToRead, type ChargeCheck, type ChargedEntitlement } from './charge-limits.ts'
+import { readCountedUsage } from './counted-usage-reader.ts'
+import { windowOfPeriod, type EntitledPeriod } from './counting-windows.ts'
+import type { Caller } from './shared-tail.ts'
+import type { UsageParts } from './usage-query.ts'
+
+export type ChargeCheckQuery = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly customerRef: string
+  readonly productRef: string
+  readonly waitMs: number
+  readonly tailRecordsMax: number
+  readonly caller?: Caller | undefined
+}
+
+export type ChargedPeriod = {
+  readonly entitlement: ChargedEntitlement
+  readonly period: EntitledPeriod
+  readonly nowSecond: number
+}
+
+/**
+ * Reads what decides about a call. The counters of the meters and the wallet are read together, so that a hot state behind a
+ * network answers in one round trip. `meterName` is undefined for a call that may use any meter.
+ */
+export async function readChargeCheck(
+  parts: UsageParts,
+  query: ChargeCheckQuery,
+  charged: ChargedPeriod,
+  meterName: string | undefined,
+): Promise<ChargeCheck> {
+  const { entitlement, period, nowSecond } = charged
+  const window = windowOfPeriod(entitlement, period.startSecond)
+  const used = metersToRead(entitlement, meterName, nowSecond).map(async (meter) => {
+    const usage = await readCountedUsage(parts, { ...query, ...meter })
+    const periodMicros = usage.amounts.get(window) ?? 0n
+    return [meter.meterName, { periodMicros, spans: usage.spans }] as const
+  })
+  const [usedByMeter, creditMicros] = await Promise.all([
+    Promise.all(used),
+    readCredits(parts, query, entitlement),
+  ])
+  return { ...charged, meterName, usedByMeter: new Map(usedByMeter), creditMicros }
+}
+
+async function readCredits(
+  parts: UsageParts,
+  { environment, providerId, waitMs }: ChargeCheckQuery,
+  { customerRef, credit }: ChargedEntitlement,
+): Promise<bigint> {
+  if (credit === null) return 0n
+  return spendableMicros(await readWallet(parts, { environment, providerId, customerRef }, waitMs))
+}
