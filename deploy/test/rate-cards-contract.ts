@@ -300,7 +300,7 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       await count(named, 'tokens', 500)
       expect(await check(named, { reserve: { units: 1, ttlSeconds: 60 } })).toMatchObject({
         withinLimits: false,
-        blockedBy: { limit: 'tokens-3600s' },
+        blockedBy: { meterName: 'tokens' },
       })
       await send('POST', '/v1/sdk/limits/release', { reservationId })
       expect(await hold({ tokens: 1 })).toMatchObject({ withinLimits: false })
