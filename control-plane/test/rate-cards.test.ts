@@ -14,7 +14,9 @@ beforeAll(async () => {
   stack = await startTestStack()
   tenant = await stack.createTenant()
   await call('POST', '/v1/ui/meters', { name: 'tokens', aggregation: 'sum' })
-  await call('POST', '/v1/ui/meters', { name: 'images', aggregation: 'sum' })
+  await call('POST', '/v1/ui/meters', {
+    ...{ name: 'images', event: { type: 'image' }, value: '/count', dimensions: ['model'] },
+  })
   const product = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'Studio' })
   plans = `/v1/sdk/products/${product.body.reference}/plans`
 })

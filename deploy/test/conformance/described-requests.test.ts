@@ -31,6 +31,12 @@ const { sandbox, keys } = await stack.createProvider()
 const key = keys.sandbox
 // The other objects of the examples need not exist, but an unknown meter would be an error in the body.
 expect((await sandbox.send('POST', '/v1/ui/meters', { name: storageMeter.name })).status).toBe(201)
+for (const meter of [
+  { name: 'tokens' },
+  { name: 'images', event: { type: 'image' }, dimensions: ['model'] },
+]) {
+  await sandbox.send('POST', '/v1/ui/meters', meter)
+}
 const description = (await sandbox.send('GET', '/v1/openapi.json')).body as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly responses: Readonly<Record<string, Body>> }

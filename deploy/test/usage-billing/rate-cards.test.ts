@@ -52,7 +52,7 @@ const tokensCost = (used: string) =>
 
 /** Buys the plan and refuses a plan that the catalog would not accept. */
 async function buy(input: Partial<PlanCreateInput>) {
-  await usageShop.addMeters(['tokens', 'images'])
+  await usageShop.addMeters({ tokens: [], images: ['model', 'size', 'region'] })
   const plan = await usageShop.runner.addPlan(usageShop.shop, input)
   expect(plan.terms.charges).toEqual(input.charges)
   return usageShop.runner.buy(usageShop.shop, plan)

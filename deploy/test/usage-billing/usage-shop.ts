@@ -111,10 +111,10 @@ export class UsageShop {
     await this.stack.record(this.shop, [{ customerRef, micros, at: new Date(at), meterName }])
   }
 
-  /** Creates meters that sum up the units of the calls that name them. */
-  addMeters(names: readonly string[]): Promise<void> {
+  /** Creates meters with these dimensions by name. Those with dimensions read events; the tests record what they count. */
+  addMeters(meters: Readonly<Record<string, readonly string[]>>): Promise<void> {
     return this.runner.within(this.shop, async (work) => {
-      for (const name of names) {
+      for (const [name, dimensions] of Object.entries(meters)) {
         const aggregation = 'sum' as const
         await createMeter(work, {
           name,
@@ -122,7 +122,10 @@ export class UsageShop {
           description: null,
           aggregation,
           unit: name,
-          reading: null,
+          reading:
+            dimensions.length === 0
+              ? null
+              : { aggregation, type: name, where: {}, value: [], dimensions },
         })
       }
     })

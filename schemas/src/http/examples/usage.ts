@@ -29,7 +29,6 @@ const modelCall = {
   source: '/acme/chat',
   type: 'llm.call',
   subject: refs.externalRef,
-  time: '2026-03-14T08:15:30.125Z',
   productref: refs.product,
   data: { model: 'large', tier: 'standard', usage: { input_tokens: 812, output_tokens: 240 } },
 }
