@@ -19,6 +19,7 @@ import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
+import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import type { CustomerOwnersInput } from '@tollgate/schemas/http/customer-owners'
 import { decodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
@@ -144,7 +145,11 @@ async function openParts(): Promise<void> {
   const topics = environments.map(usageTopic)
   log = (await openEventLogForWriting(config, { topics, values: meterEventValues, logger })).log
   hotState = await openHotState(config, 'projection', logger)
+  const requests = { reference: 'mtr_requests', status: 'active' } as const
+  const meters = JSON.stringify({ meters: { requests } } satisfies PublishedMeters)
   for (const customer of customers) {
+    // Without its meters, ingest would not know what a provider's events count, and would wait.
+    await hotState.putDocument(metersDocumentKey(customer.environment, customer.providerId), meters)
     // The window covers all times.
     const windows = [{ id: 'all', fromSecond: 0, toSecond: 4_102_444_800 }]
     await hotState.putEntry(addressOf(customer), { version: 1, document: '{}', windows })
