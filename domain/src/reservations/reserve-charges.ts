@@ -28,7 +28,7 @@ import {
 } from '../entitlements/charge-limits.ts'
 import { isBehind } from '../entitlements/counted-usage-reader.ts'
 import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
-import { readChargeCheck } from '../entitlements/read-charge-check.ts'
+import { readChargeCheck } from './read-charge-check.ts'
 import { isBucketed } from '../entitlements/entitled-limits.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
 import { spendableMicros } from '../wallet/read-wallet.ts'

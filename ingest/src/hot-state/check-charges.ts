@@ -7,7 +7,7 @@ import {
 import {
   readChargeCheck,
   type ChargedPeriod,
-} from '@tollgate/domain/entitlements/read-charge-check'
+} from '@tollgate/domain/reservations/read-charge-check'
 import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { UsageParts } from '@tollgate/domain/entitlements/usage-query'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'

@@ -12,7 +12,7 @@ import {
   isDenied,
   type LimitCheck,
 } from '@tollgate/domain/entitlements/limit-answer'
-import type { ChargedPeriod } from '@tollgate/domain/entitlements/read-charge-check'
+import type { ChargedPeriod } from '@tollgate/domain/reservations/read-charge-check'
 import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import { TailBusyError, UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'

@@ -1,10 +1,14 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import { spendableMicros, readWallet } from '../wallet/read-wallet.ts'
-import { metersToRead, type ChargeCheck, type ChargedEntitlement } from './charge-limits.ts'
-import { readCountedUsage } from './counted-usage-reader.ts'
-import { windowOfPeriod, type EntitledPeriod } from './counting-windows.ts'
-import type { Caller } from './shared-tail.ts'
-import type { UsageParts } from './usage-query.ts'
+import {
+  metersToRead,
+  type ChargeCheck,
+  type ChargedEntitlement,
+} from '../entitlements/charge-limits.ts'
+import { readCountedUsage } from '../entitlements/counted-usage-reader.ts'
+import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
+import type { Caller } from '../entitlements/shared-tail.ts'
+import type { UsageParts } from '../entitlements/usage-query.ts'
 
 export type ChargeCheckQuery = {
   readonly environment: Environment
