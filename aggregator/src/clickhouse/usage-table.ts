@@ -33,6 +33,11 @@ export function storedName({ name }: UsageTable, { database, cluster }: Migrated
   return `${database}.${name}${cluster === undefined ? '' : '_local'}`
 }
 
+/** Returns the tables that a change of columns must alter: on a cluster, the table of each server and the distributed one. */
+export function tablesToAlter(table: UsageTable, place: MigratedPlace): string[] {
+  return [...new Set([storedName(table, place), `${place.database}.${table.name}`])]
+}
+
 /**
  * Returns the statements that create a table. On a cluster they create a replicated table on every server and a distributed table
  * over them. The distributed table has the name that the sink and all readers use.

@@ -1,6 +1,6 @@
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
-import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts'
+import { createUsageTable, storedName, tablesToAlter, type UsageTable } from '../usage-table.ts'
 import { usageRecordsTable } from './0001-usage-records.ts'
 
 /**
@@ -28,7 +28,7 @@ export const creditDebitsTable: UsageTable = {
 export const creditDebits: ClickHouseMigration = {
   name: '0004-credit-debits',
   statements: (place) => [
-    ...tablesOf(place).map(
+    ...tablesToAlter(usageRecordsTable, place).map(
       (table) =>
         `ALTER TABLE ${table}${onCluster(place)}
     ADD COLUMN IF NOT EXISTS debit Decimal(38, 6) AFTER properties`,
@@ -40,10 +40,4 @@ export const creditDebits: ClickHouseMigration = {
     FROM ${storedName(usageRecordsTable, place)}
     WHERE debit > 0`,
   ],
-}
-
-/** Returns the table's name. On a cluster, returns the table of each server and the distributed table. */
-function tablesOf(place: Parameters<ClickHouseMigration['statements']>[0]): string[] {
-  const front = `${place.database}.${usageRecordsTable.name}`
-  return [...new Set([storedName(usageRecordsTable, place), front])]
 }

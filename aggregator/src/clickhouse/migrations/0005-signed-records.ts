@@ -1,6 +1,6 @@
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
-import { storedName } from '../usage-table.ts'
+import { tablesToAlter } from '../usage-table.ts'
 import { usageByHourTable } from './0002-usage-by-hour.ts'
 
 /**
@@ -9,11 +9,8 @@ import { usageByHourTable } from './0002-usage-by-hour.ts'
  */
 export const signedRecords: ClickHouseMigration = {
   name: '0005-signed-records',
-  statements: (place) => {
-    const front = `${place.database}.${usageByHourTable.name}`
-    const tables = new Set([storedName(usageByHourTable, place), front])
-    return [...tables].map(
+  statements: (place) =>
+    tablesToAlter(usageByHourTable, place).map(
       (table) => `ALTER TABLE ${table}${onCluster(place)} MODIFY COLUMN records Int64`,
-    )
-  },
+    ),
 }

@@ -1,6 +1,6 @@
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
-import { storedName } from '../usage-table.ts'
+import { tablesToAlter } from '../usage-table.ts'
 import { usageRecordsTable } from './0001-usage-records.ts'
 
 /**
@@ -9,15 +9,12 @@ import { usageRecordsTable } from './0001-usage-records.ts'
  */
 export const eventCounts: ClickHouseMigration = {
   name: '0007-event-counts',
-  statements: (place) => {
-    const front = `${place.database}.${usageRecordsTable.name}`
-    const tables = new Set([storedName(usageRecordsTable, place), front])
-    return [...tables].map(
+  statements: (place) =>
+    tablesToAlter(usageRecordsTable, place).map(
       (table) =>
         `ALTER TABLE ${table}${onCluster(place)}
     ADD COLUMN IF NOT EXISTS event_type LowCardinality(String) AFTER debit,
     ADD COLUMN IF NOT EXISTS dimensions Map(LowCardinality(String), String) AFTER event_type,
     ADD COLUMN IF NOT EXISTS value_text String AFTER dimensions`,
-    )
-  },
+    ),
 }
