@@ -4,7 +4,7 @@ import { fieldFault } from '../plans/field-fault.ts'
 
 /**
  * Returns the faults of the filter and of the matrix rows of a charge. `dimensions` are the properties that the meter stores, or
- * undefined if they are unknown. A record without a dimension cannot be selected, so values are not empty.
+ * undefined if there is no such meter. A record without a dimension cannot be selected, so values are not empty.
  */
 export function dimensionFaults(
   { where, rows = [] }: Charge,

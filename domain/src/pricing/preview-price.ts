@@ -1,5 +1,6 @@
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { matchingRow, passesFilter } from '../plans/match-dimensions.ts'
 import { isPrePaid, type PlanCore } from '../plans/plan.ts'
 import { billedCharges, chargesWithPrices, type BilledCharge } from './billed-charges.ts'
 import { isChargeTerms } from './charge-terms.ts'
@@ -80,9 +81,7 @@ function unitsOf(charge: BilledCharge, usage: readonly PreviewedUsage[]): UnitsO
   if (terms.rate.kind !== 'matrix') return { usedMicros }
   const { rows } = terms.rate
   const rowOf = ({ dimensions = {} }: PreviewedUsage): number => {
-    const found = rows.findIndex(({ when }) =>
-      Object.entries(when).every(([property, value]) => dimensions[property] === value),
-    )
+    const found = matchingRow(rows, dimensions)
     return found === -1 ? rows.length : found
   }
   const rowMicros = [...rows, null].map((_, row) =>
@@ -93,10 +92,7 @@ function unitsOf(charge: BilledCharge, usage: readonly PreviewedUsage[]): UnitsO
 
 function isCounted({ meterName, where = {} }: BilledCharge, usage: PreviewedUsage): boolean {
   const { meter, dimensions = {} } = usage
-  return (
-    meter === meterName &&
-    Object.entries(where).every(([property, values]) => values.includes(dimensions[property] ?? ''))
-  )
+  return meter === meterName && passesFilter(where, dimensions)
 }
 
 function sumOf(usage: readonly PreviewedUsage[]): bigint {
