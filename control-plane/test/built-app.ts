@@ -111,6 +111,7 @@ export function buildTestApp(
       cardEntries: { sandbox: { kind: 'none' }, live: { kind: 'none' } },
       limits: {
         countersWaitMs: 1,
+        tailRecordsMax: 1,
         usageStoreWaitMs: 1,
         reservationSecondsMax: 1,
         creditsHeldMax: 1,

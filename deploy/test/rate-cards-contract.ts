@@ -31,6 +31,16 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       await client.createPlan(reference, { name: 'Plan', default: true, ...plan })
       return reference
     }
+    /** Creates a customer with the only plan of a product that a wallet pays for. */
+    const createPayer = async (charges: readonly object[], credits: number, more: object = {}) => {
+      const productRef = await createProduct({ type: 'usage-based', charges, ...more })
+      const customerRef = await createCustomer(client)
+      const named = { customerRef, productRef }
+      const [plan] = await client.listPlans(productRef)
+      await send('POST', '/v1/sdk/activate', { ...named, planRef: plan!.reference })
+      await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits })
+      return named
+    }
     const count = (named: object, meterName: string, value: number) =>
       send('POST', '/v1/sdk/meter-events', { ...named, meterName, value })
     const check = (named: object, more: object = {}) =>
@@ -132,18 +142,13 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
     })
 
     test('answers as the control plane does', async () => {
-      const productRef = await createProduct({
-        type: 'usage-based',
-        charges: [
+      const named = await createPayer(
+        [
           { meter: 'tokens', creditsPerUnit: '0.25', cap: 100 },
           { meter: 'images', creditsPerUnit: '2' },
         ],
-      })
-      const customerRef = await createCustomer(client)
-      const named = { customerRef, productRef }
-      const plans = await client.listPlans(productRef)
-      await send('POST', '/v1/sdk/activate', { ...named, planRef: plans[0]!.reference })
-      await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 50 })
+        50,
+      )
       for (const step of [
         () => Promise.resolve(),
         () => count(named, 'tokens', 99),
@@ -169,18 +174,13 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
     test(
       'debits a call once over all charges, with fractions of a credit',
       async () => {
-        const productRef = await createProduct({
-          type: 'usage-based',
-          charges: [
+        const named = await createPayer(
+          [
             { meter: 'requests', creditsPerUnit: '0.5' },
             { meter: 'tokens', creditsPerUnit: '0.0003' },
           ],
-        })
-        const customerRef = await createCustomer(client)
-        const named = { customerRef, productRef }
-        const [plan] = await client.listPlans(productRef)
-        await send('POST', '/v1/sdk/activate', { ...named, planRef: plan!.reference })
-        await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 2 })
+          2,
+        )
 
         const idempotencyKey = randomUUID()
         const { creditDebit } = await client.recordUsage({ ...named, units: 3, idempotencyKey })
@@ -212,7 +212,7 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
           withinLimits: false,
           blockedBy: { reason: 'credits' },
         })
-        await expect.poll(() => ledgerOf(customerRef), { timeout: 60_000 }).toBe('0')
+        await expect.poll(() => ledgerOf(named.customerRef), { timeout: 60_000 }).toBe('0')
       },
       testTimeoutMs,
     )
@@ -220,18 +220,13 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
     test(
       'never debits more than the wallet has, with many callers at once',
       async () => {
-        const productRef = await createProduct({
-          type: 'usage-based',
-          charges: [
+        const named = await createPayer(
+          [
             { meter: 'requests', creditsPerUnit: '0.0000075' },
             { meter: 'tokens', creditsPerUnit: '0.1' },
           ],
-        })
-        const customerRef = await createCustomer(client)
-        const named = { customerRef, productRef }
-        const [plan] = await client.listPlans(productRef)
-        await send('POST', '/v1/sdk/activate', { ...named, planRef: plan!.reference })
-        await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 5 })
+          5,
+        )
         const calls = Array.from({ length: 300 }, (_, index) =>
           index % 3 === 0
             ? client.recordUsage({ ...named, units: 10_000 }).then(({ creditDebit }) => creditDebit)
@@ -240,25 +235,23 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
         const debits = (await Promise.all(calls)) as ({ credits?: string } | undefined)[]
         for (const debit of debits) expect(Number(debit?.credits ?? 0)).toBeLessThanOrEqual(0.075)
         expect(await check(named)).toMatchObject({ withinLimits: false, remaining: 0 })
-        await expect.poll(() => ledgerOf(customerRef), { timeout: 60_000 }).toBe('0')
+        await expect.poll(() => ledgerOf(named.customerRef), { timeout: 60_000 }).toBe('0')
       },
       testTimeoutMs,
     )
 
     test('holds units of several meters under every cap at once', async () => {
-      const productRef = await createProduct({
-        type: 'usage-based',
-        charges: [
+      const limits = {
+        usageLimits: [{ meter: 'tokens', cap: 600, per: 'rolling', rollingSeconds: 3600 }],
+      }
+      const named = await createPayer(
+        [
           { meter: 'tokens', creditsPerUnit: '0.01', cap: 1000 },
           { meter: 'images', creditsPerUnit: '1' },
         ],
-        usageLimits: [{ meter: 'tokens', cap: 600, per: 'rolling', rollingSeconds: 3600 }],
-      })
-      const customerRef = await createCustomer(client)
-      const named = { customerRef, productRef }
-      const [plan] = await client.listPlans(productRef)
-      await send('POST', '/v1/sdk/activate', { ...named, planRef: plan!.reference })
-      await send('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 10 })
+        10,
+        limits,
+      )
       type Held = { readonly reservation?: { readonly id: string } } & Record<string, unknown>
       const hold = (estimate: object) =>
         check(named, { reserve: { estimate, ttlSeconds: 60 } }) as Promise<Held>
@@ -271,10 +264,12 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
         creditBalance: 4,
         remaining: 200,
       })
-      expect(await hold({ tokens: 201 })).toMatchObject({
+      const refused = await hold({ tokens: 201 })
+      expect(refused).toMatchObject({
         withinLimits: false,
         blockedBy: { reason: 'cap', limit: 'tokens-3600s', meterName: 'tokens' },
       })
+      expect(Date.parse(refused['resetsAt'] as string)).toBeGreaterThan(Date.now() + 60_000)
       expect(await hold({ images: 5 })).toMatchObject({
         withinLimits: false,
         blockedBy: { reason: 'credits', limit: 'images', meterName: 'images' },

@@ -110,6 +110,7 @@ async function reserve(units: number, ttlMs: number, using = hotState) {
       idempotencyKey: undefined,
       nowMs,
       waitMs: 30_000,
+      tailRecordsMax: 1_000,
       reservationsMax: 1_000,
       creditsHeldMax: 1_000,
     },

@@ -70,6 +70,7 @@ export async function openDataPlane(
     nowMs,
     inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),
     waitMs: config.limitsWaitMs,
+    tailRecordsMax: config.tailRecordsMax,
   }
   const recentKeys = new RecentKeys(config.recentKeysMax)
   await loadRecentKeys({ log, hotState, recentKeys, counts, logger }, config.recentKeysMax)
@@ -97,7 +98,7 @@ export async function openDataPlane(
     }),
     place: createEventPlacer(log),
     paidPause: new PauseAfterFailure(),
-    limits: new LimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
+    limits: new LimitChecker({ ...checking, counts }),
     reserver: new Reserver({
       ...checking,
       reservationsMax: config.reservationsMax,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { walletAddress, walletEntry } from '@tollgate/domain/wallet/hot-wallet'
 import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
@@ -101,6 +102,22 @@ describe('reservations', () => {
     const given = await reserve(9_000_000_000)
     expect(given.body).toMatchObject({ withinLimits: true, remaining: 999_999 })
     expect(reservationOf(given)?.units).toBe(9_000_000_000)
+  })
+
+  it('without a limited meter wait for the counters of all limits, and pass none', async () => {
+    const charges = [{ key: 'calls', meterName: 'requests', cap: '3000000' }]
+    await publish({ cap: null, charges })
+    await use('user-1', 2)
+    const waiting = reserve(1)
+    await sleep(50)
+    await project()
+    expect((await waiting).body).toMatchObject({ withinLimits: true, remaining: 0 })
+    await use('user-1', 1)
+    await project()
+    expect((await reserve(1, { meterName: 'unknown' })).body).toMatchObject({
+      withinLimits: false,
+      blockedBy: { reason: 'cap', limit: 'calls', meterName: 'requests' },
+    })
   })
 
   it("hold credits if a wallet pays, up to half of a wallet's holds", async () => {

@@ -69,6 +69,8 @@ export type AppParts = TailParts & {
 export type AppLimits = SessionLimits & {
   /** How long a list waits until the counters include all records acknowledged before it, in milliseconds. */
   readonly countersWaitMs: number
+  /** Maximum number of log records that are read for one response. */
+  readonly tailRecordsMax: number
   /** How long a usage query waits until the store includes all records acknowledged before it, in milliseconds. */
   readonly usageStoreWaitMs: number
   /** How long a request waits for the outcome of a payment that the customer has confirmed, in milliseconds. */

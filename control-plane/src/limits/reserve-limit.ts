@@ -17,7 +17,11 @@ import type { CounterParts } from './read-counters.ts'
 export type ReservationParts = LimitCheckParts &
   CounterParts & {
     readonly tails: SharedTails
-    readonly limits: { readonly creditsHeldMax: number; readonly reservationsMax: number }
+    readonly limits: {
+      readonly creditsHeldMax: number
+      readonly reservationsMax: number
+      readonly tailRecordsMax: number
+    }
   }
 
 type ReserveRequest = LimitsRequest & { readonly reserve: NonNullable<LimitsRequest['reserve']> }
@@ -71,6 +75,7 @@ async function reserve(
         idempotencyKey,
         nowMs: now.getTime(),
         waitMs: limits.countersWaitMs,
+        tailRecordsMax: limits.tailRecordsMax,
         reservationsMax: limits.reservationsMax,
         creditsHeldMax: limits.creditsHeldMax,
       },

@@ -2,6 +2,7 @@ import type { DebitTerms, EntitledCharge } from '@tollgate/schemas/hot-state/doc
 import { countsOf, type CountingEvent, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { decimalOfMicros, decimalOfUnits, divideRounded, picosOfDecimal } from '../money/decimal.ts'
+import { matchingRow, passesFilter } from '../plans/match-dimensions.ts'
 import { remainingWithoutCap } from './limit-answer.ts'
 
 /** What one charge debits for one event. */
@@ -25,7 +26,8 @@ export function chargeDebits(
   const counts = countsOf(event)
   const debits: ChargeDebit[] = []
   for (const { key, meterName, debit } of charges) {
-    if (debit === undefined || !appliesTo(debit, event)) continue
+    if (debit === undefined) continue
+    if (debit.where !== undefined && !passesFilter(debit.where, event.dimensions)) continue
     for (const counted of counts) {
       if (counted.meterName !== meterName) continue
       const unitsMicros = BigInt(counted.value)
@@ -63,56 +65,48 @@ export function chargedFields(debitedMicros: bigint, debits: readonly ChargeDebi
   }
 }
 
-/**
- * Returns the highest rate of a charge in 10^-12 credits per unit. Before a call, nobody knows which of the rates it will have, so
- * a check of the wallet assumes this one.
- */
-export function highestRatePicos(debit: DebitTerms): bigint {
-  const { rows, otherwisePicos } = compiled(debit)
-  return rows.reduce((most, { picos }) => (picos > most ? picos : most), otherwisePicos)
+/** Returns the most that units can cost, in 10^-6 credits, rounded up. `units` is by meter, in 10^-6. */
+export function highestDebitMicros(
+  charges: readonly EntitledCharge[],
+  units: ReadonlyMap<string, bigint>,
+): bigint {
+  let attos = 0n
+  for (const { meterName, debit } of charges) {
+    if (debit !== undefined) attos += (units.get(meterName) ?? 0n) * highestRatePicos(debit)
+  }
+  return (attos + attosPerMicro - 1n) / attosPerMicro
 }
 
-function appliesTo({ where }: DebitTerms, { dimensions }: CostingEvent): boolean {
-  if (where === undefined) return true
-  return Object.entries(where).every(([name, values]) => {
-    const value = valueOf(dimensions, name)
-    return value !== undefined && values.includes(value)
-  })
+/**
+ * Returns the highest rate of a charge in 10^-12 credits per unit. The rate of a call is not known before the call, so a check of
+ * the wallet assumes this one.
+ */
+export function highestRatePicos(debit: DebitTerms): bigint {
+  const { rows, otherwisePicos } = ratesOf(debit)
+  return rows.reduce((most, picos) => (picos > most ? picos : most), otherwisePicos)
 }
 
 function rateOf(debit: DebitTerms, { dimensions }: CostingEvent): bigint {
-  const { rows, otherwisePicos } = compiled(debit)
-  const row = rows.find(({ when }) =>
-    when.every(([name, value]) => valueOf(dimensions, name) === value),
-  )
-  return row === undefined ? otherwisePicos : row.picos
+  const { rows, otherwisePicos } = ratesOf(debit)
+  return rows[matchingRow(debit.rows ?? [], dimensions)] ?? otherwisePicos
 }
 
-/** The names of dimensions are chosen by providers, so they may be those of inherited members. */
-function valueOf(dimensions: CostingEvent['dimensions'], name: string): string | undefined {
-  return Object.hasOwn(dimensions, name) ? dimensions[name] : undefined
-}
-
-type CompiledTerms = {
-  readonly rows: readonly {
-    readonly when: readonly (readonly [string, string])[]
-    readonly picos: bigint
-  }[]
+/** Rates in 10^-12 credits per unit. */
+type Rates = {
+  /** In the order of the rows. */
+  readonly rows: readonly bigint[]
   readonly otherwisePicos: bigint
 }
 
 /** Parsed rates by terms. Published documents are parsed once and shared, so most events find theirs here. */
-const known = new WeakMap<DebitTerms, CompiledTerms>()
+const known = new WeakMap<DebitTerms, Rates>()
 
-function compiled(debit: DebitTerms): CompiledTerms {
-  let terms = known.get(debit)
-  if (terms === undefined) {
-    const rows = (debit.rows ?? []).map(({ when, creditsPerUnit }) => ({
-      when: Object.entries(when),
-      picos: picosOfDecimal(creditsPerUnit),
-    }))
-    terms = { rows, otherwisePicos: picosOfDecimal(debit.creditsPerUnit) }
-    known.set(debit, terms)
+function ratesOf(debit: DebitTerms): Rates {
+  let rates = known.get(debit)
+  if (rates === undefined) {
+    const rows = (debit.rows ?? []).map((row) => picosOfDecimal(row.creditsPerUnit))
+    rates = { rows, otherwisePicos: picosOfDecimal(debit.creditsPerUnit) }
+    known.set(debit, rates)
   }
-  return terms
+  return rates
 }

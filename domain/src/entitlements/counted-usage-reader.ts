@@ -1,4 +1,5 @@
 import { sumSince } from '@tollgate/platform/hot-state/buckets'
+import type { SeriesView } from '@tollgate/platform/hot-state/hot-state'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -80,11 +81,23 @@ function sumSpans({ spans = [] }: UsageQuery, readings: readonly Reading[]) {
   if (spans.length === 0) return noSpans
   return new Map(
     spans.map(({ id, specId, fromBucket }) => {
-      const buckets = new Map<number, bigint>()
-      for (const { view } of readings) add(buckets, view.buckets?.get(specId) ?? noBuckets)
+      const buckets = sumBuckets(
+        readings.map(({ view }) => view),
+        specId,
+      )
       return [id, { usedMicros: sumSince(buckets, fromBucket), buckets }]
     }),
   )
+}
+
+/** Returns the usage by bucket of one spec, over all counters. */
+export function sumBuckets(
+  counters: readonly (SeriesView | undefined)[],
+  specId: string,
+): Map<number, bigint> {
+  const buckets = new Map<number, bigint>()
+  for (const each of counters) add(buckets, each?.buckets?.get(specId) ?? noBuckets)
+  return buckets
 }
 
 const noBuckets: ReadonlyMap<number, bigint> = new Map()

@@ -7,16 +7,12 @@ import type {
   ReserveRequest,
 } from '@tollgate/platform/hot-state/reservations'
 import type { Environment } from '@tollgate/schemas/environment'
-import type {
-  EntitledCharge,
-  LimitWindow,
-  PublishedOffer,
-} from '@tollgate/schemas/hot-state/documents'
+import type { LimitWindow, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { highestRatePicos } from '../entitlements/charge-debits.ts'
+import { highestDebitMicros } from '../entitlements/charge-debits.ts'
 import {
   answerChargeCheck,
   capOfCharge,
@@ -26,13 +22,13 @@ import {
   type ChargedEntitlement,
   type LimitState,
 } from '../entitlements/charge-limits.ts'
-import { isBehind } from '../entitlements/counted-usage-reader.ts'
+import { isBehind, sumBuckets } from '../entitlements/counted-usage-reader.ts'
 import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
-import { readChargeCheck } from './read-charge-check.ts'
-import { isBucketed } from '../entitlements/entitled-limits.ts'
+import { isBucketed, resetSecond } from '../entitlements/entitled-limits.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
 import { spendableMicros } from '../wallet/read-wallet.ts'
 import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
+import { readChargeCheck, type ChargedPeriod } from './read-charge-check.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 
 /* Reservations of plans with charges: units of one or several meters, under every cap that applies to them. */
@@ -47,6 +43,7 @@ export type ChargesQuery = {
   readonly ttlMs: number
   readonly nowMs: number
   readonly waitMs: number
+  readonly tailRecordsMax: number
   readonly reservationsMax: number
   readonly creditsHeldMax: number
 }
@@ -103,6 +100,7 @@ export async function reserveCharges(
   if (outcome.kind === 'behind') return { kind: 'late', readings }
   if (outcome.kind === 'full') return { kind: 'full' }
   return decidedBy(query, charged, caps, outcome, {
+    readings,
     reservationId: request.reservationId,
     grantedMicros: credits?.grantedMicros ?? 0n,
   })
@@ -118,11 +116,10 @@ function isLimited({ charges, limits = [] }: ChargedEntitlement, { units }: Unit
  */
 async function refusedByAnyLimit(
   parts: UsageParts,
-  { environment, providerId, customerRef, productRef, nowMs, waitMs }: ChargesQuery,
+  query: ChargesQuery,
   charged: ChargedPurchase,
 ): Promise<ReservedCharges | undefined> {
-  const query = { environment, providerId, customerRef, productRef, waitMs, tailRecordsMax: 0 }
-  const now = { ...charged, nowSecond: Math.floor(nowMs / 1000) }
+  const now = { ...charged, nowSecond: Math.floor(query.nowMs / 1000) }
   const check = await readChargeCheck(parts, query, now, undefined)
   const states = limitStates(check)
   if (!isDenied(states)) return undefined
@@ -150,7 +147,8 @@ async function readSeries(
 }
 
 /** One limit of the meters that are held. `cap` is undefined for a charge without a cap. */
-type HeldLimit = Pick<LimitState, 'key' | 'meterName' | 'charge' | 'resetsAtSecond'> & {
+type HeldLimit = Pick<LimitState, 'key' | 'meterName' | 'charge'> & {
+  readonly window: LimitWindow
   readonly cap: FurtherCap | undefined
 }
 
@@ -168,16 +166,14 @@ function capsOf(
   }
   const ofCharges = entitlement.charges.filter(isHeld).map((charge): HeldLimit => {
     const { key, meterName } = charge
+    const window = { kind: 'period' } as const
     const cap = capOfCharge(charge)
-    const capped = cap === null ? undefined : capIn({ kind: 'period' }, meterName, cap)
-    return { key, meterName, charge, cap: capped, resetsAtSecond: period.endSecond }
+    const capped = cap === null ? undefined : capIn(window, meterName, cap)
+    return { key, meterName, charge, window, cap: capped }
   })
   const ofPlan = (entitlement.limits ?? []).filter(isHeld).map((limit): HeldLimit => {
     const { key, meterName, window } = limit
-    const resetsAtSecond = isBucketed(window)
-      ? bucketRangeAt(window, nowSecond).endSecond
-      : period.endSecond
-    return { key, meterName, cap: capIn(window, meterName, BigInt(limit.cap)), resetsAtSecond }
+    return { key, meterName, window, cap: capIn(window, meterName, BigInt(limit.cap)) }
   })
   return [...ofCharges, ...ofPlan]
 }
@@ -199,15 +195,23 @@ function usedIn(
   window: LimitWindow,
   within: FurtherCap['within'],
 ): bigint {
-  let used = 0n
-  for (const { view } of readings) {
-    const counters = view.series.get(series)
-    if ('windowId' in within) used += counters?.amounts.get(within.windowId) ?? 0n
-    else if (isBucketed(window)) {
-      used += sumSince(counters?.buckets?.get(bucketSpecOf(window).id), within.fromBucket)
-    }
+  if ('windowId' in within) {
+    const amounts = readings.map(({ view }) =>
+      view.series.get(series)?.amounts.get(within.windowId),
+    )
+    return amounts.reduce<bigint>((sum, amount = 0n) => sum + amount, 0n)
   }
-  return used
+  return sumSince(bucketsOf(readings, series, window), within.fromBucket)
+}
+
+function bucketsOf(
+  readings: readonly SeriesReading[],
+  series: string,
+  window: LimitWindow,
+): ReadonlyMap<number, bigint> {
+  if (!isBucketed(window)) return new Map()
+  const counters = readings.map(({ view }) => view.series.get(series))
+  return sumBuckets(counters, bucketSpecOf(window).id)
 }
 
 function requestOf(
@@ -249,37 +253,33 @@ function requestOf(
   }
 }
 
-/** Returns what to hold in the wallet, at the highest rates, since nobody knows yet which rates the call will have. */
+/** Returns what to hold in the wallet. The rates of the call are not known yet, so the highest ones are assumed. */
 async function creditsOf(
   parts: UsageParts,
   { environment, providerId, held, creditsHeldMax }: ChargesQuery,
   { customerRef, credit, charges }: ChargedEntitlement,
 ): Promise<CreditsToReserve | undefined | 'unpublished'> {
-  const dueMicros = mostCredits(charges, held)
+  const dueMicros = highestDebitMicros(charges, held.units)
   if (credit === null || dueMicros === 0n) return undefined
   const name = { environment, providerId, customerRef }
   return (await creditsToReserve(parts, name, dueMicros, creditsHeldMax)) ?? 'unpublished'
 }
 
-const attosPerMicro = 1_000_000_000_000n
-
-/** Returns the most that the units can cost, in 10^-6 credits, rounded up. */
-function mostCredits(charges: readonly EntitledCharge[], { units }: UnitsToHold): bigint {
-  let attos = 0n
-  for (const { meterName, debit } of charges) {
-    if (debit !== undefined) attos += (units.get(meterName) ?? 0n) * highestRatePicos(debit)
-  }
-  return (attos + attosPerMicro - 1n) / attosPerMicro
-}
-
 type Decision = Extract<ReserveOutcome, { kind: 'admitted' | 'denied' }>
+
+/** Values that the outcome of a step does not contain. */
+type OutcomeContext = {
+  readonly readings: readonly SeriesReading[]
+  readonly reservationId: string
+  readonly grantedMicros: bigint
+}
 
 function decidedBy(
   { held, nowMs }: ChargesQuery,
   charged: ChargedPurchase,
   limits: readonly HeldLimit[],
   outcome: Decision,
-  { reservationId, grantedMicros }: { reservationId: string; grantedMicros: bigint },
+  { readings, reservationId, grantedMicros }: OutcomeContext,
 ): ReservedCharges {
   const isHeld = outcome.kind === 'admitted'
   const { takenTogether } = outcome
@@ -287,14 +287,17 @@ function decidedBy(
     takenTogether === undefined
       ? 0n
       : spendableMicros({ grantedMicros, spentMicros: takenTogether.used + takenTogether.reserved })
-  const states = statesOf(limits, held, outcome, isHeld)
+  const now = { ...charged, nowSecond: Math.floor(nowMs / 1000) }
+  const states = statesOf(limits, held, outcome, (limit, excessMicros) =>
+    resetOf(limit, now, readings, excessMicros),
+  )
   const [meterName] = held.isEstimate ? [undefined] : held.units.keys()
   return {
     kind: 'charged',
     isHeld,
     answer: (offer) => {
       const response = answerChargeCheck({
-        ...{ ...charged, nowSecond: Math.floor(nowMs / 1000), meterName, usedByMeter: new Map() },
+        ...{ ...now, meterName, usedByMeter: new Map() },
         ...{ creditMicros, states, isDetailed: false, offer },
       })
       if (!isHeld) return response
@@ -306,25 +309,46 @@ function decidedBy(
   }
 }
 
+/** Returns the Unix second at which the limit has room for the units again, as far as usage decides. Reservations may end earlier. */
+function resetOf(
+  { meterName, window }: HeldLimit,
+  { period, nowSecond }: ChargedPeriod,
+  readings: readonly SeriesReading[],
+  excessMicros: bigint,
+): number {
+  if (!isBucketed(window)) return period.endSecond
+  const buckets = bucketsOf(readings, meterName, window)
+  // The units fit again as soon as nothing is in excess.
+  return resetSecond(window, nowSecond, buckets, excessMicros - 1n)
+}
+
 function statesOf(
   limits: readonly HeldLimit[],
   { units }: UnitsToHold,
-  { taken }: Decision,
-  isHeld: boolean,
+  outcome: Decision,
+  resetOfLimit: (limit: HeldLimit, excessMicros: bigint) => number,
 ): LimitState[] {
+  const isHeld = outcome.kind === 'admitted'
   let next = 0
-  const states = limits.map(({ key, meterName, charge, cap, resetsAtSecond }): LimitState => {
+  const states = limits.map((limit): LimitState => {
+    const { key, meterName, charge, cap } = limit
     const named = { key, meterName, ...(charge === undefined ? {} : { charge }) }
     if (cap === undefined) {
       const open = { capMicros: null, usedMicros: 0n, remaining: null, blocks: null }
       return { ...named, ...open, resetsAtSecond: undefined }
     }
-    const { used, reserved } = taken.further![next++]!
+    const { used, reserved } = outcome.taken.further![next++]!
     const usedMicros = used + reserved + cap.elsewhere
-    const isFull = !isHeld && usedMicros + units.get(meterName)! > cap.cap
-    const remaining = unitsLeft(cap.cap, usedMicros)
-    const blocks = isFull ? 'cap' : null
-    return { ...named, capMicros: cap.cap, usedMicros, remaining, blocks, resetsAtSecond }
+    const excessMicros = usedMicros + units.get(meterName)! - cap.cap
+    const blocks = !isHeld && excessMicros > 0n ? 'cap' : null
+    return {
+      ...named,
+      capMicros: cap.cap,
+      usedMicros,
+      remaining: unitsLeft(cap.cap, usedMicros),
+      blocks,
+      resetsAtSecond: blocks === null ? undefined : resetOfLimit(limit, excessMicros),
+    }
   })
   if (isHeld || states.some(({ blocks }) => blocks !== null)) return states
   // No cap refused, so the wallet did.

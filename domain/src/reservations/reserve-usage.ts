@@ -4,6 +4,7 @@ import type {
   UsedElsewhere,
 } from '@tollgate/platform/hot-state/reservations'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { spendableMicros } from '../wallet/read-wallet.ts'
 import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
 import { allowedMicros } from '../entitlements/allowed-units.ts'
@@ -18,7 +19,6 @@ import {
 } from '../entitlements/counted-usage-reader.ts'
 import { currentPeriod, windowOfPeriod } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 import { reserveCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
@@ -29,10 +29,7 @@ import type {
   UsageQuery,
 } from '../entitlements/usage-query.ts'
 
-export type ReserveQuery = Omit<
-  UsageQuery,
-  'tailRecordsMax' | 'customerRefs' | 'spans' | 'meterName'
-> & {
+export type ReserveQuery = Omit<UsageQuery, 'customerRefs' | 'spans' | 'meterName'> & {
   readonly held: UnitsToHold
   readonly ttlMs: number
   /** Idempotency key of the request. If it is undefined or empty, each call makes a new reservation. */
@@ -83,7 +80,7 @@ export type Reservation = {
  * For a plan that is paid from a wallet, the same step holds the credits that the units cost. Either both fit, or nothing is
  * reserved.
  *
- * Unlike in a plain check, the tail of the log is not added, because its records are not settled yet. Throws UsageBehindError if
+ * Unlike in a plain check, the tail of the log is not added to what is reserved, because its records are not settled yet. Throws UsageBehindError if
  * the counters do not catch up in time.
  */
 export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Promise<ReservedUsage> {

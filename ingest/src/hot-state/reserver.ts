@@ -26,6 +26,7 @@ export type ReserverParts = TailParts & {
   readonly documents: EntitlementDocuments
   readonly nowMs: () => number
   readonly waitMs: number
+  readonly tailRecordsMax: number
   readonly reservationsMax: number
   readonly creditsHeldMax: number
 }
@@ -86,7 +87,7 @@ export class Reserver {
   }
 
   #reserve(holder: KeyHolder, request: ReserveRequest): Promise<ReservedUsage> {
-    const { nowMs, waitMs, reservationsMax, creditsHeldMax } = this.#parts
+    const { nowMs, waitMs, tailRecordsMax, reservationsMax, creditsHeldMax } = this.#parts
     const { customerRef, productRef, meterName, usageType, idempotencyKey, reserve } = request
     return reserveUsage(this.#parts, {
       environment: holder.environment,
@@ -98,6 +99,7 @@ export class Reserver {
       idempotencyKey,
       nowMs: nowMs(),
       waitMs,
+      tailRecordsMax,
       reservationsMax,
       creditsHeldMax,
     })
