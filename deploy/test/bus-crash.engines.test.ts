@@ -148,7 +148,7 @@ async function openParts(): Promise<void> {
   const requests = { reference: 'mtr_requests', status: 'active' } as const
   const meters = JSON.stringify({ meters: { requests } } satisfies PublishedMeters)
   for (const customer of customers) {
-    // Without its meters, ingest would not know what a provider's events count, and would wait.
+    // Ingest waits until it can read what a provider's events count.
     await hotState.putDocument(metersDocumentKey(customer.environment, customer.providerId), meters)
     // The window covers all times.
     const windows = [{ id: 'all', fromSecond: 0, toSecond: 4_102_444_800 }]

@@ -115,7 +115,7 @@ function graduatedPrice({ start, end, price, flat }: Span, from: Rational, to: R
   const first = from.isLessThan(start) ? start : from
   const last = end !== undefined && end.isLessThan(to) ? end : to
   if (!first.isLessThan(last)) return none
-  // Whoever uses the first unit of the span pays its flat price.
+  // The purchase that uses the first unit of the span pays its flat price.
   const isFirst = first.equals(start)
   return last
     .minus(first)

@@ -343,7 +343,7 @@ describe('while the meters cannot be read', () => {
     expect(asked).toEqual([`${ownMetersPath} Bearer ${key}`])
   })
 
-  it('usage is refused if nobody knows the meters, and nothing is stored', async () => {
+  it('refuses usage and stores nothing while the meters are unknown', async () => {
     isAway = true
     for (const [path, body] of [
       [eventsPath, call],

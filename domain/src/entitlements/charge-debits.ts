@@ -5,7 +5,7 @@ import { decimalOfMicros, decimalOfUnits, divideRounded, picosOfDecimal } from '
 import { matchingRow, passesFilter } from '../plans/match-dimensions.ts'
 import { remainingWithoutCap } from './limit-answer.ts'
 
-/** What one charge debits for one event. */
+/** The debit of one charge for one event. */
 export type ChargeDebit = {
   readonly chargeKey: string
   readonly meterName: string

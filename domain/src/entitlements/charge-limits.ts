@@ -38,7 +38,7 @@ export function limitedMeter(
   return [...charges, ...limits].find((each) => each.meterName === asked)?.meterName
 }
 
-/** What a check must read of one meter. */
+/** The usage of one meter that a check must read. */
 export type MeterToRead = { readonly meterName: string; readonly spans: readonly UsageSpan[] }
 
 /** Usage of a meter by all references of the customer. */

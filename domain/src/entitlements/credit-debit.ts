@@ -71,6 +71,6 @@ export function dueCredits(price: UnitPrice, event: CostingEvent): DueCredits | 
 
 export type DueCredits = {
   readonly micros: bigint
-  /** What each charge costs. Undefined for plans without charges. */
+  /** The debit of each charge. Undefined for plans without charges. */
   readonly charges: readonly ChargeDebit[] | undefined
 }

@@ -8,7 +8,7 @@ import {
   randomReservationReference,
 } from '@tollgate/schemas/reservation-reference'
 
-/** What a reservation holds. */
+/** The units that a reservation holds. */
 export type UnitsToHold = {
   /** Units by meter in 10^-6, at least one. */
   readonly units: ReadonlyMap<string, bigint>

@@ -7,7 +7,7 @@ import type { EventCount } from '@tollgate/schemas/meter-event'
 import { pathOfProperty, valueAt, type PropertyPath } from '@tollgate/schemas/property-path'
 import { microsFromNumber, microsPerUnit } from '@tollgate/schemas/quantity'
 
-/** What meters that read events count of one event. */
+/** The counts of one event on the meters that read it. */
 export type Matched = {
   readonly counts: readonly EventCount[]
   /** Values of all dimensions that the counting meters declare. */

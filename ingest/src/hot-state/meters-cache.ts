@@ -28,7 +28,7 @@ type Loaded = { readonly meters: PublishedMeters; readonly matcher: EventMatcher
 export class MetersCache {
   readonly #documents: DocumentCache<Loaded>
   readonly #counts: Pick<IngestCounts, 'oldMeters'>
-  /** What was read last, by provider. It is used beyond `freshMs` only while the documents cannot be read. */
+  /** The matcher of each provider that was read last. It is used beyond `freshMs` only while the documents cannot be read. */
   readonly #matchers: Readonly<Record<Environment, Map<string, KnownMatcher>>> = {
     sandbox: new Map(),
     live: new Map(),

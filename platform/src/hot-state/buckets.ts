@@ -9,7 +9,7 @@ export type BucketSpec = {
   readonly kept: number
 }
 
-/** What a spec counts: specs of an entry that differ in their id only share their buckets. */
+/** The fields of a spec that determine its sums. Specs of an entry that differ in their id only share their buckets. */
 export type BucketForm = Omit<BucketSpec, 'id'>
 
 /** Amounts by spec id, then by bucket number, in millionths of a unit. */
