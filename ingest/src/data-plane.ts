@@ -69,8 +69,7 @@ export async function openDataPlane(
     documents,
     nowMs,
     inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),
-    waitMs: config.limitsWaitMs,
-    tailRecordsMax: config.tailRecordsMax,
+    ...{ waitMs: config.limitsWaitMs, tailRecordsMax: config.tailRecordsMax },
   }
   const recentKeys = new RecentKeys(config.recentKeysMax)
   await loadRecentKeys({ log, hotState, recentKeys, counts, logger }, config.recentKeysMax)
