@@ -167,6 +167,16 @@ test(
   },
 )
 
+test('a payout of less than a minor unit is subtracted from the rest', async () => {
+  const clearing = new Clearing('KWD')
+  await clearing.open()
+  await clearing.pay(500n, 21n, true)
+  await clearing.payOut(4n)
+  expect(await clearing.posted()).toEqual({ clearingMinor: 48n, restUnits: -5n })
+  await clearing.failPayout()
+  expect(await clearing.posted()).toEqual({ clearingMinor: 48n, restUnits: -1n })
+})
+
 test(
   'fractions of a minor unit in 100 fees are cleared by the payout',
   { timeout: 120_000 },

@@ -136,14 +136,15 @@ async function insertWithEntries(
       values (${providerId}, ${reference}, ${kind}, ${key}, ${inputSha256}, ${customerRef},
         ${invoiceRef}, ${reason}, ${jsonb(sql, result)}, ${createdAt})
       ${onConflict}
-      returning provider_id, reference, customer_ref)
-    insert into ledger_entries
-      (provider_id, transaction_ref, line, account, customer_ref, unit, amount)
-    select provider_id, reference, line - 1, account, customer_ref, unit, amount
-    from posted, unnest(${entries.map(({ account }) => account)}::text[],
-      ${amounts.map(({ unit }) => unit)}::text[], ${amounts.map(({ amount }) => amount)}::numeric[])
-      with ordinality as entry (account, unit, amount, line)
-    returning 1`
+      returning provider_id, reference, customer_ref),
+    lines as (
+      insert into ledger_entries
+        (provider_id, transaction_ref, line, account, customer_ref, unit, amount)
+      select provider_id, reference, line - 1, account, customer_ref, unit, amount
+      from posted, unnest(${entries.map(({ account }) => account)}::text[],
+        ${amounts.map(({ unit }) => unit)}::text[], ${amounts.map(({ amount }) => amount)}::numeric[])
+        with ordinality as entry (account, unit, amount, line))
+    select from posted`
   return inserted.length > 0
 }
 

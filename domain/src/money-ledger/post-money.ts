@@ -10,14 +10,14 @@ export class PostingConflictError extends Error {
 }
 
 /**
- * Posts in the caller's transaction. Returns `repeated` and changes nothing if it was posted before, and `nothing` if there are no
- * entries. If two callers post the same key at once, the second waits for the first one's transaction.
+ * Posts in the caller's transaction. Returns `repeated` and changes nothing if it was posted before, and `nothing` if there are
+ * neither entries nor a rest. A payout of less than a minor unit has only a rest. If two callers post the same key at once, the second waits for the first one's transaction.
  */
 export async function postMoney(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
   posting: Posting,
 ): Promise<'posted' | 'repeated' | 'nothing'> {
-  if (posting.entries.length === 0) return 'nothing'
+  if (posting.entries.length === 0 && posting.rest === undefined) return 'nothing'
   const inputSha256 = sha256OfInput([posting.customerRef, entriesText(posting)])
   const isPosted = await insertTransactionOnce(sql, providerId, {
     reference: generateReference('transaction'),

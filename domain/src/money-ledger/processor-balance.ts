@@ -10,16 +10,13 @@ export async function readProcessorBalance(
   currency: string,
 ): Promise<ProcessorBalance> {
   const [row] = await sql<[{ clearing: string; rest: string }]>`
-    with moved as (
-      select transaction_ref, sum(amount) filter (where account = 'clearing') as amount
-      from ledger_entries
-      -- Both accounts, because a payout of less than a minor unit may have no entry in clearing.
-      where provider_id = ${providerId} and account in ('clearing', 'bank') and unit = ${currency}
-      group by transaction_ref)
-    select coalesce(sum(moved.amount), 0)::text as clearing,
-      coalesce(sum((posted.result->'rest'->>${currency})::numeric), 0)::text as rest
-    from moved
-    join ledger_transactions as posted
-      on posted.provider_id = ${providerId} and posted.reference = moved.transaction_ref`
+    select
+      (select coalesce(sum(amount), 0) from ledger_entries
+        where provider_id = ${providerId} and account = 'clearing' and unit = ${currency}
+      )::text as clearing,
+      -- Of transactions without an entry in clearing too: a payout of less than a minor unit may have none.
+      (select coalesce(sum((result->'rest'->>${currency})::numeric), 0) from ledger_transactions
+        where provider_id = ${providerId} and result->'rest' ? ${currency}
+      )::text as rest`
   return { clearingMinor: BigInt(row.clearing), restUnits: BigInt(row.rest) }
 }
