@@ -6,6 +6,7 @@ import type { AskLimits, LimitsAnswer } from './ask-limits.ts'
 import { AllCustomerCalls } from './customer-calls.ts'
 import type { GatedCall } from './gate.ts'
 import { gateSettings } from './gate-settings.ts'
+import { releaseUnanswered } from './release-hold.ts'
 
 const freshMs = 200
 
@@ -34,6 +35,7 @@ const partsWith = (askLimits: AskLimits, settings: Record<string, string> = {}) 
     records: { promiseRoom: () => true, endPromise: vi.fn(), append: vi.fn() },
     links: { urlOf: () => Promise.resolve('') },
     release: () => Promise.resolve(),
+    releaseUnansweredHold: () => Promise.resolve(),
     calls: new AllCustomerCalls(),
     limits: readSettings(gateSettings, settings),
     clock: { now: () => Date.now() },
@@ -76,6 +78,38 @@ test('admits calls without a hold while others run, and never more than the cap'
   }
   expect((await next).kind).toBe('admitted')
   expect(held.size).toBe(1)
+})
+
+test('releases the hold of a call whose request for it was granted but not answered', async () => {
+  const held = new Set<string>()
+  let isAnswerLost = true
+  const askLimits: AskLimits = ({ callId }, holdSeconds) => {
+    // Like ingest, only requests for a hold see the holds of other calls.
+    const withinLimits = holdSeconds === undefined || held.has(callId) || held.size === 0
+    const isHeld = holdSeconds !== undefined && withinLimits
+    if (isHeld) held.add(callId)
+    if (isHeld && isAnswerLost)
+      return Promise.resolve({ kind: 'unknown', reason: 'timeout', isAway: true })
+    const response = { plan: 'pln_1', withinLimits, remaining: withinLimits ? 1 : 0 }
+    const reservation = isHeld ? { reservation: { id: callId } } : {}
+    return Promise.resolve({
+      kind: 'answered',
+      response: { ...response, ...reservation },
+    } as LimitsAnswer)
+  }
+  const release = (_holder: unknown, id: string) => Promise.resolve(held.delete(id))
+  const parts = { ...partsWith(askLimits), release }
+  const admissions = new Admissions({
+    ...parts,
+    releaseUnansweredHold: (holding) => releaseUnanswered(parts, holding, 3_000),
+  })
+  expect((await admissions.admit(call)).kind).toBe('unavailable')
+  expect(held.size).toBe(1)
+
+  isAnswerLost = false
+  const next = await admissions.admit({ ...call, callId: 'call_2' })
+  expect(next.kind).toBe('admitted')
+  expect([...held]).toEqual(['call_2'])
 })
 
 test('lets a customer who keeps calling wait for ingest once, and refreshes the limit in time', async () => {
