@@ -12,7 +12,7 @@ import { changeUntilServerStops, repeatGrant, type Caller } from './writing-call
  */
 
 const requested = process.env['TOLLGATE_TEST_WEBHOOK_WRITER_KILLS']
-const kills = Number(requested ?? 9)
+const kills = Number(requested ?? 6)
 
 /** Number of concurrent control planes, and of callers of each: as many as the test's PostgreSQL has connections for. */
 const lanes = 3

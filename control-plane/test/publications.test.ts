@@ -25,7 +25,7 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { hookWrites } from './around-writes.ts'
+import { hookWrites } from '../src/testing/around-writes.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 import { pendingTargets } from './waiting-targets.ts'
 

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Admissions, type AdmissionParts } from './admission.ts'
 import type { AskLimits, LimitsAnswer } from './ask-limits.ts'
 import { AllCustomerCalls } from './customer-calls.ts'
 import type { GatedCall } from './gate.ts'
 import { gateSettings } from './gate-settings.ts'
+import { releaseUnanswered } from './release-hold.ts'
 
 const freshMs = 200
 
@@ -34,6 +35,7 @@ const partsWith = (askLimits: AskLimits, settings: Record<string, string> = {}) 
     records: { promiseRoom: () => true, endPromise: vi.fn(), append: vi.fn() },
     links: { urlOf: () => Promise.resolve('') },
     release: () => Promise.resolve(),
+    releaseUnansweredHold: () => Promise.resolve(),
     calls: new AllCustomerCalls(),
     limits: readSettings(gateSettings, settings),
     clock: { now: () => Date.now() },
@@ -78,6 +80,38 @@ test('admits calls without a hold while others run, and never more than the cap'
   expect(held.size).toBe(1)
 })
 
+test('releases the hold of a call whose request for it was granted but not answered', async () => {
+  const held = new Set<string>()
+  let isAnswerLost = true
+  const askLimits: AskLimits = ({ callId }, holdSeconds) => {
+    // Like ingest, only requests for a hold see the holds of other calls.
+    const withinLimits = holdSeconds === undefined || held.has(callId) || held.size === 0
+    const isHeld = holdSeconds !== undefined && withinLimits
+    if (isHeld) held.add(callId)
+    if (isHeld && isAnswerLost)
+      return Promise.resolve({ kind: 'unknown', reason: 'timeout', isAway: true })
+    const response = { plan: 'pln_1', withinLimits, remaining: withinLimits ? 1 : 0 }
+    const reservation = isHeld ? { reservation: { id: callId } } : {}
+    return Promise.resolve({
+      kind: 'answered',
+      response: { ...response, ...reservation },
+    } as LimitsAnswer)
+  }
+  const release = (_holder: unknown, id: string) => Promise.resolve(held.delete(id))
+  const parts = { ...partsWith(askLimits), release }
+  const admissions = new Admissions({
+    ...parts,
+    releaseUnansweredHold: (holding) => releaseUnanswered(parts, holding, 3_000),
+  })
+  expect((await admissions.admit(call)).kind).toBe('unavailable')
+  expect(held.size).toBe(1)
+
+  isAnswerLost = false
+  const next = await admissions.admit({ ...call, callId: 'call_2' })
+  expect(next.kind).toBe('admitted')
+  expect([...held]).toEqual(['call_2'])
+})
+
 test('lets a customer who keeps calling wait for ingest once, and refreshes the limit in time', async () => {
   const questions: ((answer: LimitsAnswer) => void)[] = []
   const admissions = new Admissions(
@@ -119,6 +153,16 @@ describe('while ingest leaves queries unanswered', () => {
     TOLLGATE_MCP_LIMITS_PATIENCE_MS: String(patienceMs),
   }
 
+  // Ages of answers are compared with the millisecond, and timers may fire early. So the test moves the clock that measures them.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  /** Lets `durationMs` pass, after all that was answered so far has been taken in. */
+  const pass = async (durationMs: number) => {
+    await setImmediate()
+    vi.advanceTimersByTime(durationMs)
+  }
+
   /** Returns a function that admits calls of a customer, after ingest has answered a first query for each of the customers. */
   const openFor = async (...customerRefs: string[]) => {
     questions.length = 0
@@ -134,26 +178,29 @@ describe('while ingest leaves queries unanswered', () => {
     return admit
   }
 
-  const timeOf = async (admission: Promise<string>) => {
-    const startedMs = performance.now()
+  /** Returns how many milliseconds the call waits, by the clock of the system. */
+  const waitOf = async (admission: Promise<string>) => {
+    const startedMs = Date.now()
     expect(await admission).toBe('admitted')
-    return performance.now() - startedMs
+    return Date.now() - startedMs
   }
 
   test('admits a customer who keeps calling by the last answer, up to the stale limit', async () => {
     const admit = await openFor('cus_1')
-    const answeredMs = performance.now()
-    // The second query stays unanswered for longer than the limits are fresh.
-    await sleep(freshMs / 2)
+    await pass(freshMs / 2)
     expect(await admit('cus_1')).toBe('admitted')
     expect(questions).toHaveLength(1)
-    await sleep(freshMs)
+    // The second query stays unanswered for longer than the limits are fresh.
+    await pass(freshMs)
     expect(await admit('cus_1')).toBe('admitted')
     questions.shift()!({ kind: 'unknown', reason: 'ingest is away', isAway: true })
-    await sleep(freshMs / 2)
+    await pass(freshMs / 2)
     expect(await admit('cus_1')).toBe('admitted')
     expect(questions).toHaveLength(1)
-    await sleep(answeredMs + staleMs + 100 - performance.now())
+    await pass(staleMs - 2 * freshMs)
+    expect(await admit('cus_1')).toBe('admitted')
+    expect(questions).toHaveLength(1)
+    await pass(1)
     const late = vi.fn()
     const waiting = admit('cus_1').finally(late)
     await expect.poll(() => questions.length).toBe(2)
@@ -164,17 +211,18 @@ describe('while ingest leaves queries unanswered', () => {
 
   test('admits a customer who calls after a pause, and lets no other customer wait as long', async () => {
     const admit = await openFor('cus_1', 'cus_2')
-    await sleep(freshMs)
-    expect(await timeOf(admit('cus_1'))).toBeGreaterThan(patienceMs * 0.9)
-    expect(await timeOf(admit('cus_2'))).toBeLessThan(patienceMs * 0.9)
+    await pass(freshMs)
+    expect(await waitOf(admit('cus_1'))).toBeGreaterThan(patienceMs * 0.9)
+    await pass(patienceMs + 1)
+    expect(await waitOf(admit('cus_2'))).toBeLessThan(patienceMs * 0.9)
     for (const tell of questions.splice(0))
       tell({ kind: 'unknown', reason: 'ingest is away', isAway: true })
-    await sleep(freshMs)
-    expect(await timeOf(admit('cus_1'))).toBeLessThan(patienceMs * 0.9)
+    await pass(freshMs)
+    expect(await waitOf(admit('cus_1'))).toBeLessThan(patienceMs * 0.9)
     // Ingest answers again, so the next call after a pause waits for its answer.
     await expect.poll(() => questions.length).toBe(1)
     questions.shift()!(answer(true))
-    await sleep(freshMs)
+    await pass(freshMs)
     const denied = admit('cus_2')
     await expect.poll(() => questions.length).toBe(1)
     questions.shift()!(answer(false))

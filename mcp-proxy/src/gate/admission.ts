@@ -16,11 +16,13 @@ import { adviseFor, decidePaywall, gateOf, type DeniedLimits, type Paywall } fro
 import { paywallAnswer } from './paywall-answer.ts'
 import { isOpenToPlan, isPublic, solePlanOf } from './plan-access.ts'
 import { recordOf } from './record-of-call.ts'
+import type { ReleaseUnanswered } from './release-hold.ts'
 import { abandonedEnd, placeOf, RunningCall, type Release } from './running-call.ts'
 
 export type AdmissionParts = {
   readonly askLimits: AskLimits
   readonly release: Release
+  readonly releaseUnansweredHold: ReleaseUnanswered
   readonly links: Links
   readonly records: Records
   readonly calls: AllCustomerCalls
@@ -261,15 +263,19 @@ export class Admissions {
 
   /**
    * Requests a hold, and retries while ingest is busy: ingest answers a hold only after its counters are up to date, which takes
-   * time under load.
+   * time under load. If there is no answer in the end, ingest may hold the unit all the same, so it is released in the background.
    */
   async #hold(call: GatedCall): Promise<LimitsAnswer> {
-    const { askLimits, limits } = this.#parts
+    const { askLimits, releaseUnansweredHold, limits } = this.#parts
     const until = performance.now() + limits.limitsTimeoutMs
     for (let pauseMs = 25; ; pauseMs *= 2) {
       const answer = await askLimits(call, limits.holdSeconds)
-      const isBusy = answer.kind === 'unknown' && answer.isBusy === true
-      if (!isBusy || performance.now() + pauseMs > until) return answer
+      if (answer.kind !== 'unknown') return answer
+      if (answer.isBusy !== true || performance.now() + pauseMs > until) {
+        const mayHold = answer.isBusy === true || answer.isAway === true
+        if (mayHold) this.#callsOf(call).release(releaseUnansweredHold(call))
+        return answer
+      }
       await sleep(pauseMs)
     }
   }

@@ -13,7 +13,7 @@ import type { GateLimits } from './gate-settings.ts'
 import { KeyUses } from './key-uses.ts'
 import { Links } from './links.ts'
 import { createGateMetrics, type GateMetrics } from './metrics.ts'
-import { createRelease } from './release-hold.ts'
+import { createRelease, releaseUnanswered, type ReleaseUnanswered } from './release-hold.ts'
 import type { Release } from './running-call.ts'
 import { createSendRecords } from './send-records.ts'
 import { ServiceCalls } from '../services/service-calls.ts'
@@ -58,11 +58,14 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
   const keyUses = new KeyUses(limits.clientKeyRepeats)
   const releasing = new Set<Promise<unknown>>()
   const releaseHold = createRelease(ingest, limits.limitsTimeoutMs)
-  const release: Release = (holder, reservationId) => {
-    const released = releaseHold(holder, reservationId)
+  const track = <Result>(released: Promise<Result>): Promise<Result> => {
     releasing.add(released)
     return released.finally(() => releasing.delete(released))
   }
+  const release: Release = (holder, id) => track(releaseHold(holder, id))
+  const askLimits = createAskLimits(ingest, limits.limitsTimeoutMs)
+  const releaseUnansweredHold: ReleaseUnanswered = (call) =>
+    track(releaseUnanswered({ askLimits, release: releaseHold }, call, limits.limitsTimeoutMs))
   const records = await openRecords({
     dataDir: options.dataDir,
     limits: {
@@ -91,8 +94,8 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
     keptMs: limits.linksKeptSeconds * 1000,
   })
   const admissions = new Admissions({
-    askLimits: createAskLimits(ingest, limits.limitsTimeoutMs),
-    ...{ release, keyUses, links, records, calls, limits, clock, logger, metrics },
+    ...{ askLimits, release, releaseUnansweredHold, keyUses, links, records, calls, limits },
+    ...{ clock, logger, metrics },
   })
   const virtualParts = { controlPlane, links, timeoutMs: limits.linksTimeoutMs }
   const gate: Gate = {

@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceCalls } from '../services/service-calls.ts'
+import type { AskLimits } from './ask-limits.ts'
+import type { GatedCall } from './gate.ts'
 import type { Release } from './running-call.ts'
 
 const firstPauseMs = 25
+
+/** Seconds for which a repeated request for a hold may hold a unit, if ingest did not execute the first one. */
+const repeatedHoldSeconds = 1
 
 /**
  * Returns a function that releases a hold, and retries for up to `timeoutMs` if ingest does not answer or is busy. A release may be
@@ -20,5 +25,33 @@ export function createRelease(ingest: ServiceCalls, timeoutMs: number): Release 
       if (performance.now() + pauseMs > until) return
       await sleep(pauseMs)
     }
+  }
+}
+
+/** Releases the hold that a call may have although its request for it was not answered. Resolves when it is released, or given up. */
+export type ReleaseUnanswered = (call: HoldingCall) => Promise<void>
+
+type HoldingCall = Pick<GatedCall, 'server' | 'customerRef' | 'callId'>
+
+/**
+ * Releases the hold of a call whose request for it was not answered. Ingest may have granted it, and nothing else would end it before
+ * it expires, because the call was not admitted and has no record.
+ *
+ * The call id is the idempotency key of the hold, so the repeated request returns the hold if there is one. If there is none, it
+ * takes one for a moment. Gives up after `timeoutMs`, and then the hold expires by itself.
+ */
+export async function releaseUnanswered(
+  parts: { readonly askLimits: AskLimits; readonly release: Release },
+  call: HoldingCall,
+  timeoutMs: number,
+): Promise<void> {
+  const until = performance.now() + timeoutMs
+  for (let pauseMs = firstPauseMs; performance.now() + pauseMs <= until; pauseMs *= 2) {
+    await sleep(pauseMs)
+    const answer = await parts.askLimits(call, repeatedHoldSeconds)
+    if (answer.kind === 'unknown') continue
+    const reservationId = answer.kind === 'answered' ? answer.response.reservation?.id : undefined
+    if (reservationId !== undefined) await parts.release(call.server, reservationId)
+    return
   }
 }

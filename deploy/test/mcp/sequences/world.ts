@@ -43,6 +43,8 @@ export class World {
   readonly #proxies: (McpProxy | undefined)[] = []
   /** Number of starts of each proxy. */
   readonly #lives = Array<number>(proxyCount).fill(0)
+  /** Number of times that the proxies were cut off from ingest. */
+  cutOffs = 0
   #restarting: Promise<void> = Promise.resolve()
   readonly #undisturbed = new Set<Promise<void>>()
 
@@ -169,8 +171,9 @@ export class World {
     await running.finally(() => this.#undisturbed.delete(running))
   }
 
-  /** Cuts the proxies off from ingest for a moment. */
+  /** Cuts the proxies off from ingest for a moment. They do not learn the outcome of requests in progress. */
   async cutIngestOff(ms: number): Promise<void> {
+    this.cutOffs += 1
     this.#relay.cutOff()
     await sleep(ms)
     this.#relay.goOn()
@@ -225,12 +228,9 @@ class MovableClock implements Clock {
   }
 }
 
-/**
- * Relay between the proxies and ingest that can be cut off. A request in progress is still answered: a proxy that does not know
- * whether ingest granted a hold would leave it held.
- */
+/** Relay between the proxies and ingest that can be cut off. Requests in progress lose their answer. */
 class IngestRelay {
-  readonly #sockets = new Map<Socket, { isBusy: boolean }>()
+  readonly #sockets = new Set<Socket>()
   readonly #server: Server
   #isCutOff = false
 
@@ -238,20 +238,24 @@ class IngestRelay {
     this.#server = createServer((client) => {
       if (this.#isCutOff) return void client.destroy()
       const upstream = connect(port, '127.0.0.1')
-      const state = { isBusy: false }
-      this.#sockets.set(client, state)
-      client.on('error', () => undefined).on('close', () => upstream.destroy())
+      let isAnswered = true
+      this.#sockets.add(client)
+      client
+        .on('error', () => undefined)
+        .on('close', () => {
+          this.#sockets.delete(client)
+          // Ingest completes a request in progress only while its connection is open.
+          if (isAnswered) upstream.destroy()
+        })
       upstream.on('error', () => undefined).on('close', () => client.destroy())
-      client.on('close', () => this.#sockets.delete(client))
       client.on('data', (chunk) => {
-        state.isBusy = true
+        isAnswered = false
         upstream.write(chunk)
       })
       upstream.on('data', (chunk) => {
-        state.isBusy = false
-        client.write(chunk, () => {
-          if (this.#isCutOff) client.destroy()
-        })
+        isAnswered = true
+        if (client.destroyed) upstream.destroy()
+        else client.write(chunk)
       })
     })
   }
@@ -266,7 +270,7 @@ class IngestRelay {
 
   cutOff(): void {
     this.#isCutOff = true
-    for (const [socket, { isBusy }] of this.#sockets) if (!isBusy) socket.destroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   goOn(): void {
@@ -274,7 +278,7 @@ class IngestRelay {
   }
 
   async stop(): Promise<void> {
-    for (const socket of this.#sockets.keys()) socket.destroy()
+    for (const socket of this.#sockets) socket.destroy()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 }

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { Behaviour } from './behaviours.ts'
+import type { Behaviour, CrowdPlan } from './behaviours.ts'
 
 export type CrowdStats = {
   readonly open: number
@@ -13,39 +13,44 @@ export type CrowdStats = {
   readonly statuses: Readonly<Record<string, number>>
 }
 
+type Held = {
+  readonly behaviour: Behaviour
+  readonly openedMs: number
+  /** Number that decides in which tick the connection sends, so that connections send at different times. */
+  readonly turn: number
+}
+
 const tickMs = 10
 const ticksPerSecond = 1000 / tickMs
-/** Maximum connections that a crowd opens per tick, even if all of them are refused immediately. */
-const opensPerTickMax = 20
+/** Maximum connections that a crowd opens per tick until all lasting ones have been open together, and afterwards. */
+const opensPerTickMax = { before: 20, after: 2 }
 
 /**
- * Keeps a number of connections open. Each follows one of the behaviours, and each that ends is replaced. Floods begin once all
- * connections have been open together: on few cores, earlier floods would keep the others from being opened.
+ * Keeps connections open. Each that ends is replaced by one that behaves in the same way. Those that the server cuts off are opened
+ * once all lasting ones have been open together: on few cores, their replacements would keep the others from being opened.
  */
 export class CrowdConnections {
   /** Open connections, oldest first. */
-  readonly #held = new Map<Socket, { readonly behaviour: Behaviour; readonly openedMs: number }>()
-  readonly #behaviours: readonly Behaviour[]
+  readonly #held = new Map<Socket, Held>()
+  /** Behaviours of the connections to open, the next one last. */
+  readonly #missing: Behaviour[]
+  readonly #further: readonly Behaviour[]
   readonly #target: { readonly host: string; readonly port: number }
   readonly #size: number
   readonly #ticker: NodeJS.Timeout
   readonly #statuses: Record<string, number> = {}
-  #connecting = 0
   #mostOpen = 0
   #opened = 0
   #longestHeldMs = 0
   #sentBytes = 0
   #tick = 0
-  #isFlooding = false
+  #hasFurther = false
 
-  constructor(
-    target: { readonly host: string; readonly port: number },
-    size: number,
-    behaviours: readonly Behaviour[],
-  ) {
+  constructor(target: { readonly host: string; readonly port: number }, plan: CrowdPlan) {
     this.#target = target
-    this.#size = size
-    this.#behaviours = behaviours
+    this.#size = plan.lasting.length
+    this.#missing = [...plan.lasting]
+    this.#further = plan.further
     this.#ticker = setInterval(() => this.#onTick(), tickMs)
   }
 
@@ -67,58 +72,62 @@ export class CrowdConnections {
     for (const socket of this.#held.keys()) socket.resetAndDestroy()
   }
 
-  /** Sends on each steady connection once per second, on a fraction of them per tick. */
+  /** Opens missing connections, and sends on those whose turn it is. */
   #onTick(): void {
-    const missing = this.#size - this.#held.size - this.#connecting
-    for (let left = Math.min(missing, opensPerTickMax); left > 0; left--) this.#open()
-    const turn = this.#tick++ % ticksPerSecond
-    let index = 0
-    for (const [socket, { behaviour }] of this.#held) {
+    const { before, after } = opensPerTickMax
+    for (let left = this.#hasFurther ? after : before; left > 0; left--) {
+      const behaviour = this.#missing.pop()
+      if (behaviour === undefined) break
+      this.#open(behaviour)
+    }
+    this.#tick++
+    for (const [socket, { behaviour, turn }] of this.#held) {
       const { repeated } = behaviour
-      if (index++ % ticksPerSecond !== turn || repeated?.pace !== 'steady') continue
+      if (repeated === undefined || repeated.everySeconds === 0) continue
+      if ((this.#tick + turn) % (repeated.everySeconds * ticksPerSecond) !== 0) continue
       // Bytes that the server does not accept must not accumulate in this process.
       if (!socket.writableNeedDrain) this.#send(socket, repeated.bytes)
     }
   }
 
-  #open(): void {
-    const behaviour = this.#behaviours[this.#opened++ % this.#behaviours.length]!
+  #open(behaviour: Behaviour): void {
+    const turn = this.#opened++
     const socket = connect(this.#target)
-    this.#connecting++
     socket.on('connect', () => {
-      this.#connecting--
-      this.#held.set(socket, { behaviour, openedMs: performance.now() })
+      this.#held.set(socket, { behaviour, openedMs: performance.now(), turn })
       this.#mostOpen = Math.max(this.#mostOpen, this.#held.size)
       this.#begin(socket, behaviour)
-      if (this.#isFlooding) this.#flood(socket, behaviour)
-      else if (this.#mostOpen >= this.#size) this.#beginFloods()
+      if (this.#mostOpen >= this.#size) this.#addFurther()
     })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => {
       const held = this.#held.get(socket)
-      if (held === undefined) this.#connecting--
-      else this.#updateLongestHeld(held.openedMs)
+      if (held !== undefined) this.#updateLongestHeld(held.openedMs)
       this.#held.delete(socket)
+      this.#missing.unshift(behaviour)
     })
+  }
+
+  #addFurther(): void {
+    if (this.#hasFurther) return
+    this.#hasFurther = true
+    this.#missing.unshift(...this.#further)
   }
 
   #updateLongestHeld(openedMs: number): void {
     this.#longestHeldMs = Math.max(this.#longestHeldMs, performance.now() - openedMs)
   }
 
-  #begin(socket: Socket, { first, ignoresAnswers }: Behaviour): void {
+  #begin(socket: Socket, behaviour: Behaviour): void {
+    const { first, ignoresAnswers } = behaviour
     if (ignoresAnswers === true) socket.pause()
     else socket.on('data', (bytes: Buffer) => this.#countAnswer(bytes))
     this.#send(socket, first)
-  }
-
-  #beginFloods(): void {
-    this.#isFlooding = true
-    for (const [socket, { behaviour }] of this.#held) this.#flood(socket, behaviour)
+    this.#flood(socket, behaviour)
   }
 
   #flood(socket: Socket, { repeated }: Behaviour): void {
-    if (repeated?.pace !== 'flood') return
+    if (repeated?.everySeconds !== 0) return
     const send = (): void => {
       while (socket.writable && this.#send(socket, repeated.bytes));
     }

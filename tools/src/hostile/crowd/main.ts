@@ -2,15 +2,14 @@
  * Opens many connections in a separate process, so that they share neither the event loop nor the open files with the measuring
  * process. Usage: main.js <slow|endless> <base url> <connections> <key>. Ends with its parent.
  */
-import { behavioursOf, type CrowdKind } from './behaviours.ts'
+import { planOf, type CrowdKind } from './behaviours.ts'
 import { CrowdConnections } from './crowd-connections.ts'
 
 const [kind, baseUrl = '', size, key = ''] = process.argv.slice(2)
 const { hostname, port } = new URL(baseUrl)
 const crowd = new CrowdConnections(
   { host: hostname, port: Number(port) },
-  Number(size),
-  behavioursOf(kind as CrowdKind, key),
+  planOf(kind as CrowdKind, Number(size), key),
 )
 const reportEveryMs = 250
 setInterval(() => {

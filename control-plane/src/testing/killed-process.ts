@@ -1,16 +1,16 @@
 /*
  * A control plane, or one of the operator's commands, that kills itself (-9) at one of its writes to the hot state:
- * killed-process.ts <before|after> <number of the write> [command ...]
+ * killed-process.js <before|after> <number of the write> [command ...]
  *
- * It imports its own workspace by name like the others, so that it loads the built files, which start sooner than the sources.
- * It loads either the service or the commands.
+ * It is built with the sources, because a program in TypeScript takes twice as long to start: each of its imports passes through
+ * the loader. It loads either the service or the commands.
  */
 import { join } from 'node:path'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { runService } from '@tollgate/platform/service/run-service'
-import { readControlPlaneConfig } from '@tollgate/control-plane/config'
+import { readControlPlaneConfig } from '../config.ts'
 import { hookWrites } from './around-writes.ts'
 
 const [moment, lastWrite, ...command] = process.argv.slice(2)
@@ -27,13 +27,13 @@ const hotState = hookWrites(
 )
 
 if (command.length === 0) {
-  const { createControlPlane } = await import('@tollgate/control-plane/service')
+  const { createControlPlane } = await import('../service.ts')
   const logger = createLogger('control-plane', config.logLevel)
   const service = createControlPlane(config, { hotState, logger })
   await runService(service, { logger, tracing: undefined }, () => ({ port: service.port }))
 } else {
-  const { cliActor } = await import('@tollgate/control-plane/cli/open-cli-parts')
-  const { addManagementCommands } = await import('@tollgate/control-plane/cli/program')
+  const { cliActor } = await import('../cli/open-cli-parts.ts')
+  const { addManagementCommands } = await import('../cli/program.ts')
   const { createCommandLine } = await import('@tollgate/platform/cli/command-line')
   const database = createPostgresDatabase({ url: config.databaseUrl, poolMax: 2 })
   const { program, output } = createCommandLine('tollgate', () => undefined)
