@@ -54,8 +54,10 @@ export function affordableCalls(leftMicros: bigint, debits: readonly ChargeDebit
 
 /** Returns what a response says about the debits. `debitedMicros` is what the wallet paid, in 10^-6 credits. */
 export function chargedFields(debitedMicros: bigint, debits: readonly ChargeDebit[]) {
+  const lackingMicros = totalDebitMicros(debits) - debitedMicros
   return {
     credits: decimalOfMicros(debitedMicros),
+    ...(lackingMicros > 0n && { shortfall: decimalOfMicros(lackingMicros) }),
     charges: debits.map(({ chargeKey, meterName, unitsMicros, attoCredits }) => ({
       charge: chargeKey,
       meterName,
