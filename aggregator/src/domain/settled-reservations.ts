@@ -40,7 +40,8 @@ export function settledReservations(
     const keptIn = partitionOf(subject, partitionCount)
     const reserved = { subject, scope: place.productRef, reservationId }
     if (!isFinal) {
-      if (verdict.kind === 'counted') settle(keptIn, { ...reserved, part: usedPart(event, offset, place.customerRef) })
+      if (verdict.kind === 'counted')
+        settle(keptIn, { ...reserved, part: usedPart(event, offset, place.customerRef) })
       continue
     }
     settle(keptIn, reserved)

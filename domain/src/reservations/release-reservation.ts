@@ -1,5 +1,9 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import type { ExtendOutcome, PlaceName, ReservationAddress } from '@tollgate/platform/hot-state/reservations'
+import type {
+  ExtendOutcome,
+  PlaceName,
+  ReservationAddress,
+} from '@tollgate/platform/hot-state/reservations'
 import type { Environment } from '@tollgate/schemas/environment'
 import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
 import { walletScope, walletSubject } from '@tollgate/schemas/hot-state/wallets'

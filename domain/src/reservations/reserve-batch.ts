@@ -34,12 +34,15 @@ export async function reserveBatch(
     const customer = await readCustomer(parts, customerQuery, first)
     if (customer === undefined) return holds.map(() => ({ kind: 'unknown' }))
     const prepared = await Promise.all(
-      holds.map((hold) => prepareReservation(parts, { ...customerQuery, ...hold }, customer, first)),
+      holds.map((hold) =>
+        prepareReservation(parts, { ...customerQuery, ...hold }, customer, first),
+      ),
     )
     const late = prepared.find(({ kind }) => kind === 'late') as { readings: Late } | undefined
     const asked = prepared.filter((each): each is Prepared => each.kind === 'prepared')
     if (late === undefined && !isToBeAsked(prepared, mode)) return prepared.map(unasked)
-    const outcomes = late === undefined && isOfOneReading(asked) ? await reserve(parts, asked, mode) : 'behind'
+    const outcomes =
+      late === undefined && isOfOneReading(asked) ? await reserve(parts, asked, mode) : 'behind'
     if (outcomes !== 'behind') return decideAll(prepared, outcomes)
     const readings = late?.readings ?? asked[0]!.readings
     await waitForLateReadings(parts, readings, customerQuery.waitMs, deadline)

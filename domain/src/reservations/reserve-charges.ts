@@ -13,7 +13,7 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { highestDebitMicros } from '../entitlements/charge-debits.ts'
+import { highestDebitMicros } from '../entitlements/highest-rates.ts'
 import {
   answerChargeCheck,
   capOfCharge,
@@ -50,6 +50,8 @@ export type ChargesQuery = {
 }
 
 export type ChargedPurchase = {
+  /** The document of the customer's own entry, which has the entitlement. */
+  readonly document: string | undefined
   readonly entitlement: ChargedEntitlement
   readonly period: EntitledPeriod
 }
@@ -106,7 +108,11 @@ export async function prepareCharges(
   const own = readings[entitlement.customerRefs.indexOf(entitlement.customerRef)]!
   const elsewhere = readings.filter(({ at }) => at.partition !== own.at.partition)
   const credits = await creditsOf(parts, query, entitlement)
-  if (credits === 'unpublished' || elsewhere.some(isBehind)) return { kind: 'late', readings }
+  // Another entry may have been published since the entitlement was read. The counters then belong to its windows.
+  const isReplaced = own.view.document !== charged.document
+  if (isReplaced || credits === 'unpublished' || elsewhere.some(isBehind)) {
+    return { kind: 'late', readings }
+  }
   const caps = capsOf(query, charged, elsewhere)
   const here = readings.filter((reading) => !elsewhere.includes(reading))
   const request = requestOf(query, charged, caps, own, here, elsewhere)
@@ -136,7 +142,10 @@ async function refusedByAnyLimit(
   charged: ChargedPurchase,
 ): Promise<ReservedCharges | undefined> {
   const now = { ...charged, nowSecond: Math.floor(query.nowMs / 1000) }
-  const check = await readChargeCheck(parts, query, now, undefined)
+  const ownQuery = { ...query, customerRef: charged.entitlement.customerRef }
+  const check = await readChargeCheck(parts, ownQuery, now, {})
+  // The plan was replaced by one without charges, and the step will be refused because of the other document.
+  if (check === undefined) return undefined
   const states = limitStates(check)
   if (!isDenied(states)) return undefined
   const answer = (offer: PublishedOffer | undefined): LimitsResponse =>

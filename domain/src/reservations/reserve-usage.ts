@@ -17,7 +17,11 @@ import {
   readReference,
   sumAmounts,
 } from '../entitlements/counted-usage-reader.ts'
-import { currentPeriod, windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
+import {
+  currentPeriod,
+  windowOfPeriod,
+  type EntitledPeriod,
+} from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
@@ -167,7 +171,10 @@ export async function prepareReservation(
   if (query.held.creditMicros !== undefined && !isPaidByWallet(entitlement)) {
     return { kind: 'decided', reserved: { kind: 'not-prepaid' } }
   }
-  if (hasCharges(entitlement)) return prepareCharges(parts, query, { entitlement, period }, heads)
+  if (hasCharges(entitlement)) {
+    const { document } = own.view
+    return prepareCharges(parts, query, { document, entitlement, period }, heads)
+  }
   const unitsMicros = unitsOfRequests(query.held)
   if (unitsMicros === undefined) return { kind: 'decided', reserved: { kind: 'not-limited' } }
 

@@ -121,7 +121,11 @@ const stepArbitraries = {
     mode: fc.constantFrom('each' as const, 'all-or-none' as const),
     subject: fc.constantFrom(...subjects),
     requests: fc.array(
-      fc.record({ id: fc.constantFrom(...ids), ...placeArbitraries, together: fc.record(placeArbitraries) }),
+      fc.record({
+        id: fc.constantFrom(...ids),
+        ...placeArbitraries,
+        together: fc.record(placeArbitraries),
+      }),
       { minLength: 1, maxLength: 4 },
     ),
     isTogether: fc.boolean(),
@@ -305,11 +309,7 @@ async function take(
   }
 }
 
-function placeRequest(
-  place: ReservePlace,
-  space: string,
-  model: ReservationsModel,
-): PlaceRequest {
+function placeRequest(place: ReservePlace, space: string, model: ReservationsModel): PlaceRequest {
   return {
     at: { space, partition, subject: place.subject, scope },
     document: place.document ?? model.documents.get(place.subject),
@@ -377,7 +377,9 @@ async function reserve(
     ...placeRequest(step, space, model),
     reservationId: step.id,
     ttlMs: step.lapses ? lapsingTtlMs : hourMs,
-    ...(step.together && { together: placeRequest({ ...step.together, subject: other }, space, model) }),
+    ...(step.together && {
+      together: placeRequest({ ...step.together, subject: other }, space, model),
+    }),
   }
   const places = step.together === null ? [step.subject] : [step.subject, other]
   const known = places.filter((subject) => model.isHeldOrUsed(subject, step.id))

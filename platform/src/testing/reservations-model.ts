@@ -158,7 +158,9 @@ export class ReservationsModel {
   settleElsewhere(settled: readonly Named[], countedIn: CountedIn): void {
     const noted = (each: Named, nextOffset: number) => {
       const notes = this.#places.get(each.subject)?.countedElsewhere
-      return notes?.some((note) => note.partition === countedIn.partition && note.nextOffset > nextOffset)
+      return notes?.some(
+        (note) => note.partition === countedIn.partition && note.nextOffset > nextOffset,
+      )
     }
     const parts = settled.filter(({ part }) => part !== undefined)
     for (const each of [...parts, ...settled.filter(({ part }) => part === undefined)]) {
@@ -324,7 +326,10 @@ function heldIn(kept: ReadonlyMap<string, Kept>, id: string | undefined): Kept |
 }
 
 /** Subtracts used units. Returns whether something was held and nothing is left; then the units stay as they were. */
-function subtract(kept: Kept, { onEvery, bySeries }: Pick<UsedPart, 'onEvery' | 'bySeries'>): boolean {
+function subtract(
+  kept: Kept,
+  { onEvery, bySeries }: Pick<UsedPart, 'onEvery' | 'bySeries'>,
+): boolean {
   const left = (held: bigint, used: bigint) => (used >= held ? 0n : held - used)
   const rest = new Map(
     [...(kept.bySeries ?? [])].map(([name, held]) => [name, left(held, bySeries.get(name) ?? 0n)]),

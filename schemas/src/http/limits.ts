@@ -13,10 +13,11 @@ const estimateSchema = z.preprocess(
     }
     return units
   },
-  z.record(requiredReference, positiveQuantity).refine(
-    (units) => isCountWithin(Object.keys(units).length),
-    { error: `Expected 1 to ${heldMetersMax} meters` },
-  ),
+  z
+    .record(requiredReference, positiveQuantity)
+    .refine((units) => isCountWithin(Object.keys(units).length), {
+      error: `Expected 1 to ${heldMetersMax} meters`,
+    }),
 )
 
 function isCountWithin(count: number): boolean {

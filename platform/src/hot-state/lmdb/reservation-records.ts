@@ -168,7 +168,9 @@ export function unitsAfter(
 }
 
 export function isEmpty({ units, bySeries }: Pick<Reservation, 'units' | 'bySeries'>): boolean {
-  return units === 0n && [...(bySeries ?? new Map<string, bigint>()).values()].every((of) => of === 0n)
+  return (
+    units === 0n && [...(bySeries ?? new Map<string, bigint>()).values()].every((of) => of === 0n)
+  )
 }
 
 function atLeastZero(amount: bigint): bigint {

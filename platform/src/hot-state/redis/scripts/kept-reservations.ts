@@ -92,8 +92,11 @@ local function addHeld(place, units, series)
 end
 local function giveBack(place, units, series)
   local reserved = data .. 'reserved:' .. place
-  if series == '' then return add(reserved, 'total', '-' .. units) end
-  eachHeld(units, series, function(field, amount) add(reserved, field, '-' .. amount) end)
+  -- Redis takes no '-0'.
+  if series == '' then return units ~= '0' and add(reserved, 'total', '-' .. units) end
+  eachHeld(units, series, function(field, amount)
+    if amount ~= '0' then add(reserved, field, '-' .. amount) end
+  end)
 end
 local function isHeld(place, id)
   local units, expiry, isUsed = reservationAt(place, id)

@@ -3,12 +3,13 @@ import { createScript } from './script.ts'
 import { findWindow } from './windows.ts'
 
 /*
- * Returns a counter as alternating fields and amounts. If it has buckets, `l<id>` and the name of the form follow for each bucket
- * spec that the entry lists (bucket-forms.ts).
+ * Appends `l<id>` and the name of the form for each bucket spec that the entry lists (bucket-forms.ts) to a counter that has buckets.
+ * The functions for that are within a function, because most reads need none of them and creating them would cost as much as the
+ * read.
  */
-const readCounter = `
-local byte = string.byte
+const listBuckets = `
 local function addListed(fields, name)
+${findWindow}
   for _, form in ipairs(formsIn(call('GET', data .. 'windows:' .. name) or '')) do
     for _, id in ipairs(form.ids) do
       fields[#fields + 1] = 'l' .. id
@@ -16,28 +17,29 @@ local function addListed(fields, name)
     end
   end
 end
-local function readCounter(name, counter)
-  local fields = call('HGETALL', counted .. 'counter:' .. counter)
-  for i = 1, #fields, 2 do
-    if byte(fields[i]) == 110 then
-      addListed(fields, name)
+local byte = string.byte
+`
+
+/* Reads the counter of an entry as alternating fields and amounts. */
+const readCounter = (entry: string, counter: string): string => `
+  local fields = call('HGETALL', counted .. 'counter:' .. ${counter})
+  for at = 1, #fields, 2 do
+    if byte(fields[at]) == 110 then
+      addListed(fields, ${entry})
       break
     end
-  end
-  return fields
-end
-`
+  end`
 
 /* ARGV: per entry its name and the name of a counter. Returns the fence, and per entry the document and the counter. */
 export const readEntriesScript = createScript(
   openPartition,
-  findWindow,
-  readCounter,
+  listBuckets,
   `
 local views = {}
 for i = 1, #ARGV, 2 do
   views[i] = call('GET', data .. 'entry:' .. ARGV[i])
-  views[i + 1] = readCounter(ARGV[i], ARGV[i + 1])
+  ${readCounter('ARGV[i]', 'ARGV[i + 1]')}
+  views[i + 1] = fields
 end
 return { fence, views }
 `,
@@ -49,14 +51,16 @@ return { fence, views }
  */
 export const readSeriesScript = createScript(
   openPartition,
-  findWindow,
-  readCounter,
+  listBuckets,
   `
 local views, i = {}, 1
 while i <= #ARGV do
   local name, last = ARGV[i], i + 1 + ARGV[i + 1]
   views[#views + 1] = call('GET', data .. 'entry:' .. name)
-  for j = i + 2, last do views[#views + 1] = readCounter(name, ARGV[j]) end
+  for j = i + 2, last do
+    ${readCounter('name', 'ARGV[j]')}
+    views[#views + 1] = fields
+  end
   i = last + 1
 end
 return { fence, views }
