@@ -329,10 +329,16 @@ export function describeHolds(opened: () => StackUnderTest): void {
       expect((await hold(named, { units: 11 }, { meterName: meter })).withinLimits).toBe(false)
       const { reservation, creditBalance } = await hold(named, { units: 10 }, { meterName: meter })
       expect(creditBalance).toBe(0)
-      const event = { specversion: '1.0', id: randomUUID(), source: 'test', type: 'chat' }
-      const { creditDebit } = await send<{ creditDebit: Debit }>('/v1/events', {
-        ...{ ...event, subject: named.customerRef, productref: named.productRef },
-        ...{ data: { model: 'large', tokens: 10 }, reservationid: reservation!.id },
+      const chat = (subject: string, more: object = {}) =>
+        send<{ creditDebit: Debit; counts: readonly object[] }>('/v1/events', {
+          ...{ specversion: '1.0', id: randomUUID(), source: 'test', type: 'chat', subject },
+          ...{ data: { model: 'large', tokens: 10 }, ...more },
+        })
+      // Ingest reads new meters some time after they were made.
+      const counts = async () => (await chat('another-customer')).counts.length
+      await expect.poll(counts, { timeout: 30_000 }).toBe(1)
+      const { creditDebit } = await chat(named.customerRef, {
+        ...{ productref: named.productRef, reservationid: reservation!.id },
       })
       expect(creditDebit).toMatchObject({ credits: '50' })
       expect(await balance(named)).toBe(0)
