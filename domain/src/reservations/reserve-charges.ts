@@ -30,6 +30,7 @@ import type { UsageParts } from '../entitlements/usage-query.ts'
 import { spendableMicros } from '../wallet/read-wallet.ts'
 import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
 import { readChargeCheck, type ChargedPeriod } from './read-charge-check.ts'
+import { creditStates } from './credit-states.ts'
 import { heldCredits, reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 
 /* Reservations of plans with charges: units of one or several meters, under every cap that applies to them. */
@@ -339,17 +340,6 @@ function decidedBy(
       return { ...response, reservation: { ...named, ...heldCredits(held), expiresAt } }
     },
   }
-}
-
-/** Returns the states of all charges by what the wallet has. Caps were checked before the credits were held. */
-function creditStates(now: ChargedPeriod, creditMicros: bigint, isHeld: boolean): LimitState[] {
-  const charged = now.entitlement.charges.map((each) => ({ ...each, cap: null }))
-  const entitlement = { ...now.entitlement, charges: charged, limits: [] }
-  const check = { ...now, entitlement, meterName: undefined, usedByMeter: new Map(), creditMicros }
-  return limitStates(check).map((state) => {
-    if (isHeld) return { ...state, blocks: null }
-    return state.charge?.debit === undefined ? state : { ...state, remaining: 0, blocks: 'credits' }
-  })
 }
 
 /** Returns the Unix second at which the limit has room for the units again, as far as usage decides. Reservations may end earlier. */

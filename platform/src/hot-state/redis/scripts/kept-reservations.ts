@@ -19,7 +19,7 @@
  * counter and then twice of reserved units: those on every series and those on this one. `takenUnder` returns the same for a further
  * cap (../reservations.ts).
  */
-export const readReservations = `
+export const readPlaces = `
 local function nowMs()
   local now = call('TIME')
   return now[1] * 1000 + math.floor(now[2] / 1000)
@@ -33,6 +33,29 @@ local function reservationAt(place, id)
   local units, expiry, used, series = string.match(text, '^(%d+) (%d+)(u?)(.*)$')
   return units, expiry, used == 'u', series
 end
+local function expiredAt(place, now, limit)
+  return call('ZRANGEBYSCORE', data .. 'expiries:' .. place, '-inf', whole(now), 'LIMIT', '0', limit)
+end
+local function runId()
+  return string.match(call('INFO', 'server'), 'run_id:(%x+)')
+end
+local function take(taken, key, ...)
+  for _, amount in ipairs(call('HMGET', key, ...)) do taken[#taken + 1] = amount or '0' end
+end
+local function takeReserved(taken, place, series)
+  take(taken, data .. 'reserved:' .. place, 'total', '^total', 'h' .. series, '^h' .. series)
+  return taken
+end
+local function takenAt(place, series, counters, window)
+  local taken, scoped, unscoped = {}, 's' .. window, 'u' .. window
+  for _, counter in ipairs(counters) do
+    take(taken, counted .. 'counter:' .. counter, scoped, '^' .. scoped, unscoped, '^' .. unscoped)
+  end
+  return takeReserved(taken, place, series)
+end
+`
+
+export const readHeld = `
 -- Calls act with each field of the reserved units that a reservation is part of, and its units there.
 local function eachHeld(units, series, act)
   if series == '' then return act('total', units) end
@@ -52,12 +75,6 @@ local function unitsOn(units, series, onSeries)
   end)
   return found
 end
-local function expiredAt(place, now, limit)
-  return call('ZRANGEBYSCORE', data .. 'expiries:' .. place, '-inf', whole(now), 'LIMIT', '0', limit)
-end
-local function runId()
-  return string.match(call('INFO', 'server'), 'run_id:(%x+)')
-end
 local function mayMissUsage(place, expired, run)
   if call('HGET', data .. 'reserved:' .. place, 'run') ~= run then return true end
   for _, id in ipairs(expired) do
@@ -66,24 +83,12 @@ local function mayMissUsage(place, expired, run)
   end
   return false
 end
-local function take(taken, key, ...)
-  for _, amount in ipairs(call('HMGET', key, ...)) do taken[#taken + 1] = amount or '0' end
-end
-local function takeReserved(taken, place, series)
-  take(taken, data .. 'reserved:' .. place, 'total', '^total', 'h' .. series, '^h' .. series)
-  return taken
-end
-local function takenAt(place, series, counters, window)
-  local taken, scoped, unscoped = {}, 's' .. window, 'u' .. window
-  for _, counter in ipairs(counters) do
-    take(taken, counted .. 'counter:' .. counter, scoped, '^' .. scoped, unscoped, '^' .. unscoped)
-  end
-  return takeReserved(taken, place, series)
-end
 `
 
-export const changeReservations = `
-${readReservations}
+export const readReservations = `${readPlaces}${readHeld}`
+
+export const changeHeld = `
+${readHeld}
 -- Adds the units of a reservation to those that the place holds.
 local function addHeld(place, units, series)
   local reserved = data .. 'reserved:' .. place
@@ -109,6 +114,8 @@ local function forget(place, id)
   call('ZREM', data .. 'expiries:' .. place, id)
 end
 `
+
+export const changeReservations = `${readPlaces}${changeHeld}`
 
 /*
  * Subtracts used units from a reservation that is held: `onEvery` if it holds them on every series, otherwise those of `bySeries`.

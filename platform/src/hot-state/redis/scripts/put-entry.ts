@@ -157,6 +157,7 @@ eachWindow(stored or '', function(id, from, to, isListed)
 end)
 
 begin()
+if #forms > 0 then call('HSET', partition, 'forms', '1') end
 if fillFrom < math.huge then
   local filledTo = frontierOf(fillFrom, afterSlots)
   fillBuckets(filledTo)

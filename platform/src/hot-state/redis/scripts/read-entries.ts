@@ -3,39 +3,32 @@ import { createScript } from './script.ts'
 import { findWindow } from './windows.ts'
 
 /*
- * Appends `l<id>` and the name of the form for each bucket spec that the entry lists (bucket-forms.ts) to a counter that has buckets.
- * The functions for that are within a function, because most reads need none of them and creating them would cost as much as the
- * read.
+ * Reads the counter of an entry as alternating fields and amounts. If it has buckets, `l<id>` and the name of the form follow for each
+ * bucket spec that the entry lists (bucket-forms.ts). That is written out where it is needed, because creating functions for it would
+ * cost every read a part of a microsecond.
  */
-const listBuckets = `
-local function addListed(fields, name)
-${findWindow}
-  for _, form in ipairs(formsIn(call('GET', data .. 'windows:' .. name) or '')) do
-    for _, id in ipairs(form.ids) do
-      fields[#fields + 1] = 'l' .. id
-      fields[#fields + 1] = form.name
-    end
-  end
-end
-local byte = string.byte
-`
-
-/* Reads the counter of an entry as alternating fields and amounts. */
 const readCounter = (entry: string, counter: string): string => `
   local fields = call('HGETALL', counted .. 'counter:' .. ${counter})
-  for at = 1, #fields, 2 do
-    if byte(fields[at]) == 110 then
-      addListed(fields, ${entry})
-      break
+  if hasForms then
+    for at = 1, #fields, 2 do
+      if string.byte(fields[at]) == 110 then
+        ${findWindow}
+        for _, form in ipairs(formsIn(call('GET', data .. 'windows:' .. ${entry}) or '')) do
+          for _, id in ipairs(form.ids) do
+            fields[#fields + 1] = 'l' .. id
+            fields[#fields + 1] = form.name
+          end
+        end
+        break
+      end
     end
   end`
 
 /* ARGV: per entry its name and the name of a counter. Returns the fence, and per entry the document and the counter. */
 export const readEntriesScript = createScript(
   openPartition,
-  listBuckets,
   `
-local views = {}
+local views, hasForms = {}, head[6]
 for i = 1, #ARGV, 2 do
   views[i] = call('GET', data .. 'entry:' .. ARGV[i])
   ${readCounter('ARGV[i]', 'ARGV[i + 1]')}
@@ -51,9 +44,8 @@ return { fence, views }
  */
 export const readSeriesScript = createScript(
   openPartition,
-  listBuckets,
   `
-local views, i = {}, 1
+local views, i, hasForms = {}, 1, head[6]
 while i <= #ARGV do
   local name, last = ARGV[i], i + 1 + ARGV[i + 1]
   views[#views + 1] = call('GET', data .. 'entry:' .. name)

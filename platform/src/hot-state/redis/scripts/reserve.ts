@@ -1,7 +1,7 @@
 import { addAmounts } from './amounts.ts'
 import { dropBuckets } from './bucket-counts.ts'
 import { exactSums } from './exact-sums.ts'
-import { changeReservations, reduceReservations } from './kept-reservations.ts'
+import { changeHeld, readPlaces, reduceReservations } from './kept-reservations.ts'
 import { readMarkOffsets } from './marks.ts'
 import { openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
@@ -9,69 +9,74 @@ import { createScript } from './script.ts'
 /** Number of arguments of one place. */
 export const placeArguments = 15
 
-/*
- * The further caps of a request. They are functions of a function, so that the many requests without them do not create these
- * functions.
- */
+/* The further caps of a request. */
 const furtherCaps = `
-local function furtherFunctions()
 ${dropBuckets}
-  -- Returns the amounts of the buckets of a form from one on, in each counter, as takenAt does.
-  local function takenSince(place, series, counters, form, from)
-    local taken = {}
-    for _, counter in ipairs(counters) do
-      local key = counted .. 'counter:' .. counter
-      local oldest, newest = boundsOf(key, form)
-      local fields = {}
-      for bucket = math.max(from, oldest or 0), newest or -math.huge do
-        fields[#fields + 1] = bucketField(form, bucket)
-        fields[#fields + 1] = '^' .. fields[#fields]
-      end
-      if #fields > 0 then take(taken, key, unpack(fields)) end
+-- Returns the amounts of the buckets of a form from one on, in each counter, as takenAt does.
+local function takenSince(place, series, counters, form, from)
+  local taken = {}
+  for _, counter in ipairs(counters) do
+    local key = counted .. 'counter:' .. counter
+    local oldest, newest = boundsOf(key, form)
+    local fields = {}
+    for bucket = math.max(from, oldest or 0), newest or -math.huge do
+      fields[#fields + 1] = bucketField(form, bucket)
+      fields[#fields + 1] = '^' .. fields[#fields]
     end
-    return takeReserved(taken, place, series)
+    if #fields > 0 then take(taken, key, unpack(fields)) end
   end
-  local function takenUnder(place, cap)
-    local series, _, kind, name, from, counters = unpack(cap)
-    if kind == 'window' then return takenAt(place, series, counters, name) end
-    return takenSince(place, series, counters, name, from)
-  end
-  local function hasRoomFurther(place, freedUnits, freedSeries)
-    for i, cap in ipairs(place.caps) do
-      local series, room = cap[1], cap[2]
-      local units = place.held[series]
-      if units then
-        local freed = freedUnits and unitsOn(freedUnits, freedSeries, series)
-        if not fits(units, room, place.taken[i + 1], freed) then return false end
-      end
+  return takeReserved(taken, place, series)
+end
+local function takenUnder(place, cap)
+  local series, _, kind, name, from, counters = unpack(cap)
+  if kind == 'window' then return takenAt(place, series, counters, name) end
+  return takenSince(place, series, counters, name, from)
+end
+local function hasRoomFurther(place, freedUnits, freedSeries)
+  for i, cap in ipairs(place.caps) do
+    local series, room = cap[1], cap[2]
+    local units = place.held[series]
+    if units then
+      local freed = freedUnits and unitsOn(freedUnits, freedSeries, series)
+      if not fits(units, room, place.taken[i + 1], freed) then return false end
     end
-    return true
   end
-  return takenUnder, hasRoomFurther
+  return true
 end
 `
 
 /*
- * `fits` returns whether units fit into the room that a cap leaves, and the room that is left as text, nil below zero. Amounts of
- * few digits are summed as Lua numbers, which is exact and costs a tenth.
+ * `fits` returns whether units fit into the room that a cap leaves, and the room that is left as text, nil below zero. Whole numbers
+ * below 2^53 are exact in Lua and are summed as such, which costs a tenth.
  */
 const roomLeft = `
+local exactMax = 4e15
 local function smallRoom(room, taken, freed)
-  if #room > 14 or #taken > 64 then return end
   local left = tonumber(room)
   if freed then
-    if #freed > 14 then return end
-    left = left + tonumber(freed)
+    freed = tonumber(freed)
+    if freed > exactMax then return end
+    left = left + freed
   end
+  if left > exactMax then return end
   for i = 1, #taken, 2 do
-    if #taken[i] > 14 or taken[i + 1] ~= '0' then return end
-    left = left - tonumber(taken[i])
+    local amount = tonumber(taken[i])
+    if amount > exactMax or left < -exactMax or taken[i + 1] ~= '0' then return end
+    left = left - amount
   end
   return left
 end
-local function fits(units, room, taken, freed)
-  local small = #units <= 14 and smallRoom(room, taken, freed)
-  if small then return small >= tonumber(units), small >= 0 and whole(small) or nil end
+function fits(units, room, taken, freed)
+  local asked = tonumber(units)
+  local small = asked <= exactMax and smallRoom(room, taken, freed)
+  if small then return small >= asked, small >= 0 and whole(small) or nil end
+  return more().fitsExactly(units, room, taken, freed)
+end
+`
+
+const exactRoom = `
+${exactSums}
+local function fitsExactly(units, room, taken, freed)
   local left = {}
   addToSum(left, room, '1')
   if freed then addToSum(left, freed, '1') end
@@ -82,6 +87,29 @@ local function fits(units, room, taken, freed)
   local rest = sumText(left)
   addToSum(left, units, '-1')
   return sumText(left) ~= nil, rest
+end
+`
+
+/*
+ * Functions that most requests do not need: they are made when the first one is called, because making all of them would cost as much
+ * as a command.
+ */
+const more = `
+local fits, made
+local function makeMore()
+${changeHeld}
+${exactRoom}
+${reduceReservations}
+${furtherCaps}
+  return {
+    unitsOn = unitsOn, mayMissUsage = mayMissUsage, addHeld = addHeld, isHeld = isHeld, forget = forget,
+    fitsExactly = fitsExactly, reduceReservation = reduceReservation,
+    takenUnder = takenUnder, hasRoomFurther = hasRoomFurther,
+  }
+end
+local function more()
+  made = made or makeMore()
+  return made
 end
 `
 
@@ -98,7 +126,6 @@ end
  */
 const reserveOnce = `
 local runOfServer
-local takenUnder, hasRoomFurther
 local function placeAt(i)
   local place = {
     name = ARGV[i], units = ARGV[i + 1], room = ARGV[i + 2], isBehind = tonumber(fence) < tonumber(ARGV[i + 3]),
@@ -108,13 +135,13 @@ local function placeAt(i)
   }
   if ARGV[i + 14] ~= '' then
     place.heldText, place.held, place.caps = unpack(cmsgpack.unpack(ARGV[i + 14]))
-    if not takenUnder then takenUnder, hasRoomFurther = furtherFunctions() end
   end
   return place
 end
 local function takenOf(place)
   local taken = { takenAt(place.name, place.series, place.counters, place.window) }
-  for i, cap in ipairs(place.caps or {}) do taken[i + 1] = takenUnder(place.name, cap) end
+  if not place.caps then return taken end
+  for i, cap in ipairs(place.caps) do taken[i + 1] = more().takenUnder(place.name, cap) end
   return taken
 end
 -- Reads the amounts again after a reservation was made. Only the reserved ones can have changed.
@@ -149,7 +176,7 @@ local function refusal(place, id, mark)
   end
   if place.isFirst and readMarks(cmsgpack.unpack(mark))[1] then return 'denied' end
   local freedUnits, freedSeries = heldByReplaced(place)
-  local freed = freedUnits and unitsOn(freedUnits, freedSeries, place.series)
+  local freed = freedUnits and more().unitsOn(freedUnits, freedSeries, place.series)
   place.isReplacing = freedUnits ~= nil
   local dropped = place.isReplacing and not place.keepsRest and 1 or 0
   if call('ZCARD', data .. 'expiries:' .. place.name) - dropped >= place.keptMax then return 'full' end
@@ -160,12 +187,12 @@ local function refusal(place, id, mark)
       place.units = rest
     end
   end
-  if place.caps and not hasRoomFurther(place, freedUnits, freedSeries) then return 'denied' end
+  if place.caps and not more().hasRoomFurther(place, freedUnits, freedSeries) then return 'denied' end
 end
 local function replace(place)
-  if not place.keepsRest then return forget(place.name, place.replaces) end
+  if not place.keepsRest then return more().forget(place.name, place.replaces) end
   local used = place.held or { [place.series] = place.units }
-  reduceReservation(place.name, place.replaces, place.units, used, true)
+  more().reduceReservation(place.name, place.replaces, place.units, used, true)
 end
 local function hold(place, id, expiry, created)
   if not begun then begin() end
@@ -180,7 +207,8 @@ local function hold(place, id, expiry, created)
   end
   call('ZADD', data .. 'expiries:' .. place.name, expiry, id)
   call('ZADD', data .. 'reserving', 'GT', expiry, place.name)
-  addHeld(place.name, place.units, place.heldText)
+  if place.heldText == '' then add(reserved, 'total', place.units)
+  else more().addHeld(place.name, place.units, place.heldText) end
   place.taken = takenAfter(place)
 end
 -- Returns the request, or nil if it must wait. Nothing is written before all requests of a step are opened.
@@ -200,7 +228,7 @@ local function openRequest(id, ttl, droppedMax, mark, first, last)
   local now = nowMs()
   for _, place in ipairs(places) do
     local opened = openedPlaces[place.name] or { expired = expiredAt(place.name, now, droppedMax) }
-    if place.isBehind and mayMissUsage(place.name, opened.expired, runOfServer) then return end
+    if place.isBehind and more().mayMissUsage(place.name, opened.expired, runOfServer) then return end
     openedPlaces[place.name] = opened
   end
   return { id = id, places = places, now = now, ttl = tonumber(ttl), droppedMax = tonumber(droppedMax), mark = mark }
@@ -209,7 +237,7 @@ local function dropExpired(place)
   local expired = openedPlaces[place.name].expired
   openedPlaces[place.name].expired = {}
   if #expired > 0 and not begun then begin() end
-  for _, each in ipairs(expired) do forget(place.name, each) end
+  for _, each in ipairs(expired) do more().forget(place.name, each) end
   return #expired
 end
 local function reserveOpened(request)
@@ -241,12 +269,10 @@ const reserving = [
   openPartition,
   writePartition,
   addAmounts,
-  exactSums,
-  changeReservations,
-  reduceReservations,
+  readPlaces,
   readMarkOffsets,
+  more,
   roomLeft,
-  furtherCaps,
   reserveOnce,
 ]
 
@@ -292,7 +318,7 @@ if ARGV[1] == 'all-or-none' and isRefused then
   for index, answer in ipairs(answers) do
     local request = requests[index]
     for _, place in ipairs(request.places) do
-      if answer[5] == '1' and isHeld(place.name, request.id) then forget(place.name, request.id) end
+      if answer[5] == '1' and more().isHeld(place.name, request.id) then more().forget(place.name, request.id) end
     end
   end
 end
