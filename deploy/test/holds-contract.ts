@@ -252,6 +252,24 @@ export function describeHolds(opened: () => StackUnderTest): void {
       expect(again.results[0]!.limits!.reservation).toEqual(first)
     })
 
+    test('is found again by the key of its request', async () => {
+      const named = await createPayer(prices, 10)
+      const body = {
+        ...named,
+        reservations: Array(3).fill({ reserve: { credits: 2, ttlSeconds: 60 } }),
+      }
+      const key = randomUUID()
+      const idsOf = async () => {
+        const { body: answer } = await client.send('POST', '/v1/sdk/limits/reservations', body, key)
+        return (answer as HeldBatch).results.map(({ limits }) => limits?.reservation?.id)
+      }
+      await caller.settled(named)
+      const first = await idsOf()
+      expect(new Set(first).size).toBe(3)
+      expect(await idsOf()).toEqual(first)
+      expect(await balance(named)).toBe(4)
+    })
+
     test('holds nothing unless all fit, if so asked', async () => {
       const named = await createPayer(prices, 10)
       const tokens = (units: number) => ({

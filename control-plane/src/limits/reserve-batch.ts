@@ -60,14 +60,19 @@ async function reserve(
   operation: Operation,
   { allOrNothing, reservations, ...customer }: ReservationsRequest,
 ): Promise<readonly ReservedUsage[]> {
-  const holds = reservations.map(({ meterName, reserve: given, idempotencyKey }) => ({
+  const holds = reservations.map(({ meterName, reserve: given, idempotencyKey }, index) => ({
     held: unitsToHold(given, meterName),
     ttlMs: given.ttlSeconds * 1000,
-    idempotencyKey,
+    idempotencyKey: idempotencyKey || keyInBatch(operation, index),
   }))
   const mode = allOrNothing ? 'all-or-none' : 'each'
   const query = { ...customerQuery(parts, operation, customer), holds, mode } as const
   return await unlessBehind(() => reserveBatch(usageParts(parts), query))
+}
+
+/** Returns the key of a reservation without an own one, if the request has a key in its header. */
+function keyInBatch({ idempotencyKey }: Operation, index: number): string | undefined {
+  return idempotencyKey ? `${idempotencyKey}:${index}` : undefined
 }
 
 /** The offer is read only if a reservation is refused. */

@@ -33,7 +33,7 @@ export const customerOperations: Readonly<Record<string, string>> = {
   extendReservation:
     'Moves the expiry of a reservation to `ttlSeconds` from now, for a call that takes longer than expected. It never shortens it. A reservation that was used, released or has expired is refused with `reservation_gone`, and one that would be held for too long since its creation with `reservation_too_long`.',
   reserveUnits:
-    'Makes up to 100 reservations for one customer and product in one step, for an agent that starts several calls at once. Each is checked beside those before it and answered by itself. With `allOrNothing`, nothing is held unless all of them can be.',
+    'Makes up to 100 reservations for one customer and product in one step, for an agent that starts several calls at once. Each is checked beside those before it and answered by itself. With `allOrNothing`, nothing is held unless all of them can be. A reservation without an `idempotencyKey` is named by the header `Idempotency-Key` and its position, so a repeated request returns the first ones.',
   findCustomer:
     'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
   createCustomer:
