@@ -69,7 +69,7 @@ export class ReservationsModel {
     if (refused === 'denied') return { kind: 'denied', ...taken() }
     asked.forEach((each, index) => {
       const units = decided[index]
-      if (typeof units === 'bigint') this.#keep({ ...request, ...each }, units)
+      if (typeof units === 'bigint') this.#keep(each, request, units)
     })
     return { kind: 'admitted', units: decided[0] as bigint, ...taken() }
   }
@@ -235,17 +235,18 @@ export class ReservationsModel {
     return (units > 0n || request.units === 0n) && !isBlocked ? units : 'denied'
   }
 
-  #keep(request: ReserveRequest, units: bigint): void {
-    const {
+  #keep(
+    {
       at: { subject },
-      reservationId,
-      ttlMs,
       isReservedFirst,
       replaces,
       keepsRest = false,
       series,
       bySeries,
-    } = request
+    }: PlaceRequest,
+    { reservationId, ttlMs }: ReserveRequest,
+    units: bigint,
+  ): void {
     const place = this.#places.get(subject) ?? {
       kept: new Map<string, Kept>(),
       countedElsewhere: [],
