@@ -3,7 +3,10 @@ import {
   requireCompleteUpstreams,
   upstreamSettings,
 } from './customer-auth/upstream/upstream-settings.ts'
-import { reservationSettings } from '@tollgate/domain/reservations/reservation-settings'
+import {
+  reservationLifetimeSettings,
+  reservationSettings,
+} from '@tollgate/domain/reservations/reservation-settings'
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
 import { mcpUrlSettings } from '@tollgate/domain/mcp/mcp-url-settings'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
@@ -101,6 +104,7 @@ export const controlPlaneSettings = {
     { min: 1, max: 10_000 },
   ),
   ...reservationSettings,
+  ...reservationLifetimeSettings,
   ...walletSettings,
   ...secretSettings,
   ...outboundSettings,

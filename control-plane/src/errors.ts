@@ -352,6 +352,16 @@ export const refusals = {
       'usage_behind',
       'Usage that was just accepted is not counted yet. Retry in a moment',
     ),
+  reservationGone: () =>
+    refusal(
+      'reservation_gone',
+      'The reservation was used, released or has expired. Make a new one',
+    ),
+  reservationTooLong: (latest: Date) =>
+    refusal(
+      'reservation_too_long',
+      `The reservation can be held until ${latest.toISOString()}. Extend it for a shorter time`,
+    ),
   reservationsFull: () =>
     temporaryRefusal('reservations_full', 'Too many reservations are held. Retry in a moment'),
   partUnavailable: () =>

@@ -114,6 +114,7 @@ export function buildTestApp(
         tailRecordsMax: 1,
         usageStoreWaitMs: 1,
         reservationSecondsMax: 1,
+        reservationLifetimeSecondsMax: 1,
         creditsHeldMax: 1,
         reservationsMax: 1,
         purchasesMax: 1,

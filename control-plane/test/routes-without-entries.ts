@@ -6,6 +6,8 @@ export const unauditedRoutes = [
   'POST /v1/sdk/user-info',
   'POST /v1/sdk/limits',
   'POST /v1/sdk/limits/release',
+  'POST /v1/sdk/limits/extend',
+  'POST /v1/sdk/limits/reservations',
   // It stores nothing.
   'POST /v1/sdk/products/:productRef/plans/:planRef/price-preview',
   'POST /v1/ui/products/:productRef/plans/:planRef/price-preview',

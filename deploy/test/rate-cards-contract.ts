@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
+import { describeHolds } from './holds-contract.ts'
+import { describeRandomHolds } from './random-holds-contract.ts'
 import { createCustomer } from './offers.ts'
 import type { StackUnderTest } from './stack-under-test.ts'
 
@@ -330,6 +332,9 @@ export function describeRateCards(title: string, createStack: () => Promise<Stac
       )
       expect(rest.filter(({ withinLimits }) => withinLimits)).toHaveLength(13)
     })
+
+    describeHolds(() => underTest)
+    describeRandomHolds(() => underTest)
 
     test('refuses an estimate for a plan that limits only requests', async () => {
       const productRef = await createProduct({ type: 'recurring', price: 0, limit: 10 })

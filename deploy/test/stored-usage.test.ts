@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
-import { readStoredUsage } from '@tollgate/control-plane/usage/stored-usage'
+import { readStoredSeries, readStoredUsage } from '@tollgate/control-plane/usage/stored-usage'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
@@ -22,6 +22,7 @@ const topic = usageTopic('sandbox')
 const partitionCount = 2
 const second = 1_767_225_600
 const window = { id: 'w', fromSecond: second, toSecond: second + 10 }
+const span = { id: 's', fromSecond: second + 4, toSecond: second + 1_000_000 }
 const references = ['cus_a', 'user-1']
 
 const folder = await mkdtemp(join(tmpdir(), 'tollgate-stored-usage-'))
@@ -118,7 +119,11 @@ function placeOf({ providerId, customerRef }: MeterEvent): number {
 }
 
 /** Returns the counted amount by processing the records one by one. A key counts only at its first use. */
-function countOneByOne(events: readonly MeterEvent[]): bigint {
+function countOneByOne(
+  events: readonly MeterEvent[],
+  meterName = 'requests',
+  { fromSecond, toSecond } = window,
+): bigint {
   const used = new Set<string>()
   let micros = 0n
   for (const event of events) {
@@ -126,11 +131,11 @@ function countOneByOne(events: readonly MeterEvent[]): bigint {
     used.add(event.id)
     const isCounted =
       references.includes(event.customerRef) &&
-      event.meterName === 'requests' &&
+      event.meterName === meterName &&
       event.outcome === 'success' &&
       event.productRef !== 'prd_b' &&
-      event.timestamp >= window.fromSecond * 1000 &&
-      event.timestamp < window.toSecond * 1000
+      event.timestamp >= fromSecond * 1000 &&
+      event.timestamp < toSecond * 1000
     if (isCounted) micros += BigInt(event.value)
   }
   return micros
@@ -202,6 +207,29 @@ async function read(providerId: string, tailRecordsMax = 1_000_000): Promise<big
   return amounts.get(window.id)!
 }
 
+const sumOfUsage = /SELECT \[/
+
+/** Reads both meters in the window and in a span that begins within it and has no end. */
+async function readAll(providerId: string) {
+  const queries: string[] = []
+  const usageStore = {
+    query: <R>(sql: string, params?: Record<string, unknown>): Promise<R[]> => {
+      queries.push(sql)
+      return clickhouse.store.query<R>(sql, params)
+    },
+  }
+  const asked = ['requests', 'tokens'].flatMap((meterName) =>
+    [window, span].map((each) => ({ meterName, windows: [each] })),
+  )
+  const query = { environment: 'sandbox', providerId, customerRefs: references } as const
+  const amounts = await readStoredSeries(
+    { eventLog, usageStore },
+    { ...query, productRef: 'prd_a', series: asked, tailRecordsMax: 1_000_000 },
+  )
+  expect(queries.filter((sql) => sumOfUsage.test(sql))).toHaveLength(1)
+  return amounts.map((each, index) => each.get(asked[index]!.windows[0]!.id))
+}
+
 test('counts every acknowledged unit once from ClickHouse and the rest of the log, at any sink position', async () => {
   const property = fc.asyncProperty(cases, async ({ moved, recorded, sinks }) => {
     const providerId = `prv_${randomUUID()}`
@@ -219,7 +247,13 @@ test('counts every acknowledged unit once from ClickHouse and the rest of the lo
       const written = rows.filter(({ event }) => placeOf(event) === partition)
       await sink(partition, written, each, used)
     }
-    expect(await read(providerId)).toBe(countOneByOne([...movedEvents, ...events]))
+    const all = [...movedEvents, ...events]
+    expect(await read(providerId)).toBe(countOneByOne(all))
+    expect(await readAll(providerId)).toEqual(
+      ['requests', 'tokens'].flatMap((meterName) =>
+        [window, span].map((each) => countOneByOne(all, meterName, each)),
+      ),
+    )
   })
   await fc.assert(property, { numRuns: 40 })
 }, 120_000)

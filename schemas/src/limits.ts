@@ -131,6 +131,12 @@ export const usageLimitsMax = 20
 export const rollingSecondsMin = 60
 export const rollingSecondsMax = 31 * 86_400
 
+/** Seconds from the creation of a reservation to its expiry, however often it is extended, whatever a service is configured to. */
+export const reservationLifetimeSecondsMax = 604_800
+
+/** Reservations of one request. Hot state makes them in one step, during which it does nothing else. */
+export const reservationsPerRequestMax = 100
+
 /** Meters on which one reservation holds units. */
 export const heldMetersMax = 20
 

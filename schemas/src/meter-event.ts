@@ -26,7 +26,7 @@ export type MeterEvent = {
   readonly idempotencyKey: string | null
   /** A JSON object as text. */
   readonly properties: string
-  /** The reservation that this usage ends (reservation-reference.ts), as the client named it. */
+  /** How this usage uses a reservation, as `reservationUseText` returns it. */
   readonly reservationId: string | null
   /** W3C `traceparent` of the request if its trace is sampled, otherwise null. */
   readonly traceParent: string | null

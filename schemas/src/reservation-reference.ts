@@ -55,6 +55,29 @@ export function placeOfReservation(reservationId: string): ReservationPlace | un
   }
 }
 
+/** How a record uses a reservation. A record that is not final uses a part of it, and leaves the rest on hold. */
+export type ReservationUse = { readonly reservationId: string; readonly isFinal: boolean }
+
+/*
+ * Records have one text for both, and the log's schema needs no field for it. Releases that do not know the prefix find no
+ * reservation in the text, so they leave it on hold until it expires: they admit too little, never too much.
+ */
+const partPrefix = '+'
+
+/** Returns the text that the record of a call has, or null without a reservation. */
+export function reservationUseText(
+  reservationId: string | undefined,
+  isFinal: boolean | undefined,
+): string | null {
+  if (reservationId === undefined || reservationId === '') return null
+  return isFinal === false ? `${partPrefix}${reservationId}` : reservationId
+}
+
+export function reservationUse(text: string): ReservationUse {
+  if (!text.startsWith(partPrefix)) return { reservationId: text, isFinal: true }
+  return { reservationId: text.slice(partPrefix.length), isFinal: false }
+}
+
 function referenceAt({ customerRef, productRef }: ReservationPlace, own: Uint8Array): string {
   const name = base32After(referencePrefixes.reservation, own)
   return [name, customerRef, productRef].join(separator)

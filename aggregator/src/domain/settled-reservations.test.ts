@@ -81,3 +81,36 @@ it('ends the hold of credits in the partition of the record, even for a duplicat
   )
   expect([...found]).toEqual([[countedIn, [held('usage_paid'), held('usage_known')]]])
 })
+
+it('reduces a reservation by what a call counts that is not its last one', () => {
+  const part = (number: number) => `+${reservation(number)}`
+  const counts = [
+    { meterName: 'tokens', value: 7_000_000, text: null },
+    { meterName: 'tools', value: 2_000_000, text: null },
+  ]
+  const found = settled(
+    { meterName: 'requests', value: 3_000_000, reservationId: part(1) },
+    { meterName: '', counts, reservationId: part(2) },
+    { outcome: 'fail', reservationId: part(3) },
+    { id: 'usage_known', idempotencyKey: 'k' },
+    { id: 'usage_known', idempotencyKey: 'k', reservationId: part(4) },
+    { reservationId: '+no reservation' },
+  )
+  const wallet = { subject: walletSubject('prov_1', 'cus_a'), scope: walletScope }
+  const used = (number: number, offset: number, onEvery: bigint, bySeries: [string, bigint][]) => {
+    const place = { subject, scope: 'prd_a', reservationId: reservation(number) }
+    return { ...place, part: { onEvery, bySeries: new Map(bySeries), offset, together: wallet } }
+  }
+  expect([...found]).toEqual([
+    [
+      partition,
+      [
+        used(1, 0, 3_000_000n, [['requests', 3_000_000n]]),
+        used(2, 1, 0n, [
+          ['tokens', 7_000_000n],
+          ['tools', 2_000_000n],
+        ]),
+      ],
+    ],
+  ])
+})

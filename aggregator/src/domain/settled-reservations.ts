@@ -1,7 +1,8 @@
-import type { SettledReservation } from '@tollgate/platform/hot-state/reservations'
-import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
+import type { SettledReservation, UsedPart } from '@tollgate/platform/hot-state/reservations'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { placeOfReservation, reservationUse } from '@tollgate/schemas/reservation-reference'
 import { walletScope, walletSubject } from '@tollgate/schemas/hot-state/wallets'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import { countsOf, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { EventRecord } from './decoded-batch.ts'
 import { decideVerdict } from './verdict.ts'
@@ -10,7 +11,8 @@ import { decideVerdict } from './verdict.ts'
  * Returns the reservations that a batch ends, by the partition that holds them. It can differ from the partition of the event,
  * which depends on the client's text: a customer may have several references.
  *
- * A failed call ends its reservation too. A duplicate ends none, because the record that it repeats has ended it. The credits that
+ * A failed call ends its reservation too. A call that is not the last one of its reservation only reduces it by what was counted. A
+ * duplicate ends none, because the record that it repeats has ended it. The credits that
  * are on hold for a record are released with it as well.
  */
 export function settledReservations(
@@ -26,18 +28,39 @@ export function settledReservations(
     else ofPartition.push(reservation)
   }
   for (const { offset, event } of events) {
-    const { reservationId } = event
     if (event.debit !== null) settle(partition, heldCredits(event))
-    const place = reservationId === null ? undefined : placeOfReservation(reservationId)
-    if (reservationId === null || place === undefined) continue
+    if (event.reservationId === null) continue
+    const { reservationId, isFinal } = reservationUse(event.reservationId)
+    const place = placeOfReservation(reservationId)
+    if (place === undefined) continue
     const first = event.idempotencyKey === null ? undefined : firstOffsets.get(event.id)
-    if (decideVerdict(offset, event, first).kind === 'duplicate') continue
+    const verdict = decideVerdict(offset, event, first)
+    if (verdict.kind === 'duplicate') continue
     const subject = subjectKey(event.providerId, place.customerRef)
     const keptIn = partitionOf(subject, partitionCount)
-    settle(keptIn, { subject, scope: place.productRef, reservationId })
+    const reserved = { subject, scope: place.productRef, reservationId }
+    if (!isFinal) {
+      if (verdict.kind === 'counted')
+        settle(keptIn, { ...reserved, part: usedPart(event, offset, place.customerRef) })
+      continue
+    }
+    settle(keptIn, reserved)
     settle(keptIn, reservedCredits(event.providerId, place.customerRef, reservationId))
   }
   return settled
+}
+
+/**
+ * Returns what an event uses of a reservation. Plans without charges hold units of `requests`, whatever the series. The credits were
+ * subtracted with the debit; if no units are left, the rest of them is released.
+ */
+function usedPart(event: MeterEvent, offset: number, customerRef: string): UsedPart {
+  const bySeries = new Map<string, bigint>()
+  for (const { meterName, value } of countsOf(event)) {
+    bySeries.set(meterName, (bySeries.get(meterName) ?? 0n) + BigInt(value))
+  }
+  const together = { subject: walletSubject(event.providerId, customerRef), scope: walletScope }
+  return { onEvery: bySeries.get(requestsMeterName) ?? 0n, bySeries, offset, together }
 }
 
 /**

@@ -79,6 +79,8 @@ export type AppLimits = SessionLimits & {
   readonly mcpDiscoveryTimeoutMs: number
   /** Maximum duration of a reservation, in seconds. */
   readonly reservationSecondsMax: number
+  /** Maximum time from the creation of a reservation to its expiry, in seconds. */
+  readonly reservationLifetimeSecondsMax: number
   /** Maximum number of concurrent reservations of one customer and product. */
   readonly reservationsMax: number
   /** Maximum number of concurrent holds of one wallet. */

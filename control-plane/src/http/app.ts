@@ -48,6 +48,7 @@ import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerInvoiceRoutes } from './routes/invoices.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
+import { registerReservationRoutes } from './routes/reservations.ts'
 import { registerMcpRoutes } from './routes/mcp.ts'
 import { registerMerchantRoutes } from './routes/merchant.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
@@ -189,6 +190,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPurchaseChangeRoutes(app, parts)
   registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)
+  registerReservationRoutes(app, parts)
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)
   registerMeterUsageRoutes(app, parts)

@@ -12,6 +12,8 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
 
   'post /v1/sdk/limits': operation('checkLimit', 'Check whether a call is within the limits', 404),
   'post /v1/sdk/limits/release': operation('releaseReservation', 'Release reserved units'),
+  'post /v1/sdk/limits/extend': operation('extendReservation', 'Extend a reservation', 409),
+  'post /v1/sdk/limits/reservations': operation('reserveUnits', 'Make several reservations', 404),
 
   'get /v1/sdk/customers': operation('findCustomer', 'Find a customer', 404),
   'post /v1/sdk/customers': operation('createCustomer', 'Create or link a customer', 409),

@@ -160,11 +160,11 @@ async function answerForPurchase(
       : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
   if (hasCharges(entitlement)) {
     const charged = { entitlement, request, offer, nowSecond: unixSeconds(now) }
-    const readMeter = (meter: MeterToRead): Promise<MeterUsage> =>
-      parts.usage.readMeter(counted, meter, prepare)
+    const readMeters = (meters: readonly MeterToRead[]): Promise<ReadonlyMap<string, MeterUsage>> =>
+      parts.usage.readMeters(counted, meters, prepare)
     return answerForCharges(
       { ...charged, period: periodAt(entitlement, counted.periodStartSecond) },
-      readMeter,
+      readMeters,
       readCredits,
     )
   }
@@ -189,19 +189,16 @@ type ChargedPurchase = {
   readonly offer: PublishedOffer
 }
 
-/** Reads one meter after the other, because the first read may have to publish the entries. */
 async function answerForCharges(
   { request, offer, ...charged }: ChargedPurchase,
-  readMeter: (meter: MeterToRead) => Promise<MeterUsage>,
+  readMeters: (meters: readonly MeterToRead[]) => Promise<ReadonlyMap<string, MeterUsage>>,
   readCredits: () => Promise<bigint>,
 ): Promise<LimitsResponse> {
   const { includeLimits: isDetailed = false } = request
   const meterName = limitedMeter(charged.entitlement, request)
-  const usedByMeter = new Map<string, MeterUsage>()
   const meters = metersToRead(charged.entitlement, meterName, charged.nowSecond)
-  for (const meter of meters.length === 0 ? [unlimitedMeter] : meters) {
-    usedByMeter.set(meter.meterName, await readMeter(meter))
-  }
+  // The counters may have to be published first, and only then the wallet is read.
+  const usedByMeter = await readMeters(meters.length === 0 ? [unlimitedMeter] : meters)
   const check = { ...charged, meterName, usedByMeter, creditMicros: await readCredits() }
   return answerChargeCheck({ ...check, states: limitStates(check), isDetailed, offer })
 }

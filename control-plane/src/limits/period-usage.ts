@@ -6,10 +6,8 @@ import {
   type CountingWindow,
 } from '@tollgate/domain/entitlements/counting-windows'
 import type { MeterToRead, MeterUsage } from '@tollgate/domain/entitlements/charge-limits'
-import {
-  readCountedUsage,
-  type CountedUsage,
-} from '@tollgate/domain/entitlements/counted-usage-reader'
+import { readCountedMeters } from '@tollgate/domain/entitlements/counted-meters-reader'
+import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { endOfSpansSecond, type SpanUsage } from '@tollgate/domain/entitlements/usage-query'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
@@ -22,7 +20,7 @@ import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { CustomerUsage } from '@tollgate/domain/stored-usage/query-stored-usage'
 import type { PeriodUsageAnswers } from '../metrics.ts'
 import { StoredReads } from '../usage/stored-reads.ts'
-import { readStoredUsage } from '../usage/stored-usage.ts'
+import { readStoredSeries, readStoredUsage } from '../usage/stored-usage.ts'
 
 export type PeriodUsageParts = TailParts & {
   readonly eventLog: EventLog
@@ -88,31 +86,37 @@ export class PeriodUsage {
     meterName: string,
     prepare: () => Promise<void> = () => Promise.resolve(),
   ): Promise<UsageOfPeriod> {
-    const { amounts } = await this.#readAmounts(period, { meterName, spans: [] }, prepare)
-    return usageFromAmounts(period, amounts)
+    const meter = { meterName, spans: [] }
+    const read = await this.#readAmounts(period, [meter], prepare)
+    return usageFromAmounts(period, read.get(meterName)!.amounts)
   }
 
-  /** Reads the usage of a meter in a period and in spans. Otherwise like `read`. */
-  async readMeter(
+  /** Reads the usage of meters in a period and in spans, all with one reading of each store. Otherwise like `read`. */
+  async readMeters(
     period: PeriodOfPurchase,
-    meter: MeterToRead,
+    meters: readonly MeterToRead[],
     prepare: () => Promise<void>,
-  ): Promise<MeterUsage> {
-    const { amounts, spans } = await this.#readAmounts(period, meter, prepare)
-    return { periodMicros: usageFromAmounts(period, amounts).usedMicros, spans }
+  ): Promise<ReadonlyMap<string, MeterUsage>> {
+    const read = await this.#readAmounts(period, meters, prepare)
+    return new Map(
+      Array.from(read, ([meterName, { amounts, spans }]) => {
+        const { usedMicros: periodMicros } = usageFromAmounts(period, amounts)
+        return [meterName, { periodMicros, spans }]
+      }),
+    )
   }
 
   async #readAmounts(
     period: PeriodOfPurchase,
-    meter: MeterToRead,
+    meters: readonly MeterToRead[],
     prepare: () => Promise<void>,
-  ): Promise<ReadAmounts> {
+  ): Promise<AmountsByMeter> {
     if (performance.now() - this.#hotStateFailedAtMs < hotStatePauseMs) {
-      return await this.#readStored(period, meter)
+      return await this.#readStored(period, meters)
     }
     try {
       await prepare()
-      return await this.#readCounted(period, meter)
+      return await this.#readCounted(period, meters)
     } catch (error) {
       // No other store has records that the log cannot return.
       if (error instanceof EventLogUnavailableError) throw error
@@ -124,45 +128,61 @@ export class PeriodUsage {
         )
       }
     }
-    return await this.#readStored(period, meter)
+    return await this.#readStored(period, meters)
   }
 
-  async #readCounted(period: PeriodOfPurchase, meter: MeterToRead): Promise<ReadAmounts> {
+  async #readCounted(
+    period: PeriodOfPurchase,
+    meters: readonly MeterToRead[],
+  ): Promise<AmountsByMeter> {
     const { eventLog: log, hotState, tails, progress, limits, answers } = this.#parts
     const { environment, providerId, productRef, entitlement } = period
-    const { amounts, spans, source } = await readCountedUsage(
-      { log, hotState, tails, progress },
-      {
-        environment,
-        providerId,
-        productRef,
-        customerRef: entitlement.customerRef,
-        customerRefs: entitlement.customerRefs,
-        ...meter,
-        waitMs: limits.countersWaitMs,
-        tailRecordsMax: limits.tailRecordsMax,
-      },
-    )
-    answers.inc({ source })
-    return { amounts, spans }
+    const query = {
+      environment,
+      providerId,
+      productRef,
+      customerRef: entitlement.customerRef,
+      customerRefs: entitlement.customerRefs,
+      waitMs: limits.countersWaitMs,
+      tailRecordsMax: limits.tailRecordsMax,
+    }
+    const { usage } = await readCountedMeters({ log, hotState, tails, progress }, query, meters)
+    const [first] = usage.values()
+    if (first !== undefined) answers.inc({ source: first.source })
+    return usage
   }
 
   async #readStored(
     period: PeriodOfPurchase,
-    { meterName, spans }: MeterToRead,
-  ): Promise<ReadAmounts> {
+    meters: readonly MeterToRead[],
+  ): Promise<AmountsByMeter> {
     const { environment, providerId, productRef, entitlement } = period
     const { customerRefs } = entitlement
-    const query = { environment, providerId, productRef, customerRefs, meterName }
-    const amounts = await this.readWindows({ ...query, windows: windowsToRead(period) })
-    const read = new Map<string, SpanUsage>()
-    // Spans overlap, and the windows of one query must not.
-    for (const { id, fromSecond } of spans) {
-      const window = { id, fromSecond, toSecond: endOfSpansSecond }
-      const sums = await this.readWindows({ ...query, windows: [window] })
-      read.set(id, { usedMicros: sums.get(id) ?? 0n, buckets: new Map() })
-    }
-    return { amounts, spans: read }
+    const windows = windowsToRead(period)
+    const ofMeters = meters.map(({ meterName }) => ({ meterName, windows }))
+    // Spans overlap, and the windows of one series must not.
+    const ofSpans = meters.flatMap(({ meterName, spans }) =>
+      spans.map(({ id, fromSecond }) => {
+        return { meterName, windows: [{ id, fromSecond, toSecond: endOfSpansSecond }] }
+      }),
+    )
+    const query = { environment, providerId, productRef, customerRefs }
+    const read = await this.#countRead((tailRecordsMax) =>
+      readStoredSeries(this.#parts, {
+        ...query,
+        series: [...ofMeters, ...ofSpans],
+        tailRecordsMax,
+      }),
+    )
+    const sumsOfSpans = read.slice(meters.length)
+    return new Map(
+      meters.map(({ meterName, spans }, index) => {
+        const sums = spans.map(({ id }): [string, SpanUsage] => {
+          return [id, { usedMicros: sumsOfSpans.shift()!.get(id) ?? 0n, buckets: new Map() }]
+        })
+        return [meterName, { amounts: read[index]!, spans: new Map(sums) }]
+      }),
+    )
   }
 
   /**
@@ -170,13 +190,17 @@ export class PeriodUsage {
    * it is not available now.
    */
   async readWindows(query: CustomerUsage): Promise<ReadonlyMap<string, bigint>> {
+    return await this.#countRead((tailRecordsMax) =>
+      readStoredUsage(this.#parts, { ...query, tailRecordsMax }),
+    )
+  }
+
+  async #countRead<Result>(act: (tailRecordsMax: number) => Promise<Result>): Promise<Result> {
     const { limits, answers } = this.#parts
     try {
-      const { tailRecordsMax } = limits
-      const fullQuery = { ...query, tailRecordsMax }
-      const amounts = await this.#storedReads.run(() => readStoredUsage(this.#parts, fullQuery))
+      const read = await this.#storedReads.run(() => act(limits.tailRecordsMax))
       answers.inc({ source: 'stored' })
-      return amounts
+      return read
     } catch (error) {
       answers.inc({ source: 'none' })
       throw error
@@ -184,7 +208,7 @@ export class PeriodUsage {
   }
 }
 
-type ReadAmounts = Pick<CountedUsage, 'amounts' | 'spans'>
+type AmountsByMeter = ReadonlyMap<string, Pick<CountedUsage, 'amounts' | 'spans'>>
 
 type EntitledPeriodAt = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecond' | 'nowMs'>
 

@@ -49,20 +49,44 @@ type TailLimit = { readonly tailRecordsMax: number }
  */
 export async function readStoredUsage(
   parts: StoredUsageParts,
-  query: CustomerUsage & TailLimit,
-): Promise<Map<string, bigint>> {
-  const { providerId, productRef, meterName, windows } = query
-  const { sums, tails, marks } = await readStoredAndTail(parts, query, (stored) =>
-    sumStoredUsageByWindow(parts.usageStore, query, windows, stored),
-  )
-  const amounts = new Map(windows.map(({ id }, index) => [id, sums[index]!]))
-  for (const { records, customerRefs } of tails) {
-    const scope = { providerId, productRef, meterName, customerRefs, windows }
-    for (const [id, amount] of foldTail(records, scope, marks)) {
-      amounts.set(id, (amounts.get(id) ?? 0n) + amount)
-    }
+  { meterName, windows, ...query }: CustomerUsage & TailLimit,
+): Promise<ReadonlyMap<string, bigint>> {
+  const [amounts] = await readStoredSeries(parts, { ...query, series: [{ meterName, windows }] })
+  return amounts!
+}
+
+/** Usage of one meter in windows that do not overlap. */
+export type StoredSeries = Pick<CustomerUsage, 'meterName' | 'windows'>
+
+type SeriesQuery = Omit<CustomerUsage, 'meterName' | 'windows'> &
+  TailLimit & {
+    /** Windows of different series may overlap, also if their meter is the same. */
+    readonly series: readonly StoredSeries[]
   }
-  return amounts
+
+/** Returns the same for each of several series, with one reading of ClickHouse and of the log. */
+export async function readStoredSeries(
+  parts: StoredUsageParts,
+  query: SeriesQuery,
+): Promise<ReadonlyMap<string, bigint>[]> {
+  const { providerId, productRef, series } = query
+  const asked = series.flatMap(({ meterName, windows }) =>
+    windows.map((window) => ({ meterName, ...window })),
+  )
+  const { sums, tails, marks } = await readStoredAndTail(parts, query, (stored) =>
+    sumStoredUsageByWindow(parts.usageStore, query, asked, stored),
+  )
+  let next = 0
+  return series.map(({ meterName, windows }) => {
+    const amounts = new Map(windows.map(({ id }) => [id, sums[next++]!]))
+    for (const { records, customerRefs } of tails) {
+      const scope = { providerId, productRef, meterName, customerRefs, windows }
+      for (const [id, amount] of foldTail(records, scope, marks)) {
+        amounts.set(id, (amounts.get(id) ?? 0n) + amount)
+      }
+    }
+    return amounts
+  })
 }
 
 /**

@@ -31,7 +31,7 @@ export function chargeDebits(
     for (const counted of counts) {
       if (counted.meterName !== meterName) continue
       const unitsMicros = BigInt(counted.value)
-      const attoCredits = unitsMicros * rateOf(debit, event)
+      const attoCredits = unitsMicros * ratePicos(debit, event.dimensions)
       debits.push({ chargeKey: key, meterName, unitsMicros, attoCredits })
     }
   }
@@ -54,8 +54,10 @@ export function affordableCalls(leftMicros: bigint, debits: readonly ChargeDebit
 
 /** Returns what a response says about the debits. `debitedMicros` is what the wallet paid, in 10^-6 credits. */
 export function chargedFields(debitedMicros: bigint, debits: readonly ChargeDebit[]) {
+  const lackingMicros = totalDebitMicros(debits) - debitedMicros
   return {
     credits: decimalOfMicros(debitedMicros),
+    ...(lackingMicros > 0n && { shortfall: decimalOfMicros(lackingMicros) }),
     charges: debits.map(({ chargeKey, meterName, unitsMicros, attoCredits }) => ({
       charge: chargeKey,
       meterName,
@@ -65,28 +67,14 @@ export function chargedFields(debitedMicros: bigint, debits: readonly ChargeDebi
   }
 }
 
-/** Returns the most that units can cost, in 10^-6 credits, rounded up. `units` is by meter, in 10^-6. */
-export function highestDebitMicros(
-  charges: readonly EntitledCharge[],
-  units: ReadonlyMap<string, bigint>,
-): bigint {
-  let attos = 0n
-  for (const { meterName, debit } of charges) {
-    if (debit !== undefined) attos += (units.get(meterName) ?? 0n) * highestRatePicos(debit)
-  }
-  return (attos + attosPerMicro - 1n) / attosPerMicro
-}
-
-/**
- * Returns the highest rate of a charge in 10^-12 credits per unit. The rate of a call is not known before the call, so a check of
- * the wallet assumes this one.
- */
+/** Returns the highest rate of a charge in 10^-12 credits per unit. */
 export function highestRatePicos(debit: DebitTerms): bigint {
   const { rows, otherwisePicos } = ratesOf(debit)
   return rows.reduce((most, picos) => (picos > most ? picos : most), otherwisePicos)
 }
 
-function rateOf(debit: DebitTerms, { dimensions }: CostingEvent): bigint {
+/** Returns the rate of an event with these dimensions in 10^-12 credits per unit. */
+export function ratePicos(debit: DebitTerms, dimensions: CostingEvent['dimensions']): bigint {
   const { rows, otherwisePicos } = ratesOf(debit)
   return rows[matchingRow(debit.rows ?? [], dimensions)] ?? otherwisePicos
 }

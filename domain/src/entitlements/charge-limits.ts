@@ -9,6 +9,7 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { wholeCredits } from '../money/whole-credits.ts'
 import { highestRatePicos } from './charge-debits.ts'
+import { highestMeterPicos } from './highest-rates.ts'
 import type { EntitledPeriod } from './counting-windows.ts'
 import { isBucketed, resetSecond, spanOfLimit } from './entitled-limits.ts'
 import { offerFields, remainingWithoutCap } from './limit-answer.ts'
@@ -118,11 +119,11 @@ function ofMeter<Named extends { readonly meterName: string }>(
 }
 
 function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
-  const { period, usedByMeter, creditMicros } = check
+  const { entitlement, period, usedByMeter, creditMicros } = check
   const capMicros = capOfCharge(charge)
   const usedMicros = usedByMeter.get(charge.meterName)?.periodMicros ?? 0n
   const underCap = capMicros === null ? null : unitsLeft(capMicros, usedMicros)
-  const paid = affordableUnits(charge, creditMicros)
+  const paid = affordableUnits(charge, entitlement, creditMicros)
   return {
     key: charge.key,
     meterName: charge.meterName,
@@ -161,10 +162,17 @@ export function unitsLeft(capMicros: bigint, usedMicros: bigint): number {
   return usedMicros >= capMicros ? 0 : numberFromMicros(capMicros - usedMicros)
 }
 
-/** Returns the whole units that the wallet pays for at the highest rate of the charge, or null if they cost nothing. */
-function affordableUnits({ debit }: EntitledCharge, creditMicros: bigint): number | null {
-  if (debit === undefined) return null
-  const picos = highestRatePicos(debit)
+/**
+ * Returns the whole units that the wallet pays for at the highest rate of the meter, over all of its charges. Null if the charge
+ * costs nothing.
+ */
+function affordableUnits(
+  { meterName, debit }: EntitledCharge,
+  { charges }: ChargedEntitlement,
+  creditMicros: bigint,
+): number | null {
+  if (debit === undefined || highestRatePicos(debit) === 0n) return null
+  const picos = highestMeterPicos(charges, meterName)
   return picos === 0n ? null : Number((creditMicros * 1_000_000n) / picos)
 }
 
@@ -234,7 +242,7 @@ function walletFields(
   const paid = tightest !== undefined && isDebited(tightest) ? tightest : states.find(isDebited)
   const creditsPerUnit = Number(paid?.charge?.debit?.creditsPerUnit ?? 0)
   const creditBalance = wholeCredits(creditMicros)
-  const remainingUnits = paid?.charge && affordableUnits(paid.charge, creditMicros)
+  const remainingUnits = paid?.charge && affordableUnits(paid.charge, entitlement, creditMicros)
   const units = remainingUnits === undefined || remainingUnits === null ? {} : { remainingUnits }
   const balance = { creditBalance, creditsPerUnit, currency, ...units }
   return { creditBalance, creditsPerUnit, currency, balance }

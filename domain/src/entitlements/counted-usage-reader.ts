@@ -23,6 +23,8 @@ export type CountedUsage = {
   readonly amounts: ReadonlyMap<string, bigint>
   /** Usage of the spans of the query, by their ids. */
   readonly spans: ReadonlyMap<string, SpanUsage>
+  /** The document of the customer's entry that the usage belongs to. */
+  readonly document: string | undefined
   /** How the usage was read: the counters were up to date, the counters were awaited, or the log's tail was added. */
   readonly source: 'counters' | 'awaited' | 'tail'
 }
@@ -50,7 +52,8 @@ function readOtherReferences(
   const entitlement = publishedEntitlementOf(parts, own)
   const customerRefs = query.customerRefs ?? entitlement?.customerRefs
   if (customerRefs === undefined) {
-    return { entitlement, amounts: new Map(), spans: noSpans, source: 'counters' }
+    const { document } = own.view
+    return { entitlement, amounts: new Map(), spans: noSpans, document, source: 'counters' }
   }
   const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
   const rest = others.map((ref) => readReference(parts, query, ref))
@@ -70,14 +73,24 @@ function sumReadings(
   readings: readonly Reading[],
 ): CountedUsage | Promise<CountedUsage> {
   if (readings.some(isBehind)) return catchUp(parts, query, readings)
+  return countersUsage(query, entitlement, readings)
+}
+
+/** Returns the usage of readings of which none is behind. */
+export function countersUsage(
+  query: Pick<UsageQuery, 'spans'>,
+  entitlement: Entitlement | undefined,
+  readings: readonly Reading[],
+): CountedUsage {
+  const { document } = readings[0]!.view
   const spans = sumSpans(query, readings)
-  return { entitlement, amounts: sumAmounts(readings), spans, source: 'counters' }
+  return { entitlement, amounts: sumAmounts(readings), spans, document, source: 'counters' }
 }
 
 const noSpans: ReadonlyMap<string, SpanUsage> = new Map()
 
 /** Returns what the counters have of each span, over all readings. */
-function sumSpans({ spans = [] }: UsageQuery, readings: readonly Reading[]) {
+function sumSpans({ spans = [] }: Pick<UsageQuery, 'spans'>, readings: readonly Reading[]) {
   if (spans.length === 0) return noSpans
   return new Map(
     spans.map(({ id, specId, fromBucket }) => {
@@ -124,7 +137,7 @@ export function readReference(
 
 export function publishedEntitlementOf(
   { documents }: UsageParts,
-  reading: Reading,
+  reading: { readonly view: Pick<Reading['view'], 'document'> },
 ): Entitlement | undefined {
   const { document } = reading.view
   if (document === undefined) return undefined
@@ -140,7 +153,8 @@ export function isBehind({ view, head }: Progress): boolean {
   return view.appliedOffset < head
 }
 
-async function catchUp(
+/** Returns the usage of readings of which some are behind: waits for the counters, or adds the tail of the log. */
+export async function catchUp(
   parts: UsageParts,
   query: UsageQuery,
   behind: readonly Reading[],
@@ -166,8 +180,7 @@ function awaitedUsage(
   readings: readonly Reading[],
 ): CountedUsage {
   const entitlement = publishedEntitlementOf(parts, readings[0]!)
-  const spans = sumSpans(query, readings)
-  return { entitlement, amounts: sumAmounts(readings), spans, source: 'awaited' }
+  return { ...countersUsage(query, entitlement, readings), source: 'awaited' }
 }
 
 /** Returns how far the counters of a reading are, and how far they must be. */
@@ -210,7 +223,8 @@ async function addTails(
     const spans = sumSpans(query, readings)
     // Records outside all windows are not counted yet. Without an entitlement there are no windows, so there is nothing
     // to add.
-    if (entitlement === undefined) return { entitlement, amounts, spans, source: 'tail' }
+    const { document } = readings[0]!.view
+    if (entitlement === undefined) return { entitlement, amounts, spans, document, source: 'tail' }
     const windows = countingWindows(entitlement)
     const tails = await Promise.all(
       readings
@@ -223,7 +237,7 @@ async function addTails(
     if (tails.every(({ answer }) => answer.kind === 'summed')) {
       const late = await readSpanTails(parts, query, readings.filter(isBehind), passed)
       if (late !== 'passed')
-        return { entitlement, amounts, spans: addSpans(spans, late), source: 'tail' }
+        return { entitlement, amounts, spans: addSpans(spans, late), document, source: 'tail' }
     }
     for (const { partition, answer } of tails) {
       if (answer.kind === 'passed') passed.set(partition, answer)

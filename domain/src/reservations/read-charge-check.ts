@@ -1,13 +1,23 @@
 import type { Environment } from '@tollgate/schemas/environment'
+import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { spendableMicros, readWallet } from '../wallet/read-wallet.ts'
 import {
+  hasCharges,
+  limitedMeter,
   metersToRead,
   type ChargeCheck,
   type ChargedEntitlement,
+  type MeterUsage,
 } from '../entitlements/charge-limits.ts'
-import { readCountedUsage } from '../entitlements/counted-usage-reader.ts'
-import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
+import { readCountedMeters } from '../entitlements/counted-meters-reader.ts'
+import type { CountedUsage } from '../entitlements/counted-usage-reader.ts'
+import {
+  currentPeriod,
+  windowOfPeriod,
+  type EntitledPeriod,
+} from '../entitlements/counting-windows.ts'
 import type { Caller } from '../entitlements/shared-tail.ts'
+import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
 
 export type ChargeCheckQuery = {
@@ -26,28 +36,69 @@ export type ChargedPeriod = {
   readonly nowSecond: number
 }
 
+/** A charged period, and the document of the customer's entry from which it was read. */
+export type PublishedPeriod = ChargedPeriod & { readonly document: string | undefined }
+
+/** The names of a request that say which meter the call uses. */
+export type MeterNames = Pick<LimitsRequest, 'meterName' | 'usageType'>
+
+/** Publications between two readings of one check that are followed before it is refused. */
+const replacementsMax = 5
+
 /**
- * Reads what decides about a call. The counters of the meters and the wallet are read together, so that a hot state behind a
- * network answers in one round trip. `meterName` is undefined for a call that may use any meter.
+ * Reads what decides about a call. The counters of all meters and the wallet are read together, so that a hot state behind a
+ * network answers in one round trip.
+ *
+ * The purchase may be replaced between the reading that found `published` and this one. The counters then belong to the windows of
+ * the new purchase, so its terms decide, and they are read again. Returns undefined if the new plan has no charges. Throws
+ * UsageBehindError if the counters do not catch up in time.
  */
 export async function readChargeCheck(
   parts: UsageParts,
   query: ChargeCheckQuery,
-  charged: ChargedPeriod,
-  meterName: string | undefined,
-): Promise<ChargeCheck> {
-  const { entitlement, period, nowSecond } = charged
+  published: PublishedPeriod,
+  names: MeterNames,
+): Promise<ChargeCheck | undefined> {
+  let current: PublishedPeriod | undefined = published
+  for (let tries = 0; tries <= replacementsMax; tries += 1) {
+    const { document, ...charged }: PublishedPeriod = current
+    const meterName = limitedMeter(charged.entitlement, names)
+    const meters = metersToRead(charged.entitlement, meterName, charged.nowSecond)
+    const [read, creditMicros] = await Promise.all([
+      meters.length === 0 ? undefined : readCountedMeters(parts, query, meters),
+      readCredits(parts, query, charged.entitlement),
+    ])
+    if (read === undefined || read.document === document) {
+      const usedByMeter = usedIn(charged, read?.usage ?? new Map())
+      return { ...charged, meterName, usedByMeter, creditMicros }
+    }
+    current = read.document === 'mixed' ? current : replacement(charged, read)
+    if (current === undefined) return undefined
+  }
+  throw new UsageBehindError(0)
+}
+
+function usedIn(
+  { entitlement, period }: ChargedPeriod,
+  usage: ReadonlyMap<string, CountedUsage>,
+): Map<string, MeterUsage> {
   const window = windowOfPeriod(entitlement, period.startSecond)
-  const used = metersToRead(entitlement, meterName, nowSecond).map(async (meter) => {
-    const usage = await readCountedUsage(parts, { ...query, ...meter })
-    const periodMicros = usage.amounts.get(window) ?? 0n
-    return [meter.meterName, { periodMicros, spans: usage.spans }] as const
-  })
-  const [usedByMeter, creditMicros] = await Promise.all([
-    Promise.all(used),
-    readCredits(parts, query, entitlement),
-  ])
-  return { ...charged, meterName, usedByMeter: new Map(usedByMeter), creditMicros }
+  return new Map(
+    Array.from(usage, ([meterName, { amounts, spans }]) => {
+      return [meterName, { periodMicros: amounts.get(window) ?? 0n, spans }]
+    }),
+  )
+}
+
+/** Returns the period of the entry that was published meanwhile, or undefined if its plan has no charges. */
+function replacement(
+  { nowSecond }: ChargedPeriod,
+  { document, entitlement }: Awaited<ReturnType<typeof readCountedMeters>>,
+): PublishedPeriod | undefined {
+  const period = entitlement && currentPeriod(entitlement, nowSecond * 1_000)
+  if (entitlement === undefined || period === undefined || !hasCharges(entitlement))
+    return undefined
+  return { document, entitlement, period, nowSecond }
 }
 
 async function readCredits(

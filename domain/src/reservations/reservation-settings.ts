@@ -1,5 +1,15 @@
 import { integerSetting } from '@tollgate/platform/config/settings'
-import { reservationSecondsMax } from '@tollgate/schemas/limits'
+import { reservationLifetimeSecondsMax, reservationSecondsMax } from '@tollgate/schemas/limits'
+
+/** Limit of extensions, for the service that extends reservations. */
+export const reservationLifetimeSettings = {
+  reservationLifetimeSecondsMax: integerSetting(
+    'TOLLGATE_RESERVATION_LIFETIME_SECONDS_MAX',
+    'Maximum seconds from the creation of a reservation to its expiry, however often it is extended',
+    86_400,
+    { min: 1, max: reservationLifetimeSecondsMax },
+  ),
+}
 
 /** Limits of reservations. All services that reserve should have the same values. */
 export const reservationSettings = {

@@ -9,10 +9,11 @@ import type {
 import type { Environment } from '@tollgate/schemas/environment'
 import type { LimitWindow, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { highestDebitMicros } from '../entitlements/charge-debits.ts'
+import { highestDebitMicros } from '../entitlements/highest-rates.ts'
 import {
   answerChargeCheck,
   capOfCharge,
@@ -29,7 +30,8 @@ import type { UsageParts } from '../entitlements/usage-query.ts'
 import { spendableMicros } from '../wallet/read-wallet.ts'
 import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
 import { readChargeCheck, type ChargedPeriod } from './read-charge-check.ts'
-import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
+import { creditStates } from './credit-states.ts'
+import { heldCredits, reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 
 /* Reservations of plans with charges: units of one or several meters, under every cap that applies to them. */
 
@@ -49,6 +51,8 @@ export type ChargesQuery = {
 }
 
 export type ChargedPurchase = {
+  /** The document of the customer's own entry, which has the entitlement. */
+  readonly document: string | undefined
   readonly entitlement: ChargedEntitlement
   readonly period: EntitledPeriod
 }
@@ -70,20 +74,34 @@ export type SeriesReading = {
 /** Heads of the log by reference, as they were at the first reading: usage up to there was acknowledged before the call. */
 export type FirstHeads = Map<string, number>
 
+/** A request to hot state, or why none is made. */
+export type PreparedCharges =
+  | {
+      readonly kind: 'prepared'
+      readonly request: ReserveRequest
+      readonly readings: readonly SeriesReading[]
+      readonly decide: (
+        outcome: Exclude<ReserveOutcome, { kind: 'behind' }>,
+      ) => ReservedCharges | { readonly kind: 'full' }
+    }
+  | { readonly kind: 'decided'; readonly reserved: ReservedCharges }
+  | { readonly kind: 'late'; readonly readings: readonly SeriesReading[] }
+
 /**
- * Reserves units of meters, or returns the readings that come too early to decide ('late'). The rules of `reserveUsage` apply:
- * counts of other partitions are read first, and one atomic step checks every cap and the wallet. It reserves all units or none.
+ * Prepares a reservation of units of meters, or of credits. The rules of `reserveUsage` apply: counts of other partitions are read
+ * first, and one atomic step checks every cap and the wallet. It reserves all units or none.
  */
-export async function reserveCharges(
+export async function prepareCharges(
   parts: UsageParts,
   query: ChargesQuery,
   charged: ChargedPurchase,
   heads: FirstHeads,
-): Promise<ReservedCharges | { kind: 'full' } | { kind: 'late'; readings: SeriesReading[] }> {
+): Promise<PreparedCharges> {
   const { entitlement } = charged
-  if (!query.held.isNamed || !isLimited(entitlement, query.held)) {
+  const { held } = query
+  if (!held.isNamed || !isLimited(entitlement, held)) {
     const refused = await refusedByAnyLimit(parts, query, charged)
-    if (refused !== undefined) return refused
+    if (refused !== undefined) return { kind: 'decided', reserved: refused }
   }
   const readings = await Promise.all(
     entitlement.customerRefs.map((reference) => readSeries(parts, query, reference, heads)),
@@ -91,19 +109,24 @@ export async function reserveCharges(
   const own = readings[entitlement.customerRefs.indexOf(entitlement.customerRef)]!
   const elsewhere = readings.filter(({ at }) => at.partition !== own.at.partition)
   const credits = await creditsOf(parts, query, entitlement)
-  if (credits === 'unpublished' || elsewhere.some(isBehind)) return { kind: 'late', readings }
+  // Another entry may have been published since the entitlement was read. The counters then belong to its windows.
+  const isReplaced = own.view.document !== charged.document
+  if (isReplaced || credits === 'unpublished' || elsewhere.some(isBehind)) {
+    return { kind: 'late', readings }
+  }
   const caps = capsOf(query, charged, elsewhere)
   const here = readings.filter((reading) => !elsewhere.includes(reading))
   const request = requestOf(query, charged, caps, own, here, elsewhere)
   const together = credits === undefined ? {} : { together: credits.request }
-  const outcome = await parts.hotState.reserve({ ...request, ...together })
-  if (outcome.kind === 'behind') return { kind: 'late', readings }
-  if (outcome.kind === 'full') return { kind: 'full' }
-  return decidedBy(query, charged, caps, outcome, {
+  const { reservationId } = request
+  const context = { readings, reservationId, grantedMicros: credits?.grantedMicros ?? 0n }
+  return {
+    kind: 'prepared',
+    request: { ...request, ...together },
     readings,
-    reservationId: request.reservationId,
-    grantedMicros: credits?.grantedMicros ?? 0n,
-  })
+    decide: (outcome) =>
+      outcome.kind === 'full' ? outcome : decidedBy(query, charged, caps, outcome, context),
+  }
 }
 
 function isLimited({ charges, limits = [] }: ChargedEntitlement, { units }: UnitsToHold): boolean {
@@ -120,7 +143,10 @@ async function refusedByAnyLimit(
   charged: ChargedPurchase,
 ): Promise<ReservedCharges | undefined> {
   const now = { ...charged, nowSecond: Math.floor(query.nowMs / 1000) }
-  const check = await readChargeCheck(parts, query, now, undefined)
+  const ownQuery = { ...query, customerRef: charged.entitlement.customerRef }
+  const check = await readChargeCheck(parts, ownQuery, now, {})
+  // The plan was replaced by one without charges, and the step will be refused because of the other document.
+  if (check === undefined) return undefined
   const states = limitStates(check)
   if (!isDenied(states)) return undefined
   const answer = (offer: PublishedOffer | undefined): LimitsResponse =>
@@ -140,10 +166,15 @@ async function readSeries(
   const at = { space: environment, partition, subject, scope: productRef }
   // The head is read first. Records that are acknowledged after this line need not be included.
   const head = heads.get(customerRef) ?? log.head(topic, partition)
-  const view = hotState.readEntrySeries(at, [...held.units.keys()])
+  const view = hotState.readEntrySeries(at, seriesOf(held))
   const [headThen, viewThen] = await Promise.all([head, view])
   heads.set(customerRef, headThen)
   return { at, head: headThen, view: viewThen }
+}
+
+/** Returns the held series. A reservation of credits holds none, and is remembered beside the counters of `requests`. */
+function seriesOf({ units }: UnitsToHold): string[] {
+  return units.size === 0 ? [requestsMeterName] : [...units.keys()]
 }
 
 /** One limit of the meters that are held. `cap` is undefined for a charge without a cap. */
@@ -222,10 +253,7 @@ function requestOf(
   here: readonly SeriesReading[],
   elsewhere: readonly SeriesReading[],
 ): ReserveRequest {
-  const [[series, units], ...further] = [...query.held.units] as [
-    [string, bigint],
-    ...[string, bigint][],
-  ]
+  const [[series, units] = [requestsMeterName, 0n], ...further] = query.held.units
   const appliedOffsets = new Map<number, number>()
   for (const { at, view } of elsewhere) {
     const offset = appliedOffsets.get(at.partition) ?? view.appliedOffset
@@ -242,10 +270,12 @@ function requestOf(
     series,
     windowId: windowOfPeriod(entitlement, period.startSecond),
     cap: null,
-    bySeries: {
-      furtherUnits: new Map(further),
-      furtherCaps: limits.flatMap(({ cap }) => (cap === undefined ? [] : [cap])),
-    },
+    ...(units > 0n && {
+      bySeries: {
+        furtherUnits: new Map(further),
+        furtherCaps: limits.flatMap(({ cap }) => (cap === undefined ? [] : [cap])),
+      },
+    }),
     minOffset: Math.max(...here.map(({ head }) => head)),
     isReservedFirst: false,
     elsewhere: { amount: 0n, appliedOffsets },
@@ -259,7 +289,7 @@ async function creditsOf(
   { environment, providerId, held, creditsHeldMax }: ChargesQuery,
   { customerRef, credit, charges }: ChargedEntitlement,
 ): Promise<CreditsToReserve | undefined | 'unpublished'> {
-  const dueMicros = highestDebitMicros(charges, held.units)
+  const dueMicros = held.creditMicros ?? highestDebitMicros(charges, held.units)
   if (credit === null || dueMicros === 0n) return undefined
   const name = { environment, providerId, customerRef }
   return (await creditsToReserve(parts, name, dueMicros, creditsHeldMax)) ?? 'unpublished'
@@ -288,10 +318,13 @@ function decidedBy(
       ? 0n
       : spendableMicros({ grantedMicros, spentMicros: takenTogether.used + takenTogether.reserved })
   const now = { ...charged, nowSecond: Math.floor(nowMs / 1000) }
-  const states = statesOf(limits, held, outcome, (limit, excessMicros) =>
-    resetOf(limit, now, readings, excessMicros),
-  )
-  const [meterName] = held.isEstimate ? [undefined] : held.units.keys()
+  const states =
+    held.creditMicros === undefined
+      ? statesOf(limits, held, outcome, (limit, excessMicros) =>
+          resetOf(limit, now, readings, excessMicros),
+        )
+      : creditStates(now, creditMicros, isHeld)
+  const [meterName] = held.isEstimate ? [] : held.units.keys()
   return {
     kind: 'charged',
     isHeld,
@@ -303,8 +336,8 @@ function decidedBy(
       if (!isHeld) return response
       const { units, expiresAtMs } = outcome
       const expiresAt = new Date(expiresAtMs).toISOString()
-      const reservation = { id: reservationId, units: numberFromMicros(units), expiresAt }
-      return { ...response, reservation }
+      const named = { id: reservationId, units: numberFromMicros(units) }
+      return { ...response, reservation: { ...named, ...heldCredits(held), expiresAt } }
     },
   }
 }

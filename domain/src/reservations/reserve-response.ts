@@ -3,6 +3,7 @@ import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { toLimitsResponse } from '../entitlements/limit-answer.ts'
 import type { ReservedUsage } from './reserve-usage.ts'
+import { heldCredits } from './units-to-hold.ts'
 
 export type DecidedReservation = Extract<ReservedUsage, { kind: 'decided' | 'charged' }>
 
@@ -30,7 +31,7 @@ export function toReserveResponse(
   const check = { entitlement, usedMicros, allowedMicros, offer, creditMicros }
   if (reservation === undefined) return toLimitsResponse(false, check)
   const { id, unitsMicros, expiresAtMs } = reservation
-  const units = numberFromMicros(unitsMicros)
+  const held = { units: numberFromMicros(unitsMicros), ...heldCredits(reservation) }
   const expiresAt = new Date(expiresAtMs).toISOString()
-  return { ...toLimitsResponse(true, check), reservation: { id, units, expiresAt } }
+  return { ...toLimitsResponse(true, check), reservation: { id, ...held, expiresAt } }
 }

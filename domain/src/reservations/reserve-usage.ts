@@ -17,11 +17,15 @@ import {
   readReference,
   sumAmounts,
 } from '../entitlements/counted-usage-reader.ts'
-import { currentPeriod, windowOfPeriod } from '../entitlements/counting-windows.ts'
+import {
+  currentPeriod,
+  windowOfPeriod,
+  type EntitledPeriod,
+} from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
-import { reserveCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
+import { prepareCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
 import type {
   Reading,
   ReferenceQuery,
@@ -29,11 +33,18 @@ import type {
   UsageQuery,
 } from '../entitlements/usage-query.ts'
 
-export type ReserveQuery = Omit<UsageQuery, 'customerRefs' | 'spans' | 'meterName'> & {
+/** What one reservation holds. */
+export type HoldQuery = {
   readonly held: UnitsToHold
   readonly ttlMs: number
   /** Idempotency key of the request. If it is undefined or empty, each call makes a new reservation. */
   readonly idempotencyKey: string | undefined
+}
+
+export type ReserveQuery = CustomerQuery & HoldQuery
+
+/** Whose units are reserved, and the limits of that. */
+export type CustomerQuery = Omit<UsageQuery, 'customerRefs' | 'spans' | 'meterName'> & {
   /** Time that selects the period. */
   readonly nowMs: number
   readonly reservationsMax: number
@@ -45,6 +56,10 @@ export type ReservedUsage =
   | ReservedCharges
   /** The plan has no charges, so it limits only `requests`, and the estimate names other meters. */
   | { readonly kind: 'not-limited' }
+  /** All or none were to be held, and another one was refused before this was tried. */
+  | { readonly kind: 'not-tried' }
+  /** The request holds credits, and no wallet pays for the plan. */
+  | { readonly kind: 'not-prepaid' }
   /** No published purchase applies now, so the control plane must be asked. */
   | { readonly kind: 'unknown' }
   /** The customer has the maximum number of reservations of the product or holds of credits. */
@@ -65,8 +80,23 @@ export type ReservedUsage =
 export type Reservation = {
   readonly id: string
   readonly unitsMicros: bigint
+  /** The held credits in 10^-6, if the request was for credits. */
+  readonly creditMicros: bigint | undefined
   readonly expiresAtMs: number
 }
+
+/** The request to hot state, and how its outcome is answered. */
+export type PreparedReservation =
+  | {
+      readonly kind: 'prepared'
+      readonly request: ReserveRequest
+      readonly readings: readonly Late[]
+      readonly decide: (outcome: Exclude<ReserveOutcome, { kind: 'behind' }>) => ReservedUsage
+    }
+  /** Hot state needs not be asked. */
+  | { readonly kind: 'decided'; readonly reserved: ReservedUsage }
+  /** The readings come too early to decide. */
+  | { readonly kind: 'late'; readonly readings: readonly Late[] }
 
 /**
  * Reserves units of a customer's cap, in addition to everything used and acknowledged before the call and everything reserved. A
@@ -78,7 +108,7 @@ export type Reservation = {
  * published meanwhile, the step is refused in the same way, so that usage under a newly linked reference is included.
  *
  * For a plan that is paid from a wallet, the same step holds the credits that the units cost. Either both fit, or nothing is
- * reserved.
+ * reserved. A request for credits holds no units. It is refused if the cap leaves none.
  *
  * Unlike in a plain check, the tail of the log is not added to what is reserved, because its records are not settled yet. Throws UsageBehindError if
  * the counters do not catch up in time.
@@ -86,49 +116,97 @@ export type Reservation = {
 export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Promise<ReservedUsage> {
   // Real time is used instead of the injected clock, so that a test that stops that clock cannot stop the end of this loop.
   const deadline = performance.now() + query.waitMs
-  const references = new References(parts, query)
-  const heads: FirstHeads = new Map()
+  const first = openReadings(parts, query)
   for (;;) {
-    const requested = await references.read(query.customerRef)
-    const ownRef = publishedEntitlementOf(parts, requested)?.customerRef ?? requested.customerRef
-    const own = ownRef === requested.customerRef ? requested : await references.read(ownRef)
-    const entitlement = publishedEntitlementOf(parts, own)
-    const period = entitlement && currentPeriod(entitlement, query.nowMs)
-    if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
-    if (hasCharges(entitlement)) {
-      const reserved = await reserveCharges(parts, query, { entitlement, period }, heads)
-      if (reserved.kind !== 'late') return reserved
-      await waitForLateReadings(parts, reserved.readings, query.waitMs, deadline)
-      continue
+    const customer = await readCustomer(parts, query, first)
+    if (customer === undefined) return { kind: 'unknown' }
+    const prepared = await prepareReservation(parts, query, customer, first)
+    if (prepared.kind === 'decided') return prepared.reserved
+    if (prepared.kind === 'prepared') {
+      const outcome = await parts.hotState.reserve(prepared.request)
+      if (outcome.kind !== 'behind') return prepared.decide(outcome)
     }
-    const unitsMicros = unitsOfRequests(query.held)
-    if (unitsMicros === undefined) return { kind: 'not-limited' }
-
-    const readings = await references.readOthers([own, requested], entitlement.customerRefs)
-    const here = readings.filter(({ at }) => at.partition === own.at.partition)
-    const elsewhere = readings.filter((reading) => !here.includes(reading))
-    // Hot state checks the counters of the current period in this partition, but not those that determine the carried-over units.
-    const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
-    const credits = await creditsOf(parts, query, unitsMicros, entitlement)
-    if (credits !== 'unpublished' && !readFirst.some(isBehind)) {
-      const window = windowOfPeriod(entitlement, period.startSecond)
-      const used = usedElsewhereIn(elsewhere, window)
-      const carried = carriedOverMicros(entitlement, period, sumAmounts(readings), query.nowMs)
-      const allowed = {
-        entitlement,
-        allowedMicros: allowedMicros(entitlement, period, carried),
-      }
-      const request = toReserveRequest(query, unitsMicros, allowed, own, here, window)
-      const together = credits === undefined ? {} : { together: credits.request }
-      const outcome = await parts.hotState.reserve({ ...request, elsewhere: used, ...together })
-      const answer = toReservedUsage(outcome, allowed, request.reservationId, {
-        usedElsewhere: used.amount,
-        grantedMicros: credits?.grantedMicros ?? 0n,
-      })
-      if (answer !== 'behind') return answer
-    }
-    await waitForLateReadings(parts, readings, query.waitMs, deadline)
+    await waitForLateReadings(parts, prepared.readings, query.waitMs, deadline)
   }
+}
+
+/** Everything that was read first. Usage up to the heads of the logs at that time was acknowledged before the call. */
+export type FirstReadings = { readonly references: References; readonly heads: FirstHeads }
+
+export function openReadings(parts: UsageParts, query: CustomerQuery): FirstReadings {
+  return { references: new References(parts, query), heads: new Map() }
+}
+
+/** What a customer's own entry says now. */
+export type ReadCustomer = {
+  readonly requested: Reading
+  readonly own: Reading
+  readonly entitlement: Entitlement
+  readonly period: EntitledPeriod
+}
+
+/** Returns undefined if no purchase is published that applies now. */
+export async function readCustomer(
+  parts: UsageParts,
+  query: CustomerQuery,
+  { references }: FirstReadings,
+): Promise<ReadCustomer | undefined> {
+  const requested = await references.read(query.customerRef)
+  const ownRef = publishedEntitlementOf(parts, requested)?.customerRef ?? requested.customerRef
+  const own = ownRef === requested.customerRef ? requested : await references.read(ownRef)
+  const entitlement = publishedEntitlementOf(parts, own)
+  const period = entitlement && currentPeriod(entitlement, query.nowMs)
+  if (entitlement === undefined || period === undefined) return undefined
+  return { requested, own, entitlement, period }
+}
+
+/** Reads everything else and returns the request to hot state. */
+export async function prepareReservation(
+  parts: UsageParts,
+  query: ReserveQuery,
+  customer: ReadCustomer,
+  { references, heads }: FirstReadings,
+): Promise<PreparedReservation> {
+  const { requested, own, entitlement, period } = customer
+  if (query.held.creditMicros !== undefined && !isPaidByWallet(entitlement)) {
+    return { kind: 'decided', reserved: { kind: 'not-prepaid' } }
+  }
+  if (hasCharges(entitlement)) {
+    const { document } = own.view
+    return prepareCharges(parts, query, { document, entitlement, period }, heads)
+  }
+  const unitsMicros = unitsOfRequests(query.held)
+  if (unitsMicros === undefined) return { kind: 'decided', reserved: { kind: 'not-limited' } }
+
+  const readings = await references.readOthers([own, requested], entitlement.customerRefs)
+  const here = readings.filter(({ at }) => at.partition === own.at.partition)
+  const elsewhere = readings.filter((reading) => !here.includes(reading))
+  // Hot state checks the counters of the current period in this partition, but not those that determine the carried-over units.
+  const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
+  const credits = await creditsOf(parts, query, unitsMicros, entitlement)
+  if (credits === 'unpublished' || readFirst.some(isBehind)) return { kind: 'late', readings }
+  const window = windowOfPeriod(entitlement, period.startSecond)
+  const used = usedElsewhereIn(elsewhere, window)
+  const carried = carriedOverMicros(entitlement, period, sumAmounts(readings), query.nowMs)
+  const allowed = { entitlement, allowedMicros: allowedMicros(entitlement, period, carried) }
+  const request = toReserveRequest(query, unitsMicros, allowed, own, here, window)
+  const together = credits === undefined ? {} : { together: credits.request }
+  const context = {
+    usedElsewhere: used.amount,
+    grantedMicros: credits?.grantedMicros ?? 0n,
+    creditMicros: query.held.creditMicros,
+  }
+  return {
+    kind: 'prepared',
+    request: { ...request, elsewhere: used, ...together },
+    readings,
+    decide: (outcome) => toReservedUsage(outcome, allowed, request.reservationId, context),
+  }
+}
+
+function isPaidByWallet({ credit, charges }: Entitlement): boolean {
+  if (credit === null) return false
+  return charges === undefined || charges.some(({ debit }) => debit !== undefined)
 }
 
 /**
@@ -140,7 +218,7 @@ class References {
   readonly #counted: ReferenceQuery
   readonly #known = new Map<string, Reading>()
 
-  constructor(parts: UsageParts, query: ReserveQuery) {
+  constructor(parts: UsageParts, query: CustomerQuery) {
     this.#parts = parts
     this.#counted = { ...query, meterName: requestsMeterName }
   }
@@ -165,18 +243,19 @@ class References {
 /** Returns what to hold in the wallet of a plan that is paid from it. 'unpublished': a lost wallet is not published again yet. */
 async function creditsOf(
   parts: UsageParts,
-  { environment, providerId, creditsHeldMax }: ReserveQuery,
+  { environment, providerId, creditsHeldMax, held }: ReserveQuery,
   unitsMicros: bigint,
   { customerRef, credit }: Entitlement,
 ): Promise<CreditsToReserve | undefined | 'unpublished'> {
   if (credit === null) return undefined
   const name = { environment, providerId, customerRef }
-  const dueMicros = unitsMicros * BigInt(credit.creditsPerUnit)
+  const dueMicros = held.creditMicros ?? unitsMicros * BigInt(credit.creditsPerUnit)
   return (await creditsToReserve(parts, name, dueMicros, creditsHeldMax)) ?? 'unpublished'
 }
 
-/** Returns the units of `requests` to hold, or undefined if the estimate names another meter. */
-function unitsOfRequests({ units, isEstimate }: UnitsToHold): bigint | undefined {
+/** Returns the units of `requests` to hold, 0 for credits, or undefined if the estimate names another meter. */
+function unitsOfRequests({ units, creditMicros, isEstimate }: UnitsToHold): bigint | undefined {
+  if (creditMicros !== undefined) return 0n
   if (!isEstimate) return [...units.values()][0]
   return units.size === 1 ? units.get(requestsMeterName) : undefined
 }
@@ -186,11 +265,13 @@ type Allowed = Pick<Extract<ReservedUsage, { kind: 'decided' }>, 'entitlement' |
 function toReserveRequest(
   query: ReserveQuery,
   unitsMicros: bigint,
-  { allowedMicros: cap }: Allowed,
+  { allowedMicros: allowed }: Allowed,
   { customerRef, at, view }: Reading,
   here: readonly Reading[],
   window: string,
 ): Omit<ReserveRequest, 'elsewhere'> {
+  // Credits are for a call of which the cap must leave something, so at least a millionth of a unit.
+  const cap = allowed !== null && unitsMicros === 0n ? allowed - 1n : allowed
   return {
     at,
     document: view.document,
@@ -220,17 +301,19 @@ function usedElsewhereIn(readings: readonly Reading[], window: string): UsedElse
 }
 
 /** Values that the outcome of a step does not contain. */
-type OutcomeContext = { readonly usedElsewhere: bigint; readonly grantedMicros: bigint }
+type OutcomeContext = {
+  readonly usedElsewhere: bigint
+  readonly grantedMicros: bigint
+  readonly creditMicros: bigint | undefined
+}
 
 function toReservedUsage(
-  outcome: ReserveOutcome,
+  outcome: Exclude<ReserveOutcome, { kind: 'behind' }>,
   allowed: Allowed,
   id: string,
-  { usedElsewhere, grantedMicros }: OutcomeContext,
-): ReservedUsage | 'behind' {
+  { usedElsewhere, grantedMicros, creditMicros }: OutcomeContext,
+): ReservedUsage {
   switch (outcome.kind) {
-    case 'behind':
-      return 'behind'
     case 'full':
       return { kind: 'full' }
     case 'denied':
@@ -243,7 +326,7 @@ function toReservedUsage(
       const { units: unitsMicros, expiresAtMs } = outcome
       const taken = takenMicros(outcome, usedElsewhere)
       const left = creditsLeft(outcome, grantedMicros)
-      return decided(allowed, taken, left, { id, unitsMicros, expiresAtMs })
+      return decided(allowed, taken, left, { id, unitsMicros, creditMicros, expiresAtMs })
     }
   }
 }
@@ -276,7 +359,8 @@ type Late = Parameters<typeof lagOf>[0]
 /** Pause before a reading that was too early is repeated. */
 const readAgainAfterMs = 2
 
-async function waitForLateReadings(
+/** Waits until a reading that was too early may be repeated. Throws UsageBehindError after the deadline. */
+export async function waitForLateReadings(
   { hotState, progress }: UsageParts,
   readings: readonly Late[],
   waitMs: number,

@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import {
   keyedReservationReference,
   randomReservationReference,
 } from '@tollgate/schemas/reservation-reference'
 
-/** The units that a reservation holds. */
+/** What a reservation holds: units of meters, or credits of the wallet. */
 export type UnitsToHold = {
-  /** Units by meter in 10^-6, at least one. */
+  /** Units by meter in 10^-6. Empty if the caller asked for credits. */
   readonly units: ReadonlyMap<string, bigint>
+  /** Credits in 10^-6, if the caller asked for credits instead of units. */
+  readonly creditMicros?: bigint | undefined
   /** The caller gave the units by meter. */
   readonly isEstimate: boolean
   /** The caller named the meter. Otherwise the units are of `requests`. */
@@ -21,9 +23,13 @@ export type UnitsToHold = {
 type Reserve = NonNullable<LimitsRequest['reserve']>
 
 export function unitsToHold(
-  { units, estimate }: Reserve,
+  { units, estimate, credits }: Reserve,
   meterName: string | undefined,
 ): UnitsToHold {
+  if (credits !== undefined) {
+    const creditMicros = BigInt(microsFromNumber(credits)!)
+    return { units: new Map(), creditMicros, isEstimate: false, isNamed: false }
+  }
   const given = estimate ?? { [meterName || requestsMeterName]: units! }
   // The schema accepts only numbers that are an exact number of micros.
   const micros = Object.entries(given).map(
@@ -31,6 +37,13 @@ export function unitsToHold(
   )
   const isEstimate = estimate !== undefined
   return { units: new Map(micros), isEstimate, isNamed: isEstimate || Boolean(meterName) }
+}
+
+/** Returns what a response says about held credits. */
+export function heldCredits({ creditMicros }: Pick<UnitsToHold, 'creditMicros'>): {
+  readonly credits?: number
+} {
+  return creditMicros === undefined ? {} : { credits: numberFromMicros(creditMicros) }
 }
 
 export type ReservationName = {

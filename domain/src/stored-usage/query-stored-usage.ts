@@ -28,11 +28,13 @@ export type StoredPart = {
 
 type Store = Pick<UsageStore, 'query'>
 
-/** Half-open, in Unix seconds. */
-export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
+/** A time of a meter, half-open, in Unix seconds. */
+export type MeterWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'> & {
+  readonly meterName: string
+}
 
 /**
- * Returns the usage of these parts in each of the windows, in 10^-6 units.
+ * Returns the usage of these parts in each of the windows, in 10^-6 units. Windows may overlap.
  *
  * A record that was stored twice has two rows until ClickHouse merges them, and FINAL merges them while it reads. The rows are
  * sorted in that order, so FINAL needs little memory, however many rows a customer has. Only rows of these parts may take part in
@@ -41,29 +43,31 @@ export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
  */
 export async function sumStoredUsageByWindow(
   store: Store,
-  query: CustomerMeter,
-  windows: readonly UsageWindow[],
+  query: Omit<CustomerMeter, 'meterName'>,
+  windows: readonly MeterWindow[],
   parts: readonly StoredPart[],
 ): Promise<bigint[]> {
   const from = windows.map(({ fromSecond }) => storableMs(fromSecond * 1000))
   const to = windows.map(({ toSecond }) => storableMs(toSecond * 1000))
-  const sums = windows.map(
-    (_, index) =>
-      `toString(toInt128(sumIf(value, at >= ${from[index]} AND at < ${to[index]}) * 1000000))`,
-  )
+  const meterNames = [...new Set(windows.map(({ meterName }) => meterName))]
+  const sums = windows.map(({ meterName }, index) => {
+    const isOfMeter = `meter_name = {meterNames:Array(String)}[${meterNames.indexOf(meterName) + 1}]`
+    const isWithin = `at >= ${from[index]} AND at < ${to[index]}`
+    return `toString(toInt128(sumIf(value, ${isOfMeter} AND ${isWithin}) * 1000000))`
+  })
   const [row] = await store.query<{ micros: string[] }>(
     `SELECT [${sums.join(', ')}] AS micros FROM (
-       SELECT value, toUnixTimestamp64Milli(timestamp) AS at
+       SELECT meter_name, value, toUnixTimestamp64Milli(timestamp) AS at
        FROM ${query.environment}.usage_records FINAL
        PREWHERE ${inParts(parts)}
        WHERE ${ofCustomer}
-         AND meter_name = {meterName:String} AND product_ref IN ('', {productRef:String})
+         AND meter_name IN {meterNames:Array(String)} AND product_ref IN ('', {productRef:String})
          AND outcome = 'success'
          AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
          AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC'))`,
     {
       ...customerOf(query),
-      meterName: query.meterName,
+      meterNames,
       productRef: query.productRef,
       fromMs: Math.min(...from),
       toMs: Math.max(...to),

@@ -1,7 +1,7 @@
 import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
 import type { ReserveOutcome, ReserveRequest } from '@tollgate/platform/hot-state/reservations'
 import { walletSubject } from '@tollgate/schemas/hot-state/wallets'
-import { placeOfReservation } from '@tollgate/schemas/reservation-reference'
+import { placeOfReservation, reservationUse } from '@tollgate/schemas/reservation-reference'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import {
   resolveWalletAddress,
@@ -25,7 +25,10 @@ export type DueDebit = WalletKey & {
    * the same time.
    */
   readonly isKeyed: boolean
-  /** The reservation that the record names. If it holds credits of this wallet, the debit uses these first. */
+  /**
+   * How the record uses a reservation (`reservationUseText`). If it holds credits of this wallet, the debit uses these first. A
+   * record that is not final leaves the rest on hold.
+   */
   readonly reservationId?: string | null
 }
 
@@ -64,7 +67,7 @@ export type WalletLimits = {
  *
  *   1. The credits are held. After a crash here they stay held until `heldMs` have passed, and then they are released. The same
  *      step ends the reservation that the record names: its credits are used for the record's hold first, and the rest
- *      returns to the wallet. A reservation that has expired by then has released its credits, and the record takes what is
+ *      returns to the wallet, or stays reserved if further records will use it. A reservation that has expired by then has released its credits, and the record takes what is
  *      available.
  *   2. The record is in the log, and the caller gets its response.
  *   3. The record is counted, and the same step ends its hold.
@@ -151,12 +154,14 @@ async function requestOf(
   document: string | undefined,
   grantedMicros: bigint,
 ): Promise<ReserveRequest> {
-  const isOwn = placeOfReservation(reservationId ?? '')?.customerRef === customerRef
+  const used = reservationUse(reservationId ?? '')
+  const isOwn = placeOfReservation(used.reservationId)?.customerRef === customerRef
   const request = await walletRequest(parts, at, {
     document,
     units: dueMicros,
     takes: 'rest',
-    replaces: isOwn ? (reservationId ?? undefined) : undefined,
+    replaces: isOwn ? used.reservationId : undefined,
+    keepsRest: !used.isFinal,
     cap: grantedMicros,
     reservationsMax: heldMax,
   })

@@ -7,7 +7,7 @@ import type { WalletParts } from './hot-wallet.ts'
 
 export type WalletHold = Pick<
   PlaceRequest,
-  'document' | 'units' | 'takes' | 'replaces' | 'cap' | 'reservationsMax'
+  'document' | 'units' | 'takes' | 'replaces' | 'keepsRest' | 'cap' | 'reservationsMax'
 >
 
 /** Returns the request by which hot state holds credits of one wallet. Amounts are 10^-6 credits. */

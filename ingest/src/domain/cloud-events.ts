@@ -5,6 +5,7 @@ import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import { referenceCharsMax } from '@tollgate/schemas/limits'
 import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
+import { reservationUseText } from '@tollgate/schemas/reservation-reference'
 import { referenceOf, textOrNull, withMatches, type Receipt } from './usage-events.ts'
 
 /**
@@ -32,7 +33,7 @@ export function cloudEvent(input: CloudEventInput, receipt: Receipt): MeterEvent
     source: 'events',
     idempotencyKey,
     properties: data === undefined ? '{}' : JSON.stringify(data),
-    reservationId: textOrNull(input.reservationid),
+    reservationId: reservationUseText(input.reservationid, input.reservationfinal),
     traceParent: null,
     debit: null,
     ...withoutCounts,

@@ -8,6 +8,7 @@ import {
   withoutCounts,
 } from '@tollgate/schemas/meter-event'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
+import { reservationUseText } from '@tollgate/schemas/reservation-reference'
 
 import { referenceOf, textOrNull, withMatches, type Receipt } from './usage-events.ts'
 
@@ -36,7 +37,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     source: 'meter-events',
     idempotencyKey,
     properties: input.properties === undefined ? '{}' : JSON.stringify(input.properties),
-    reservationId: textOrNull(input.reservationId),
+    reservationId: reservationUseText(input.reservationId, input.reservationFinal),
     traceParent: null,
     debit: null,
     ...withoutCounts,

@@ -5,6 +5,7 @@ import type { UsageInput } from '@tollgate/schemas/http/usages'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
+import { reservationUseText } from '@tollgate/schemas/reservation-reference'
 import { keyedUsageReference } from '@tollgate/schemas/usage-reference'
 import { isIssue, type EventMatcher } from './event-matcher.ts'
 import type { KeyHolder } from './key-holder.ts'
@@ -40,7 +41,7 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
     source: 'usages',
     idempotencyKey,
     properties: propertiesOf(input),
-    reservationId: textOrNull(input.reservationId),
+    reservationId: reservationUseText(input.reservationId, input.reservationFinal),
     traceParent: null,
     debit: null,
     ...withoutCounts,

@@ -1,12 +1,11 @@
 import {
   answerChargeCheck,
   isDenied,
-  limitedMeter,
   limitStates,
 } from '@tollgate/domain/entitlements/charge-limits'
 import {
   readChargeCheck,
-  type ChargedPeriod,
+  type PublishedPeriod,
 } from '@tollgate/domain/reservations/read-charge-check'
 import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { UsageParts } from '@tollgate/domain/entitlements/usage-query'
@@ -25,15 +24,15 @@ export async function checkCharges(
   parts: ChargeCheckParts,
   holder: KeyHolder,
   request: LimitsRequest,
-  charged: ChargedPeriod,
+  charged: PublishedPeriod,
   caller: Caller | undefined,
 ): Promise<LimitDecision> {
   const { environment, providerId } = holder
   const { customerRef, productRef, includeLimits: isDetailed = false } = request
   const { waitMs, tailRecordsMax } = parts
   const query = { environment, providerId, customerRef, productRef, waitMs, tailRecordsMax, caller }
-  const meterName = limitedMeter(charged.entitlement, request)
-  const check = await readChargeCheck(parts, query, charged, meterName)
+  const check = await readChargeCheck(parts, query, charged, request)
+  if (check === undefined) return { kind: 'unknown' }
   const states = limitStates(check)
   const offer = isDenied(states) ? await readOffer(parts.hotState, holder, productRef) : undefined
   if (isDenied(states) && offer === undefined) return { kind: 'unknown' }

@@ -12,7 +12,7 @@ import {
   isDenied,
   type LimitCheck,
 } from '@tollgate/domain/entitlements/limit-answer'
-import type { ChargedPeriod } from '@tollgate/domain/reservations/read-charge-check'
+import type { PublishedPeriod } from '@tollgate/domain/reservations/read-charge-check'
 import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import { TailBusyError, UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
@@ -150,7 +150,7 @@ type FinalVerdict =
 type Paid = { readonly kind: 'paid'; readonly used: Omit<LimitCheck, 'offer' | 'creditMicros'> }
 
 /** The counters of other meters must be read before a decision. */
-type Charged = { readonly kind: 'charged' } & ChargedPeriod
+type Charged = { readonly kind: 'charged' } & PublishedPeriod
 
 type Verdict = FinalVerdict | Paid | Charged
 
@@ -162,11 +162,12 @@ function isUnfinished(
 }
 
 /** Decides without the offer of other products, which only a refusal needs. */
-function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
+function judge({ entitlement, amounts, document }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
   if (hasCharges(entitlement)) {
-    return { kind: 'charged', entitlement, period, nowSecond: Math.floor(nowMs / 1000) }
+    const nowSecond = Math.floor(nowMs / 1000)
+    return { kind: 'charged', entitlement, period, nowSecond, document }
   }
   const usedMicros = amounts.get(windowOfPeriod(entitlement, period.startSecond)) ?? 0n
   const carried = carriedOverMicros(entitlement, period, amounts, nowMs)

@@ -1,7 +1,11 @@
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { releaseReservation } from '@tollgate/domain/reservations/release-reservation'
 import { unitsToHold } from '@tollgate/domain/reservations/units-to-hold'
-import { isHeld, toReserveResponse } from '@tollgate/domain/reservations/reserve-response'
+import {
+  isHeld,
+  toReserveResponse,
+  type DecidedReservation,
+} from '@tollgate/domain/reservations/reserve-response'
 import { reserveUsage, type ReservedUsage } from '@tollgate/domain/reservations/reserve-usage'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
@@ -50,8 +54,8 @@ export class Reserver {
     inFlight.enter(1, 0)
     try {
       const reserved = await this.#reserve(holder, request)
-      // The control plane says what is wrong with an estimate.
-      if (reserved.kind === 'unknown' || reserved.kind === 'not-limited') return { kind: 'unknown' }
+      // The control plane says what is wrong with a request that the plan cannot hold.
+      if (!isAnswerable(reserved)) return { kind: 'unknown' }
       if (reserved.kind === 'full') {
         throw new UnavailableError('Too many reservations are held', { code: 'reservations_full' })
       }
@@ -104,6 +108,12 @@ export class Reserver {
       creditsHeldMax,
     })
   }
+}
+
+type Answerable = DecidedReservation | Extract<ReservedUsage, { kind: 'full' }>
+
+function isAnswerable(reserved: ReservedUsage): reserved is Answerable {
+  return reserved.kind === 'decided' || reserved.kind === 'charged' || reserved.kind === 'full'
 }
 
 /** Returns the refusal. The control plane could not reserve either, since reservations exist only in the hot state. */

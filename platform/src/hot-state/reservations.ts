@@ -26,6 +26,22 @@ export interface Reservations {
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
 
   /**
+   * Makes several reservations in one atomic step, each as `reserve` does and after those before it. All requests must be
+   * based on the same reading of the same places; some may have no second place. With 'all-or-none', the new ones are dropped again unless every request is admitted; the outcomes are those of the
+   * attempt. Returns 'behind' if the first request is, and then reserves nothing.
+   */
+  reserveBatch(
+    requests: readonly ReserveRequest[],
+    mode: BatchMode,
+  ): Promise<readonly ReserveOutcome[] | 'behind'>
+
+  /**
+   * Moves the expiry of a reservation to `ttlMs` from now, at both places if there are two, but never to an earlier time. Nothing
+   * changes if it is no longer held ('gone'), or if the new expiry is more than `lifetimeMsMax` after its creation ('too-long').
+   */
+  extendReservation(extension: ReservationExtension): Promise<ExtendOutcome>
+
+  /**
    * Releases the units; the id may then be used again. `together` names the second place of a reservation, which the same step
    * releases. Returns false if neither place holds the units.
    */
@@ -36,9 +52,9 @@ export interface Reservations {
   ): Promise<boolean>
 
   /**
-   * Ends reservations whose usage was counted in another partition; usage counted in their own partition ends them with its batch.
-   * Between the count and this call both the usage and the reservation count against the cap. Reservations that are not held are
-   * ignored.
+   * Ends or reduces reservations whose usage was counted in another partition; usage counted in their own partition does so with its
+   * batch. Between the count and this call both the usage and the reservation count against the cap. Reservations that are not held
+   * are ignored. A repeated call changes nothing.
    */
   settleReservations(settlement: SettlementElsewhere): Promise<void>
 
@@ -80,7 +96,10 @@ export type PlaceRequest = {
    * none.
    */
   readonly document: string | undefined
-  /** Millionths of a unit: more than 0 and below 2^62. */
+  /**
+   * Millionths of a unit: more than 0 and below 2^62. 0 for a place where the reservation is only remembered: it holds units at the
+   * place of `together`, which is required then.
+   */
   readonly units: bigint
   /** If there is room for fewer units: 'all' reserves none, 'rest' reserves what fits, if anything. */
   readonly takes: 'all' | 'rest'
@@ -89,6 +108,8 @@ export type PlaceRequest = {
    * is reserved. A reservation that is no longer held is ignored.
    */
   readonly replaces?: string | undefined
+  /** The replaced reservation keeps what these units leave of it, and is dropped only if that is nothing. */
+  readonly keepsRest?: boolean | undefined
   /** Subjects whose counters in this partition count against the cap, for this window of this series, at the scope. */
   readonly subjects: readonly string[]
   readonly series: string
@@ -194,6 +215,46 @@ export type SettledReservation = {
   readonly reservationId: string
   /** The reservation is dropped at once instead of being kept until its expiry, and its id may be used again. */
   readonly isForgotten?: boolean
+  /** Only these units of the reservation were used, and it keeps the rest. It ends if nothing is left of it. */
+  readonly part?: UsedPart
+}
+
+/** What one record used of a reservation, in millionths of a unit. More than the reservation holds uses it up. */
+export type UsedPart = {
+  /** Of a reservation that holds its units on every series. */
+  readonly onEvery: bigint
+  /** By series, of all other reservations. */
+  readonly bySeries: ReadonlyMap<string, bigint>
+  /** Offset of the record. Each record reduces a reservation only once, also if its partition is counted again. */
+  readonly offset: number
+  /** A second place in the same partition, where the reservation of the same id is dropped if this one is used up. */
+  readonly together: PlaceName
+}
+
+export type BatchMode = 'each' | 'all-or-none'
+
+export type ReservationExtension = {
+  readonly at: ReservationAddress
+  readonly reservationId: string
+  readonly ttlMs: number
+  readonly lifetimeMsMax: number
+  readonly together?: PlaceName
+}
+
+export type ExtendOutcome =
+  | { readonly kind: 'extended'; readonly expiresAtMs: number }
+  | { readonly kind: 'gone' }
+  /** `latestMs` is the latest expiry that the reservation may have. */
+  | { readonly kind: 'too-long'; readonly latestMs: number }
+
+/**
+ * Returns the settled reservations with parts before ends. Within one step the order of both has no effect, but the note of another
+ * partition's offset that ends leave would hide the parts of the same step.
+ */
+export function partsFirst(settled: readonly SettledReservation[]): readonly SettledReservation[] {
+  const parts = settled.filter(({ part }) => part !== undefined)
+  if (parts.length === 0) return settled
+  return [...parts, ...settled.filter(({ part }) => part === undefined)]
 }
 
 export type SettlementElsewhere = {
@@ -214,19 +275,53 @@ export const heldSeriesMax = 32
 /** Maximum number of further caps of a request at a place. */
 export const furtherCapsMax = 64
 
+/** Maximum number of requests of one batch. All of them are one step, during which nothing else happens. */
+export const batchReservationsMax = 100
+
 /** Maximum expired reservations that one read checks. Reads block other work and drop none of them. */
 export const expiredPerReadMax = 100
 
 export function checkReserveRequest(request: ReserveRequest): void {
   const { ttlMs, together } = request
+  if (request.reservationId.startsWith(createdPrefix)) {
+    throw new RangeError(`A reservation id begins with ${createdPrefix}: ${request.reservationId}`)
+  }
   for (const place of together === undefined ? [request] : [request, together]) {
-    checkUnits(place.units)
+    if (place.units !== 0n || place !== request || together === undefined) checkUnits(place.units)
     if (place.bySeries !== undefined) checkBySeries(place, place.bySeries)
   }
   if (together !== undefined && !isSamePartition(request.at, together.at)) {
     throw new RangeError('Both places of a reservation must be in the same partition')
   }
   if (!Number.isSafeInteger(ttlMs) || ttlMs <= 0) throw new RangeError(`No time to hold: ${ttlMs}`)
+}
+
+/** Ids do not begin with it, because hot state keeps other data of a reservation under its id with this prefix. */
+export const createdPrefix = '@'
+
+export function checkReserveBatch(requests: readonly ReserveRequest[]): void {
+  if (requests.length === 0 || requests.length > batchReservationsMax) {
+    throw new RangeError(`A batch has 1 to ${batchReservationsMax} reservations`)
+  }
+  const [first] = requests
+  const second = requests.find(({ together }) => together !== undefined)?.together
+  for (const request of requests) {
+    checkReserveRequest(request)
+    if (!isSameRead(request, first!) || !isSameRead(request.together ?? second, second)) {
+      throw new RangeError('The reservations of a batch must be at the same places, as read once')
+    }
+  }
+}
+
+function isSameRead(one: PlaceRequest | undefined, other: PlaceRequest | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  const { at, document } = other
+  return (
+    isSamePartition(one.at, at) &&
+    one.at.subject === at.subject &&
+    one.at.scope === at.scope &&
+    one.document === document
+  )
 }
 
 function checkUnits(units: bigint): void {

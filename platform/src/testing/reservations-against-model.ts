@@ -3,7 +3,12 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { bucketAt } from '../hot-state/buckets.ts'
 import type { HotState } from '../hot-state/hot-state.ts'
-import type { HeldBySeries, PlaceRequest, ReserveRequest } from '../hot-state/reservations.ts'
+import type {
+  HeldBySeries,
+  PlaceRequest,
+  ReserveOutcome,
+  ReserveRequest,
+} from '../hot-state/reservations.ts'
 import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { ReservationsModel } from './reservations-model.ts'
@@ -40,6 +45,19 @@ const settledArbitrary = fc.array(
     subject: fc.constantFrom(...subjects),
     reservationId: fc.constantFrom(...ids),
     isForgotten: fc.boolean(),
+    part: fc.option(
+      fc.record({
+        onEvery: fc.oneof(fc.constant(0n), amountArbitrary),
+        bySeries: fc
+          .uniqueArray(fc.tuple(fc.constantFrom(...series), amountArbitrary), {
+            selector: ([name]) => name,
+          })
+          .map((units) => new Map(units)),
+        offset: fc.nat(30),
+        together: fc.constantFrom(...subjects).map((subject) => ({ subject, scope })),
+      }),
+      { nil: undefined },
+    ),
   }),
   { maxLength: 3 },
 )
@@ -76,6 +94,7 @@ const placeArbitraries = {
   units: amountArbitrary,
   takes: fc.constantFrom('all' as const, 'rest' as const),
   replaces: fc.option(fc.constantFrom(...ids), { nil: undefined, freq: 1 }),
+  keepsRest: fc.boolean(),
   cap: capArbitrary,
   counted: fc.subarray(subjects),
   used: fc.oneof(fc.constant(0n), amountArbitrary),
@@ -96,6 +115,26 @@ const stepArbitraries = {
     /** A request at the other subject. */
     together: fc.option(fc.record(placeArbitraries), { freq: 1 }),
     lapses: fc.constantFrom(false, false, false, true),
+  }),
+  batch: fc.record({
+    kind: fc.constant('batch' as const),
+    mode: fc.constantFrom('each' as const, 'all-or-none' as const),
+    subject: fc.constantFrom(...subjects),
+    requests: fc.array(
+      fc.record({
+        id: fc.constantFrom(...ids),
+        ...placeArbitraries,
+        together: fc.record(placeArbitraries),
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
+    isTogether: fc.boolean(),
+  }),
+  extend: fc.record({
+    kind: fc.constant('extend' as const),
+    id: fc.constantFrom(...ids),
+    subjects: fc.subarray(subjects, { minLength: 1 }),
+    ttlMs: fc.constantFrom(hourMs / 4, 3 * hourMs),
   }),
   read: fc.record({
     kind: fc.constant('read' as const),
@@ -139,6 +178,8 @@ const stepArbitraries = {
 }
 const stepArbitrary = fc.oneof(
   { weight: 8, arbitrary: stepArbitraries.reserve },
+  { weight: 3, arbitrary: stepArbitraries.batch },
+  { weight: 2, arbitrary: stepArbitraries.extend },
   { weight: 4, arbitrary: stepArbitraries.read },
   { weight: 2, arbitrary: stepArbitraries.release },
   { weight: 6, arbitrary: stepArbitraries.apply },
@@ -199,6 +240,26 @@ async function take(
     case 'reserve':
       await reserve(step, space, hot, model)
       return
+    case 'batch':
+      await reserveBatch(step, space, hot, model)
+      return
+    case 'extend': {
+      const [subject, other] = step.subjects
+      const { id: reservationId, ttlMs } = step
+      const at = { space, partition, subject: subject!, scope }
+      const together = other === undefined ? undefined : { subject: other, scope }
+      const outcome = await hot.extendReservation({
+        ...{ at, reservationId, ttlMs, lifetimeMsMax: 2 * hourMs },
+        ...(together && { together }),
+      })
+      const isHeld = model.isHeld(subject!, reservationId)
+      expect(outcome.kind).toBe(!isHeld ? 'gone' : ttlMs > 2 * hourMs ? 'too-long' : 'extended')
+      if (outcome.kind === 'extended') {
+        expect(outcome.expiresAtMs).toBeGreaterThanOrEqual(Date.now() + ttlMs - 60_000)
+        model.extend(step.subjects, reservationId, ttlMs)
+      }
+      return
+    }
     case 'publish':
       await publish(step, space, hot, model)
       return
@@ -248,18 +309,14 @@ async function take(
   }
 }
 
-async function reserve(
-  step: Extract<Step, { kind: 'reserve' }>,
-  space: string,
-  hot: HotState,
-  model: ReservationsModel,
-): Promise<void> {
-  const placeRequest = (place: ReservePlace): PlaceRequest => ({
+function placeRequest(place: ReservePlace, space: string, model: ReservationsModel): PlaceRequest {
+  return {
     at: { space, partition, subject: place.subject, scope },
     document: place.document ?? model.documents.get(place.subject),
     units: place.units,
     takes: place.bySeries === undefined ? place.takes : 'all',
     replaces: place.replaces,
+    keepsRest: place.keepsRest,
     subjects: place.counted,
     series: 'calls',
     windowId: window.id,
@@ -269,24 +326,66 @@ async function reserve(
     elsewhere: { amount: place.used, appliedOffsets: new Map(place.readAt) },
     reservationsMax: place.reservationsMax,
     ...(place.bySeries && { bySeries: place.bySeries }),
+  }
+}
+
+async function reserveBatch(
+  step: Extract<Step, { kind: 'batch' }>,
+  space: string,
+  hot: HotState,
+  model: ReservationsModel,
+): Promise<void> {
+  const other = subjects.find((subject) => subject !== step.subject)!
+  const [first] = step.requests
+  // What a batch was based on is the same for all of its requests.
+  const shared = ({ document, slack, isReservedFirst, readAt, counted }: ReservePlace) => {
+    return { document, slack, isReservedFirst, readAt, counted }
+  }
+  const requests = step.requests.map((each): ReserveRequest => {
+    const own = { ...each, ...shared(first!), subject: step.subject }
+    const together = { ...each.together, ...shared(first!.together), subject: other }
+    return {
+      ...placeRequest(own, space, model),
+      reservationId: each.id,
+      ttlMs: hourMs,
+      ...(step.isTogether && { together: placeRequest(together, space, model) }),
+    }
   })
+  const outcomes = await hot.reserveBatch(requests, step.mode)
+  const expected = model.reserveBatch(requests, step.mode)
+  if (outcomes === 'behind') {
+    expect(outcomes).toEqual(expected)
+    return
+  }
+  expect(outcomes.map(withoutExpiry)).toEqual(expected)
+}
+
+function withoutExpiry(outcome: ReserveOutcome): object {
+  if (outcome.kind !== 'admitted') return outcome
+  const { expiresAtMs: _ownClock, ...told } = outcome
+  return told
+}
+
+async function reserve(
+  step: Extract<Step, { kind: 'reserve' }>,
+  space: string,
+  hot: HotState,
+  model: ReservationsModel,
+): Promise<void> {
   const other = subjects.find((subject) => subject !== step.subject)!
   const request: ReserveRequest = {
-    ...placeRequest(step),
+    ...placeRequest(step, space, model),
     reservationId: step.id,
     ttlMs: step.lapses ? lapsingTtlMs : hourMs,
-    ...(step.together && { together: placeRequest({ ...step.together, subject: other }) }),
+    ...(step.together && {
+      together: placeRequest({ ...step.together, subject: other }, space, model),
+    }),
   }
   const places = step.together === null ? [step.subject] : [step.subject, other]
   const known = places.filter((subject) => model.isHeldOrUsed(subject, step.id))
   const outcome = await hot.reserve(request)
   const expected = model.reserve(request)
-  if (outcome.kind === 'admitted') {
-    const { expiresAtMs: _ownClock, ...told } = outcome
-    expect(told).toEqual(expected)
-  } else {
-    expect(outcome).toEqual(expected)
-  }
+  expect(withoutExpiry(outcome)).toEqual(expected)
   if (step.lapses) {
     await sleep(5)
     for (const subject of places) {

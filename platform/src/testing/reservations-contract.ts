@@ -14,6 +14,7 @@ import {
   window,
   type Batch,
 } from './reserved-place.ts'
+import { describeHeldParts } from './held-parts-contract.ts'
 import { describeReservedBySeries } from './reserved-by-series-contract.ts'
 import { describeReservedFirst } from './reserved-first-contract.ts'
 import { describeReservedTogether } from './reserved-together-contract.ts'
@@ -36,6 +37,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
   describeReservationsAgainstModel(under)
   describeReservedFirst(under)
   describeReservedBySeries(under)
+  describeHeldParts(under)
   describeReservedTogether(under)
 
   const hotState = () => under().hot

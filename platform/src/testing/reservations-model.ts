@@ -1,4 +1,5 @@
 import type {
+  BatchMode,
   FurtherCap,
   PlaceRequest,
   ReserveOutcome,
@@ -6,12 +7,13 @@ import type {
   Taken,
   TakenQuery,
   TakenReading,
+  UsedPart,
 } from '../hot-state/reservations.ts'
 
 type Kept = {
-  readonly units: bigint
+  units: bigint
   /** The units by series, if they are not held on every series. */
-  readonly bySeries: ReadonlyMap<string, bigint> | undefined
+  bySeries: ReadonlyMap<string, bigint> | undefined
   isUsed: boolean
   isExpired: boolean
 }
@@ -28,6 +30,7 @@ type Named = {
   readonly subject: string
   readonly reservationId: string
   readonly isForgotten?: boolean
+  readonly part?: UsedPart | undefined
 }
 type Outcome = Omit<Extract<ReserveOutcome, { kind: 'admitted' }>, 'expiresAtMs'> | ReserveOutcome
 
@@ -66,9 +69,50 @@ export class ReservationsModel {
     if (refused === 'denied') return { kind: 'denied', ...taken() }
     asked.forEach((each, index) => {
       const units = decided[index]
-      if (typeof units === 'bigint') this.#keep({ ...request, ...each }, units)
+      if (typeof units === 'bigint') this.#keep(each, request, units)
     })
     return { kind: 'admitted', units: decided[0] as bigint, ...taken() }
+  }
+
+  reserveBatch(requests: readonly ReserveRequest[], mode: BatchMode): Outcome[] | 'behind' {
+    const before = requests.map(({ at, together }) => [at.subject, together?.at.subject] as const)
+    const outcomes: Outcome[] = []
+    const added: [string, readonly (string | undefined)[]][] = []
+    for (const [index, request] of requests.entries()) {
+      const isKnown = this.isKept(request.at.subject, request.reservationId)
+      const outcome = this.reserve(request)
+      if (outcome.kind === 'behind') return 'behind'
+      outcomes.push(outcome)
+      if (outcome.kind === 'admitted' && !isKnown) {
+        added.push([request.reservationId, before[index]!])
+      }
+    }
+    if (mode === 'each' || outcomes.every(({ kind }) => kind === 'admitted')) return outcomes
+    for (const [id, subjects] of added) {
+      for (const subject of subjects) if (subject !== undefined) this.#release(subject, id)
+    }
+    return outcomes
+  }
+
+  isKept(subject: string, reservationId: string): boolean {
+    return this.#places.get(subject)?.kept.has(reservationId) ?? false
+  }
+
+  /** Returns whether a reservation whose expiry may be moved is held. */
+  isHeld(subject: string, reservationId: string): boolean {
+    const kept = this.#places.get(subject)?.kept.get(reservationId)
+    return kept !== undefined && !kept.isUsed && !kept.isExpired
+  }
+
+  /** Notes the lifetime of an extended reservation at each place that holds it, for the sweep. */
+  extend(subjects: readonly string[], reservationId: string, ttlMs: number): void {
+    for (const subject of subjects) {
+      const place = this.#places.get(subject)
+      const kept = place?.kept.get(reservationId)
+      if (place === undefined || kept === undefined || kept.isUsed) continue
+      kept.isExpired = false
+      place.longestTtlMs = Math.max(place.longestTtlMs, ttlMs)
+    }
   }
 
   /** Checks all expired reservations, which are fewer here than a read checks. */
@@ -112,8 +156,21 @@ export class ReservationsModel {
   }
 
   settleElsewhere(settled: readonly Named[], countedIn: CountedIn): void {
-    for (const each of settled) {
-      if (this.#settle(each)) this.#places.get(each.subject)?.countedElsewhere.push(countedIn)
+    const noted = (each: Named, nextOffset: number) => {
+      const notes = this.#places.get(each.subject)?.countedElsewhere
+      return notes?.some(
+        (note) => note.partition === countedIn.partition && note.nextOffset > nextOffset,
+      )
+    }
+    const parts = settled.filter(({ part }) => part !== undefined)
+    for (const each of [...parts, ...settled.filter(({ part }) => part === undefined)]) {
+      const { part } = each
+      if (part !== undefined && noted(each, part.offset) === true) continue
+      const nextOffset = part === undefined ? countedIn.nextOffset : part.offset + 1
+      if (this.#settle(each)) {
+        const { partition } = countedIn
+        this.#places.get(each.subject)?.countedElsewhere.push({ partition, nextOffset })
+      }
     }
   }
 
@@ -163,7 +220,7 @@ export class ReservationsModel {
     const kept = this.#places.get(request.at.subject)?.kept ?? new Map<string, Kept>()
     if (kept.has(reservationId)) return 'known'
     const replaced = heldIn(kept, request.replaces)
-    const keptTotal = kept.size - (replaced === undefined ? 0 : 1)
+    const keptTotal = kept.size - (replaced === undefined || request.keepsRest ? 0 : 1)
     if (keptTotal >= request.reservationsMax) return 'full'
     const { used, reserved, further = [] } = this.#takenOf(request)
     const { cap, elsewhere, series, bySeries } = request
@@ -175,19 +232,21 @@ export class ReservationsModel {
       const total = taken.used + others + taken.reserved - unitsOn(replaced, of) + held
       return held > 0n && total > most
     })
-    return units > 0n && !isBlocked ? units : 'denied'
+    return (units > 0n || request.units === 0n) && !isBlocked ? units : 'denied'
   }
 
-  #keep(request: ReserveRequest, units: bigint): void {
-    const {
+  #keep(
+    {
       at: { subject },
-      reservationId,
-      ttlMs,
       isReservedFirst,
       replaces,
+      keepsRest = false,
       series,
       bySeries,
-    } = request
+    }: PlaceRequest,
+    { reservationId, ttlMs }: ReserveRequest,
+    units: bigint,
+  ): void {
     const place = this.#places.get(subject) ?? {
       kept: new Map<string, Kept>(),
       countedElsewhere: [],
@@ -197,8 +256,13 @@ export class ReservationsModel {
     this.#places.set(subject, place)
     place.longestTtlMs = Math.max(place.longestTtlMs, ttlMs)
     place.isReservedFirst ||= isReservedFirst
-    if (heldIn(place.kept, replaces) !== undefined) place.kept.delete(replaces!)
     const held = bySeries && new Map([[series, units], ...bySeries.furtherUnits])
+    const replaced = heldIn(place.kept, replaces)
+    if (replaced !== undefined) {
+      const used = { onEvery: units, bySeries: held ?? new Map([[series, units]]) }
+      const isUsedUp = keepsRest && subtract(replaced, used)
+      if (!keepsRest || isUsedUp) place.kept.delete(replaces!)
+    }
     place.kept.set(reservationId, { units, bySeries: held, isUsed: false, isExpired: false })
   }
 
@@ -217,10 +281,17 @@ export class ReservationsModel {
   }
 
   /** Settles a reservation. Returns whether it was held until now. An expired one is no longer missed. */
-  #settle({ subject, reservationId, isForgotten = false }: Named): boolean {
+  #settle({ subject, reservationId, isForgotten = false, part }: Named): boolean {
     const kept = this.#places.get(subject)?.kept
     const known = kept?.get(reservationId)
     if (kept === undefined || known === undefined || known.isUsed) return false
+    if (part !== undefined) {
+      if (subtract(known, part)) {
+        known.isUsed = true
+        this.#release(part.together.subject, reservationId)
+      }
+      return !known.isExpired
+    }
     known.isUsed = true
     if (known.isExpired || isForgotten) kept.delete(reservationId)
     return !known.isExpired
@@ -253,6 +324,24 @@ function unitsOn(kept: Kept | undefined, series: string): bigint {
 function heldIn(kept: ReadonlyMap<string, Kept>, id: string | undefined): Kept | undefined {
   const known = id === undefined ? undefined : kept.get(id)
   return known?.isUsed === false ? known : undefined
+}
+
+/** Subtracts used units. Returns whether something was held and nothing is left; then the units stay as they were. */
+function subtract(
+  kept: Kept,
+  { onEvery, bySeries }: Pick<UsedPart, 'onEvery' | 'bySeries'>,
+): boolean {
+  const left = (held: bigint, used: bigint) => (used >= held ? 0n : held - used)
+  const rest = new Map(
+    [...(kept.bySeries ?? [])].map(([name, held]) => [name, left(held, bySeries.get(name) ?? 0n)]),
+  )
+  const before = [...(kept.bySeries?.values() ?? [kept.units])]
+  const after = kept.bySeries === undefined ? [left(kept.units, onEvery)] : [...rest.values()]
+  if (before.every((amount) => amount === 0n)) return false
+  if (after.every((amount) => amount === 0n)) return true
+  kept.units = after[0]!
+  if (kept.bySeries !== undefined) kept.bySeries = rest
+  return false
 }
 
 /** Returns the units to hold; 0 or less means none. */

@@ -45,7 +45,9 @@ function hasRequired({ specversion, id, source, type, subject }: Fields): boolea
 
 function hasValidOptional(body: Fields): boolean {
   const { time, datacontenttype, data, productref, purchaseref, reservationid } = body
+  const { reservationfinal } = body
   return (
+    (reservationfinal === undefined || typeof reservationfinal === 'boolean') &&
     (time === undefined || isInstantText(time)) &&
     (datacontenttype === undefined || isJsonType(datacontenttype)) &&
     (data === undefined || isJsonObject(data)) &&

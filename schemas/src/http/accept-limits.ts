@@ -35,8 +35,8 @@ function addReserve(request: LimitsRequest, { reserve, idempotencyKey }: Fields)
   }
   if (reserve === undefined) return true
   if (!isPlainObject(reserve)) return false
-  const { units, estimate, ttlSeconds } = reserve
-  if (estimate !== undefined) return false
+  const { units, estimate, credits, ttlSeconds } = reserve
+  if (estimate !== undefined || credits !== undefined) return false
   if (!isPositiveQuantity(units) || !isReservationSeconds(ttlSeconds)) return false
   request.reserve = { units, ttlSeconds }
   return true

@@ -18,7 +18,8 @@ export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
   if (!isRequiredReference(customerRef) || !isRequiredReference(meterName)) return undefined
   if (!isQuantity(value)) return undefined
   const event: MeterEventInput = { customerRef, meterName, value }
-  const { productRef, properties, timestamp, reservationId, idempotencyKey } = body
+  const { productRef, properties, timestamp, reservationId, reservationFinal, idempotencyKey } =
+    body
   if (productRef !== undefined) {
     if (!isOptionalReference(productRef)) return undefined
     event.productRef = productRef
@@ -34,6 +35,10 @@ export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
   if (reservationId !== undefined) {
     if (!isOptionalReference(reservationId)) return undefined
     event.reservationId = reservationId
+  }
+  if (reservationFinal !== undefined) {
+    if (typeof reservationFinal !== 'boolean') return undefined
+    event.reservationFinal = reservationFinal
   }
   if (idempotencyKey !== undefined) {
     if (!isOptionalReference(idempotencyKey)) return undefined

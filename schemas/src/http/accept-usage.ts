@@ -43,7 +43,7 @@ function isUnits(value: unknown): value is number {
 
 /** Copies the fields to the usage. Returns false if the schema must decide about one of them. */
 function addReferences(usage: UsageInput, body: Readonly<Record<string, unknown>>): boolean {
-  const { productRef, purchaseRef, idempotencyKey, reservationId } = body
+  const { productRef, purchaseRef, idempotencyKey, reservationId, reservationFinal } = body
   if (productRef !== undefined) {
     if (!isOptionalReference(productRef)) return false
     usage.productRef = productRef
@@ -59,6 +59,10 @@ function addReferences(usage: UsageInput, body: Readonly<Record<string, unknown>
   if (reservationId !== undefined) {
     if (!isOptionalReference(reservationId)) return false
     usage.reservationId = reservationId
+  }
+  if (reservationFinal !== undefined) {
+    if (typeof reservationFinal !== 'boolean') return false
+    usage.reservationFinal = reservationFinal
   }
   return true
 }

@@ -36,6 +36,8 @@ const attributes = z.looseObject({
   purchaseref: optionalReference.optional(),
   /** The reservation of the usage. It ends with this event, whatever the outcome. */
   reservationid: optionalReference.optional(),
+  /** False if more events will use the reservation: it then keeps what this event leaves of it. */
+  reservationfinal: z.boolean().optional(),
   outcome: z.enum(outcomes).default('success'),
 })
 

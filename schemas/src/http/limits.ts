@@ -5,28 +5,41 @@ import { ignoring } from './known-names.ts'
 
 /* Schemas of `POST /v1/sdk/limits`. */
 
+/** Units by meter. zod's record drops a `__proto__` key before a check could refuse it, so the keys are checked before. */
+const estimateSchema = z.preprocess(
+  (units, context) => {
+    if (typeof units === 'object' && units !== null && Object.hasOwn(units, '__proto__')) {
+      context.addIssue({ code: 'custom', message: 'No meter has the name `__proto__`' })
+    }
+    return units
+  },
+  z
+    .record(requiredReference, positiveQuantity)
+    .refine((units) => isCountWithin(Object.keys(units).length), {
+      error: `Expected 1 to ${heldMetersMax} meters`,
+    }),
+)
+
+function isCountWithin(count: number): boolean {
+  return count >= 1 && count <= heldMetersMax
+}
+
 export const reserveSchema = z
   .object({
     /** Units of the meter that the request names, or of `requests`. */
     units: positiveQuantity.optional(),
     /** Units by meter, for a call that uses several. Only for plans with charges. */
-    estimate: z
-      .record(requiredReference, positiveQuantity)
-      .refine((units) => isCountWithin(Object.keys(units).length), {
-        error: `Expected 1 to ${heldMetersMax} meters`,
-      })
-      .optional(),
+    estimate: estimateSchema.optional(),
+    /** Credits of the wallet, without units. Only for plans that are paid from a wallet. */
+    credits: positiveQuantity.optional(),
     /** Seconds until the reservation expires. A service may be configured with a lower maximum. */
     ttlSeconds: z.int().min(1).max(reservationSecondsMax),
   })
-  .refine(({ units, estimate }) => (units === undefined) !== (estimate === undefined), {
-    error: 'Exactly one of `units` and `estimate` is required',
-    path: ['units'],
-  })
-
-function isCountWithin(count: number): boolean {
-  return count >= 1 && count <= heldMetersMax
-}
+  .refine(
+    ({ units, estimate, credits }) =>
+      [units, estimate, credits].filter((given) => given !== undefined).length === 1,
+    { error: 'Exactly one of `units`, `estimate` and `credits` is required', path: ['units'] },
+  )
 
 /** A client may name the plan that it expects. The response does not depend on it. */
 export const limitsRequestSchema = ignoring(
@@ -86,8 +99,10 @@ export type LimitsBalance = z.infer<typeof limitsBalanceSchema>
 
 export const reservationSchema = z.object({
   id: z.string(),
-  /** Units of the meter that the request named, or of the first one of its estimate. */
+  /** Units of the meter that the request named, or of the first one of its estimate. 0 if it holds credits. */
   units: z.number(),
+  /** The held credits, if the request was for credits. */
+  credits: z.number().optional(),
   /** Time of the expiry in ISO 8601. */
   expiresAt: z.string(),
 })

@@ -23,6 +23,8 @@ export const meterEventSchema = z.object({
   timestamp: instantText.optional(),
   /** The reservation of the value. It ends with this event. */
   reservationId: optionalReference.optional(),
+  /** False if more events will use the reservation: it then keeps what this event leaves of it. */
+  reservationFinal: z.boolean().optional(),
   /** Records the event only once. Keys belong to a customer and are shared with usages. */
   idempotencyKey: optionalReference.optional(),
 })

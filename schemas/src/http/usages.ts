@@ -38,6 +38,11 @@ export const usageSchema = ignoring(
     idempotencyKey: optionalReference.optional(),
     /** The reservation of the units. It ends with this call, whatever the outcome. */
     reservationId: optionalReference.optional(),
+    /**
+     * False if more calls will use the reservation: it then keeps what this call leaves of its units and credits, until they are
+     * used up, it is ended, or it expires. A call without success uses nothing of it.
+     */
+    reservationFinal: z.boolean().optional(),
   }),
   'planRef',
 )
@@ -70,6 +75,8 @@ export const creditDebitSchema = z.union([
     autoRecharge: z.object({ triggered: z.boolean() }).optional(),
     /** Credits with all their decimals, as decimal text. Only for plans with charges. */
     credits: z.string().optional(),
+    /** What the wallet lacked to pay the whole cost, as decimal text. Absent if it paid everything. Only for plans with charges. */
+    shortfall: z.string().optional(),
     /** What the call costs by charge, as decimal text. Less is debited if the wallet has less. Only for plans with charges. */
     charges: z
       .array(

@@ -30,6 +30,10 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Answers whether the customer may make a call now, and how many units remain. It sees every record that was answered before the check began. With `reserve` it holds units for a call in progress. With `includeCheckoutSession` a refusal carries a link to pay.',
   releaseReservation:
     'Releases the units of a reservation whose call did not take place. A reservation that is not released expires by itself.',
+  extendReservation:
+    'Moves the expiry of a reservation to `ttlSeconds` from now, for a call that takes longer than expected. It never shortens it. A reservation that was used, released or has expired is refused with `reservation_gone`, and one that would be held for too long since its creation with `reservation_too_long`.',
+  reserveUnits:
+    'Makes up to 100 reservations for one customer and product in one step, for an agent that starts several calls at once. Each is checked beside those before it and answered by itself. With `allOrNothing`, nothing is held unless all of them can be. A reservation without an `idempotencyKey` is named by the header `Idempotency-Key` and its position, so a repeated request returns the first ones.',
   findCustomer:
     'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
   createCustomer:

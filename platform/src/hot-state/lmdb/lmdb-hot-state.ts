@@ -20,8 +20,12 @@ import type {
   SweepLimits,
 } from '../hot-state.ts'
 import {
+  checkReserveBatch,
   checkReserveRequest,
+  type BatchMode,
+  type ExtendOutcome,
   type PlaceName,
+  type ReservationExtension,
   type ReserveOutcome,
   type ReserveRequest,
   type SettlementElsewhere,
@@ -40,7 +44,8 @@ import { readPartitionHead } from './partition-head.ts'
 import { TurnSnapshot } from './turn-snapshot.ts'
 import { beginPartitionRestore, finishRestore, restore } from './restore.ts'
 import { SubjectRecords } from './subject-record.ts'
-import { release, reserve, settle, sweepReservations } from './reservations.ts'
+import { extend, release, settle, sweepReservations } from './end-reservations.ts'
+import { reserve, reserveBatch } from './reservations.ts'
 import { Sweeper } from './sweep.ts'
 import { readTaken } from './taken.ts'
 
@@ -233,6 +238,22 @@ class LmdbHotState implements HotState {
       const outcome = await this.#atomically(() => reserve(this.#store, request, Date.now()))
       if (outcome !== 'again') return outcome
     }
+  }
+
+  async reserveBatch(
+    requests: readonly ReserveRequest[],
+    mode: BatchMode,
+  ): Promise<readonly ReserveOutcome[] | 'behind'> {
+    checkReserveBatch(requests)
+    for (;;) {
+      const act = () => reserveBatch(this.#store, requests, mode, Date.now())
+      const outcomes = await this.#atomically(act)
+      if (outcomes !== 'again') return outcomes
+    }
+  }
+
+  async extendReservation(extension: ReservationExtension): Promise<ExtendOutcome> {
+    return await this.#atomically(() => extend(this.#store, extension, Date.now()))
   }
 
   async releaseReservation(

@@ -1,5 +1,6 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { EntryAddress } from '../hot-state.ts'
+import type { UsedPart } from '../reservations.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
 
 /*
@@ -39,6 +40,8 @@ export type Reservation = {
   readonly expiresAtMs: number
   /** Its usage was counted, so it no longer holds units. */
   readonly isUsed: boolean
+  /** Undefined for reservations of earlier releases. */
+  readonly createdAtMs: number | undefined
 }
 
 type StoredPlace = readonly [
@@ -53,7 +56,8 @@ type StoredReservation = readonly [
   units: string,
   expiresAtMs: number,
   isUsed: boolean,
-  bySeries?: StoredUnits,
+  bySeries?: StoredUnits | null,
+  createdAtMs?: number,
 ]
 type StoredUnits = readonly (readonly [series: string, units: string])[]
 
@@ -125,12 +129,13 @@ export function readReservation(
 ): Reservation | undefined {
   const stored = readJson(store, reservationKey(place, reservationId))
   if (stored === undefined) return undefined
-  const [units, expiresAtMs, isUsed, bySeries] = stored as StoredReservation
+  const [units, expiresAtMs, isUsed, bySeries, createdAtMs] = stored as StoredReservation
   return {
     units: BigInt(units),
-    bySeries: bySeries && decodeUnits(bySeries),
+    bySeries: bySeries ? decodeUnits(bySeries) : undefined,
     expiresAtMs,
     isUsed,
+    createdAtMs,
   }
 }
 
@@ -146,6 +151,30 @@ export function addHeld(
     if (sum === 0n) record.reservedBySeries.delete(series)
     else record.reservedBySeries.set(series, sum)
   }
+}
+
+/** Returns what is left of the units of a reservation after a part of them was used. */
+export function unitsAfter(
+  { units, bySeries }: Pick<Reservation, 'units' | 'bySeries'>,
+  { onEvery, bySeries: used }: Pick<UsedPart, 'onEvery' | 'bySeries'>,
+): Pick<Reservation, 'units' | 'bySeries'> {
+  if (bySeries === undefined) return { units: atLeastZero(units - onEvery), bySeries }
+  const rest = new Map<string, bigint>()
+  for (const [series, held] of bySeries) {
+    rest.set(series, atLeastZero(held - (used.get(series) ?? 0n)))
+  }
+  const [first = 0n] = rest.values()
+  return { units: first, bySeries: rest }
+}
+
+export function isEmpty({ units, bySeries }: Pick<Reservation, 'units' | 'bySeries'>): boolean {
+  return (
+    units === 0n && [...(bySeries ?? new Map<string, bigint>()).values()].every((of) => of === 0n)
+  )
+}
+
+function atLeastZero(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n
 }
 
 /** Returns the units of a reservation that count against caps on this series. */
@@ -173,11 +202,11 @@ export function writeReservation(
   store: LmdbStore,
   place: ReservationPlace,
   reservationId: string,
-  { units, bySeries, expiresAtMs, isUsed }: Reservation,
+  { units, bySeries, expiresAtMs, isUsed, createdAtMs }: Reservation,
 ): void {
-  const plain = [units.toString(), expiresAtMs, isUsed] as const
-  const stored: StoredReservation =
-    bySeries === undefined ? plain : [...plain, encodeUnits(bySeries)]
+  const held = bySeries === undefined ? null : encodeUnits(bySeries)
+  const plain = [units.toString(), expiresAtMs, isUsed, held] as const
+  const stored: StoredReservation = createdAtMs === undefined ? plain : [...plain, createdAtMs]
   store.putSync(reservationKey(place, reservationId), Buffer.from(JSON.stringify(stored)))
   store.putSync(expiryKey(place, expiresAtMs, reservationId), Buffer.from(reservationId))
 }

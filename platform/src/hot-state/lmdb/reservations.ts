@@ -1,27 +1,24 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
-import type { EntryAddress } from '../hot-state.ts'
 import {
   expiredPerStepMax,
+  type BatchMode,
   type FurtherCap,
   type PlaceRequest,
   type ReserveOutcome,
   type ReserveRequest,
-  type SettledReservation,
-  type SettlementElsewhere,
   type Taken,
 } from '../reservations.ts'
+import { release } from './end-reservations.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
 import { readMarks } from './marks.ts'
 import { readOpenings } from './openings.ts'
 import { readPartitionHead } from './partition-head.ts'
+import { drop, dropAll, reduce } from './reduce-reservations.ts'
 import {
   addHeld,
   expiredReservations,
-  firstEndedPlace,
   readPlace,
   readReservation,
-  removePlace,
-  removeReservation,
   reservationPlace,
   reservedOn,
   unitsOn,
@@ -62,11 +59,46 @@ export function reserve(
     if (decision.kind !== 'room') return
     const { units } = decision
     const bySeries = heldBySeries(asked[index]!, units)
-    const reservation = { units, bySeries, expiresAtMs, isUsed: false }
+    const reservation = { units, bySeries, expiresAtMs, isUsed: false, createdAtMs: nowMs }
     hold(store, opened[index]!, reservationId, reservation)
   })
   const [{ units }] = decided as [Extract<PlaceDecision, { kind: 'room' }>]
   return { kind: 'admitted', units, expiresAtMs, ...takenAt(opened) }
+}
+
+/** Reserves for each request. With 'all-or-none', drops what is new unless all are admitted. */
+export function reserveBatch(
+  store: LmdbStore,
+  requests: readonly ReserveRequest[],
+  mode: BatchMode,
+  nowMs: number,
+): readonly ReserveOutcome[] | 'behind' | 'again' {
+  // Nothing is written before it is known that no request must wait.
+  const places = requests.flatMap(({ together, ...own }) =>
+    together === undefined ? [own] : [own, together],
+  )
+  if (places.some((each) => openPlace(store, each, nowMs) === 'behind')) return 'behind'
+  const outcomes: ReserveOutcome[] = []
+  const added: ReserveRequest[] = []
+  for (const request of requests) {
+    const isKnown = isKept(store, request)
+    const outcome = reserve(store, request, nowMs)
+    // Only the first request drops what has expired, so it is the only one that may have to be repeated.
+    if (outcome === 'again') return 'again'
+    outcomes.push(outcome)
+    if (outcome.kind === 'admitted' && !isKnown) added.push(request)
+  }
+  if (mode === 'all-or-none' && outcomes.some(({ kind }) => kind !== 'admitted')) {
+    for (const { at, together, reservationId } of added) {
+      const places = together === undefined ? [at] : [at, together.at]
+      release(store, places, reservationId, nowMs)
+    }
+  }
+  return outcomes
+}
+
+function isKept(store: LmdbStore, { at, reservationId }: ReserveRequest): boolean {
+  return readReservation(store, reservationPlace(at), reservationId) !== undefined
 }
 
 /** A place of the request, with its state at the start of the step. */
@@ -115,7 +147,8 @@ function decide(store: LmdbStore, opened: OpenedPlace, reservationId: string): P
   const isRecorded = request.isReservedFirst && isMarked(store, place.partition, reservationId)
   if (isRecorded) return { kind: 'denied' }
   const replaced = heldByReplaced(store, opened)
-  const keptTotal = record.keptTotal - (replaced === undefined ? 0 : 1)
+  const isDropped = replaced !== undefined && request.keepsRest !== true
+  const keptTotal = record.keptTotal - (isDropped ? 1 : 0)
   if (keptTotal >= request.reservationsMax) return { kind: 'full' }
   const { cap, elsewhere, series } = request
   const reserved = reservedBesides(record, replaced, series)
@@ -162,7 +195,12 @@ function hold(
 ): void {
   const { request, place, record } = opened
   const replaced = heldByReplaced(store, opened)
-  if (replaced !== undefined) drop(store, place, record, request.replaces!, replaced)
+  if (replaced !== undefined && request.keepsRest === true) {
+    const { units, bySeries = new Map([[request.series, units]]) } = reservation
+    reduce(store, place, record, request.replaces!, replaced, { onEvery: units, bySeries }, 'drop')
+  } else if (replaced !== undefined) {
+    drop(store, place, record, request.replaces!, replaced)
+  }
   writeReservation(store, place, reservationId, reservation)
   addHeld(record, reservation, 1n)
   record.keptTotal += 1
@@ -211,117 +249,4 @@ function isReadBefore({ countedElsewhere }: PlaceRecord, { elsewhere }: PlaceReq
     if (readAt < (countedElsewhere.get(partition) ?? 0)) return true
   }
   return false
-}
-
-/** Drops reservations. Changes the record, and stores it if anything was dropped. */
-function dropAll(
-  store: LmdbStore,
-  place: ReservationPlace,
-  record: PlaceRecord,
-  dropped: readonly string[],
-): void {
-  for (const id of dropped) drop(store, place, record, id, readReservation(store, place, id)!)
-  if (dropped.length > 0) writePlace(store, place, record)
-}
-
-function drop(
-  store: LmdbStore,
-  place: ReservationPlace,
-  record: PlaceRecord,
-  reservationId: string,
-  reservation: Reservation,
-): void {
-  removeReservation(store, place, reservationId, reservation)
-  if (!reservation.isUsed) addHeld(record, reservation, -1n)
-  record.keptTotal -= 1
-}
-
-/** Releases a reservation. Returns whether one of the places held it. */
-export function release(
-  store: LmdbStore,
-  places: readonly EntryAddress[],
-  reservationId: string,
-  nowMs: number,
-): boolean {
-  const released = places.map((at) => releaseAt(store, at, reservationId, nowMs))
-  return released.includes(true)
-}
-
-function releaseAt(
-  store: LmdbStore,
-  at: EntryAddress,
-  reservationId: string,
-  nowMs: number,
-): boolean {
-  const place = reservationPlace(at)
-  const reservation = readReservation(store, place, reservationId)
-  if (reservation === undefined || reservation.isUsed || isExpired(reservation, nowMs)) return false
-  const record = readPlace(store, place)
-  drop(store, place, record, reservationId, reservation)
-  writePlace(store, place, record)
-  return true
-}
-
-/**
- * Ends reservations because their usage is counted. They stay known until their expiry, so that a repeated request finds them and
- * makes no second one, unless `isForgotten` is set. Expired reservations end too, because their usage is no longer in transit.
- */
-export function settle(
-  store: LmdbStore,
-  at: { readonly space: string; readonly partition: number },
-  settled: readonly SettledReservation[],
-  nowMs: number,
-  countedElsewhere?: SettlementElsewhere['countedIn'],
-): void {
-  for (const { subject, scope, reservationId, isForgotten = false } of settled) {
-    const place = reservationPlace({ ...at, subject, scope })
-    const reservation = readReservation(store, place, reservationId)
-    if (reservation === undefined || reservation.isUsed) continue
-    const record = readPlace(store, place)
-    if (countedElsewhere !== undefined && !isExpired(reservation, nowMs)) {
-      recordElsewhere(record, countedElsewhere)
-    }
-    if (isForgotten) {
-      drop(store, place, record, reservationId, reservation)
-    } else {
-      addHeld(record, reservation, -1n)
-      writeReservation(store, place, reservationId, { ...reservation, isUsed: true })
-    }
-    writePlace(store, place, record, nowMs)
-  }
-}
-
-function isExpired({ expiresAtMs }: Reservation, nowMs: number): boolean {
-  return expiresAtMs <= nowMs
-}
-
-function recordElsewhere(
-  { countedElsewhere }: PlaceRecord,
-  { partition, nextOffset }: SettlementElsewhere['countedIn'],
-): void {
-  const before = countedElsewhere.get(partition) ?? 0
-  countedElsewhere.set(partition, Math.max(before, nextOffset))
-}
-
-/** Deletes the data of places whose last reservation expired before that time. Returns the number of deleted keys. */
-export function sweepReservations(
-  store: LmdbStore,
-  partition: Buffer,
-  expiredBeforeMs: number,
-  keysMax: number,
-): number {
-  let swept = 0
-  while (swept < keysMax) {
-    const place = firstEndedPlace(store, partition, expiredBeforeMs)
-    if (place === undefined) break
-    const record = readPlace(store, place)
-    const expired = expiredReservations(store, place, expiredBeforeMs, keysMax - swept)
-    record.wholeAtOpening = 0
-    dropAll(store, place, record, expired)
-    swept += expired.length
-    if (record.keptTotal > 0) break
-    removePlace(store, place, record)
-    swept += 1
-  }
-  return swept
 }

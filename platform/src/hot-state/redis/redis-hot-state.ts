@@ -16,7 +16,6 @@ import type {
   SweepLimits,
 } from '../hot-state.ts'
 import type {
-  PlaceName,
   ReserveOutcome,
   ReserveRequest,
   SettlementElsewhere,
@@ -312,13 +311,14 @@ class RedisHotState implements HotState {
     return this.#reservations.reserve(request)
   }
 
-  releaseReservation(
-    at: EntryAddress,
-    reservationId: string,
-    together?: PlaceName,
-  ): Promise<boolean> {
-    return this.#reservations.release(at, reservationId, together)
-  }
+  reserveBatch: HotState['reserveBatch'] = (requests, mode) =>
+    this.#reservations.reserveBatch(requests, mode)
+
+  extendReservation: HotState['extendReservation'] = (extension) =>
+    this.#reservations.extend(extension)
+
+  releaseReservation: HotState['releaseReservation'] = (at, reservationId, together) =>
+    this.#reservations.release(at, reservationId, together)
 
   settleReservations(settlement: SettlementElsewhere): Promise<void> {
     return this.#reservations.settle(settlement)

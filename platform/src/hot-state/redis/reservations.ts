@@ -1,25 +1,32 @@
 import { bucketFormName } from '../buckets.ts'
 import type { EntryAddress } from '../hot-state.ts'
 import {
+  checkReserveBatch,
   checkReserveRequest,
   expiredPerStepMax,
+  partsFirst,
+  type BatchMode,
+  type ExtendOutcome,
   type FurtherCap,
   type HeldBySeries,
   type PlaceName,
   type PlaceRequest,
+  type ReservationExtension,
   type ReserveOutcome,
   type ReserveRequest,
   type SettledReservation,
   type SettlementElsewhere,
   type Taken,
+  type UsedPart,
 } from '../reservations.ts'
 import { joinAmount } from './amount-format.ts'
 import { packMarkIds } from './batch-format.ts'
 import { namePart } from './hot-names.ts'
 import { MsgpackWriter } from './msgpack-writer.ts'
+import { reserveBatchScript, reserveScript } from './scripts/reserve.ts'
 import {
+  extendReservationScript,
   releaseReservationScript,
-  reserveScript,
   settleElsewhereScript,
 } from './scripts/reservations.ts'
 import type { Script } from './scripts/script.ts'
@@ -33,6 +40,8 @@ type RunAt = (
 type ReserveAnswer =
   | readonly ['behind']
   | readonly ['again' | 'admitted' | 'denied' | 'full', readonly TakenAmounts[], string, string]
+
+type ExtendAnswer = readonly ['gone' | 'too-long' | 'extended', string]
 
 /** The amounts at a place under its cap, and then under each further cap. */
 type TakenAmounts = readonly [readonly string[], ...(readonly string[])[]]
@@ -54,6 +63,41 @@ export class RedisReservations {
     }
   }
 
+  async reserveBatch(
+    requests: readonly ReserveRequest[],
+    mode: BatchMode,
+  ): Promise<readonly ReserveOutcome[] | 'behind'> {
+    checkReserveBatch(requests)
+    const { at } = requests[0]!
+    const ofRequest = (request: ReserveRequest): (string | Buffer)[] => {
+      return [request.together === undefined ? '1' : '2', ...argumentsOf(request)]
+    }
+    const args = [mode, ...requests.flatMap(ofRequest)]
+    for (;;) {
+      const answers = (await this.#run(at, reserveBatchScript, args)) as ReserveAnswer[]
+      const outcomes = answers.map((answer, index) => outcomeOf(requests[index]!, answer))
+      if (outcomes.some((outcome) => outcome === 'again')) continue
+      const decided = outcomes as ReserveOutcome[]
+      return decided.some(({ kind }) => kind === 'behind') ? 'behind' : decided
+    }
+  }
+
+  async extend(extension: ReservationExtension): Promise<ExtendOutcome> {
+    const { at, reservationId, ttlMs, lifetimeMsMax, together } = extension
+    const places = together === undefined ? [at] : [at, together]
+    const limits = [reservationId, `${ttlMs}`, `${lifetimeMsMax}`]
+    const args = [...limits, ...places.map(placeName)]
+    const [kind, expiry] = (await this.#run(at, extendReservationScript, args)) as ExtendAnswer
+    switch (kind) {
+      case 'gone':
+        return { kind }
+      case 'too-long':
+        return { kind, latestMs: Number(expiry) }
+      case 'extended':
+        return { kind, expiresAtMs: Number(expiry) }
+    }
+  }
+
   async release(at: EntryAddress, reservationId: string, together?: PlaceName): Promise<boolean> {
     const places = together === undefined ? [at] : [at, together]
     const names = places.map(placeName)
@@ -70,16 +114,32 @@ export class RedisReservations {
   }
 }
 
-/** Encodes settled reservations: [subject and scope, id, 'f' to forget it or '', subject and scope, ..]. */
+/**
+ * Encodes settled reservations: [subject and scope, id, how it ends, subject and scope, ..]. How it ends is 'f' to forget it, '' to
+ * remember it as used, or a part: [units on every series, {series: units}, offset, subject and scope of the second place].
+ */
 export function packSettled(settled: readonly SettledReservation[]): Buffer {
   const writer = new MsgpackWriter()
   writer.array(3 * settled.length)
-  for (const each of settled) {
+  for (const each of partsFirst(settled)) {
     writer.text(placeName(each))
     writer.text(each.reservationId)
-    writer.text(each.isForgotten === true ? 'f' : '')
+    if (each.part === undefined) writer.text(each.isForgotten === true ? 'f' : '')
+    else packPart(writer, each.part)
   }
   return writer.finish()
+}
+
+function packPart(writer: MsgpackWriter, { onEvery, bySeries, offset, together }: UsedPart): void {
+  writer.array(4)
+  writer.text(onEvery.toString())
+  writer.map(bySeries.size)
+  for (const [series, units] of bySeries) {
+    writer.text(namePart(series))
+    writer.text(units.toString())
+  }
+  writer.number(offset)
+  writer.text(placeName(together))
 }
 
 function argumentsOf(request: ReserveRequest): (string | Buffer)[] {
@@ -106,11 +166,14 @@ function placeArgumentsOf(request: PlaceRequest): (string | Buffer)[] {
     namePart(series),
     request.windowId,
     packTexts(countersOf(request, series)),
-    packTexts([...elsewhere.appliedOffsets].flatMap((pair) => pair.map(String))),
+    elsewhere.appliedOffsets.size === 0
+      ? ''
+      : packTexts([...elsewhere.appliedOffsets].flatMap((pair) => pair.map(String))),
     request.document ?? '',
     request.takes,
     request.isReservedFirst ? 'first' : '',
     request.replaces ?? '',
+    request.keepsRest === true ? 'rest' : '',
     request.bySeries === undefined ? '' : packBySeries(request, request.bySeries),
   ]
 }

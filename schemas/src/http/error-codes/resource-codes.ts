@@ -25,6 +25,17 @@ export const resourceCodes = {
   webhook_delivery_not_found: define(404, 'The provider has no such delivery.', checkReference),
   webhook_replay_not_found: define(404, 'The provider has no such replay.', checkReference),
 
+  reservation_gone: define(
+    409,
+    'The reservation was used, released or has expired, or never existed.',
+    'Make a new reservation.',
+  ),
+  reservation_too_long: define(
+    409,
+    'The reservation would be held for longer than is allowed since its creation.',
+    'Extend it for a shorter time, or record its usage and make a new reservation.',
+  ),
+
   ambiguous_customer_query: define(
     400,
     'The query names no customer, or names it in several ways.',

@@ -11,7 +11,14 @@ import {
   meterEventsBulkSchema,
   meterEventSchema,
 } from '../meter-events.ts'
-import { releaseRequestSchema, releaseResponseSchema } from '../reservations.ts'
+import {
+  extendRequestSchema,
+  extendResponseSchema,
+  releaseRequestSchema,
+  releaseResponseSchema,
+  reservationsRequestSchema,
+  reservationsResponseSchema,
+} from '../reservations.ts'
 import {
   usageResponseSchema,
   usagesBulkResponseSchema,
@@ -229,6 +236,49 @@ export const usageExamples = {
     answer: examplesOf(releaseResponseSchema, {
       'Given back': { success: true, released: true },
       'Used or expired before': { success: true, released: false },
+    }),
+  },
+  extendReservation: {
+    body: examplesOf(extendRequestSchema, {
+      'Five more minutes': { reservationId: refs.reservation, ttlSeconds: 300 },
+    }),
+    answer: examplesOf(extendResponseSchema, {
+      Extended: { success: true, expiresAt: '2026-03-14T08:20:30.125Z' },
+    }),
+  },
+  reserveUnits: {
+    body: examplesOf(reservationsRequestSchema, {
+      'Two calls of an agent': {
+        ...call,
+        allOrNothing: true,
+        reservations: [
+          { reserve: { estimate: { input_tokens: 4_000 }, ttlSeconds: 120 } },
+          { reserve: { credits: 2.5, ttlSeconds: 120 } },
+        ],
+      },
+    }),
+    answer: examplesOf(reservationsResponseSchema, {
+      'One held': {
+        success: true,
+        held: 1,
+        results: [
+          {
+            status: 'held',
+            limits: {
+              withinLimits: true,
+              remaining: 740,
+              plan: refs.freePlan,
+              meterName: 'requests',
+              reservation: {
+                id: refs.reservation,
+                units: 10,
+                expiresAt: '2026-03-14T08:16:30.125Z',
+              },
+            },
+          },
+          { status: 'full' },
+        ],
+      },
     }),
   },
 }

@@ -1,5 +1,6 @@
 import { addAmounts } from './amounts.ts'
 import { countUses } from './count-uses.ts'
+import { exactSums } from './exact-sums.ts'
 import { settleReservations } from './kept-reservations.ts'
 import { setMarks } from './marks.ts'
 import { inChunks, openPartition, writePartition } from './partition.ts'
@@ -21,6 +22,7 @@ export const applyScript = createScript(
   addToSlots,
   countUses,
   setMarks,
+  exactSums,
   settleReservations,
   `
 local groups = cmsgpack.unpack(ARGV[3])

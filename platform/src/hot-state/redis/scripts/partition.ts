@@ -3,6 +3,9 @@
  * share its hash tag. `data` is the prefix of all names of the current generation of entries and marks, and `counted` that of the
  * counts in use.
  *
+ * `forms` of the head is set once an entry of the partition lists bucket forms, so that readers of all other partitions need not look
+ * for buckets among the fields of counters.
+ *
  * A missing or torn head means an empty partition with a name that was never used. A head is torn if only a part of some script's
  * writes exists. Redis does not roll back a script that fails. There is another cause: if a server finds the end of its append-only
  * file missing, it discards the writes of the last script but leaves their beginning in the file, and applies them when it loads
@@ -12,7 +15,7 @@
 export const openPartition = `
 local call = redis.call
 local partition = KEYS[1]
-local head = call('HMGET', partition, 'fence', 'generation', 'begun', 'done', 'counts')
+local head = call('HMGET', partition, 'fence', 'generation', 'begun', 'done', 'counts', 'forms')
 local fence, generation, counts = head[1], head[2], head[5]
 local isEmpty = not generation or head[3] ~= head[4]
 if isEmpty then

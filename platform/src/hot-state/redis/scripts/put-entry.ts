@@ -1,6 +1,7 @@
 import { addToBuckets } from './bucket-counts.ts'
 import { publishForms } from './bucket-forms.ts'
 import { addAmounts, moveAmount, moveLarger } from './amounts.ts'
+import { exactSums } from './exact-sums.ts'
 import { tallyAmounts } from './tally.ts'
 import { openPartition, openShadow, splitNames, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
@@ -35,6 +36,7 @@ export const putEntryScript = createScript(
   findWindow,
   rewriteWindows,
   eachSlot,
+  exactSums,
   settleReservations,
   addToBuckets,
   `
@@ -155,6 +157,7 @@ eachWindow(stored or '', function(id, from, to, isListed)
 end)
 
 begin()
+if #forms > 0 then call('HSET', partition, 'forms', '1') end
 if fillFrom < math.huge then
   local filledTo = frontierOf(fillFrom, afterSlots)
   fillBuckets(filledTo)

@@ -32,6 +32,7 @@ end
 
 local function putNew(subject, scope, document, first, later, firstEnd)
   local name = subject .. scope
+  if windowsStart(first) > windowsAt then call('HSET', partition, 'forms', '1') end
   call('SET', data .. 'windows:' .. name, first)
   if later ~= '' then call('SET', data .. 'later:' .. name, later) end
   call('SADD', data .. 'scopes:' .. subject, scope)
