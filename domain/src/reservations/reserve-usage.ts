@@ -19,7 +19,7 @@ import {
 } from '../entitlements/counted-usage-reader.ts'
 import { currentPeriod, windowOfPeriod } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { hasCharges } from '../entitlements/charge-limits.ts'
+import { entitlementOfPeriod, hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 import { reserveCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
 import type {
@@ -95,8 +95,10 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const entitlement = publishedEntitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
-    if (hasCharges(entitlement)) {
-      const reserved = await reserveCharges(parts, query, { entitlement, period }, heads)
+    const charged = entitlementOfPeriod(entitlement, period)
+    if (hasCharges(charged)) {
+      const purchase = { entitlement: charged, period }
+      const reserved = await reserveCharges(parts, query, purchase, heads)
       if (reserved.kind !== 'late') return reserved
       await waitForLateReadings(parts, reserved.readings, query.waitMs, deadline)
       continue
