@@ -21,6 +21,7 @@ import type {
   CustomerNotSettledBody,
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
+import { overrideVersionsMax } from '@tollgate/schemas/limits'
 
 /** The body of a refusal, without the status and the id of the request. */
 type RefusalBody = Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
@@ -340,6 +341,16 @@ export const refusals = {
     refusal('meter_not_found', `Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) =>
     refusal('meter_name_taken', `Meter with name ${name} already exists`),
+  tooManyOverrideChanges: () =>
+    refusal(
+      'override_changes_exceeded',
+      `The overrides of this customer were changed ${overrideVersionsMax} times`,
+    ),
+  meterCharged: (name: string, plans: readonly string[]) =>
+    refusal(
+      'meter_charged',
+      `Meter ${name} is charged or limited by ${plans.join(', ')}. Create another meter for the new events or dimensions, and change the plans to it`,
+    ),
   meterPermanent: (name: string) => refusal('meter_permanent', `Meter ${name} cannot be archived`),
 
   usageBehind: () =>

@@ -50,6 +50,7 @@ async function goBack(): Promise<void> {
     if (schema === 'control') continue
     // Later migrations, which are applied after the merged ones.
     await sql.unsafe(`
+      drop table ${schema}.customer_overrides;
       drop table ${schema}.meter_versions;
       alter table ${schema}.meters drop column reading, drop column version, drop column version_since`)
     await sql.unsafe(`

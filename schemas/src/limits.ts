@@ -112,6 +112,12 @@ export const propertiesMax = 8
 /** Active meters that read one type of event. Each matching meter is a row of the stored record. */
 export const metersPerEventTypeMax = 50
 
+/** Active meters of a provider that read events, of any type. Ingest loads all of them as one document. */
+export const readingMetersMax = 500
+
+/** Characters of what these meters read as JSON text, all together. */
+export const meterReadingsCharsMax = 1_048_576
+
 /** Dimensions by which one usage query groups. */
 export const groupDimensionsMax = 3
 
@@ -142,3 +148,12 @@ export const heldMetersMax = 20
 
 /** Characters of all charges of a plan as JSON text. They are part of the document that every call of a customer reads. */
 export const chargesCharsMax = 65_536
+
+/**
+ * Changes that are kept of a customer's overrides of a product. Each reading of its purchases reads them, because a period is billed
+ * by the overrides that it began with.
+ */
+export const overrideVersionsMax = 200
+
+/** Limits that a customer has in addition to those of a plan. Hot state keeps at most 32 windows of time for one purchase. */
+export const overrideLimitsMax = 10

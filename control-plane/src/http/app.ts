@@ -53,6 +53,7 @@ import { registerMcpRoutes } from './routes/mcp.ts'
 import { registerMerchantRoutes } from './routes/merchant.ts'
 import { registerMeterUsageRoutes } from './routes/meter-usage.ts'
 import { registerMeterRoutes } from './routes/meters.ts'
+import { registerOverrideRoutes } from './routes/overrides.ts'
 import { registerOwnKeyRoutes } from './routes/own-key.ts'
 import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
@@ -185,6 +186,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerCustomerRoutes(app, parts)
   registerCreditRoutes(app, parts)
   registerCreditAdjustmentRoute(app, parts)
+  registerOverrideRoutes(app, parts)
   registerSessionRoutes(app, parts)
   registerPurchaseRoutes(app, parts)
   registerPurchaseChangeRoutes(app, parts)

@@ -25,6 +25,23 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
     'unsettled',
   ),
+  'get /v1/ui/customers/{reference}/products/{productRef}/overrides': operation(
+    'getOverrides',
+    'Get the overrides of a customer',
+    404,
+  ),
+  'put /v1/ui/customers/{reference}/products/{productRef}/overrides': operation(
+    'setOverrides',
+    'Set the overrides of a customer',
+    404,
+    409,
+  ),
+  'delete /v1/ui/customers/{reference}/products/{productRef}/overrides': operation(
+    'removeOverrides',
+    'Remove the overrides of a customer',
+    404,
+    409,
+  ),
   'post /v1/sdk/user-info': operation(
     'getUserInfo',
     'Get the purchase and usage of a customer',
@@ -199,7 +216,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'get /v1/ui/meters': operation('listMeters', 'List meters'),
   'post /v1/ui/meters': operation('createMeter', 'Create a meter', 409),
   'get /v1/ui/meters/{meterRef}': operation('getMeter', 'Get a meter', 404),
-  'patch /v1/ui/meters/{meterRef}': operation('updateMeter', 'Change or archive a meter', 404),
+  'patch /v1/ui/meters/{meterRef}': operation('updateMeter', 'Change or archive a meter', 404, 409),
   'get /v1/ui/meters/{meterRef}/usage': operation('getMeterUsage', 'Get the usage of a meter', 404),
   'get /ui/meters/{meterRef}/usage': operation(
     'getMeterUsageByShortPath',

@@ -10,14 +10,21 @@ import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import type { Clock } from '@tollgate/platform/clock/clock'
+import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
+import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Caller } from '../access/caller.ts'
+import type { CounterParts } from '../limits/read-counters.ts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
+import { readChargedUsage } from './read-charged-usage.ts'
 
 type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
 
 export type LoadedPurchase = {
   readonly purchase: Purchase | undefined
   readonly customerRefs: readonly string[]
+  /** Only for plans with charges, if the currency has a rate. */
+  readonly conversion?: CreditConversion | undefined
 }
 
 /**
@@ -34,15 +41,21 @@ export async function loadDecidingPurchase(
     findDecidingPurchase(sql, providerId, customerRef, productRef),
     listReferences(sql, providerId, customerRef),
   ])
-  return { purchase, customerRefs }
+  // Only charges show what they cost.
+  if (purchase?.planSnapshot?.terms.charges === undefined) return { purchase, customerRefs }
+  const { currency } = purchase
+  const rate = await findExchangeRate(sql, providerId, currency)
+  const conversion = rate && { currency, unitsPerDollar: rate.unitsPerDollar }
+  return { purchase, customerRefs, conversion }
 }
 
 /** Returns the loaded purchase with its usage, or undefined if it does not give access. */
 export async function presentHeldPurchase(
-  parts: { readonly clock: Clock; readonly usage: PeriodUsage },
-  { environment, providerId }: Caller,
-  { purchase, customerRefs }: LoadedPurchase,
+  parts: ChargedUsageParts & { readonly clock: Clock; readonly usage: PeriodUsage },
+  caller: Caller,
+  { purchase, customerRefs, conversion }: LoadedPurchase,
 ): Promise<HeldPurchase | undefined> {
+  const { environment, providerId } = caller
   const now = new Date(parts.clock.now())
   const plan = purchase?.planSnapshot ?? undefined
   if (purchase === undefined || plan === undefined || !givesAccess(purchase, now)) return undefined
@@ -62,11 +75,16 @@ export async function presentHeldPurchase(
     planType: plan.type,
     startDate: purchase.startDate.toISOString(),
     endDate: purchase.endDate?.toISOString() ?? null,
-    usage: userUsage(
-      plan,
-      used,
-      allowedMicros(entitlement, { startSecond: periodStartSecond }, used.carriedOverMicros),
-    ),
+    usage: {
+      ...userUsage(
+        plan,
+        used,
+        allowedMicros(entitlement, { startSecond: periodStartSecond }, used.carriedOverMicros),
+      ),
+      ...(await readChargedUsageOrNone(parts, caller, {
+        ...{ purchase, customerRefs, at: now, conversion },
+      })),
+    },
     plan: {
       reference: plan.reference,
       price: plan.priceMinor,
@@ -76,5 +94,23 @@ export async function presentHeldPurchase(
       features: plan.terms.features ?? null,
       limits: plan.terms.limits ?? null,
     },
+  }
+}
+
+type ChargedUsageParts = Pick<CounterParts, 'hotState' | 'partitionCount'> & {
+  readonly logger: Logger
+}
+
+/** While hot state cannot be read, the purchase is shown without the usage of its charges. */
+async function readChargedUsageOrNone(
+  parts: ChargedUsageParts,
+  caller: Caller,
+  shown: Parameters<typeof readChargedUsage>[2],
+): ReturnType<typeof readChargedUsage> {
+  try {
+    return await readChargedUsage(parts, caller, shown)
+  } catch (error) {
+    parts.logger.warn({ err: error }, 'a purchase is shown without the usage of its charges')
+    return undefined
   }
 }

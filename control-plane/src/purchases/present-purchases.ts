@@ -33,6 +33,7 @@ import type { Caller } from '../access/caller.ts'
 import { read } from '../access/read.ts'
 import { purchaseToBrief, purchaseToHttp } from './translate-purchase.ts'
 import { readCountedAmounts, waitForCounters, type CounterParts } from '../limits/read-counters.ts'
+import { readChargedUsage } from './read-charged-usage.ts'
 import { splitSharedUsage, type SharedUsageParts } from './shared-usage.ts'
 
 export type PurchaseViewParts = CounterParts &
@@ -255,7 +256,11 @@ async function readUsages(
     const counted = { ...used, carriedOverMicros }
     const conversion = conversions.get(purchase.currency)
     const plan = planOfPeriod(planSnapshot, purchase, period)
-    usages.set(purchase.reference, purchaseUsage(plan, counted, period, conversion))
+    const shown = { purchase, customerRefs, at: shownAt, conversion }
+    usages.set(purchase.reference, {
+      ...purchaseUsage(plan, counted, period, conversion),
+      ...(await readChargedUsage(parts, caller, shown)),
+    })
   }
   return usages
 }

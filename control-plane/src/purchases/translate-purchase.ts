@@ -5,6 +5,8 @@ import type {
   PurchaseBriefBody,
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
+import type { OverridesBody } from '@tollgate/schemas/http/overrides'
+import { overridesToHttp } from '../http/translate/overrides.ts'
 import { definedFields } from '../domain/defined-fields.ts'
 
 export function purchaseToHttp(
@@ -41,6 +43,14 @@ function scheduledPlanOf({ scheduledPlan, scheduledPlanAt, nextBillingDate, ende
   return { reference, name, price, currency, ...definedFields({ startDate }) }
 }
 
+/** Overrides have no effect on a plan without charges. */
+function overridesOf({ overrides = [], planSnapshot }: Purchase): OverridesBody | undefined {
+  const current = overrides.at(-1)
+  if (current === undefined || planSnapshot?.terms.charges === undefined) return undefined
+  const isEmpty = current.charges.length === 0 && current.usageLimits.length === 0
+  return isEmpty ? undefined : overridesToHttp(current)
+}
+
 function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) {
   const { planSnapshot } = purchase
   return {
@@ -59,6 +69,7 @@ function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) 
       originalAmount: purchase.originalAmountMinor,
       exchangeRate: purchase.exchangeRate === null ? undefined : Number(purchase.exchangeRate),
       planSnapshot: planSnapshot === null ? undefined : planSnapshotBody(planSnapshot),
+      overrides: overridesOf(purchase),
       billingCycle: purchase.billingCycle,
       nextBillingDate: purchase.nextBillingDate?.toISOString(),
       paidAt: purchase.paidAt?.toISOString(),

@@ -4,9 +4,10 @@ import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
 import { fieldFault } from '../plans/field-fault.ts'
-import { isPrePaid, type Plan } from '../plans/plan.ts'
+import { isPrePaid, type Plan, type PlanCore } from '../plans/plan.ts'
 import type { Meter } from '../meters/repository.ts'
 import { dimensionFaults } from './charge-dimension-faults.ts'
+import { spendLimitFaults } from './spend-limit-faults.ts'
 import { chargePriceFaults, type ChargedUsage } from './charge-price-faults.ts'
 
 /** Facts about a meter that decide whether a charge may name it. */
@@ -45,7 +46,8 @@ export function chargeFaults(plan: ChargedPlan, meters: ChargeableMeters): Valid
   ]
 }
 
-function chargedUsage(plan: ChargedPlan): ChargedUsage {
+/** Returns which usage the charges of the plan price. */
+export function chargedUsage(plan: PlanCore): ChargedUsage {
   if (plan.type === 'recurring' || plan.type === 'one-time') return 'none'
   return isPrePaid(plan) ? 'wallet' : 'billed'
 }
@@ -80,7 +82,7 @@ function limitsWithoutCharges({ terms }: ChargedPlan): ValidationIssue[] {
 }
 
 /** Answers of limit checks name a limit by its key, as they name a charge. */
-function usageLimitFaults(
+export function usageLimitFaults(
   limits: readonly UsageLimit[],
   charges: readonly Charge[],
   meters: ChargeableMeters,
@@ -88,7 +90,10 @@ function usageLimitFaults(
   const used = new Set(charges.map(chargeKey))
   return limits.flatMap((limit, index) => {
     const key = usageLimitKey(limit)
-    const issues = meterFaults(limit, meters.get(limit.meter))
+    const issues = [
+      ...meterFaults(limit, meters.get(limit.meter)),
+      ...spendLimitFaults(limit, charges),
+    ]
     if (used.has(key)) {
       issues.push(fieldFault(['key'], `Another charge or limit has the key ${key}. Set a \`key\`.`))
     }
@@ -108,7 +113,7 @@ function repeatedKeys(charges: readonly Charge[]): ValidationIssue[] {
 }
 
 /** Included units and caps count a meter as a whole, so only one charge of each meter may have them. */
-function repeatedAllowances(charges: readonly Charge[]): ValidationIssue[] {
+export function repeatedAllowances(charges: readonly Charge[]): ValidationIssue[] {
   const allowed = new Set<string>()
   return charges.flatMap(({ meter, included = 0, cap = 0 }, index) => {
     if (included === 0 && cap === 0) return []
@@ -150,24 +155,30 @@ function meterFaults(
 }
 
 function limitFaults(charge: Charge, plan: ChargedPlan): ValidationIssue[] {
-  const { cap = 0, included = 0, rollover = false, where, model } = charge
+  const { cap = 0, included = 0, rollover = false } = charge
+  if (rollover && cap > 0) return capFaults(charge)
+  if (!rollover || (plan.type !== 'one-time' && included > 0)) return capFaults(charge)
+  const message =
+    plan.type === 'one-time'
+      ? 'A one-time plan has no next period.'
+      : 'Only `included` units are carried over.'
+  return [...capFaults(charge), fieldFault(['rollover'], message)]
+}
+
+/** Returns why the charge cannot have its cap. */
+export function capFaults({ cap = 0, rollover = false, where, model }: Charge): ValidationIssue[] {
+  if (cap === 0) return []
   const faults: ValidationIssue[] = []
-  if (cap > 0 && where !== undefined) {
+  if (where !== undefined) {
     const message =
       'A cap counts the meter as a whole. Leave out `where`, or define a meter that counts only these records.'
     faults.push(fieldFault(['cap'], message))
   }
-  if (cap > 0 && model === 'matrix') {
+  if (model === 'matrix') {
     faults.push(fieldFault(['cap'], 'A matrix has no cap. Give the cap to another charge.'))
   }
-  if (rollover && cap > 0) {
+  if (rollover) {
     const message = 'Carried units do not raise a `cap` yet. Leave out one of them.'
-    faults.push(fieldFault(['rollover'], message))
-  } else if (rollover && (plan.type === 'one-time' || included === 0)) {
-    const message =
-      plan.type === 'one-time'
-        ? 'A one-time plan has no next period.'
-        : 'Only `included` units are carried over.'
     faults.push(fieldFault(['rollover'], message))
   }
   return faults

@@ -1,4 +1,7 @@
 import type { PlanOffer, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
+import type { Charge } from '@tollgate/schemas/http/charges'
+import type { OfferedCharge } from '@tollgate/schemas/http/limits'
+import { chargeKey } from '../plans/charge-key.ts'
 import { type Plan, requiresPayment } from '../plans/plan.ts'
 import type { Product } from './products-repository.ts'
 
@@ -9,7 +12,8 @@ export function isOffered(plan: Plan): boolean {
 
 /** Returns the plan as a limit check shows it to a customer who needs a plan. */
 export function planOffer(plan: Plan): PlanOffer {
-  const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions } = plan.terms
+  const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions, charges } =
+    plan.terms
   return {
     reference: plan.reference,
     name: plan.name,
@@ -22,6 +26,23 @@ export function planOffer(plan: Plan): PlanOffer {
     ...(billingModel === undefined ? {} : { billingModel }),
     ...(billingCycle === undefined ? {} : { billingCycle }),
     ...(pricingOptions === undefined ? {} : { pricingOptions: pricingOptions.map(offeredOption) }),
+    ...(charges === undefined ? {} : { charges: charges.map(offeredCharge) }),
+  }
+}
+
+function offeredCharge(charge: Charge): OfferedCharge {
+  const { meter, model, displayName, price, creditsPerUnit, unitsPerPackage } = charge
+  const { included = 0, cap = 0 } = charge
+  return {
+    charge: chargeKey(charge),
+    meterName: meter,
+    model,
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(price === undefined ? {} : { price }),
+    ...(creditsPerUnit === undefined ? {} : { creditsPerUnit }),
+    ...(unitsPerPackage === undefined ? {} : { unitsPerPackage }),
+    ...(included === 0 ? {} : { included }),
+    ...(cap === 0 ? {} : { cap }),
   }
 }
 

@@ -27,6 +27,16 @@ export function hasCharges(entitlement: Entitlement): entitlement is ChargedEnti
   return entitlement.charges !== undefined
 }
 
+/** Returns the entitlement with the charges of the period. Overrides can have new prices that wait for a later period. */
+export function entitlementOfPeriod(
+  entitlement: Entitlement,
+  { startSecond }: Pick<EntitledPeriod, 'startSecond'>,
+): Entitlement {
+  const { laterCharges } = entitlement
+  if (laterCharges === undefined || startSecond < laterCharges.fromSecond) return entitlement
+  return { ...entitlement, charges: laterCharges.charges }
+}
+
 /**
  * Returns the meter that a request names, if a limit of the plan has it. A name without a limit may be a misspelling or that of an
  * earlier plan, so it is treated like none: every limit decides.

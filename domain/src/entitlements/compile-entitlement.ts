@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   windowId,
   type Entitlement,
@@ -22,6 +23,7 @@ import {
   rollOverLimitMicros,
   type RollOverPurchase,
 } from '../pricing/roll-over.ts'
+import { planInPeriod, planOfNextPeriod } from '../overrides/overridden-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { entitledCharges } from './entitled-charges.ts'
 import { entitledLimits } from './entitled-limits.ts'
@@ -68,9 +70,13 @@ export function compileEntitlement(
   plan: PlanSnapshot,
   context: EntitlementContext,
 ): Entitlement {
-  const charges = entitledCharges(plan)
-  const limits = entitledLimits(plan)
-  const paysWallet = isCreditBased(plan) || charges?.some(({ debit }) => debit !== undefined)
+  const { start } = purchasePeriodAt(purchase, plan, context.now)
+  const current = planInPeriod(plan, purchase, start)
+  const next = planOfNextPeriod(plan, purchase)
+  const charged = chargesOf(current, next, purchase)
+  const limits = entitledLimits(next, current.terms.charges)
+  const paysWallet =
+    isCreditBased(plan) || charged.charges?.some(({ debit }) => debit !== undefined)
   return {
     customerRef: purchase.customerRef,
     purchaseRef: purchase.reference,
@@ -78,7 +84,7 @@ export function compileEntitlement(
     planType: plan.type,
     endsAtMs: purchase.endDate === null ? null : purchase.endDate.getTime(),
     ...limitsOf(purchase, plan),
-    ...(charges === undefined ? {} : { charges }),
+    ...charged,
     ...(limits === undefined ? {} : { limits }),
     credit: paysWallet
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
@@ -87,6 +93,25 @@ export function compileEntitlement(
     ...sharedWindowOf(purchase),
     periods: countedPeriods(purchase, plan, context.now).map(toSeconds),
     customerRefs: context.customerRefs,
+  }
+}
+
+/** Caps act at once, so both plans have the same. New prices of the customer wait for the next period. */
+function chargesOf(
+  current: PlanSnapshot,
+  next: PlanSnapshot,
+  { overrides = [] }: EntitledPurchase,
+): Pick<Entitlement, 'charges' | 'laterCharges'> {
+  const charges = entitledCharges(current)
+  if (charges === undefined) return {}
+  const last = overrides.at(-1)
+  const later = entitledCharges(next)
+  if (last === undefined || later === undefined || isDeepStrictEqual(charges, later)) {
+    return { charges }
+  }
+  return {
+    charges,
+    laterCharges: { fromSecond: unixSeconds(new Date(last.since)), charges: later },
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type ChargeDebit,
   type CostingEvent,
 } from './charge-debits.ts'
+import { entitlementOfPeriod } from './charge-limits.ts'
 import { currentPeriod } from './counting-windows.ts'
 
 /** Facts about a usage call that decide whether the customer's wallet is debited. */
@@ -41,10 +42,9 @@ export function decideDebit(call: UsageCall): DebitDecision {
   if (call.productRef === null) return refused('no_product_ref')
   if (!call.isKnownCustomer) return refused('customer_not_found')
   const { entitlement } = call
-  if (entitlement === undefined || currentPeriod(entitlement, call.nowMs) === undefined) {
-    return refused('no_active_purchase')
-  }
-  const { customerRef, credit, charges } = entitlement
+  const period = entitlement && currentPeriod(entitlement, call.nowMs)
+  if (entitlement === undefined || period === undefined) return refused('no_active_purchase')
+  const { customerRef, credit, charges } = entitlementOfPeriod(entitlement, period)
   if (credit !== null && charges !== undefined)
     return { kind: 'due', customerRef, price: { charges } }
   // A plan without charges has a price for one meter only. Other meters that count the same call must not debit it again.

@@ -5,22 +5,30 @@ import {
 } from '@tollgate/platform/hot-state/bucket-windows'
 import type { BucketSpec } from '@tollgate/platform/hot-state/buckets'
 import type { Entitlement, EntitledLimit, LimitWindow } from '@tollgate/schemas/hot-state/documents'
+import type { Charge } from '@tollgate/schemas/http/charges'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
-import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { usageLimitKey } from '../plans/charge-key.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { unitsOfLimit } from '../plans/spend-limit.ts'
 import type { UsageSpan } from './usage-query.ts'
 
-/** Returns the limits of a plan in addition to the caps of its charges. Undefined if it has none. */
-export function entitledLimits(plan: PlanSnapshot): EntitledLimit[] | undefined {
-  const { usageLimits = [] } = plan.terms
-  if (usageLimits.length === 0) return undefined
-  return usageLimits.map((limit) => ({
-    key: usageLimitKey(limit),
-    meterName: limit.meter,
-    cap: String(microsFromNumber(limit.cap)!),
-    window: windowOf(limit),
-  }))
+/**
+ * Returns the limits of a plan in addition to the caps of its charges. Undefined if it has none. `charges` have the prices of the
+ * current period, if those of the plan wait for the next one: a limit in credits or money then allows what the higher price allows.
+ */
+export function entitledLimits(
+  { terms }: PlanSnapshot,
+  charges: readonly Charge[] = terms.charges ?? [],
+): EntitledLimit[] | undefined {
+  const limits = (terms.usageLimits ?? []).flatMap((limit) => {
+    const next = unitsOfLimit(limit, terms.charges ?? [])
+    const now = unitsOfLimit(limit, charges)
+    const cap = next === null || (now !== null && now < next) ? now : next
+    if (cap === null) return []
+    const named = { key: usageLimitKey(limit), meterName: limit.meter }
+    return [{ ...named, cap: cap.toString(), window: windowOf(limit) }]
+  })
+  return limits.length === 0 ? undefined : limits
 }
 
 function windowOf({ per, rollingSeconds }: UsageLimit): LimitWindow {

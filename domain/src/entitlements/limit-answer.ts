@@ -84,6 +84,10 @@ export function offerFields(
 }
 
 function mutableOffer(plan: PublishedOffer['plans'][number]) {
-  const { pricingOptions, ...rest } = plan
-  return pricingOptions === undefined ? rest : { ...rest, pricingOptions: [...pricingOptions] }
+  const { pricingOptions, charges, ...rest } = plan
+  return {
+    ...rest,
+    ...(pricingOptions === undefined ? {} : { pricingOptions: [...pricingOptions] }),
+    ...(charges === undefined ? {} : { charges: [...charges] }),
+  }
 }

@@ -2,7 +2,8 @@ import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { isDeepStrictEqual } from 'node:util'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { mayRead } from './create-meter.ts'
+import { plansBrokenBy } from './charged-by.ts'
+import { readingFault } from './create-meter.ts'
 import {
   lockMeter,
   updateMeter,
@@ -28,6 +29,9 @@ export type ChangeMeterOutcome =
   /** The meter counts the calls that name it and cannot begin to read events. */
   | { readonly kind: 'reads-no-events'; readonly meter: Meter }
   | { readonly kind: 'too-many-readers'; readonly meter: Meter }
+  | { readonly kind: 'too-much-read' }
+  /** Plans charge or limit the meter by what it would no longer count. */
+  | { readonly kind: 'charged'; readonly meter: Meter; readonly plans: readonly string[] }
 
 export async function changeMeter(
   work: UnitOfWork,
@@ -51,7 +55,14 @@ export async function changeMeter(
     reads: meter.reads && readsAfter(meter.reads, change, work.now),
     updatedAt: work.now,
   }
-  if (!(await mayRead(work, changed))) return { kind: 'too-many-readers', meter: changed }
+  const fault = await readingFault(work, changed)
+  if (fault !== undefined) return { kind: fault, meter: changed }
+  if (meter.reads !== null && changed.reads !== null) {
+    const readings = [meter.reads.reading, changed.reads.reading] as const
+    // Plans lock the meters that they name, so no plan is stored with the meter as it was.
+    const plans = await plansBrokenBy(work.sql, work.providerId, meter.name, ...readings)
+    if (plans.length > 0) return { kind: 'charged', meter, plans }
+  }
   await updateMeter(work.sql, work.providerId, changed)
   await queuePublication(work, 'meters', '')
   return { kind: 'meter', meter: changed }

@@ -1,9 +1,13 @@
 import type { MeterReading } from '@tollgate/schemas/meter-reading'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { metersPerEventTypeMax } from '@tollgate/schemas/limits'
+import {
+  meterReadingsCharsMax,
+  metersPerEventTypeMax,
+  readingMetersMax,
+} from '@tollgate/schemas/limits'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { countReaders, findMeterByName, insertMeter, type Meter } from './repository.ts'
+import { findMeterByName, insertMeter, sumReaders, type Meter } from './repository.ts'
 
 export type NewMeter = Omit<Meter, 'reference' | 'status' | 'reads' | 'createdAt' | 'updatedAt'> & {
   /** Null for a meter that counts the calls that name it. */
@@ -14,8 +18,13 @@ export type CreateMeterOutcome =
   | { readonly kind: 'meter'; readonly meter: Meter }
   /** The provider already has a meter of that name. */
   | { readonly kind: 'name-taken' }
-  /** Too many active meters read events of the type. */
-  | { readonly kind: 'too-many-readers' }
+  | { readonly kind: ReadingFault }
+
+/**
+ * `too-many-readers`: too many active meters read events of the type. `too-much-read`: what all active meters read is more than
+ * ingest can load.
+ */
+export type ReadingFault = 'too-many-readers' | 'too-much-read'
 
 export async function createMeter(
   work: UnitOfWork,
@@ -29,21 +38,29 @@ export async function createMeter(
     createdAt: work.now,
     updatedAt: work.now,
   }
-  if (!(await mayRead(work, meter))) return { kind: 'too-many-readers' }
+  const fault = await readingFault(work, meter)
+  if (fault !== undefined) return { kind: fault }
   const isNew = await insertMeter(work.sql, work.providerId, meter)
   if (!isNew) return { kind: 'name-taken' }
   await queuePublication(work, 'meters', '')
   return { kind: 'meter', meter }
 }
 
-/** Returns whether the meter may be active with what it reads: each meter that reads an event is a row of the stored record. */
-export async function mayRead(
+/**
+ * Returns why the meter may not be active with what it reads. Each meter that reads an event is a row of the stored record, and
+ * ingest loads what all meters of a provider read as one document.
+ */
+export async function readingFault(
   { sql, providerId }: UnitOfWork,
   { reference, status, reads }: Meter,
-): Promise<boolean> {
-  if (reads === null || status !== 'active') return true
-  const others = await countReaders(sql, providerId, reads.reading.type, reference)
-  return others < metersPerEventTypeMax
+): Promise<ReadingFault | undefined> {
+  if (reads === null || status !== 'active') return undefined
+  const others = await sumReaders(sql, providerId, reads.reading.type, reference)
+  if (others.ofType >= metersPerEventTypeMax) return 'too-many-readers'
+  const chars = others.chars + JSON.stringify(reads.reading).length
+  return others.total >= readingMetersMax || chars > meterReadingsCharsMax
+    ? 'too-much-read'
+    : undefined
 }
 
 /** Creates the meter on which limits are counted, unless the provider has it. */

@@ -83,18 +83,26 @@ export async function updateMeter(sql: Queryable, providerId: string, meter: Met
   await keepVersion(sql, providerId, meter)
 }
 
-/** Returns how many active meters other than `reference` read events of the type. */
-export async function countReaders(
+/** What the active meters other than `reference` read. */
+export async function sumReaders(
   sql: Queryable,
   providerId: string,
   type: string,
   reference: string,
-): Promise<number> {
-  const [row] = await sql<{ total: number }[]>`
-    select count(*)::integer as total from meters
-    where provider_id = ${providerId} and status = 'active' and reading->>'type' = ${type}
+): Promise<{
+  /** Meters that read events of the type. */
+  readonly ofType: number
+  readonly total: number
+  /** Characters of what they read as JSON text. */
+  readonly chars: number
+}> {
+  const [row] = await sql<{ ofType: number; total: number; chars: number }[]>`
+    select count(*) filter (where reading->>'type' = ${type})::integer as "ofType",
+      count(*)::integer as total, coalesce(sum(length(reading::text)), 0)::integer as chars
+    from meters
+    where provider_id = ${providerId} and status = 'active' and reading is not null
       and reference <> ${reference}`
-  return row?.total ?? 0
+  return row!
 }
 
 export async function findMeter(

@@ -71,14 +71,9 @@ export function chargeCosts({ rate }: ChargeTerms): boolean {
   return prices.some((price) => picosOfDecimal(price) > 0n)
 }
 
-/**
- * Returns the units of a period that the charge carries over to the next one if unused, 10^-6: the included units, or the cap of a
- * charge that includes none. Undefined if it carries nothing over.
- */
-export function chargeRollOverMicros({ rollover, included, cap }: Charge): bigint | undefined {
-  if (rollover !== true) return undefined
-  const micros = microsOf(included ?? 0) > 0n ? microsOf(included ?? 0) : microsOf(cap ?? 0)
-  return micros > 0n ? micros : undefined
+/** Returns the included units, 10^-6, if the charge carries unused ones over to the next period. Otherwise undefined. */
+export function chargeRollOverMicros({ rollover, included = 0 }: Charge): bigint | undefined {
+  return rollover === true && included > 0 ? microsOf(included) : undefined
 }
 
 /** Returns whether the charge has prices in minor units or in credits. Undefined if it has none. */

@@ -30,7 +30,12 @@ export function publishedMeters(meters: readonly Meter[]): PublishedMeters {
     meters: Object.fromEntries(
       meters.map(({ name, reference, status, reads }) => [
         name,
-        { reference, status, ...(reads !== null && { reads: reads.reading }) },
+        // An archived meter counts nothing, so it must not make the document larger.
+        {
+          reference,
+          status,
+          ...(status === 'active' && reads !== null && { reads: reads.reading }),
+        },
       ]),
     ),
   }

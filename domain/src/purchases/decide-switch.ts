@@ -11,6 +11,7 @@ import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { includesUnits, isProrated, prorateUnits } from './prorate-units.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
+import { planOfNextPeriod } from '../overrides/overridden-plan.ts'
 
 /** A change of plan within a period. The new plan continues that period. */
 export type PlanSwitch = {
@@ -132,7 +133,9 @@ function prorateSwitch(
   { held, before, period }: RunningPeriod,
   { plan, isFirstCharge, at }: SwitchInput,
 ): PlanSwitch | undefined {
-  if (!isProrated(before, plan)) return undefined
+  // The customer's overrides continue on the new plan, and their units cannot be prorated either.
+  const own = isProrated(planOfNextPeriod(before, held), planOfNextPeriod(plan, held))
+  if (!own || !isProrated(before, plan)) return undefined
   const { currency } = held
   const changedAt = wholeSecond(at)
   const prorated = prorationLines(before, plan, currency, period, changedAt, 'proportional')

@@ -3,6 +3,7 @@ import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { CycleMode } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import type { OverridesVersion } from '../overrides/overrides.ts'
 import type { Purchase } from './purchase.ts'
 import type { SharedAllowance } from '../entitlements/shared-allowance.ts'
 
@@ -52,6 +53,7 @@ export type PurchaseRow = {
   first_included_micros: bigint | null
   scheduled_plan: PlanSnapshot | null
   scheduled_plan_at: Date | null
+  overrides: readonly OverridesVersion[] | null
   created_at: Date
   updated_at: Date
 }
@@ -77,6 +79,7 @@ export type EntitlingPurchase = Pick<
   | 'allowance'
   | 'windowsTakenIn'
   | 'firstIncludedMicros'
+  | 'overrides'
 >
 
 /** Product name of a top-up without a product. */
@@ -104,6 +107,7 @@ export type EntitlingRow = Pick<
   | 'allowance_until'
   | 'windows_taken_in'
   | 'first_included_micros'
+  | 'overrides'
 >
 
 export function toEntitling(row: EntitlingRow): EntitlingPurchase {
@@ -126,6 +130,7 @@ export function toEntitling(row: EntitlingRow): EntitlingPurchase {
     allowance: allowanceOf(row),
     windowsTakenIn: row.windows_taken_in ?? [],
     firstIncludedMicros: row.first_included_micros,
+    ...(row.overrides === null ? {} : { overrides: row.overrides }),
   }
 }
 

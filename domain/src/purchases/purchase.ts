@@ -4,6 +4,7 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { CycleMode } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { SharedAllowance } from '../entitlements/shared-allowance.ts'
+import type { OverridesVersion } from '../overrides/overrides.ts'
 
 export type Purchase = {
   readonly reference: string
@@ -73,6 +74,8 @@ export type Purchase = {
   readonly scheduledPlan: PlanSnapshot | null
   /** When the purchase changes to that plan; null for its next renewal. */
   readonly scheduledPlanAt: Date | null
+  /** The customer's overrides of the product, oldest first. Absent if there never were any. */
+  readonly overrides?: readonly OverridesVersion[] | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
 }

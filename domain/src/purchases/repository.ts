@@ -2,6 +2,7 @@ import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { PurchaseStatus } from '@tollgate/schemas/http/purchases'
 import { jsonb } from '../postgres/jsonb.ts'
+import { selectOverrides } from '../overrides/repository.ts'
 import type { Purchase } from './purchase.ts'
 import {
   fromRow,
@@ -93,7 +94,8 @@ export async function listPurchases(
 
 function selectPurchases(sql: Queryable): Fragment {
   return sql`
-    select purchases.*, customers.email as customer_email, products.name as product_name
+    select purchases.*, customers.email as customer_email, products.name as product_name,
+      ${selectOverrides(sql)}
     from purchases
     join customers on customers.provider_id = purchases.provider_id
       and customers.reference = purchases.customer_ref
@@ -224,7 +226,7 @@ export async function listDecidingPurchases(
       reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, start_date,
       end_date, ended_at, updated_at, suspended_at, access_restored_at, carried_into,
       carried_over_micros, allowance_window, allowance_since, allowance_until,
-      windows_taken_in, first_included_micros
+      windows_taken_in, first_included_micros, ${selectOverrides(sql)}
     from purchases
     where (provider_id, customer_ref) in (${selectKeys(sql, customers)}) and plan_ref is not null
     order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`

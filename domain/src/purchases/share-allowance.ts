@@ -1,6 +1,7 @@
 import { windowId } from '@tollgate/schemas/hot-state/documents'
 import { billedWindowOf } from './usage-windows.ts'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
+import { planOfNextPeriod } from '../overrides/overridden-plan.ts'
 import { includedMicros } from '../plans/included-units.ts'
 import { periodOf, unixSeconds, usagePeriodAt } from '../periods/periods.ts'
 import { cycleOf, givesAccess } from './access.ts'
@@ -50,7 +51,7 @@ function shareUnpaidAllowance(
   previous: Purchase,
 ): SharedAllowance | null {
   if (!isUnpaid || previous.planSnapshot === null) return null
-  if (includedMicros(previous.planSnapshot) === null) return null
+  if (includedMicros(planOfNextPeriod(previous.planSnapshot, previous)) === null) return null
   const unpaid = allowanceAt(previous, endBeforePrevious, purchase)
   return unpaid === undefined
     ? null
@@ -58,9 +59,9 @@ function shareUnpaidAllowance(
 }
 
 /** Returns whether the units of a change within a period cover only the rest of it, because the plan before had no limit. */
-function countsFromChange({ planSnapshot }: Purchase, { firstIncludedMicros }: Purchase): boolean {
-  if (firstIncludedMicros === null || planSnapshot === null) return false
-  return includedMicros(planSnapshot) === null
+function countsFromChange(previous: Purchase, { firstIncludedMicros }: Purchase): boolean {
+  if (firstIncludedMicros === null || previous.planSnapshot === null) return false
+  return includedMicros(planOfNextPeriod(previous.planSnapshot, previous)) === null
 }
 
 /** Returns the allowance of `previous` in the period in which the new purchase replaces it. */

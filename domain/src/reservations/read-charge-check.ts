@@ -2,6 +2,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { spendableMicros, readWallet } from '../wallet/read-wallet.ts'
 import {
+  entitlementOfPeriod,
   hasCharges,
   limitedMeter,
   metersToRead,
@@ -96,9 +97,9 @@ function replacement(
   { document, entitlement }: Awaited<ReturnType<typeof readCountedMeters>>,
 ): PublishedPeriod | undefined {
   const period = entitlement && currentPeriod(entitlement, nowSecond * 1_000)
-  if (entitlement === undefined || period === undefined || !hasCharges(entitlement))
-    return undefined
-  return { document, entitlement, period, nowSecond }
+  if (entitlement === undefined || period === undefined) return undefined
+  const charged = entitlementOfPeriod(entitlement, period)
+  return hasCharges(charged) ? { document, entitlement: charged, period, nowSecond } : undefined
 }
 
 async function readCredits(

@@ -23,7 +23,7 @@ import {
   type EntitledPeriod,
 } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import { hasCharges } from '../entitlements/charge-limits.ts'
+import { entitlementOfPeriod, hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 import { prepareCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
 import type {
@@ -157,7 +157,7 @@ export async function readCustomer(
   const entitlement = publishedEntitlementOf(parts, own)
   const period = entitlement && currentPeriod(entitlement, query.nowMs)
   if (entitlement === undefined || period === undefined) return undefined
-  return { requested, own, entitlement, period }
+  return { requested, own, entitlement: entitlementOfPeriod(entitlement, period), period }
 }
 
 /** Reads everything else and returns the request to hot state. */

@@ -3,7 +3,7 @@ import {
   type CountedUsage,
 } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
-import { hasCharges } from '@tollgate/domain/entitlements/charge-limits'
+import { entitlementOfPeriod, hasCharges } from '@tollgate/domain/entitlements/charge-limits'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/counting-windows'
@@ -165,9 +165,10 @@ function isUnfinished(
 function judge({ entitlement, amounts, document }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
-  if (hasCharges(entitlement)) {
+  const charged = entitlementOfPeriod(entitlement, period)
+  if (hasCharges(charged)) {
     const nowSecond = Math.floor(nowMs / 1000)
-    return { kind: 'charged', entitlement, period, nowSecond, document }
+    return { kind: 'charged', entitlement: charged, period, nowSecond, document }
   }
   const usedMicros = amounts.get(windowOfPeriod(entitlement, period.startSecond)) ?? 0n
   const carried = carriedOverMicros(entitlement, period, amounts, nowMs)

@@ -47,8 +47,9 @@ export class MetersCache {
     this.#options = options
     this.#fetchMeters = fetchMeters
     const check = new PublicationCheck(hotState, 'meters')
+    const parsed = new ParsedMeters(options.providersMax)
     this.#documents = new DocumentCache({
-      load: (key) => check.find(() => readMeters(hotState, key)),
+      load: (key) => check.find(async () => parsed.of(key, await hotState.readDocument(key))),
       freshMs: options.freshMs,
       staleMs: options.staleMs,
       presentMax: options.providersMax,
@@ -161,12 +162,27 @@ function statuses(meters: PublishedMeters | undefined, names: readonly string[])
   })
 }
 
-async function readMeters(
-  hotState: Pick<HotState, 'readDocument'>,
-  key: string,
-): Promise<Loaded | undefined> {
-  const document = await hotState.readDocument(key)
-  if (document === undefined) return undefined
-  const meters = JSON.parse(document) as PublishedMeters
-  return { meters, matcher: new EventMatcher(meters) }
+/** Parses a document again only after it has changed: every provider's meters are read each second. */
+class ParsedMeters {
+  readonly #providersMax: number
+  readonly #last = new Map<string, { readonly document: string; readonly loaded: Loaded }>()
+
+  constructor(providersMax: number) {
+    this.#providersMax = providersMax
+  }
+
+  of(key: string, document: string | undefined): Loaded | undefined {
+    const last = this.#last.get(key)
+    if (last !== undefined && last.document === document) return last.loaded
+    this.#last.delete(key)
+    if (document === undefined) return undefined
+    const meters = JSON.parse(document) as PublishedMeters
+    const loaded = { meters, matcher: new EventMatcher(meters) }
+    if (this.#last.size >= this.#providersMax) {
+      const [oldest] = this.#last.keys()
+      this.#last.delete(oldest!)
+    }
+    this.#last.set(key, { document, loaded })
+    return loaded
+  }
 }

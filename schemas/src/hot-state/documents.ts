@@ -1,5 +1,6 @@
 import type { KeyScope } from '../key-scopes.ts'
 import type { Environment } from '../environment.ts'
+import type { OfferedCharge } from '../http/limits.ts'
 import type { MeterReading } from '../meter-reading.ts'
 
 /*
@@ -63,6 +64,8 @@ export type PlanOffer = {
     readonly setupFee?: number
     readonly default?: boolean
   }[]
+  /** Absent for plans without charges. */
+  readonly charges?: readonly OfferedCharge[]
 }
 
 export function offerDocumentKey(
@@ -97,6 +100,14 @@ export type Entitlement = {
    * plans that count only the meter `requests`, to which all other fields apply.
    */
   readonly charges?: readonly EntitledCharge[]
+  /**
+   * The charges of all periods that begin at this Unix second or later, if new prices wait for the next period. Absent if `charges`
+   * apply to every period.
+   */
+  readonly laterCharges?: {
+    readonly fromSecond: number
+    readonly charges: readonly EntitledCharge[]
+  }
   /** Limits in addition to the caps of `charges`. Absent if there are none. */
   readonly limits?: readonly EntitledLimit[]
   /** Price if a wallet pays for usage immediately, or null if no wallet pays. */

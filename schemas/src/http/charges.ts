@@ -72,7 +72,10 @@ export type Charge = z.infer<typeof chargeSchema>
 
 export const chargesSchema = z
   .array(chargeSchema)
-  .min(1)
+  .min(1, {
+    error:
+      'List at least one charge. An update cannot remove all charges of a plan: create a plan without them instead.',
+  })
   .max(chargesMax)
   .refine((charges) => JSON.stringify(charges).length <= chargesCharsMax, {
     error: `All charges together have at most ${chargesCharsMax} characters as JSON`,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chargeModels } from './charges.ts'
 import { heldMetersMax, reservationSecondsMax } from '../limits.ts'
 import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
 import { ignoring } from './known-names.ts'
@@ -74,6 +75,22 @@ const pricingOptionSchema = z.object({
   default: z.boolean().optional(),
 })
 
+/** A charge of an offered plan. Prices of tiers and of rows of a matrix are in the plan itself. */
+const offeredChargeSchema = z.object({
+  charge: z.string(),
+  meterName: z.string(),
+  model: z.enum(chargeModels),
+  displayName: z.string().optional(),
+  /** Minor units of `currency` for one unit or package. */
+  price: z.string().optional(),
+  creditsPerUnit: z.string().optional(),
+  unitsPerPackage: z.number().optional(),
+  included: z.number().optional(),
+  cap: z.number().optional(),
+})
+
+export type OfferedCharge = z.infer<typeof offeredChargeSchema>
+
 export const planOfferSchema = z.object({
   reference: z.string(),
   name: z.string().optional(),
@@ -86,6 +103,8 @@ export const planOfferSchema = z.object({
   billingModel: z.string().optional(),
   billingCycle: z.string().optional(),
   pricingOptions: z.array(pricingOptionSchema).optional(),
+  /** Only for plans with charges. */
+  charges: z.array(offeredChargeSchema).optional(),
 })
 
 export const limitsBalanceSchema = z.object({

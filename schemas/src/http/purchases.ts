@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { chargedUsageFields } from './charge-usage.ts'
 import { chargesSchema } from './charges.ts'
+import { shownOverridesSchema } from './overrides.ts'
+import { usageLimitsSchema } from './usage-limits.ts'
 import { jsonObject, longText, optionalReference, queryBoolean } from './fields.ts'
 
 /* Schemas of `/v1/sdk/purchases`. */
@@ -52,6 +55,7 @@ export const planSnapshotSchema = z.object({
   freeUnits: z.number().optional(),
   creditsPerUnit: z.number().optional(),
   charges: chargesSchema.optional(),
+  usageLimits: usageLimitsSchema.optional(),
 })
 
 export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>
@@ -66,6 +70,7 @@ export const purchaseUsageSchema = z.object({
   carriedOverUnits: z.number(),
   periodStart: z.string().optional(),
   periodEnd: z.string().optional(),
+  ...chargedUsageFields,
 })
 
 export type PurchaseUsageBody = z.infer<typeof purchaseUsageSchema>
@@ -82,6 +87,8 @@ const purchaseFields = {
   exchangeRate: z.number().optional(),
   planSnapshot: planSnapshotSchema.optional(),
   usage: purchaseUsageSchema.optional(),
+  /** Terms that the customer has instead of those of the plan. Absent if there are none. */
+  overrides: shownOverridesSchema.optional(),
   isRecurring: z.boolean(),
   billingCycle: z.string().optional(),
   nextBillingDate: z.string().optional(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chargedUsageFields } from './charge-usage.ts'
 import { jsonObject, requiredReference } from './fields.ts'
 
 /* Schemas of `POST /v1/sdk/user-info`. */
@@ -18,6 +19,7 @@ export const userUsageSchema = z.object({
   percentUsed: z.number().optional(),
   /** For a plan with roll-over: the part of `total` that rolled over from the previous period. */
   carriedOverUnits: z.number().optional(),
+  ...chargedUsageFields,
 })
 
 export type UserUsageBody = z.infer<typeof userUsageSchema>

@@ -44,6 +44,12 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Changes the fields that the request holds and keeps the others. An email or `externalRef` that another customer has is refused with 409.',
   deleteCustomer:
     'Deletes a customer and its personal data. Usage and payments are kept for the books. A customer with open invoices, usage that is not billed yet, or credits is refused until the request says whether to bill it or to write it off.',
+  getOverrides:
+    'Returns the limits and prices that the customer has instead of those of the plans of a product. The lists are empty without any.',
+  setOverrides:
+    'Replaces all overrides of the customer for a product. Caps and limits act at once. Prices and included units apply to periods that begin from now on. They follow the customer to other plans with the same charge keys. Invoices that exist do not change.',
+  removeOverrides:
+    'Removes all overrides of the customer for a product. Caps and limits of the plan act at once, and its prices from the next period on.',
   getUserInfo:
     'Returns the purchase of a customer on a product and its usage in the current period, with a link to the portal. Made for the account page of your own product.',
   createCustomerSession:

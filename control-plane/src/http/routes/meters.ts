@@ -21,7 +21,11 @@ import {
   type MeterUpdateInput,
 } from '@tollgate/schemas/http/meters'
 import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
-import { metersPerEventTypeMax } from '@tollgate/schemas/limits'
+import {
+  metersPerEventTypeMax,
+  meterReadingsCharsMax,
+  readingMetersMax,
+} from '@tollgate/schemas/limits'
 import { InvalidRequestError, invalidField, refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
@@ -82,6 +86,8 @@ function registerMeterChanges(app: ApiServer, parts: ChangeParts): void {
           throw refusals.meterNameTaken(body.name)
         case 'too-many-readers':
           throw tooManyReaders(reading?.type)
+        case 'too-much-read':
+          throw tooMuchRead()
       }
     },
   )
@@ -110,6 +116,10 @@ function registerMeterChanges(app: ApiServer, parts: ChangeParts): void {
           )
         case 'too-many-readers':
           throw tooManyReaders(outcome.meter.reads?.reading.type)
+        case 'too-much-read':
+          throw tooMuchRead()
+        case 'charged':
+          throw refusals.meterCharged(outcome.meter.name, outcome.plans)
       }
     },
   )
@@ -162,6 +172,13 @@ function tooManyReaders(type = ''): InvalidRequestError {
   return invalidField(
     'event',
     `At most ${metersPerEventTypeMax} active meters can read events of type ${type}`,
+  )
+}
+
+function tooMuchRead(): InvalidRequestError {
+  return invalidField(
+    'event',
+    `At most ${readingMetersMax} active meters can read events, with ${meterReadingsCharsMax} characters of JSON together. Archive meters that you no longer use`,
   )
 }
 

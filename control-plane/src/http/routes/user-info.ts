@@ -16,13 +16,12 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { mayManage } from '../../access/scopes.ts'
 import { operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import type { PeriodUsage } from '../../limits/period-usage.ts'
 
-type Parts = ChangeParts & {
-  readonly usage: PeriodUsage
-  readonly hostedUrl: string
-  readonly limits: { readonly openPortalLinksMax: number }
-}
+type Parts = ChangeParts &
+  Parameters<typeof presentHeldPurchase>[0] & {
+    readonly hostedUrl: string
+    readonly limits: { readonly openPortalLinksMax: number }
+  }
 
 export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
   app.post(

@@ -15,6 +15,7 @@ import type { Formats } from '../formats.ts'
 import { PostForm } from '../post-form.tsx'
 import type { Reader } from '../reader.ts'
 import type { PlainKey } from '../texts/texts.ts'
+import { ChargedUsage } from './charged-usage.tsx'
 import type { Portal } from './portal.ts'
 import type { SuspensionReason } from './read-suspension-reasons.ts'
 
@@ -107,6 +108,7 @@ function UsageMeter({ shown, reader }: UsageProps): ReactElement | null {
   const { purchase, usage } = shown
   const { t, formats } = reader
   if (usage === undefined || purchase.planSnapshot === null) return null
+  if (usage.charges !== undefined) return <ChargedUsage shown={shown} reader={reader} />
   const { used, carriedOverUnits, periodEnd } = usage
   const plan = planOfShownPeriod(purchase.planSnapshot, shown)
   const capMicros = effectiveCap(plan, toMicros(carriedOverUnits))

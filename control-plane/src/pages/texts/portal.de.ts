@@ -40,6 +40,13 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   ofThemCarriedOver: '{{units}} übertragen',
   until: 'bis {{date}}',
   limitReached: 'Das Limit dieses Zeitraums ist erreicht.',
+  unitsUsed: '{{used}} verbraucht',
+  unitsUsedOf: '{{used}} von {{cap}} verbraucht',
+  unitsIncluded: '{{units}} enthalten',
+  unitsCarriedOver: '{{units}} übertragen',
+  chargeCost: 'bisher {{amount}}, ohne Steuern',
+  chargeCredits: 'bisher {{credits}} Credits',
+  resetsOn: 'neu ab {{date}}',
   usageCost: 'Die Nutzung in diesem Zeitraum kostet bisher {{amount}}, ohne Steuern.',
   unbilledReached:
     'Die noch nicht abgerechnete Nutzung hat {{amount}} erreicht, das Maximum dieses Tarifs.',

@@ -40,6 +40,13 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   ofThemCarriedOver: '{{units}} reportées',
   until: 'jusqu’au {{date}}',
   limitReached: 'La limite de cette période est atteinte.',
+  unitsUsed: '{{used}} utilisés',
+  unitsUsedOf: '{{used}} utilisés sur {{cap}}',
+  unitsIncluded: '{{units}} inclus',
+  unitsCarriedOver: '{{units}} reportés',
+  chargeCost: '{{amount}} jusqu’à présent, hors taxes',
+  chargeCredits: '{{credits}} crédits jusqu’à présent',
+  resetsOn: 'renouvelé le {{date}}',
   usageCost: 'L’utilisation de cette période coûte {{amount}} jusqu’à présent, hors taxes.',
   unbilledReached:
     'L’utilisation non encore facturée a atteint {{amount}}, le maximum de cette formule.',

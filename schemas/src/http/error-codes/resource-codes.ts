@@ -99,6 +99,16 @@ export const resourceCodes = {
     'Take out at most the balance.',
   ),
   expiry_in_past: define(400, 'The expiry is in the past.', 'Send a time in the future.'),
+  override_changes_exceeded: define(
+    409,
+    'The overrides of this customer and product were changed too often.',
+    'Put the terms into a plan. Overrides that changed years ago make room.',
+  ),
+  meter_charged: define(
+    409,
+    'Plans charge or limit the meter by events or dimensions that it would no longer count.',
+    'Create another meter, and change the plans to it.',
+  ),
   meter_permanent: define(400, 'A built-in meter cannot be archived.', 'Archive another meter.'),
   api_key_expired: define(400, 'The key has expired.', 'Create a new key.'),
   api_key_revoked: define(400, 'The key is revoked.', 'Create a new key.'),

@@ -5,6 +5,11 @@ import {
   customerSchema,
   customerUpdateSchema,
 } from '../customers.ts'
+import {
+  overridesDeletedSchema,
+  overridesResponseSchema,
+  overridesUpdateSchema,
+} from '../overrides.ts'
 import { deletedResponseSchema } from '../plans.ts'
 import {
   checkoutSessionCreatedSchema,
@@ -26,6 +31,18 @@ const user = {
   name: customer.name,
   externalRef: refs.externalRef,
 }
+
+const ownTokens = { charge: 'tokens', price: '0.0002', cap: 50_000_000 }
+const ownRate = { meter: 'requests', cap: 10, per: 'rolling', rollingSeconds: 60 } as const
+const overrides = examplesOf(overridesResponseSchema, {
+  'A price and a limit': {
+    customerRef: refs.customer,
+    productRef: refs.product,
+    charges: [ownTokens],
+    usageLimits: [ownRate],
+    since: instants.now,
+  },
+})
 
 export const customerExamples = {
   findCustomer: { answer },
@@ -56,6 +73,15 @@ export const customerExamples = {
     }),
     answer: examplesOf(deletedResponseSchema, { Deleted: { success: true } }),
   },
+  getOverrides: { answer: overrides },
+  setOverrides: {
+    body: examplesOf(overridesUpdateSchema, {
+      'A lower price and a higher cap': { charges: [ownTokens] },
+      'Fewer calls per minute': { usageLimits: [ownRate] },
+    }),
+    answer: overrides,
+  },
+  removeOverrides: { answer: examplesOf(overridesDeletedSchema, { Removed: { success: true } }) },
   getUserInfo: {
     body: examplesOf(userInfoRequestSchema, { Ada: ada }),
     answer: examplesOf(userInfoResponseSchema, {

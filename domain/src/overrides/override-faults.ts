@@ -1,0 +1,72 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { usageLimitFaults, type ChargeableMeters } from '../catalog/charge-faults.ts'
+import { chargeKey } from '../plans/charge-key.ts'
+import { fieldFault } from '../plans/field-fault.ts'
+import type { PlanCore } from '../plans/plan.ts'
+import { applyOverrides } from './apply-overrides.ts'
+import type { Overrides } from './overrides.ts'
+
+/** What overrides of a customer can apply to. */
+export type OverridableProduct = {
+  /** The plan of the customer's purchase, as it was bought. Undefined if no purchase gives access. */
+  readonly held: PlanCore | undefined
+  /** Plans of the product that can be bought. */
+  readonly plans: readonly PlanCore[]
+  /** The meters that the limits name. */
+  readonly meters: ChargeableMeters
+}
+
+/**
+ * Returns the faults of overrides, by request field. Overrides without faults have an effect on the plan that the customer has, or, for
+ * charges that this plan does not have, on another plan of the product.
+ */
+export function overrideFaults(
+  overrides: Overrides,
+  { held, plans, meters }: OverridableProduct,
+): ValidationIssue[] {
+  const all = [...(held === undefined ? [] : [held]), ...plans]
+  if (all.every(({ terms }) => terms.charges === undefined)) return withoutCharges(overrides)
+  return [
+    ...repeatedCharges(overrides),
+    ...overrides.charges.flatMap((_, index) => chargeFaults(overrides, index, held, plans)),
+    ...usageLimitFaults(overrides.usageLimits, held?.terms.charges ?? [], meters),
+  ]
+}
+
+function withoutCharges({ charges, usageLimits }: Overrides): ValidationIssue[] {
+  const message = 'No plan of the product has `charges`, so this has no effect.'
+  return [
+    ...(charges.length === 0 ? [] : [fieldFault(['charges'], message)]),
+    ...(usageLimits.length === 0 ? [] : [fieldFault(['usageLimits'], message)]),
+  ]
+}
+
+function repeatedCharges({ charges }: Overrides): ValidationIssue[] {
+  const keys = charges.map(({ charge }) => charge)
+  return keys.flatMap((key, index) => {
+    if (keys.indexOf(key) === index) return []
+    return [fieldFault(['charges', index, 'charge'], `The charge ${key} is listed twice.`)]
+  })
+}
+
+function chargeFaults(
+  overrides: Overrides,
+  index: number,
+  held: PlanCore | undefined,
+  plans: readonly PlanCore[],
+): ValidationIssue[] {
+  const { charge: key } = overrides.charges[index]!
+  const hasKey = ({ terms }: PlanCore): boolean =>
+    (terms.charges ?? []).some((charge) => chargeKey(charge) === key)
+  const deciding = held !== undefined && hasKey(held) ? [held] : plans.filter(hasKey)
+  if (deciding.length === 0) {
+    const message = `No plan of the product has a charge with the key ${key}.`
+    return [fieldFault(['charges', index, 'charge'], message)]
+  }
+  const faults = deciding.map((plan) =>
+    applyOverrides(plan, { pricing: overrides, limiting: overrides }).faults.filter(
+      ({ path }) => path[1] === index,
+    ),
+  )
+  return faults.some((each) => each.length === 0) ? [] : faults[0]!
+}
