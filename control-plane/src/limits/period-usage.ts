@@ -11,6 +11,7 @@ import {
   type CountedUsage,
 } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { endOfSpansSecond, type SpanUsage } from '@tollgate/domain/entitlements/usage-query'
+import { packUnits, type PackUnits } from '@tollgate/domain/entitlements/pack-units'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
@@ -59,6 +60,8 @@ export type UsageOfPeriod = {
   readonly usedMicros: bigint
   /** Units carried over from the previous period. */
   readonly carriedOverMicros: bigint
+  /** Units of packs of the meter; undefined if the customer has none. */
+  readonly packs: PackUnits | undefined
 }
 
 /** Pause in milliseconds after the hot state has failed, so that not every caller waits for a hot state that hangs. */
@@ -89,7 +92,7 @@ export class PeriodUsage {
     prepare: () => Promise<void> = () => Promise.resolve(),
   ): Promise<UsageOfPeriod> {
     const { amounts } = await this.#readAmounts(period, { meterName, spans: [] }, prepare)
-    return usageFromAmounts(period, amounts)
+    return usageFromAmounts(period, meterName, amounts)
   }
 
   /** Reads the usage of a meter in a period and in spans. Otherwise like `read`. */
@@ -99,7 +102,8 @@ export class PeriodUsage {
     prepare: () => Promise<void>,
   ): Promise<MeterUsage> {
     const { amounts, spans } = await this.#readAmounts(period, meter, prepare)
-    return { periodMicros: usageFromAmounts(period, amounts).usedMicros, spans }
+    const { usedMicros, packs } = usageFromAmounts(period, meter.meterName, amounts)
+    return { periodMicros: usedMicros, spans, packs }
   }
 
   async #readAmounts(
@@ -190,16 +194,21 @@ type EntitledPeriodAt = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecon
 
 function usageFromAmounts(
   { entitlement, periodStartSecond, nowMs }: EntitledPeriodAt,
+  meterName: string,
   amounts: ReadonlyMap<string, bigint>,
 ): UsageOfPeriod {
   const period = periodAt(entitlement, periodStartSecond)
   return {
     usedMicros: amounts.get(windowOfPeriod(entitlement, periodStartSecond)) ?? 0n,
     carriedOverMicros: carriedOverMicros(entitlement, period, amounts, nowMs),
+    packs: packUnits(entitlement, meterName, period, amounts, nowMs),
   }
 }
 
-/** Returns the windows to read: the window of the period, and the window of the period from which units are carried over. */
+/**
+ * Returns the windows to read: the window of the period, that of the period from which units are carried over, and for packs those
+ * of all earlier periods that are listed.
+ */
 function windowsToRead({
   entitlement,
   periodStartSecond,
@@ -209,7 +218,10 @@ function windowsToRead({
   const starts = [period, findPeriodToRollOver(entitlement, period, nowMs)].map(
     (each) => each?.startSecond,
   )
+  const isRead = (startSecond: number): boolean =>
+    starts.includes(startSecond) ||
+    (entitlement.packs !== undefined && startSecond < periodStartSecond)
   return countingWindows(entitlement).filter((_, index) =>
-    starts.includes(entitlement.periods[index]!.startSecond),
+    isRead(entitlement.periods[index]!.startSecond),
   )
 }

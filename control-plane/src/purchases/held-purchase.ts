@@ -3,6 +3,7 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { userUsage } from '@tollgate/domain/entitlements/usage-view'
+import { findPackAccount, type PackAccount } from '@tollgate/domain/packs/repository'
 import { unixSeconds } from '@tollgate/domain/periods/periods'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
@@ -18,6 +19,8 @@ type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
 export type LoadedPurchase = {
   readonly purchase: Purchase | undefined
   readonly customerRefs: readonly string[]
+  /** The customer's packs of the product; undefined if there are none. */
+  readonly packs: PackAccount | undefined
 }
 
 /**
@@ -30,24 +33,25 @@ export async function loadDecidingPurchase(
   customerRef: string,
   productRef: string,
 ): Promise<LoadedPurchase> {
-  const [purchase, customerRefs] = await Promise.all([
+  const [purchase, customerRefs, packs] = await Promise.all([
     findDecidingPurchase(sql, providerId, customerRef, productRef),
     listReferences(sql, providerId, customerRef),
+    findPackAccount(sql, providerId, { customerRef, productRef }),
   ])
-  return { purchase, customerRefs }
+  return { purchase, customerRefs, packs }
 }
 
 /** Returns the loaded purchase with its usage, or undefined if it does not give access. */
 export async function presentHeldPurchase(
   parts: { readonly clock: Clock; readonly usage: PeriodUsage },
   { environment, providerId }: Caller,
-  { purchase, customerRefs }: LoadedPurchase,
+  { purchase, customerRefs, packs }: LoadedPurchase,
 ): Promise<HeldPurchase | undefined> {
   const now = new Date(parts.clock.now())
   const plan = purchase?.planSnapshot ?? undefined
   if (purchase === undefined || plan === undefined || !givesAccess(purchase, now)) return undefined
 
-  const entitlement = entitlementOf(purchase, customerRefs, now)
+  const entitlement = entitlementOf(purchase, customerRefs, now, packs)
   if (entitlement === undefined) return undefined
   const period = purchasePeriodAt(purchase, plan, now)
   const periodStartSecond = unixSeconds(period.start)
@@ -65,7 +69,12 @@ export async function presentHeldPurchase(
     usage: userUsage(
       plan,
       used,
-      allowedMicros(entitlement, { startSecond: periodStartSecond }, used.carriedOverMicros),
+      allowedMicros(
+        entitlement,
+        { startSecond: periodStartSecond },
+        used.carriedOverMicros,
+        used.packs,
+      ),
     ),
     plan: {
       reference: plan.reference,

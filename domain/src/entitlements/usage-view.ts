@@ -1,3 +1,4 @@
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { PurchaseUsageBody } from '@tollgate/schemas/http/purchases'
 import type { UserUsageBody } from '@tollgate/schemas/http/user-info'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
@@ -8,7 +9,8 @@ import { usageAmountMinor } from '../pricing/price-line.ts'
 import { rollOverLimitMicros } from '../pricing/roll-over.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { farFuture } from './compile-entitlement.ts'
-import { remainingWithoutCap } from './limit-answer.ts'
+import { packUnitsBody, remainingWithoutCap } from './limit-answer.ts'
+import type { PackUnits } from './pack-units.ts'
 
 /** Usage of one period, in 10^-6 units. */
 export type CountedPeriod = {
@@ -17,6 +19,8 @@ export type CountedPeriod = {
   readonly carriedOverMicros: bigint
   /** Part of `usedMicros` that earlier purchases used of the shared allowance. Absent if it is 0. */
   readonly usedBeforeMicros?: bigint | undefined
+  /** Units of packs. Absent if the customer has none. */
+  readonly packs?: PackUnits | undefined
 }
 
 /**
@@ -69,7 +73,7 @@ function costMinor(
  */
 export function userUsage(
   plan: PlanCore & { readonly meterRef: string | null },
-  { usedMicros, carriedOverMicros }: CountedPeriod,
+  { usedMicros, carriedOverMicros, packs }: CountedPeriod,
   cap: bigint | null,
 ): UserUsageBody {
   const meterRef = plan.meterRef === null ? {} : { meterRef: plan.meterRef }
@@ -78,6 +82,7 @@ export function userUsage(
       ? {}
       : { carriedOverUnits: numberFromMicros(carriedOverMicros) }
   const used = numberFromMicros(usedMicros)
+  const packed = packs === undefined ? {} : packedFields(packs, cap, usedMicros)
   if (cap === null) {
     return {
       total: remainingWithoutCap,
@@ -85,6 +90,7 @@ export function userUsage(
       remaining: remainingWithoutCap,
       ...meterRef,
       ...carried,
+      ...packed,
     }
   }
   return {
@@ -94,7 +100,17 @@ export function userUsage(
     ...meterRef,
     percentUsed: percentOf(usedMicros, cap),
     ...carried,
+    ...packed,
   }
+}
+
+function packedFields(
+  packs: PackUnits,
+  cap: bigint | null,
+  usedMicros: bigint,
+): Pick<UserUsageBody, 'planRemaining' | 'packRemaining'> {
+  const { meterName: _meter, ...units } = packUnitsBody(requestsMeterName, packs, cap, usedMicros)
+  return units
 }
 
 /** Returns the percentage with 2 decimals, rounded half up, at most 100. */

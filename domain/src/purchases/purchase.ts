@@ -73,6 +73,8 @@ export type Purchase = {
   readonly scheduledPlan: PlanSnapshot | null
   /** When the purchase changes to that plan; null for its next renewal. */
   readonly scheduledPlanAt: Date | null
+  /** A pack: its units are used beside the running purchase, and it gives no access. */
+  readonly isPack: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
 }

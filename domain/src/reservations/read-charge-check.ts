@@ -7,6 +7,7 @@ import {
 } from '../entitlements/charge-limits.ts'
 import { readCountedUsage } from '../entitlements/counted-usage-reader.ts'
 import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
+import { packUnits } from '../entitlements/pack-units.ts'
 import type { Caller } from '../entitlements/shared-tail.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
 
@@ -41,7 +42,9 @@ export async function readChargeCheck(
   const used = metersToRead(entitlement, meterName, nowSecond).map(async (meter) => {
     const usage = await readCountedUsage(parts, { ...query, ...meter })
     const periodMicros = usage.amounts.get(window) ?? 0n
-    return [meter.meterName, { periodMicros, spans: usage.spans }] as const
+    const nowMs = nowSecond * 1000
+    const packs = packUnits(entitlement, meter.meterName, period, usage.amounts, nowMs)
+    return [meter.meterName, { periodMicros, spans: usage.spans, packs }] as const
   })
   const [usedByMeter, creditMicros] = await Promise.all([
     Promise.all(used),

@@ -2,6 +2,7 @@ import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
+import { isPack } from '../packs/pack-terms.ts'
 import { isSoldOut } from '../plans/sold-out.ts'
 import type { Plan } from '../plans/plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
@@ -9,7 +10,7 @@ import { findProduct } from '../catalog/products-repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
 import { givesAccess, isPaidFor } from '../purchases/access.ts'
-import { soldOutReason } from '../purchases/decide-activation.ts'
+import { packAloneReason, soldOutReason } from '../purchases/decide-activation.ts'
 import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax.ts'
@@ -110,8 +111,11 @@ async function pricePlan(
     )
   }
   if (await isSoldOut(sql, providerId, plan, customer.reference)) return refused(soldOutReason)
+  const running = held && givesAccess(held, now) ? held : undefined
+  if (isPack(plan) && running === undefined) return refused(packAloneReason)
   const decided = decideChange({
-    held: held && givesAccess(held, now) ? held : undefined,
+    // A pack changes no plan.
+    held: isPack(plan) ? undefined : running,
     plan,
     isFirstCharge,
     currency: request.currency,

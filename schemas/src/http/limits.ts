@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { heldMetersMax, reservationSecondsMax } from '../limits.ts'
 import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
 import { ignoring } from './known-names.ts'
+import { packUnitsSchema } from './packs.ts'
 
 /* Schemas of `POST /v1/sdk/limits`. */
 
@@ -136,6 +137,8 @@ export const limitsResponseSchema = z.object({
     .optional(),
   /** When the cap that refuses the call has room again, in ISO 8601. */
   resetsAt: z.string().optional(),
+  /** What the plan and packs leave, by meter. Only for customers with packs. `remaining` includes packs. */
+  packs: z.array(packUnitsSchema).optional(),
   /** Every limit, if the request asks for them. */
   limits: z.array(limitSchema).optional(),
   product: z.object({ reference: z.string(), name: z.string().optional() }).optional(),
