@@ -9,7 +9,7 @@ export function isOffered(plan: Plan): boolean {
 
 /** Returns the plan as a limit check shows it to a customer who needs a plan. */
 export function planOffer(plan: Plan): PlanOffer {
-  const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions } = plan.terms
+  const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions, pack } = plan.terms
   return {
     reference: plan.reference,
     name: plan.name,
@@ -21,6 +21,7 @@ export function planOffer(plan: Plan): PlanOffer {
     ...(creditsPerUnit === undefined ? {} : { creditsPerUnit }),
     ...(billingModel === undefined ? {} : { billingModel }),
     ...(billingCycle === undefined ? {} : { billingCycle }),
+    ...(pack === undefined ? {} : { pack }),
     ...(pricingOptions === undefined ? {} : { pricingOptions: pricingOptions.map(offeredOption) }),
   }
 }

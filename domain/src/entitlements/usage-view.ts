@@ -40,6 +40,12 @@ export function purchaseUsage(
       conversion === undefined ? 0n : costMinor(plan, counted, period, conversion),
     ),
     carriedOverUnits: numberFromMicros(counted.carriedOverMicros),
+    ...(counted.packs === undefined
+      ? {}
+      : {
+          packUnits: numberFromMicros(counted.packs.addedMicros),
+          packRemaining: numberFromMicros(counted.packs.leftMicros),
+        }),
     periodStart: period.start.toISOString(),
     // A purchase without an end date has a period without an end.
     ...(period.end < farFuture ? { periodEnd: period.end.toISOString() } : {}),
@@ -47,23 +53,32 @@ export function purchaseUsage(
 }
 
 /** Returns the usage above the plan's limit. The limit is not the cap: a hybrid plan may sell units above the limit. */
-function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: CountedPeriod): bigint {
+function overageMicros(plan: PlanCore, counted: CountedPeriod): bigint {
+  const { usedMicros, carriedOverMicros } = counted
   const limit = BigInt(microsFromNumber(plan.terms.limit ?? 0) ?? 0)
-  const included = limit + carriedOverMicros
+  const included = limit + carriedOverMicros + paidByPacks(counted)
   return limit > 0n && usedMicros > included ? usedMicros - included : 0n
+}
+
+/** Returns the units of the period that packs pay for. */
+function paidByPacks({ packs }: CountedPeriod): bigint {
+  return packs === undefined ? 0n : packs.addedMicros - packs.leftMicros
 }
 
 /** Returns the cost as it will be billed. A trial comes before the first period and is not billed. */
 function costMinor(
   plan: PlanCore,
-  { usedMicros, carriedOverMicros, usedBeforeMicros = 0n }: CountedPeriod,
+  counted: CountedPeriod,
   { index }: Period,
   conversion: CreditConversion,
 ): bigint {
+  const { usedMicros, carriedOverMicros, usedBeforeMicros = 0n } = counted
   const terms = usageTermsOf(plan)
   if (terms === undefined || index < 0) return 0n
   const own = usedMicros > usedBeforeMicros ? usedMicros - usedBeforeMicros : 0n
-  const units = { usedMicros: own, carriedOverMicros, usedBeforeMicros }
+  const paid = paidByPacks(counted)
+  const packMicros = paid < own ? paid : own
+  const units = { usedMicros: own, carriedOverMicros, usedBeforeMicros, packMicros }
   return usageAmountMinor(terms, units, conversion)
 }
 

@@ -50,14 +50,12 @@ export function drawUsage(
   const missing = excessMicros(plan, meterName, { ...usage, ...paid }) - paid.paidMicros
   const wanted = mostMicros !== undefined && mostMicros < missing ? mostMicros : missing
   const packs = openPacks(account).filter((pack) => pack.meterName === meterName)
-  const draws = drawPacks(packs, period, wanted).map(
-    ({ pack, micros }): PackDraw => ({
-      packRef: pack.purchaseRef,
-      purchaseRef: purchase.reference,
-      periodStart: period.start,
-      micros,
-    }),
-  )
+  const draws = drawPacks(packs, period, wanted).map(({ pack, micros }): PackDraw => ({
+    packRef: pack.purchaseRef,
+    purchaseRef: purchase.reference,
+    periodStart: period.start,
+    micros,
+  }))
   return {
     paidMicros: paid.paidMicros + sumOf(draws),
     paidBeforeMicros: paid.paidBeforeMicros,
@@ -101,7 +99,11 @@ function accountAfter(
     const used = sumOf(draws.filter(({ packRef }) => packRef === pack.purchaseRef))
     return { ...pack, usedMicros: pack.usedMicros + used }
   })
-  return { ...account, packs, uses: [...account.uses, ...draws.map((draw) => ({ ...draw, meterName }))] }
+  return {
+    ...account,
+    packs,
+    uses: [...account.uses, ...draws.map((draw) => ({ ...draw, meterName }))],
+  }
 }
 
 function sumOf(uses: readonly Pick<PackUse, 'micros'>[]): bigint {

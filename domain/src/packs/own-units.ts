@@ -24,10 +24,7 @@ export function ownMicros(
  * Returns whether units of packs pay for usage of the charge. They count whole meters, so a charge with a filter or a matrix, which
  * prices records by their dimensions, is billed as without packs.
  */
-export function isPaidByPacks(
-  { meterName, where, terms }: BilledCharge,
-  ofPack: string,
-): boolean {
+export function isPaidByPacks({ meterName, where, terms }: BilledCharge, ofPack: string): boolean {
   return meterName === ofPack && where === undefined && terms.rate.kind !== 'matrix'
 }
 

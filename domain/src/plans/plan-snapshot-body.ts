@@ -24,6 +24,7 @@ export function planSnapshotBody(plan: PlanSnapshot): PlanSnapshotBody {
     ...(terms.freeUnits === undefined ? {} : { freeUnits: terms.freeUnits }),
     ...(terms.creditsPerUnit === undefined ? {} : { creditsPerUnit: terms.creditsPerUnit }),
     ...(terms.charges === undefined ? {} : { charges: [...terms.charges] }),
+    ...(terms.pack === undefined ? {} : { pack: terms.pack }),
   }
 }
 

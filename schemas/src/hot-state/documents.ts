@@ -1,4 +1,5 @@
 import type { KeyScope } from '../key-scopes.ts'
+import type { Pack } from '../http/packs.ts'
 import type { Environment } from '../environment.ts'
 import type { MeterReading } from '../meter-reading.ts'
 
@@ -56,6 +57,8 @@ export type PlanOffer = {
   readonly creditsPerUnit?: number
   readonly billingModel?: string
   readonly billingCycle?: string
+  /** Set for packs, which are bought beside a running plan. */
+  readonly pack?: Pack
   readonly pricingOptions?: readonly {
     readonly currency: string
     readonly price: number

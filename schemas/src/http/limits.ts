@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { heldMetersMax, reservationSecondsMax } from '../limits.ts'
 import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
 import { ignoring } from './known-names.ts'
-import { packUnitsSchema } from './packs.ts'
+import { packSchema, packUnitsSchema } from './packs.ts'
 
 /* Schemas of `POST /v1/sdk/limits`. */
 
@@ -73,6 +73,8 @@ export const planOfferSchema = z.object({
   creditsPerUnit: z.number().optional(),
   billingModel: z.string().optional(),
   billingCycle: z.string().optional(),
+  /** Set for packs, which are bought beside a running plan. */
+  pack: packSchema.optional(),
   pricingOptions: z.array(pricingOptionSchema).optional(),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chargesSchema } from './charges.ts'
+import { packSchema } from './packs.ts'
 import { jsonObject, longText, optionalReference, queryBoolean } from './fields.ts'
 
 /* Schemas of `/v1/sdk/purchases`. */
@@ -52,6 +53,7 @@ export const planSnapshotSchema = z.object({
   freeUnits: z.number().optional(),
   creditsPerUnit: z.number().optional(),
   charges: chargesSchema.optional(),
+  pack: packSchema.optional(),
 })
 
 export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>
@@ -64,6 +66,9 @@ export const purchaseUsageSchema = z.object({
   overageCost: z.number(),
   /** Units that rolled over from the previous period, as known now. */
   carriedOverUnits: z.number(),
+  /** For a customer with packs: the units that packs add to the period, and those of them that are left. */
+  packUnits: z.number().optional(),
+  packRemaining: z.number().optional(),
   periodStart: z.string().optional(),
   periodEnd: z.string().optional(),
 })

@@ -36,6 +36,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   pausedTrialEnded: 'トライアルが終了しました。続けるにはプランを選択してください。',
   usedOf_other: '{{used}} / {{count}} リクエスト',
   ofThemCarriedOver: 'うち繰り越し {{units}}',
+  packsLeft: 'パック: 残り {{units}} ユニット',
   until: '{{date}} まで',
   limitReached: 'この期間の上限に達しました。',
   usageCost: 'この期間の使用料は現在 {{amount}} (税抜) です。',
