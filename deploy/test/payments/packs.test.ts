@@ -29,7 +29,10 @@ beforeEach(async () => {
   await shop.sql`update pack_accounts set due_at = null`
 })
 
-const at = (iso: string): void => payments.stack.clock.set(iso)
+const { clock } = payments.stack
+const at = (iso: string): void => clock.set(iso)
+/** The clock stands still otherwise, and nothing would come before or after. */
+const waitAMinute = (): void => at(new Date(clock.now() + 60_000).toISOString())
 
 async function check({ customerRef }: Pick<Purchase, 'customerRef'>): Promise<LimitsResponse> {
   const request = { customerRef, productRef }
@@ -43,11 +46,16 @@ async function remaining(of: Pick<Purchase, 'customerRef'>): Promise<unknown[]> 
   return [body.remaining, units?.planRemaining, units?.packRemaining]
 }
 
-const buyPack = ({ customerRef }: Purchase, planRef: string) =>
-  shop.pay(customerRef, planRef, 'pm_card_visa')
+function buyPack({ customerRef }: Purchase, planRef: string): Promise<void> {
+  waitAMinute()
+  return shop.pay(customerRef, planRef, 'pm_card_visa')
+}
 
 const settle = (iso: string) =>
-  shop.runJob('pack-settlement', iso, { ...metered.runnerSettings, TOLLGATE_BILLING_TRIES_MAX: '1' })
+  shop.runJob('pack-settlement', iso, {
+    ...metered.runnerSettings,
+    TOLLGATE_BILLING_TRIES_MAX: '1',
+  })
 
 const packsOf = ({ customerRef }: Purchase) =>
   shop.sql<{ used: string; taken: string }[]>`
@@ -59,6 +67,7 @@ async function refund(purchase: Purchase, planRef: string, amountMinor?: number)
     select processor_payment_id as id from payment_intents
     where customer_ref = ${purchase.customerRef} and plan_ref = ${planRef}
     order by created_at desc limit 1`
+  waitAMinute()
   const amount = amountMinor === undefined ? {} : { amount: String(amountMinor) }
   const [before] = await shop.sql<[{ n: number }]>`select count(*)::int as n from pack_claims`
   await payments.stripe('POST', 'refunds', { payment_intent: paid!.id, ...amount })
@@ -173,7 +182,10 @@ test('pays for usage above the included units, so that it is not billed', async 
     packs: [{ packRemaining: 20 }],
   })
   const bill = (iso: string) =>
-    shop.runJob('usage-billing', iso, { ...metered.runnerSettings, TOLLGATE_BILLING_TRIES_MAX: '1' })
+    shop.runJob('usage-billing', iso, {
+      ...metered.runnerSettings,
+      TOLLGATE_BILLING_TRIES_MAX: '1',
+    })
   await shop.runJob('renewals', '2026-07-01T10:00:00Z')
   await bill('2026-07-01T11:00:00Z')
   const lines = () => shop.sql`
@@ -246,6 +258,7 @@ test('ends with its cancellation: used units stay paid', async () => {
   await buyPack(purchase, fifty)
   await metered.use(purchase.customerRef, 110)
   const [bought] = await shop.purchasesOf(purchase.customerRef)
+  waitAMinute()
   await payments.call('POST', `/v1/sdk/purchases/${bought!.reference}/cancel`, {})
   expect(await check(purchase)).toMatchObject({ withinLimits: false, remaining: 0 })
   await settle('2026-06-02T00:00:00Z')
