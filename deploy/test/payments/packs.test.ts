@@ -62,6 +62,28 @@ const packsOf = ({ customerRef }: Purchase) =>
     select (used_micros / 1000000)::text as used, (taken_micros / 1000000)::text as taken
     from packs where customer_ref = ${customerRef} order by starts_at, purchase_ref`
 
+/** Opens a hosted page like a browser, and returns its text. */
+async function openPage(path: string, form?: Record<string, string>): Promise<string> {
+  const posted = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
+  const opened = await payments.stack.fetch(path, { ...posted, redirect: 'manual' })
+  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const { pathname } = new URL(opened.headers.get('location') ?? '', 'http://127.0.0.1')
+  return (await payments.stack.fetch(pathname, { headers: { cookie } })).text()
+}
+
+async function openPortal({ customerRef }: Purchase): Promise<string> {
+  const path = '/v1/sdk/customers/customer-sessions'
+  const { body } = await payments.call<{ sessionId: string }>('POST', path, { customerRef })
+  return openPage('/customer/manage', { id: body.sessionId })
+}
+
+async function openCheckout({ customerRef }: Purchase, planRef: string): Promise<string> {
+  const request = { customerRef, productRef, planRef }
+  const path = '/v1/sdk/checkout-sessions'
+  const { body } = await payments.call<{ sessionId: string }>('POST', path, request)
+  return openPage(`/customer/checkout?id=${body.sessionId}`)
+}
+
 async function refund(purchase: Purchase, planRef: string, amountMinor?: number): Promise<void> {
   const [paid] = await shop.sql<{ id: string }[]>`
     select processor_payment_id as id from payment_intents
@@ -105,6 +127,19 @@ test('adds units to a running plan, and leaves its purchase untouched', async ()
   expect(await payments.eventsOf(purchase.reference)).not.toContain('purchase.plan_changed')
 })
 
+test('is shown in the portal beside the plan, and sold by a checkout that replaces nothing', async () => {
+  const purchase = await shop.buy(plan)
+  const page = await openCheckout(purchase, fifty)
+  expect(page).toContain('50 units, used after those of your plan')
+  expect(page).not.toContain('This replaces')
+  await buyPack(purchase, fifty)
+  await metered.use(purchase.customerRef, 120)
+  await check(purchase)
+  const portal = await openPortal(purchase)
+  expect(portal).toContain('120 of 150 requests')
+  expect(portal).toContain('Packs: 30 units left')
+})
+
 test('carries what is left over renewals, before and after the period is settled', async () => {
   const purchase = await shop.buy(plan)
   await buyPack(purchase, fifty)
@@ -138,10 +173,10 @@ test('uses the pack that ends first, and forfeits its rest at its end', async ()
   await metered.use(purchase.customerRef, 104)
   expect(await remaining(purchase)).toEqual([56, 0, 56])
   // Until its end is settled, the pack is left out, and what it paid for counts as used of the others.
-  at('2026-06-11T00:00:00Z')
+  at('2026-06-11T00:02:00Z')
   expect(await remaining(purchase)).toEqual([46, 0, 46])
   await metered.use(purchase.customerRef, 6)
-  await settle('2026-06-11T00:01:00Z')
+  await settle('2026-06-11T00:03:00Z')
   expect(await packsOf(purchase)).toMatchObject([{ used: '0' }, { used: '4' }])
   expect(await remaining(purchase)).toEqual([44, 0, 44])
   await settle('2026-07-01T00:00:00Z')
