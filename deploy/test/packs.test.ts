@@ -54,12 +54,12 @@ for (const by of ['ingest', 'the control plane'] as const) {
       const { database } = underTest.stack
       const [row] = await database.in('sandbox')<{ provider_id: string }[]>`
         select provider_id from plans where reference = ${planRef}`
-      const operation = {
-        ...{ providerId: row!.provider_id, environment: 'sandbox', now: new Date() },
-        ...{ actor: jobActor('test'), requestId: null, idempotencyKey: null },
-      } as const
+      const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null } as const
+      const { provider_id: providerId } = row!
+      const now = new Date()
+      const operation = { ...by, providerId, environment: 'sandbox', now } as const
       await runUnitOfWork(database, operation, async (work) => {
-        const { sql, providerId, now } = work
+        const { sql } = work
         const customer = (await findCustomer(sql, providerId, customerRef))!
         const plan = (await findPlan(sql, providerId, productRef, planRef))!
         const product = { reference: productRef, name: 'Product' }

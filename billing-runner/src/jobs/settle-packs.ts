@@ -1,13 +1,13 @@
 import { selectDuePacks } from '@tollgate/domain/calendar/due-items'
 import type { MeasuringParts } from '@tollgate/domain/billing/measure-usage'
-import { endUsedUpPacks } from '@tollgate/domain/packs/end-used-up-packs'
+import { endUsedUpPacks } from '@tollgate/domain/billing/end-used-up-packs'
 import type { AccountName } from '@tollgate/domain/packs/repository'
 import {
   applySettlement,
   explainSettlement,
   measureSettlement,
   prepareSettlement,
-} from '@tollgate/domain/packs/settle-packs'
+} from '@tollgate/domain/billing/settle-packs'
 import type { ItemContext, ItemJob, ItemOutcome } from './job.ts'
 
 /** Largest number of settlements in one run of an item. A runner that was away for long continues in the next run. */

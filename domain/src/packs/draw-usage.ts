@@ -1,7 +1,6 @@
 import { unixSeconds } from '../periods/periods.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
-import type { Purchase } from '../purchases/purchase.ts'
 import { drawPacks } from './draw-packs.ts'
 import { excessMicros, type UsageAbovePlan } from './excess-units.ts'
 import { openPacks } from './pack-balance.ts'
@@ -20,7 +19,12 @@ export type UsageToDraw = {
 }
 
 /** The fields of a purchase that decide which uses of packs are in its periods. */
-export type PackUser = Pick<Purchase, 'reference' | 'startDate' | 'allowance'>
+export type PackUser = {
+  readonly reference: string
+  readonly startDate: Date
+  /** The allowance that its first period shares with earlier purchases; null if it shares none. */
+  readonly allowance: { readonly since: Date } | null
+}
 
 /** Units of one pack that pay for usage of a period. */
 export type PackDraw = Omit<PackUse, 'meterName'> & { readonly packRef: string }

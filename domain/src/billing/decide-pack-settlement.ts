@@ -2,9 +2,9 @@ import { usagePeriodAt, type Period } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { cycleOf } from '../purchases/access.ts'
 import type { Purchase } from '../purchases/purchase.ts'
-import { openPacks } from './pack-balance.ts'
-import type { PackClaim } from './claims-repository.ts'
-import type { PackAccount } from './repository.ts'
+import { openPacks } from '../packs/pack-balance.ts'
+import type { PackClaim } from '../packs/claims-repository.ts'
+import type { PackAccount } from '../packs/repository.ts'
 
 /** Units of packs that are settled together. */
 export type Settlement = {

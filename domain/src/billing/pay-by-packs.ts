@@ -1,11 +1,11 @@
-import { carriedOverInto, type PricedPurchase } from '../billing/usage-lines.ts'
-import type { ChargeUsage, UsageToPrice, UsedPeriod } from '../billing/usage-lines.ts'
+import { carriedOverInto, type PricedPurchase } from './usage-lines.ts'
+import type { ChargeUsage, UsageToPrice, UsedPeriod } from './usage-lines.ts'
 import { planOfPeriod } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { billedCharges } from '../pricing/billed-charges.ts'
-import { drawUsage, type PackDraw, type PackUser } from './draw-usage.ts'
-import { isPaidByPacks } from './own-units.ts'
-import type { PackAccount } from './repository.ts'
+import { drawUsage, type PackDraw, type PackUser } from '../packs/draw-usage.ts'
+import { isPaidByPacks } from '../packs/own-units.ts'
+import type { PackAccount } from '../packs/repository.ts'
 
 export type PaidUsage = {
   /** The usage with the units that packs pay for. */

@@ -2,7 +2,7 @@ import { endNow } from '../purchases/move-purchase.ts'
 import { lockPurchase } from '../purchases/repository.ts'
 import { canMove } from '../purchases/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { findPackAccount, type AccountName } from './repository.ts'
+import { findPackAccount, type AccountName } from '../packs/repository.ts'
 
 type Committing = {
   commit<Result>(body: (work: UnitOfWork) => Promise<Result>): Promise<Result>

@@ -1,16 +1,20 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { MeasuringParts } from '../billing/measure-usage.ts'
+import type { MeasuringParts } from './measure-usage.ts'
 import { listCurrentReferences } from '../customers/repository.ts'
 import { planOfPeriod } from '../plans/included-units.ts'
 import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
 import { listPurchases } from '../purchases/repository.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { listOpenClaims, settlePackClaim, type PackClaim } from './claims-repository.ts'
-import { decideSettlement, type Settlement, type SettlementDecision } from './decide-settlement.ts'
-import { drawUsage } from './draw-usage.ts'
+import { listOpenClaims, settlePackClaim, type PackClaim } from '../packs/claims-repository.ts'
+import {
+  decideSettlement,
+  type Settlement,
+  type SettlementDecision,
+} from './decide-pack-settlement.ts'
+import { drawUsage } from '../packs/draw-usage.ts'
 import { measurePacks, type MeasuredSpan, type PacksToMeasure } from './measure-packs.ts'
-import { openPacks } from './pack-balance.ts'
+import { openPacks } from '../packs/pack-balance.ts'
 import {
   findPackAccount,
   lockPackAccount,
@@ -19,7 +23,7 @@ import {
   setSettledTo,
   type AccountName,
   type PackAccount,
-} from './repository.ts'
+} from '../packs/repository.ts'
 
 /** Purchases of plans that are read to find the periods to settle, newest first. */
 const purchasesReadMax = 100
