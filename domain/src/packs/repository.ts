@@ -169,7 +169,7 @@ export async function insertPack(
       ${pack.unitsMicros.toString()}, ${pack.startsAt}, ${pack.endsAt})`
 }
 
-/** Ends the units of a pack, unless they ended before. */
+/** Ends the units of a pack, unless they ended before. The account is locked first, as everywhere. */
 export async function endPack(
   sql: Queryable,
   providerId: string,
@@ -177,13 +177,13 @@ export async function endPack(
   now: Date,
 ): Promise<void> {
   await sql`
-    update packs set ends_at = least(coalesce(ends_at, ${now}), ${now})
-    where provider_id = ${providerId} and purchase_ref = ${purchaseRef}`
-  await sql`
     update pack_accounts as account set due_at = ${now} from packs
     where packs.provider_id = ${providerId} and packs.purchase_ref = ${purchaseRef}
       and account.provider_id = packs.provider_id and account.customer_ref = packs.customer_ref
       and account.product_ref = packs.product_ref`
+  await sql`
+    update packs set ends_at = least(coalesce(ends_at, ${now}), ${now})
+    where provider_id = ${providerId} and purchase_ref = ${purchaseRef}`
 }
 
 /** Stores when the account is due. A purchase that begins or ends makes it due at once. */

@@ -1,3 +1,4 @@
+import { lockCustomer } from '../customers/repository.ts'
 import {
   deletePackClaim,
   hasClaim,
@@ -71,7 +72,7 @@ async function claimUnits(
 ): Promise<void> {
   const { sql, providerId, now } = work
   const { packRef, unitsMicros: bought, paidMinor } = pack
-  await lockPackAccount(sql, providerId, pack)
+  await lockPacks(work, pack)
   if (await hasClaim(sql, providerId, reference)) return
   const others = await sumClaims(sql, providerId, packRef)
   const unitsMicros = claimedUnits(bought, paidMinor, others, amountMinor)
@@ -94,9 +95,15 @@ function claimedUnits(
 
 async function undoClaim(work: UnitOfWork, pack: SoldPack, reference: string): Promise<void> {
   const { sql, providerId } = work
-  await lockPackAccount(sql, providerId, pack)
+  await lockPacks(work, pack)
   await deletePackClaim(sql, providerId, reference)
   await publishPacks(work, pack)
+}
+
+/** Sales lock the customer before the packs, and so do the effects of a refund. */
+async function lockPacks({ sql, providerId }: UnitOfWork, pack: SoldPack): Promise<void> {
+  await lockCustomer(sql, providerId, pack.customerRef)
+  await lockPackAccount(sql, providerId, pack)
 }
 
 async function publishPacks(work: UnitOfWork, pack: SoldPack): Promise<void> {
