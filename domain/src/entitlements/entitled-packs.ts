@@ -1,20 +1,22 @@
 import type { EntitledPacks, PackedMeter } from '@tollgate/schemas/hot-state/documents'
 import { byUse } from '../packs/draw-packs.ts'
-import { paidIn } from '../packs/draw-usage.ts'
+import { paidIn, type PackUser } from '../packs/draw-usage.ts'
 import { ownMicros } from '../packs/own-units.ts'
 import { leftMicros } from '../packs/pack-balance.ts'
 import type { PackAccount } from '../packs/repository.ts'
 import { unixSeconds, type Period } from '../periods/periods.ts'
-import { planOfPeriod } from '../plans/included-units.ts'
+import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import type { EntitledPurchase } from './compile-entitlement.ts'
+
+/** The fields of a purchase that decide what packs add to its periods. */
+type PackedPurchase = PackUser & ProratedPurchase & { readonly anchor: Date }
 
 /**
  * Returns the packs that the customer may use beside the plan, by meter. `periods` are those that the entitlement lists. Undefined
  * if there are none. Units that a refund claims are left out at once, although usage before the refund may still get them.
  */
 export function entitledPacks(
-  purchase: EntitledPurchase,
+  purchase: PackedPurchase,
   plan: PlanSnapshot,
   account: PackAccount,
   periods: readonly Period[],
@@ -32,7 +34,7 @@ export function entitledPacks(
 }
 
 function packedMeter(
-  purchase: EntitledPurchase,
+  purchase: PackedPurchase,
   plan: PlanSnapshot,
   { packs, uses, settledTo }: PackAccount,
   periods: readonly Period[],

@@ -4,7 +4,7 @@ import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { drawPacks } from './draw-packs.ts'
 import { excessMicros, type UsageAbovePlan } from './excess-units.ts'
 import { openPacks } from './pack-balance.ts'
-import type { PackAccount, PackUse } from './repository.ts'
+import type { PackAccount, PackDraw, PackUse } from './pack-account.ts'
 
 /** Usage of a meter in a period of a purchase. */
 export type UsageToDraw = {
@@ -25,9 +25,6 @@ export type PackUser = {
   /** The allowance that its first period shares with earlier purchases; null if it shares none. */
   readonly allowance: { readonly since: Date } | null
 }
-
-/** Units of one pack that pay for usage of a period. */
-export type PackDraw = Omit<PackUse, 'meterName'> & { readonly packRef: string }
 
 /** Units that packs pay for in a period, 10^-6. */
 export type PaidByPacks = {

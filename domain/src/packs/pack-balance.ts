@@ -1,5 +1,5 @@
 import type { DrawablePack } from './draw-packs.ts'
-import type { Pack, PackAccount } from './repository.ts'
+import type { Pack, PackAccount } from './pack-account.ts'
 
 /** Returns the units of the pack that are left, as far as usage is settled. Refunded units are not. */
 export function leftMicros({

@@ -1,5 +1,4 @@
 import type { KeyScope } from '../key-scopes.ts'
-import type { Pack } from '../http/packs.ts'
 import type { Environment } from '../environment.ts'
 import type { MeterReading } from '../meter-reading.ts'
 
@@ -58,7 +57,7 @@ export type PlanOffer = {
   readonly billingModel?: string
   readonly billingCycle?: string
   /** Set for packs, which are bought beside a running plan. */
-  readonly pack?: Pack
+  readonly pack?: { readonly meter?: string | undefined; readonly units: number }
   readonly pricingOptions?: readonly {
     readonly currency: string
     readonly price: number
