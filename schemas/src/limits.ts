@@ -136,3 +136,6 @@ export const heldMetersMax = 20
 
 /** Characters of all charges of a plan as JSON text. They are part of the document that every call of a customer reads. */
 export const chargesCharsMax = 65_536
+
+/** Packs with units left that a customer can have of one product. Each limit check reads all of them. */
+export const openPacksMax = 100

@@ -288,6 +288,24 @@ test('needs a running plan, is no change of it, and is refused with terms that i
   }
 })
 
+test('is refused to a customer with 100 packs', async () => {
+  const purchase = await shop.buy(plan)
+  await buyPack(purchase, fifty)
+  await shop.sql`
+    insert into purchases select (jsonb_populate_record(purchases, jsonb_build_object(
+      'reference', reference || '_' || copy))).* from purchases, generate_series(2, 100) as copy
+    where customer_ref = ${purchase.customerRef} and is_pack`
+  await shop.sql`
+    insert into packs select (jsonb_populate_record(packs, jsonb_build_object(
+      'purchase_ref', purchase_ref || '_' || copy))).* from packs, generate_series(2, 100) as copy
+    where customer_ref = ${purchase.customerRef}`
+  const request = { customerRef: purchase.customerRef, productRef, planRef: fifty }
+  expect(await payments.createIntent('full', request)).toMatchObject({
+    status: 400,
+    body: { message: 'The customer has as many packs of the product as are allowed' },
+  })
+})
+
 test('ends with its cancellation: used units stay paid', async () => {
   const purchase = await shop.buy(plan)
   await buyPack(purchase, fifty)

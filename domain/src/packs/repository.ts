@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { openPacksMax } from '@tollgate/schemas/limits'
 import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 import type { AccountName, Pack, PackAccount, PackDraw } from './pack-account.ts'
 
@@ -136,6 +137,22 @@ export async function insertPack(
       units_micros, starts_at, ends_at)
     values (${providerId}, ${pack.purchaseRef}, ${customerRef}, ${productRef}, ${pack.meterName},
       ${pack.unitsMicros.toString()}, ${pack.startsAt}, ${pack.endsAt})`
+}
+
+/** Returns whether the customer has as many packs with units left as are allowed. */
+export async function hasMaxPacks(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, productRef }: AccountName,
+  now: Date,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from packs
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and product_ref = ${productRef} and used_micros + taken_micros < units_micros
+      and (ends_at is null or ends_at > ${now})
+    limit ${openPacksMax}`
+  return rows.length >= openPacksMax
 }
 
 /** Ends the units of a pack, unless they ended before. The account is locked first, as everywhere. */

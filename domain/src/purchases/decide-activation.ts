@@ -40,6 +40,9 @@ export const soldOutReason = 'The plan is sold out'
 /** Answer to a pack for a product of which the customer has no running plan. */
 export const packAloneReason = 'A pack needs a running plan of the product'
 
+/** Answer to a further pack for a customer with the maximum number of packs. */
+export const packsFullReason = 'The customer has as many packs of the product as are allowed'
+
 /** Reason why a free plan does not start twice in one period. */
 export const freePlanHeldReason = 'The free plan was held in this period already'
 

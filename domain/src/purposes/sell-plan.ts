@@ -4,6 +4,7 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { listProductNames } from '../catalog/products-repository.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
 import { addPack } from '../packs/add-pack.ts'
+import { hasMaxPacks } from '../packs/repository.ts'
 import { requestCancelOfOthers } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { untaxedTermsOf, priceBeforeTax } from '../payments/taxed-terms.ts'
@@ -11,6 +12,7 @@ import { lockAndCheckSoldOut, maxQuantityOf, type SoldPlan } from '../plans/sold
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { givesAccess } from '../purchases/access.ts'
+import { packsFullReason } from '../purchases/decide-activation.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
@@ -48,7 +50,7 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
     { customer, product, plan, now: work.now, cycleMode },
     planPriceOf(intent),
   )
-  if (decision.kind === 'add-pack') return bookSale(await sellPack(work, intent, plan, started))
+  if (decision.kind === 'add-pack') return sellPack(work, intent, plan, started)
   // A payment for credits, or only for a set-up fee, does not pay the price of a period.
   const isPaidInFull = credits === null && (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
   const purchase = await startPurchase(work, intent, sale, started, isPaidInFull)
@@ -65,11 +67,13 @@ async function sellPack(
   intent: PaymentIntent,
   plan: PlanSnapshot,
   purchase: Purchase,
-): Promise<Sale> {
+): Promise<Booking> {
+  const { sql, providerId, now } = work
+  if (await hasMaxPacks(sql, providerId, purchase, now)) return undeliverable(packsFullReason)
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await addPack(work, purchase, plan)
-  return saleOfPlan(intent, plan, purchase)
+  return bookSale(saleOfPlan(intent, plan, purchase))
 }
 
 /** Changes the plan within the paid period, as it was priced. */
