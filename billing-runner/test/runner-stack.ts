@@ -87,6 +87,7 @@ const nothingScheduled = Object.fromEntries(
     'PAYMENT_RETRIES',
     'WRITE_OFFS',
     'USAGE_RESET',
+    'PACK_SETTLEMENT',
     'ENDED_PURCHASES',
     'ABANDONED_CHECKOUTS',
     'CLEAN_UP',

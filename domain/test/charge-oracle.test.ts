@@ -115,6 +115,8 @@ const usages = fc
     offBy: fc.constantFrom(0n, 0n, -1n, 1n),
     where: fc.nat(3),
     late: units,
+    /** The share of the usage that packs pay for. */
+    packedPercent: fc.oneof(fc.constant(0), fc.nat(100)),
   })
   .map(({ anywhere, pick, offBy, where, isBeforeAtBorder, beforePick, ...usage }) => {
     const { charge, carriedOver } = usage
@@ -191,11 +193,15 @@ function minorOf(
     .times(Rational.of(10n ** rates.decimals))
 }
 
+function packed(micros: bigint, percent: number): bigint {
+  return (micros * BigInt(percent)) / 100n
+}
+
 const priced = fc.property(
   usages,
   currencies,
   fc.constantFrom<Unit>('price', 'creditsPerUnit'),
-  ({ charge, used, late, carriedOver, before }, { currency, ...rates }, unit) => {
+  ({ charge, used, late, carriedOver, before, packedPercent }, { currency, ...rates }, unit) => {
     const plan = planWith(toCharge(charge, unit), currency)
     const conversion = { currency, unitsPerDollar: rates.unitsPerDollar }
     const usage = {
@@ -204,14 +210,20 @@ const priced = fc.property(
       usedMicros: microsOfDecimal(used),
       carriedOverMicros: microsOfDecimal(carriedOver),
       usedBeforeMicros: microsOfDecimal(before),
+      packMicros: packed(microsOfDecimal(used), packedPercent),
     }
-    const first = oracleChargePrice(charge, { used, carriedOver, before })
+    // What packs pay for is as if it had not been used.
+    const unpaid = textOf(usage.usedMicros - usage.packMicros)
+    const first = oracleChargePrice(charge, { used: unpaid, carriedOver, before })
     const [line] = usageLines(plan, conversion, usage, 'tokens')
     expectLine(line, minorOf(first, unit, rates))
     const lateMicros = microsOfDecimal(late)
     if (lateMicros === 0n) return
-    const [lateLine] = lateUsageLines(plan, conversion, { ...usage, lateMicros }, 'tokens')
-    const all = textOf(usage.usedMicros + lateMicros)
+    const latePackMicros = packed(lateMicros, packedPercent)
+    const given = { ...usage, lateMicros, latePackMicros }
+    const [lateLine] = lateUsageLines(plan, conversion, given, 'tokens')
+    const paid = usage.packMicros + latePackMicros
+    const all = textOf(usage.usedMicros + lateMicros - paid)
     const second = oracleChargePrice(charge, { used: all, carriedOver, before }).minus(first)
     expectLine(lateLine, minorOf(second, unit, rates))
   },

@@ -51,6 +51,13 @@ async function goBack(): Promise<void> {
     // Later migrations, which are applied after the merged ones.
     await sql.unsafe(`
       drop table ${schema}.customer_overrides;
+      drop table ${schema}.pack_claims, ${schema}.pack_uses, ${schema}.packs, ${schema}.pack_accounts;
+      drop index ${schema}.purchases_one_with_access;
+      alter table ${schema}.purchases drop column is_pack;
+      create unique index purchases_one_with_access
+        on ${schema}.purchases (provider_id, customer_ref, product_ref)
+        where plan_ref is not null and status in ('active', 'trialing', 'past_due')`)
+    await sql.unsafe(`
       drop table ${schema}.meter_versions;
       alter table ${schema}.meters drop column reading, drop column version, drop column version_since`)
     await sql.unsafe(`

@@ -157,3 +157,5 @@ export const overrideVersionsMax = 200
 
 /** Limits that a customer has in addition to those of a plan. Hot state keeps at most 32 windows of time for one purchase. */
 export const overrideLimitsMax = 10
+/** Packs with units left that a customer can have of one product. Each limit check reads all of them. */
+export const openPacksMax = 100

@@ -2,10 +2,15 @@ import { selectUsageToBill } from '@tollgate/domain/calendar/due-items'
 import { billUsage } from '@tollgate/domain/billing/bill-usage'
 import { decideUsageBill, type UsageDelays } from '@tollgate/domain/billing/decide-usage-bill'
 import { measureUsage, type MeasuringParts } from '@tollgate/domain/billing/measure-usage'
-import { prepareUsageBill, type UsageToBill } from '@tollgate/domain/billing/prepare-usage-bill'
+import {
+  prepareUsageBill,
+  type PreparedUsageBill,
+  type UsageToBill,
+} from '@tollgate/domain/billing/prepare-usage-bill'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { beginCharge, collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob, ItemOutcome, ItemContext } from './job.ts'
+import { packItem } from './settle-packs.ts'
 
 export type UsageBilling = {
   readonly charging: Charging
@@ -13,6 +18,8 @@ export type UsageBilling = {
   readonly delays: UsageDelays
   /** Renews purchases whose price is charged after the usage. */
   readonly renewals: Pick<ItemJob, 'perform' | 'explain'>
+  /** Settles packs, which pay for usage before it is billed. */
+  readonly packs: Pick<ItemJob, 'perform'>
 }
 
 /**
@@ -23,19 +30,25 @@ export type UsageBilling = {
  * the purchase is found due for it again.
  */
 export function createUsageBilling(billing: UsageBilling): ItemJob {
-  const { measuring, delays, renewals } = billing
+  const { measuring, delays, renewals, packs } = billing
   return {
     kind: 'items',
     name: 'usage-billing',
     selectDue: selectUsageToBill(delays.graceMs),
     perform: async (context, reference) => {
-      const prepared = await context.commit((work) => prepareUsageBill(work, reference, delays))
+      const prepare = (): Promise<PreparedUsageBill> =>
+        context.commit((work) => prepareUsageBill(work, reference, delays))
+      const first = await prepare()
+      if (first.kind === 'unsettled') await packs.perform(context, packItem(first.purchase))
+      const prepared = first.kind === 'unsettled' ? await prepare() : first
       switch (prepared.kind) {
         case 'nothing':
           return 'nothing'
         case 'wait':
           if (!isPaidAfterUsage(prepared.purchase)) return 'postponed'
           return await renewals.perform(context, reference)
+        case 'unsettled':
+          return 'postponed'
         case 'aligned':
           return 'done'
         case 'due':

@@ -14,6 +14,7 @@ import type { Job } from './job.ts'
 import { createReminders } from './remind.ts'
 import { createRenewals } from './renew.ts'
 import { createUsageReset } from './reset-usage.ts'
+import { createPackSettlement } from './settle-packs.ts'
 import { createRetries } from './retry-charges.ts'
 import { createWriteOffs } from './write-off-invoices.ts'
 
@@ -46,9 +47,11 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     now: () => new Date(clock.now()),
     storedWaitMs: config.usageStoredWaitMs,
   }
+  const packs = createPackSettlement(measuring)
   const usageBilling = createUsageBilling({
     charging,
     renewals,
+    packs,
     delays: { graceMs: config.usageGraceMinutes * 60_000, lateMs: timestampPastMsMax },
     measuring,
   })
@@ -61,6 +64,7 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [createRetries(charging), config.paymentRetries],
     [createWriteOffs(config.writeOffAfterDays * dayMs), config.writeOffs],
     [createUsageReset(measuring), config.usageReset],
+    [packs, config.packSettlement],
     [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],
   ]
   return [

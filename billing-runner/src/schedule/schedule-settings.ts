@@ -33,6 +33,11 @@ export const scheduleSettings = {
     'the beginning of periods is announced',
     '*/30 * * * *',
   ),
+  packSettlement: scheduleSetting(
+    'TOLLGATE_SCHEDULE_PACK_SETTLEMENT',
+    'units of packs are settled at the end of periods and packs, and after refunds',
+    '* * * * *',
+  ),
   endedPurchases: scheduleSetting(
     'TOLLGATE_SCHEDULE_ENDED_PURCHASES',
     'purchases whose end has passed become cancelled or expired (access ends by itself, at the second)',

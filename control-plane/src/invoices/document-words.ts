@@ -35,6 +35,8 @@ const documentWords = {
   unitsFree: '{{units}} free',
   unitsIncluded: '{{units}} included',
   unitsCarriedOver: '{{units}} carried over',
+  unitsOfPacks: '{{units}} from packs',
+  unitsLateOfPacks: '{{units}} of them from packs',
   unitsUsedBefore: '{{units}} used before the plan change',
   unitsLate: '{{units}} {{meter}} recorded after the {{before}} that were billed',
   unitsLateBefore: '{{units}} more used before the plan change',

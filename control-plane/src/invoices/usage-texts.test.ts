@@ -51,6 +51,11 @@ describe('usage texts', () => {
       ['400 requests, 170 of them counted, 100 included, 20 carried over', '50 × $0.00005'],
     ],
     [
+      'beyond the limit, with units of packs',
+      charge({ ...flat, limit: '10000', freeUnits: '100' }, '12000', { packUnits: '500' }),
+      ['12,000 requests, 10,500 of them counted, 100 free, 500 from packs', '9,900 × $0.00005'],
+    ],
+    [
       'packages, of which one was only begun',
       charge({ ...flat, unitsPerPackage: '1000' }, '2001'),
       ['2,001 requests', '2,001 in packages of 1,000', '3,000 × $0.00005'],

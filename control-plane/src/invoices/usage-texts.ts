@@ -30,10 +30,12 @@ export type PriceTexts = { readonly quantity: string; readonly unitPrice: string
 export function usageTexts(charge: UsageCharge): UsageTexts {
   const { terms, usedUnits, usedBeforeUnits, carriedOverUnits, reading, conversion } = charge
   const units = unitsOfCharge(charge)
-  const counted = countedMicros(terms, units)
+  // Packs pay for units of their own, which the plan neither counts nor prices.
+  const { usedMicros, packMicros = 0n } = units
+  const counted = countedMicros(terms, units) + packMicros
   const parts = [
     documentText('unitsOf', { units: unitsText(usedUnits), meter: reading.meterName }),
-    counted < units.usedMicros && documentText('unitsCounted', { units: microsText(counted) }),
+    counted < usedMicros && documentText('unitsCounted', { units: microsText(counted) }),
     terms.freeUnits !== '0' && documentText('unitsFree', { units: unitsText(terms.freeUnits) }),
     terms.limit !== null &&
       terms.overage !== undefined &&
@@ -42,6 +44,7 @@ export function usageTexts(charge: UsageCharge): UsageTexts {
       documentText('unitsCarriedOver', { units: unitsText(carriedOverUnits) }),
     usedBeforeUnits !== undefined &&
       documentText('unitsUsedBefore', { units: unitsText(usedBeforeUnits) }),
+    packMicros > 0n && documentText('unitsOfPacks', { units: microsText(packMicros) }),
   ]
   const summary = parts.filter((part) => part !== false).join(', ')
   const prices = pricesTexts(partsOfUsage(terms, units), terms, conversion)
@@ -51,7 +54,8 @@ export function usageTexts(charge: UsageCharge): UsageTexts {
 
 /** Returns the texts about usage that was recorded late, and about what it adds to the amount already billed. */
 export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
-  const { terms, usedUnits, lateUnits, lateBeforeUnits, reading, conversion } = charge
+  const { terms, usedUnits, lateUnits, lateBeforeUnits, latePackUnits, reading } = charge
+  const { conversion } = charge
   const before = partsOfUsage(terms, unitsOfCharge(charge))
   const after = partsOfUsage(terms, unitsWithLate(charge))
   const added = after.map(({ micros, ...part }, at) => ({
@@ -67,6 +71,9 @@ export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
       ...(lateBeforeUnits === undefined
         ? []
         : [documentText('unitsLateBefore', { units: unitsText(lateBeforeUnits) })]),
+      ...(latePackUnits === undefined
+        ? []
+        : [documentText('unitsLateOfPacks', { units: unitsText(latePackUnits) })]),
       ...rateTexts(prices, conversion, terms),
     ],
     prices,

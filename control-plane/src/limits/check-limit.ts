@@ -14,6 +14,7 @@ import {
 import { periodAt, type EntitledPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
 import { answerWithoutPurchase } from '@tollgate/domain/entitlements/no-purchase-answer'
+import { findPackAccount } from '@tollgate/domain/packs/repository'
 import { unixSeconds } from '@tollgate/domain/periods/periods'
 import { planOffer, offerOf } from '@tollgate/domain/catalog/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
@@ -131,10 +132,13 @@ async function answerForPurchase(
   offer: PublishedOffer,
 ): Promise<LimitsResponse> {
   const { providerId, environment, now } = operation
-  const customerRefs = await read(parts, operation, (sql) =>
-    listReferences(sql, providerId, purchase.customerRef),
+  const [customerRefs, packs] = await read(parts, operation, (sql) =>
+    Promise.all([
+      listReferences(sql, providerId, purchase.customerRef),
+      findPackAccount(sql, providerId, purchase),
+    ]),
   )
-  const entitlement = entitlementOf(purchase, customerRefs, now)
+  const entitlement = entitlementOf(purchase, customerRefs, now, packs)
   if (entitlement === undefined || purchase.planSnapshot === null) {
     throw new Error(`purchase ${purchase.reference} gives access without a plan`)
   }
@@ -175,7 +179,8 @@ async function answerForPurchase(
   return answerLimitCheck({
     entitlement,
     usedMicros,
-    allowedMicros: allowedMicros(entitlement, { startSecond }, carriedOverMicros),
+    allowedMicros: allowedMicros(entitlement, { startSecond }, carriedOverMicros, used.packs),
+    packs: used.packs,
     offer,
     creditMicros,
   })

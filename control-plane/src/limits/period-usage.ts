@@ -9,6 +9,7 @@ import type { MeterToRead, MeterUsage } from '@tollgate/domain/entitlements/char
 import { readCountedMeters } from '@tollgate/domain/entitlements/counted-meters-reader'
 import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { endOfSpansSecond, type SpanUsage } from '@tollgate/domain/entitlements/usage-query'
+import { packUnits, type PackUnits } from '@tollgate/domain/entitlements/pack-units'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
@@ -57,6 +58,8 @@ export type UsageOfPeriod = {
   readonly usedMicros: bigint
   /** Units carried over from the previous period. */
   readonly carriedOverMicros: bigint
+  /** Units of packs of the meter; undefined if the customer has none. */
+  readonly packs: PackUnits | undefined
 }
 
 /** Pause in milliseconds after the hot state has failed, so that not every caller waits for a hot state that hangs. */
@@ -88,7 +91,7 @@ export class PeriodUsage {
   ): Promise<UsageOfPeriod> {
     const meter = { meterName, spans: [] }
     const read = await this.#readAmounts(period, [meter], prepare)
-    return usageFromAmounts(period, read.get(meterName)!.amounts)
+    return usageFromAmounts(period, meterName, read.get(meterName)!.amounts)
   }
 
   /** Reads the usage of meters in a period and in spans, all with one reading of each store. Otherwise like `read`. */
@@ -100,8 +103,8 @@ export class PeriodUsage {
     const read = await this.#readAmounts(period, meters, prepare)
     return new Map(
       Array.from(read, ([meterName, { amounts, spans }]) => {
-        const { usedMicros: periodMicros } = usageFromAmounts(period, amounts)
-        return [meterName, { periodMicros, spans }]
+        const { usedMicros, packs } = usageFromAmounts(period, meterName, amounts)
+        return [meterName, { periodMicros: usedMicros, spans, packs }]
       }),
     )
   }
@@ -214,16 +217,21 @@ type EntitledPeriodAt = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecon
 
 function usageFromAmounts(
   { entitlement, periodStartSecond, nowMs }: EntitledPeriodAt,
+  meterName: string,
   amounts: ReadonlyMap<string, bigint>,
 ): UsageOfPeriod {
   const period = periodAt(entitlement, periodStartSecond)
   return {
     usedMicros: amounts.get(windowOfPeriod(entitlement, periodStartSecond)) ?? 0n,
     carriedOverMicros: carriedOverMicros(entitlement, period, amounts, nowMs),
+    packs: packUnits(entitlement, meterName, period, amounts, nowMs),
   }
 }
 
-/** Returns the windows to read: the window of the period, and the window of the period from which units are carried over. */
+/**
+ * Returns the windows to read: the window of the period, that of the period from which units are carried over, and for packs those
+ * of all earlier periods that are listed.
+ */
 function windowsToRead({
   entitlement,
   periodStartSecond,
@@ -233,7 +241,10 @@ function windowsToRead({
   const starts = [period, findPeriodToRollOver(entitlement, period, nowMs)].map(
     (each) => each?.startSecond,
   )
+  const isRead = (startSecond: number): boolean =>
+    starts.includes(startSecond) ||
+    (entitlement.packs !== undefined && startSecond < periodStartSecond)
   return countingWindows(entitlement).filter((_, index) =>
-    starts.includes(entitlement.periods[index]!.startSecond),
+    isRead(entitlement.periods[index]!.startSecond),
   )
 }

@@ -3,6 +3,7 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { userUsage } from '@tollgate/domain/entitlements/usage-view'
+import { findPackAccount, type PackAccount } from '@tollgate/domain/packs/repository'
 import { unixSeconds } from '@tollgate/domain/periods/periods'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
@@ -25,6 +26,8 @@ export type LoadedPurchase = {
   readonly customerRefs: readonly string[]
   /** Only for plans with charges, if the currency has a rate. */
   readonly conversion?: CreditConversion | undefined
+  /** The customer's packs of the product; undefined if there are none. */
+  readonly packs: PackAccount | undefined
 }
 
 /**
@@ -37,30 +40,31 @@ export async function loadDecidingPurchase(
   customerRef: string,
   productRef: string,
 ): Promise<LoadedPurchase> {
-  const [purchase, customerRefs] = await Promise.all([
+  const [purchase, customerRefs, packs] = await Promise.all([
     findDecidingPurchase(sql, providerId, customerRef, productRef),
     listReferences(sql, providerId, customerRef),
+    findPackAccount(sql, providerId, { customerRef, productRef }),
   ])
   // Only charges show what they cost.
-  if (purchase?.planSnapshot?.terms.charges === undefined) return { purchase, customerRefs }
+  if (purchase?.planSnapshot?.terms.charges === undefined) return { purchase, customerRefs, packs }
   const { currency } = purchase
   const rate = await findExchangeRate(sql, providerId, currency)
   const conversion = rate && { currency, unitsPerDollar: rate.unitsPerDollar }
-  return { purchase, customerRefs, conversion }
+  return { purchase, customerRefs, packs, conversion }
 }
 
 /** Returns the loaded purchase with its usage, or undefined if it does not give access. */
 export async function presentHeldPurchase(
   parts: ChargedUsageParts & { readonly clock: Clock; readonly usage: PeriodUsage },
   caller: Caller,
-  { purchase, customerRefs, conversion }: LoadedPurchase,
+  { purchase, customerRefs, packs, conversion }: LoadedPurchase,
 ): Promise<HeldPurchase | undefined> {
   const { environment, providerId } = caller
   const now = new Date(parts.clock.now())
   const plan = purchase?.planSnapshot ?? undefined
   if (purchase === undefined || plan === undefined || !givesAccess(purchase, now)) return undefined
 
-  const entitlement = entitlementOf(purchase, customerRefs, now)
+  const entitlement = entitlementOf(purchase, customerRefs, now, packs)
   if (entitlement === undefined) return undefined
   const period = purchasePeriodAt(purchase, plan, now)
   const periodStartSecond = unixSeconds(period.start)
@@ -79,10 +83,15 @@ export async function presentHeldPurchase(
       ...userUsage(
         plan,
         used,
-        allowedMicros(entitlement, { startSecond: periodStartSecond }, used.carriedOverMicros),
+        allowedMicros(
+          entitlement,
+          { startSecond: periodStartSecond },
+          used.carriedOverMicros,
+          used.packs,
+        ),
       ),
       ...(await readChargedUsageOrNone(parts, caller, {
-        ...{ purchase, customerRefs, at: now, conversion },
+        ...{ purchase, customerRefs, packs, at: now, conversion },
       })),
     },
     plan: {

@@ -7,9 +7,11 @@ import {
   purchaseWindowOf,
 } from '@tollgate/domain/entitlements/compile-entitlement'
 import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
+import { packUnits, type PackUnits } from '@tollgate/domain/entitlements/pack-units'
 import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
+import { listPackAccounts, type PackAccount } from '@tollgate/domain/packs/repository'
 import { rollOverLimitMicros } from '@tollgate/domain/pricing/roll-over'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { listSharedWindows } from '@tollgate/domain/purchases/purchase-fields-repository'
@@ -27,6 +29,7 @@ import type {
   PurchaseBriefBody,
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Caller } from '../access/caller.ts'
@@ -233,12 +236,21 @@ async function readUsages(
 ): Promise<Map<string, PurchaseUsageBody>> {
   const { environment, providerId } = caller
   const customers = [...new Set(purchases.map(({ customerRef }) => customerRef))]
-  const shared = await read(parts, caller, (sql) => listSharedWindows(sql, providerId, customers))
+  const [shared, accounts] = await read(parts, caller, (sql) =>
+    Promise.all([
+      listSharedWindows(sql, providerId, customers),
+      listPackAccounts(
+        sql,
+        customers.map((customerRef) => ({ providerId, customerRef })),
+      ),
+    ]),
+  )
   await waitForCounters(parts, environment, providerId, [...references.values()].flat())
   const usages = new Map<string, PurchaseUsageBody>()
   for (const purchase of purchases) {
     const { planSnapshot, productRef } = purchase
-    if (planSnapshot === null) continue
+    // The usage that packs pay for is that of the running purchase.
+    if (planSnapshot === null || purchase.isPack) continue
     const customerRefs = references.get(purchase.customerRef) ?? []
     const shownAt = usageInstant(parts, purchase)
     const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
@@ -253,7 +265,9 @@ async function readUsages(
       : { usedMicros: countedMicros }
     if (used === undefined) continue
     const carriedOverMicros = carriedOverInto(purchase, shownAt, amounts, parts.clock.now())
-    const counted = { ...used, carriedOverMicros }
+    const account = accounts.get(purchase.customerRef)?.find((each) => each.productRef === productRef)
+    const packs = account && packsBeside(purchase, account, shownAt, amounts)
+    const counted = { ...used, carriedOverMicros, packs }
     const conversion = conversions.get(purchase.currency)
     const plan = planOfPeriod(planSnapshot, purchase, period)
     const shown = { purchase, customerRefs, at: shownAt, conversion }
@@ -276,6 +290,21 @@ function carriedOverInto(
   const entitlement = compileEntitlement(purchase, plan, { now: shownAt, customerRefs: [] })
   const period = currentPeriod(entitlement, shownAt.getTime())
   return period === undefined ? 0n : carriedOverMicros(entitlement, period, amounts, nowMs)
+}
+
+/** Returns the units of packs of the meter `requests`. Undefined if the purchase has ended. */
+function packsBeside(
+  purchase: Purchase,
+  packs: PackAccount,
+  shownAt: Date,
+  amounts: ReadonlyMap<string, bigint>,
+): PackUnits | undefined {
+  if (purchase.planSnapshot === null || purchase.endedAt !== null) return undefined
+  const context = { now: shownAt, customerRefs: [], packs }
+  const entitlement = compileEntitlement(purchase, purchase.planSnapshot, context)
+  const period = currentPeriod(entitlement, shownAt.getTime())
+  if (period === undefined) return undefined
+  return packUnits(entitlement, requestsMeterName, period, amounts, shownAt.getTime())
 }
 
 /** Returns the current time, or the last instant of a purchase that has ended. */

@@ -27,6 +27,7 @@ import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
 import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
 import { processSlot } from '@tollgate/billing-runner/jobs/process-slot'
 import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
+import { createPackSettlement } from '@tollgate/billing-runner/jobs/settle-packs'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
@@ -202,6 +203,7 @@ export class CrashingService {
     const usageBilling = createUsageBilling({
       charging,
       renewals,
+      packs: createPackSettlement(this.#measuring()),
       delays: { graceMs: usageGraceMs, lateMs: timestampPastMsMax },
       measuring: this.#measuring(),
     })

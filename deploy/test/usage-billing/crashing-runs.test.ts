@@ -4,6 +4,7 @@ import { publisherOf, type Parts } from '@tollgate/billing-runner/open-parts'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { describe, expect, test } from 'vitest'
 import { databaseOf, hotStateOf, CrashingProcess } from '../money/crashing-process.ts'
+import { deliverPack, packUnitsOf } from './add-pack.ts'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
 /* Runs of a job whose process dies once at each of its effects. Another process then does the job again. */
@@ -117,5 +118,25 @@ describe('unused units of a period', () => {
       return life
     })
     expect(steps.filter((step) => step === 'after commit').length).toBeGreaterThan(2)
+  })
+})
+
+describe('packs', () => {
+  test('pay for usage once, whenever the process dies', { timeout: 300_000 }, async () => {
+    const steps = await crashAtEachStep(async (atStep) => {
+      const purchase = await buyAndUse(postPaid, 130)
+      await deliverPack(usageShop, purchase, { units: 25 })
+      const life = new CrashingProcess({ atStep, sendsPendingCall: false })
+      await runIn(life, 'usage-billing', graceEnd)
+      await runIn(new CrashingProcess(), 'usage-billing', graceEnd)
+      const message = `${atStep}: ${life.steps.at(-1)}`
+      expect(await packUnitsOf(usageShop, purchase), message).toEqual([{ used: 25, taken: 0 }])
+      const drafts = await usageShop.stack.draftsOf(usageShop.shop, purchase.reference)
+      const invoices = [...(await usageShop.invoicesOf(purchase)), ...drafts]
+      const amounts = invoices.map(({ lines }) => lines.map(({ amountMinor }) => amountMinor))
+      expect(amounts, message).toEqual([[5n]])
+      return life
+    })
+    expect(steps.filter((step) => step === 'after commit').length).toBeGreaterThan(4)
   })
 })

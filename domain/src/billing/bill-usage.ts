@@ -6,7 +6,10 @@ import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { createDraft } from '../invoices/create-draft.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
+import { payByPacks } from './pay-by-packs.ts'
+import { lockPackAccount, recordDraws } from '../packs/repository.ts'
 import { unixSeconds } from '../periods/periods.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { recurringLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
@@ -14,7 +17,7 @@ import { splitCharges } from '../pricing/split-charges.ts'
 import { decideDueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
-import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from '../invoices/parties.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 import { usageBillLines, type ChargeUsage, type UsageToPrice } from './usage-lines.ts'
@@ -53,7 +56,7 @@ export async function billUsage(
     purchase,
     planSnapshot,
     await readCreditConversion(work, currency),
-    measured,
+    await drawFromPacks(work, purchase, planSnapshot, measured),
   )
   if (usage.length === 0 || isSuspendedWithoutUsage(purchase, measured)) return { kind: 'noted' }
   const renewal =
@@ -80,6 +83,23 @@ export async function billUsage(
   const invoice = await issueInvoice(work, made.invoice, parties)
   for (const line of usage) await emitUsageCharged(work, purchase, invoice.reference, line)
   return { kind: 'invoiced', invoice }
+}
+
+/** Returns the usage with the units that packs pay for. Locks the packs, so that no other process uses the same units. */
+async function drawFromPacks(
+  work: UnitOfWork,
+  purchase: Purchase,
+  plan: PlanSnapshot,
+  measured: UsageToPrice,
+): Promise<UsageToPrice> {
+  const { sql, providerId } = work
+  const account = await lockPackAccount(sql, providerId, purchase)
+  if (account === undefined) return measured
+  const { usage, draws } = payByPacks(account, purchase, plan, measured)
+  if (draws.length === 0) return usage
+  await recordDraws(sql, providerId, draws)
+  await queuePublication(work, 'customer', purchase.customerRef)
+  return usage
 }
 
 function isUnchanged(one: Purchase, other: Purchase): boolean {

@@ -6,6 +6,8 @@ import {
   listBilledUsage,
 } from '../invoices/billed-periods.ts'
 import type { BilledCharges } from '../invoices/sum-billed-usage.ts'
+import { openPacks } from '../packs/pack-balance.ts'
+import { findPackAccount } from '../packs/repository.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { decideDueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
@@ -38,6 +40,8 @@ export type PreparedUsageBill =
   | { readonly kind: 'due'; readonly toBill: UsageToBill }
   /** The bill is not due yet. */
   | { readonly kind: 'wait'; readonly purchase: Purchase }
+  /** The units that packs pay for in the period are settled first. */
+  | { readonly kind: 'unsettled'; readonly purchase: Purchase }
   /** The billing dates were corrected. The bill may be due after all. */
   | { readonly kind: 'aligned' }
   | { readonly kind: 'nothing' }
@@ -73,6 +77,9 @@ export async function prepareUsageBill(
   const period = decision.kind === 'bill' ? decision.period : undefined
   if (period !== undefined && (await mustRenewFirst(work, purchase, period))) {
     return { kind: 'wait', purchase }
+  }
+  if (period !== undefined && (await hasUnsettledPacks(work, purchase, period))) {
+    return { kind: 'unsettled', purchase }
   }
   const due = { purchase, period, billingDates: decision.billingDates }
   return { kind: 'due', toBill: await readUsageToBill(work, due, delays.lateMs) }
@@ -111,6 +118,16 @@ async function mustRenewFirst(
   if (renewal.period.start > end) return false
   const [invoiced] = await listBilledPeriods(sql, providerId, purchase.reference, 'recurring', 1)
   return invoiced === undefined || invoiced.start < end
+}
+
+async function hasUnsettledPacks(
+  { sql, providerId }: ProviderSql,
+  purchase: Purchase,
+  { end }: ChargedPeriod,
+): Promise<boolean> {
+  const account = await findPackAccount(sql, providerId, purchase)
+  if (account === undefined || account.settledTo >= end) return false
+  return openPacks(account).length > 0
 }
 
 async function listEarlierPeriods(

@@ -19,6 +19,8 @@ export type UsedPeriod = {
   readonly usedMicros: bigint
   /** Usage of the allowance by earlier purchases that share it in this period; 0 if the allowance is not shared. */
   readonly usedBeforeMicros: bigint
+  /** The part of `usedMicros` that packs paid for; absent if there is none. */
+  readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
 }
@@ -41,7 +43,7 @@ export type ChargeUsage = {
 export type UsageToPrice = readonly ChargeUsage[]
 
 /** The fields of a purchase that decide how its usage is priced. */
-type PricedPurchase = RollOverPurchase & ProratedPurchase
+export type PricedPurchase = RollOverPurchase & ProratedPurchase
 
 /**
  * Returns the usage lines of one invoice: for each charge, a line for the late usage of each earlier period, oldest first, and after
@@ -72,6 +74,7 @@ function lateLines(
       rowMicros: billedRows,
       lateMicros: used.usedMicros - billed.usedMicros,
       lateBeforeMicros: used.usedBeforeMicros - billed.usedBeforeMicros,
+      latePackMicros: (used.packMicros ?? billed.packMicros ?? 0n) - (billed.packMicros ?? 0n),
       lateRowMicros: used.rowMicros?.map((micros, row) => micros - billedRows![row]!),
       reading,
     }
@@ -86,13 +89,13 @@ function currentLines(
   { key, current, earlier, reading }: ChargeUsage,
 ): InvoiceLine[] {
   if (current === undefined) return []
-  const carriedOverMicros = rolledOverInto(purchase, plan, key, current.period, earlier)
+  const carriedOverMicros = carriedOverInto(purchase, plan, key, current.period, earlier)
   const own = planOfPeriod(plan, purchase, current.period)
   return usageLines(own, conversion, { ...current, carriedOverMicros, reading }, key)
 }
 
 /** Returns the units of the charge that the previous period leaves to this period, in 10^-6 units. */
-function rolledOverInto(
+export function carriedOverInto(
   purchase: PricedPurchase,
   plan: PlanSnapshot,
   key: string | null,

@@ -58,6 +58,11 @@ export function selectUsageToBill(graceMs: number): SelectDue {
       and least(next_usage_bill_at, ended_at) > ${new Date(now.getTime() - graceMs)}`
 }
 
+/** Selects customers and products whose packs are to be settled. */
+export const selectDuePacks: SelectDue = (sql, now) => sql`
+  select provider_id, customer_ref || '/' || product_ref as item, due_at from pack_accounts
+  where due_at <= ${now}`
+
 /** Selects open invoices that are due for their first or their next charge. */
 export const selectDueCharges: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, next_charge_at as due_at from invoices

@@ -138,7 +138,7 @@ function foreignCurrencies(plan: ChargedPlan, charges: readonly Charge[]): Valid
   })
 }
 
-function meterFaults(
+export function meterFaults(
   { meter }: Pick<Charge, 'meter'>,
   known: ChargeableMeter | undefined,
 ): ValidationIssue[] {

@@ -8,6 +8,7 @@ import type { Plan, PlanTerms, PlanType } from '../plans/plan.ts'
 import { chargeFaults, type ChargeableMeters } from './charge-faults.ts'
 import { paymentMethodFaults } from './payment-method-faults.ts'
 import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
+import { packFaults } from './pack-faults.ts'
 import { priceFaults } from './price-faults.ts'
 import { mainOption, upperCaseOptions } from '../plans/pricing-options.ts'
 import { enforcedTermsOf, termFaults } from '../plans/term-faults.ts'
@@ -147,6 +148,7 @@ const termKeys = [
   'freeUnits',
   'limit',
   'maxUnbilledMinor',
+  'pack',
   'pricingOptions',
   'trialDays',
   'requiresPaymentMethod',
@@ -180,6 +182,7 @@ function refusedPrices(plan: PlanDraft, { rates, meters }: PlanContext): PlanDec
   return refusedFields([
     ...priceFaults(plan),
     ...chargeFaults(plan, meters ?? new Map<string, never>()),
+    ...packFaults(plan, meters ?? new Map<string, never>()),
     ...unbilledLimitFaults(plan, rates),
     ...paymentMethodFaults(plan),
   ])
@@ -204,6 +207,7 @@ function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }
     [usageTiers, usageTierMode, overagePolicy, unitsPerPackage, maxUnbilledMinor],
     ...(charges === undefined ? [] : [charges, terms.limits?.['maxTransactions']]),
     ...(usageLimits === undefined ? [] : [usageLimits]),
+    ...(terms.pack === undefined ? [] : [terms.pack, terms.trialDays, terms.limits?.['maxTransactions']]),
   ]
 }
 

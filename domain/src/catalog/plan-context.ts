@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Charge } from '@tollgate/schemas/http/charges'
+import type { Pack } from '@tollgate/schemas/http/packs'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import { lockMetersByName } from '../meters/repository.ts'
 import { ensureLimitMeter } from '../meters/create-meter.ts'
@@ -33,16 +34,21 @@ export async function readPlanContext(
 type Charging = {
   readonly charges?: readonly Charge[] | undefined
   readonly usageLimits?: readonly UsageLimit[] | undefined
+  readonly pack?: Pack | undefined
 }
 
-/** Locks and returns the meters that charges and limits name, so that none is archived before the plans are stored. */
+/** Locks and returns the meters that charges, limits and packs name, so that none is archived before the plans are stored. */
 export async function lockChargedMeters(
   sql: Queryable,
   providerId: string,
   terms: readonly Charging[],
 ): Promise<ChargeableMeters> {
-  const named = terms.flatMap(({ charges = [], usageLimits = [] }) => [...charges, ...usageLimits])
-  const names = new Set(named.map(({ meter }) => meter))
+  const names = new Set(
+    terms.flatMap(({ charges = [], usageLimits = [], pack }) => [
+      ...[...charges, ...usageLimits].map(({ meter }) => meter),
+      ...(pack?.meter === undefined ? [] : [pack.meter]),
+    ]),
+  )
   if (names.size === 0) return new Map()
   const meters = await lockMetersByName(sql, providerId, [...names])
   return new Map(

@@ -12,7 +12,7 @@ export function isOffered(plan: Plan): boolean {
 
 /** Returns the plan as a limit check shows it to a customer who needs a plan. */
 export function planOffer(plan: Plan): PlanOffer {
-  const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions, charges } =
+  const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions, charges, pack } =
     plan.terms
   return {
     reference: plan.reference,
@@ -25,6 +25,7 @@ export function planOffer(plan: Plan): PlanOffer {
     ...(creditsPerUnit === undefined ? {} : { creditsPerUnit }),
     ...(billingModel === undefined ? {} : { billingModel }),
     ...(billingCycle === undefined ? {} : { billingCycle }),
+    ...(pack === undefined ? {} : { pack }),
     ...(pricingOptions === undefined ? {} : { pricingOptions: pricingOptions.map(offeredOption) }),
     ...(charges === undefined ? {} : { charges: charges.map(offeredCharge) }),
   }

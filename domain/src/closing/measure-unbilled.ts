@@ -6,6 +6,8 @@ import { measureUsage, type MeasuringParts } from '../billing/measure-usage.ts'
 import { readUsageToBill, type UsageToBill } from '../billing/prepare-usage-bill.ts'
 import { usageBillLines, type ChargeUsage, type UsageToPrice } from '../billing/usage-lines.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
+import { payByPacks } from '../billing/pay-by-packs.ts'
+import { findPackAccount, type PackAccount } from '../packs/repository.ts'
 import { totalOf, type ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
@@ -20,7 +22,12 @@ export type UnbilledUsage = {
   readonly amountMinor: bigint
 }
 
-type ReadBill = { readonly bill: FinalBill; readonly toBill: UsageToBill }
+type ReadBill = {
+  readonly bill: FinalBill
+  readonly toBill: UsageToBill
+  /** Packs that pay for usage; undefined if the customer has none. */
+  readonly packs: PackAccount | undefined
+}
 
 /** The final bills of several purchases, in the order in which they are made. */
 export type ReadFinalBills = {
@@ -37,10 +44,11 @@ export async function readFinalBills(
   const conversions = new Map<string, CreditConversion>()
   for (const purchase of purchases) {
     const own: ReadBill[] = []
+    const packs = await findPackAccount(sql, providerId, purchase)
     for (const bill of decideFinalBills(purchase, now)) {
       const toBill = await readUsageToBill({ sql, providerId }, bill, timestampPastMsMax)
       // Late usage only exists for periods that were billed before.
-      if (bill.period !== undefined || toBill.earlier.length > 0) own.push({ bill, toBill })
+      if (bill.period !== undefined || toBill.earlier.length > 0) own.push({ bill, toBill, packs })
     }
     if (own.length === 0) continue
     bills.push(own)
@@ -65,15 +73,19 @@ export async function measureUnbilled(
     const measuredBills: UnbilledUsage[] = []
     // When the next bill is made, the usage of the earlier bills of this call is already billed, including late usage.
     let billed: UsageToBill['earlier'] | undefined
+    let packs = own[0]?.packs
     for (const { toBill } of own) {
       const whole = { ...toBill, earlier: billed ?? toBill.earlier }
       const { purchase } = whole
       const { planSnapshot: plan, currency } = purchase
       if (plan === null) throw new Error(`purchase ${purchase.reference} has no plan to charge for`)
       const measured = await measureUsage(parts, environment, providerId, whole)
-      const lines = usageBillLines(purchase, plan, conversions.get(currency)!, measured)
+      const paid = packs && payByPacks(packs, purchase, plan, measured)
+      packs = paid?.account
+      const usage = paid?.usage ?? measured
+      const lines = usageBillLines(purchase, plan, conversions.get(currency)!, usage)
       measuredBills.push({ toBill: whole, measured, amountMinor: totalOf(lines) })
-      billed = periodsBilledAfter(measured, lines)
+      billed = periodsBilledAfter(usage, lines)
     }
     if (measuredBills.some(({ amountMinor }) => amountMinor !== 0n)) unbilled.push(...measuredBills)
   }

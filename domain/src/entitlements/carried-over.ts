@@ -10,6 +10,11 @@ import { rollOverLimitOfPeriod } from './first-period.ts'
  */
 const countedForSeconds = timestampPastMsMax / 1000 + 2 * 86_400
 
+/** Returns the Unix millisecond until which the counters of a period that ended then are believed. */
+export function countersKnowUntilMs(endSecond: number): number {
+  return (endSecond + countedForSeconds) * 1000
+}
+
 /**
  * Returns the units that were carried over into the period, in 10^-6 units, from the current counters. Late usage of
  * the previous period reduces them. Returns 0 if the counters may be deleted already and no units were settled.
@@ -40,7 +45,7 @@ export function findPeriodToRollOver(
   const { rollOver, periods } = entitlement
   if (rollOver === undefined || rollOver.settled?.startSecond === startSecond) return undefined
   if (!rollsUnitsOver(rollOver, startSecond)) return undefined
-  if ((startSecond + countedForSeconds) * 1000 <= nowMs) return undefined
+  if (countersKnowUntilMs(startSecond) <= nowMs) return undefined
   return periods.find(({ endSecond }) => endSecond === startSecond)
 }
 

@@ -12,7 +12,8 @@ import { highestRatePicos } from './charge-debits.ts'
 import { highestMeterPicos } from './highest-rates.ts'
 import type { EntitledPeriod } from './counting-windows.ts'
 import { isBucketed, resetSecond, spanOfLimit } from './entitled-limits.ts'
-import { offerFields, remainingWithoutCap } from './limit-answer.ts'
+import { offerFields, packUnitsBody, remainingWithoutCap } from './limit-answer.ts'
+import type { PackUnits } from './pack-units.ts'
 import type { SpanUsage, UsageSpan } from './usage-query.ts'
 
 /*
@@ -57,6 +58,8 @@ export type MeterUsage = {
   /** Units of the period, 10^-6. */
   readonly periodMicros: bigint
   readonly spans: ReadonlyMap<string, SpanUsage>
+  /** Units of packs of the meter. Absent if the customer has none. */
+  readonly packs?: PackUnits | undefined
 }
 
 export type ChargeCheck = {
@@ -73,7 +76,7 @@ export type ChargeCheck = {
 
 /** Returns the meters whose usage decides about a call. */
 export function metersToRead(
-  { charges, limits = [] }: ChargedEntitlement,
+  { charges, limits = [], packs }: ChargedEntitlement,
   meterName: string | undefined,
   nowSecond: number,
 ): MeterToRead[] {
@@ -86,6 +89,7 @@ export function metersToRead(
   for (const charge of ofMeter(charges, meterName)) {
     if (charge.cap !== null) spansOf(charge.meterName)
   }
+  for (const packed of ofMeter(packs?.meters ?? [], meterName)) spansOf(packed.meterName)
   for (const { key, window, ...limit } of ofMeter(limits, meterName)) {
     const ofLimit = spansOf(limit.meterName)
     if (isBucketed(window)) ofLimit.push(spanOfLimit(key, window, nowSecond))
@@ -130,8 +134,9 @@ function ofMeter<Named extends { readonly meterName: string }>(
 
 function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
   const { entitlement, period, usedByMeter, creditMicros } = check
-  const capMicros = capOfCharge(charge)
-  const usedMicros = usedByMeter.get(charge.meterName)?.periodMicros ?? 0n
+  const usage = usedByMeter.get(charge.meterName)
+  const capMicros = capOfCharge(charge, usage?.packs)
+  const usedMicros = usage?.periodMicros ?? 0n
   const underCap = capMicros === null ? null : unitsLeft(capMicros, usedMicros)
   const paid = affordableUnits(charge, entitlement, creditMicros)
   return {
@@ -146,9 +151,9 @@ function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
   }
 }
 
-/** Returns the cap of a charge in 10^-6 units, or null for no cap. */
-export function capOfCharge({ cap }: EntitledCharge): bigint | null {
-  return cap === null ? null : BigInt(cap)
+/** Returns the cap of a charge with the units that packs add, 10^-6, or null for no cap. */
+export function capOfCharge({ cap }: EntitledCharge, packs?: PackUnits): bigint | null {
+  return cap === null ? null : BigInt(cap) + (packs?.addedMicros ?? 0n)
 }
 
 function windowState(
@@ -237,9 +242,21 @@ export function answerChargeCheck(answer: ChargeAnswer): LimitsResponse {
     meterName: meterName ?? tightest?.meterName ?? requestsMeterName,
     ...walletFields(answer, tightest),
     ...(isRefused ? blockedFields(tightest!) : {}),
+    ...packFields(answer),
     ...(isDetailed ? { limits: states.map(limitBody) } : {}),
     ...(isRefused ? offerFields(offer) : {}),
   }
+}
+
+/** Returns what packs and the plan leave of each meter of which the customer has packs. */
+function packFields({ usedByMeter, entitlement }: ChargeAnswer): Partial<LimitsResponse> {
+  const bodies = [...usedByMeter].flatMap(([meterName, { periodMicros, packs }]) => {
+    if (packs === undefined) return []
+    const capped = entitlement.charges.find((each) => each.meterName === meterName && each.cap)
+    const cap = capped === undefined ? null : capOfCharge(capped, packs)
+    return [packUnitsBody(meterName, packs, cap, periodMicros)]
+  })
+  return bodies.length === 0 ? {} : { packs: bodies }
 }
 
 function walletFields(

@@ -13,6 +13,8 @@ import {
   usagePeriodAt,
   usagePeriodOf,
 } from '../periods/periods.ts'
+import { openPacks } from '../packs/pack-balance.ts'
+import type { PackAccount } from '../packs/repository.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
@@ -26,6 +28,7 @@ import {
 import { planInPeriod, planOfNextPeriod } from '../overrides/overridden-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { entitledCharges } from './entitled-charges.ts'
+import { entitledPacks } from './entitled-packs.ts'
 import { entitledLimits } from './entitled-limits.ts'
 import type { SharedAllowance } from './shared-allowance.ts'
 import { splitLimits } from './first-period.ts'
@@ -51,6 +54,8 @@ export type EntitlementContext = {
   readonly now: Date
   /** Every reference under which the customer's usage may be recorded, including the customer's own. */
   readonly customerRefs: readonly string[]
+  /** The customer's packs of the product. Absent if there are none. */
+  readonly packs?: PackAccount | undefined
 }
 
 /**
@@ -75,6 +80,8 @@ export function compileEntitlement(
   const next = planOfNextPeriod(plan, purchase)
   const charged = chargesOf(current, next, purchase)
   const limits = entitledLimits(next, current.terms.charges)
+  const periods = countedPeriods(purchase, plan, context)
+  const packs = context.packs && entitledPacks(purchase, current, context.packs, periods)
   const paysWallet =
     isCreditBased(plan) || charged.charges?.some(({ debit }) => debit !== undefined)
   return {
@@ -86,12 +93,13 @@ export function compileEntitlement(
     ...limitsOf(purchase, plan),
     ...charged,
     ...(limits === undefined ? {} : { limits }),
+    ...(packs === undefined ? {} : { packs }),
     credit: paysWallet
       ? { creditsPerUnit: plan.terms.creditsPerUnit ?? 0, currency: plan.currency }
       : null,
     firstPeriodStartSecond: unixSeconds(purchase.startDate),
     ...sharedWindowOf(purchase),
-    periods: countedPeriods(purchase, plan, context.now).map(toSeconds),
+    periods: periods.map(toSeconds),
     customerRefs: context.customerRefs,
   }
 }
@@ -191,18 +199,40 @@ export function purchaseWindowOf(
   return isFirst && allowance !== null ? allowance.window : windowId(reference, unixSeconds(start))
 }
 
-function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Date): Period[] {
+function countedPeriods(
+  purchase: EntitledPurchase,
+  plan: PlanSnapshot,
+  { now, packs }: EntitlementContext,
+): Period[] {
   const cycle = cycleOf(purchase, plan)
   if (cycle === undefined) return [entireTerm(purchase)]
   // A purchase that starts in the future is published from its first period on.
   const { startDate } = purchase
   const current = usagePeriodAt(cycle, startDate, now).index
-  const first = usagePeriodOf(cycle, startDate, current - periodsBehind).index
+  const behind = usagePeriodOf(cycle, startDate, current - periodsBehind)
+  const first = Math.min(behind.index, firstUnsettled(cycle, startDate, behind, packs))
   const count = current - first + 1 + periodsAhead
   const end = purchase.endDate ?? farFuture
   return Array.from({ length: count }, (_, next) => usagePeriodOf(cycle, startDate, first + next))
     .filter((period) => period.start < end)
     .map((period) => (period.end <= end ? period : { ...period, end }))
+}
+
+/** Maximum number of earlier periods that are published because their usage of packs is not settled. */
+const unsettledPeriodsMax = 40
+
+/** Returns the index of the first period whose usage of packs is not settled. */
+function firstUnsettled(
+  cycle: Cycle,
+  startDate: Date,
+  { index, start }: Period,
+  packs: PackAccount | undefined,
+): number {
+  if (packs === undefined || packs.settledTo >= start) return index
+  // Without units that are left, nothing is settled any longer.
+  if (openPacks(packs).length === 0) return index
+  const from = packs.settledTo < startDate ? startDate : packs.settledTo
+  return Math.max(usagePeriodAt(cycle, startDate, from).index, index - unsettledPeriodsMax)
 }
 
 /** Returns the only period of a plan without a cycle, which lasts as long as the access. */

@@ -1,8 +1,10 @@
 import type { Entitlement, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsBalance, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import type { PackUnitsBody } from '@tollgate/schemas/http/packs'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { affordableUnits, wholeCredits } from '../money/whole-credits.ts'
+import type { PackUnits } from './pack-units.ts'
 
 /** Value of `remaining` that clients interpret as "no cap". */
 export const remainingWithoutCap = 999_999
@@ -13,6 +15,8 @@ export type LimitCheck = {
   readonly usedMicros: bigint
   /** Allowed usage in the period (`allowedMicros`). Null if it is unlimited. */
   readonly allowedMicros: bigint | null
+  /** Units of packs. Absent if the customer has none. */
+  readonly packs?: PackUnits | undefined
   /** The plans that can be bought instead. Only read if the check is denied. */
   readonly offer: PublishedOffer | undefined
   /** Wallet balance of a customer on a pre-paid plan, in 10^-6 credits. 0 for all other plans. */
@@ -33,6 +37,7 @@ export function toLimitsResponse(isWithin: boolean, check: LimitCheck): LimitsRe
     plan: entitlement.planRef,
     meterName: requestsMeterName,
     ...walletFields(check),
+    ...packFields(check),
     ...(isWithin ? {} : offerFields(offer)),
   }
 }
@@ -70,6 +75,33 @@ function walletFields({ entitlement, creditMicros }: LimitCheck): Partial<Limits
     remainingUnits: affordableUnits(creditMicros, creditsPerUnit),
   }
   return { creditBalance: balance.creditBalance, creditsPerUnit, currency, balance }
+}
+
+/** Returns what packs and the plan leave, only for customers with packs. Their sum is what the cap leaves. */
+function packFields({ usedMicros, allowedMicros, packs }: LimitCheck): Partial<LimitsResponse> {
+  if (packs === undefined) return {}
+  return {
+    packs: [packUnitsBody(requestsMeterName, packs, allowedMicros, usedMicros)],
+  }
+}
+
+/** Returns what packs and the plan leave of a meter. `allowedMicros` includes the packs, and is null for any number. */
+export function packUnitsBody(
+  meterName: string,
+  { leftMicros }: PackUnits,
+  allowedMicros: bigint | null,
+  usedMicros: bigint,
+): PackUnitsBody {
+  const packRemaining = numberFromMicros(leftMicros)
+  if (allowedMicros === null) return { meterName, packRemaining }
+  // Usage that a reservation holds takes the units of packs too.
+  const total = atLeastZero(allowedMicros - usedMicros)
+  const ofPacks = leftMicros < total ? leftMicros : total
+  return {
+    meterName,
+    planRemaining: numberFromMicros(total - ofPacks),
+    packRemaining: numberFromMicros(ofPacks),
+  }
 }
 
 /**

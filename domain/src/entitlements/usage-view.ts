@@ -1,3 +1,4 @@
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { PurchaseUsageBody } from '@tollgate/schemas/http/purchases'
 import type { UserUsageBody } from '@tollgate/schemas/http/user-info'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
@@ -8,7 +9,8 @@ import { usageAmountMinor } from '../pricing/price-line.ts'
 import { rollOverLimitMicros } from '../pricing/roll-over.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { farFuture } from './compile-entitlement.ts'
-import { remainingWithoutCap } from './limit-answer.ts'
+import { packUnitsBody, remainingWithoutCap } from './limit-answer.ts'
+import type { PackUnits } from './pack-units.ts'
 
 /** Usage of one period, in 10^-6 units. */
 export type CountedPeriod = {
@@ -17,6 +19,8 @@ export type CountedPeriod = {
   readonly carriedOverMicros: bigint
   /** Part of `usedMicros` that earlier purchases used of the shared allowance. Absent if it is 0. */
   readonly usedBeforeMicros?: bigint | undefined
+  /** Units of packs. Absent if the customer has none. */
+  readonly packs?: PackUnits | undefined
 }
 
 /**
@@ -36,6 +40,12 @@ export function purchaseUsage(
       conversion === undefined ? 0n : costMinor(plan, counted, period, conversion),
     ),
     carriedOverUnits: numberFromMicros(counted.carriedOverMicros),
+    ...(counted.packs === undefined
+      ? {}
+      : {
+          packUnits: numberFromMicros(counted.packs.addedMicros),
+          packRemaining: numberFromMicros(counted.packs.leftMicros),
+        }),
     periodStart: period.start.toISOString(),
     // A purchase without an end date has a period without an end.
     ...(period.end < farFuture ? { periodEnd: period.end.toISOString() } : {}),
@@ -43,23 +53,32 @@ export function purchaseUsage(
 }
 
 /** Returns the usage above the plan's limit. The limit is not the cap: a hybrid plan may sell units above the limit. */
-function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: CountedPeriod): bigint {
+function overageMicros(plan: PlanCore, counted: CountedPeriod): bigint {
+  const { usedMicros, carriedOverMicros } = counted
   const limit = BigInt(microsFromNumber(plan.terms.limit ?? 0) ?? 0)
-  const included = limit + carriedOverMicros
+  const included = limit + carriedOverMicros + paidByPacks(counted)
   return limit > 0n && usedMicros > included ? usedMicros - included : 0n
+}
+
+/** Returns the units of the period that packs pay for. */
+function paidByPacks({ packs }: CountedPeriod): bigint {
+  return packs === undefined ? 0n : packs.addedMicros - packs.leftMicros
 }
 
 /** Returns the cost as it will be billed. A trial comes before the first period and is not billed. */
 function costMinor(
   plan: PlanCore,
-  { usedMicros, carriedOverMicros, usedBeforeMicros = 0n }: CountedPeriod,
+  counted: CountedPeriod,
   { index }: Period,
   conversion: CreditConversion,
 ): bigint {
+  const { usedMicros, carriedOverMicros, usedBeforeMicros = 0n } = counted
   const terms = usageTermsOf(plan)
   if (terms === undefined || index < 0) return 0n
   const own = usedMicros > usedBeforeMicros ? usedMicros - usedBeforeMicros : 0n
-  const units = { usedMicros: own, carriedOverMicros, usedBeforeMicros }
+  const paid = paidByPacks(counted)
+  const packMicros = paid < own ? paid : own
+  const units = { usedMicros: own, carriedOverMicros, usedBeforeMicros, packMicros }
   return usageAmountMinor(terms, units, conversion)
 }
 
@@ -69,7 +88,7 @@ function costMinor(
  */
 export function userUsage(
   plan: PlanCore & { readonly meterRef: string | null },
-  { usedMicros, carriedOverMicros }: CountedPeriod,
+  { usedMicros, carriedOverMicros, packs }: CountedPeriod,
   cap: bigint | null,
 ): UserUsageBody {
   const meterRef = plan.meterRef === null ? {} : { meterRef: plan.meterRef }
@@ -78,6 +97,7 @@ export function userUsage(
       ? {}
       : { carriedOverUnits: numberFromMicros(carriedOverMicros) }
   const used = numberFromMicros(usedMicros)
+  const packed = packs === undefined ? {} : packedFields(packs, cap, usedMicros)
   if (cap === null) {
     return {
       total: remainingWithoutCap,
@@ -85,6 +105,7 @@ export function userUsage(
       remaining: remainingWithoutCap,
       ...meterRef,
       ...carried,
+      ...packed,
     }
   }
   return {
@@ -94,7 +115,17 @@ export function userUsage(
     ...meterRef,
     percentUsed: percentOf(usedMicros, cap),
     ...carried,
+    ...packed,
   }
+}
+
+function packedFields(
+  packs: PackUnits,
+  cap: bigint | null,
+  usedMicros: bigint,
+): Pick<UserUsageBody, 'planRemaining' | 'packRemaining'> {
+  const { meterName: _meter, ...units } = packUnitsBody(requestsMeterName, packs, cap, usedMicros)
+  return units
 }
 
 /** Returns the percentage with 2 decimals, rounded half up, at most 100. */

@@ -156,6 +156,7 @@ export async function listBilledUsage(
     select period_start, kind, inputs->>'usedUnits' as used, inputs->>'lateUnits' as late,
       inputs->>'carriedOverUnits' as carried, inputs->>'usedBeforeUnits' as before,
       inputs->>'lateBeforeUnits' as late_before, inputs->>'charge' as charge,
+      inputs->>'packUnits' as packed, inputs->>'latePackUnits' as late_packed,
       inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference

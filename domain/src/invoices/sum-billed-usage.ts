@@ -9,6 +9,8 @@ export type BilledUsage = {
    * Usage by earlier purchases that shared the allowance, as the bills priced it, including late usage. 10^-6 units.
    */
   readonly usedBeforeMicros: bigint
+  /** The part of `usedMicros` that packs paid for; absent if there is none. */
+  readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
 }
@@ -25,6 +27,8 @@ export type UsageLineRow = {
   readonly carried: string
   readonly before: string | null
   readonly late_before: string | null
+  readonly packed?: string | null
+  readonly late_packed?: string | null
   readonly row_units?: readonly string[] | null
   readonly late_row_units?: readonly string[] | null
 }
@@ -59,6 +63,7 @@ export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, Bille
         usedMicros: microsOfDecimal(row.used),
         carriedOverMicros: microsOfDecimal(row.carried),
         usedBeforeMicros: microsOfDecimal(row.before ?? '0'),
+        ...(row.packed ? { packMicros: microsOfDecimal(row.packed) } : {}),
         ...(row.row_units ? { rowMicros: row.row_units.map(microsOfDecimal) } : {}),
       })
     } else if (known !== undefined) {
@@ -66,6 +71,9 @@ export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, Bille
         ...known,
         usedMicros: known.usedMicros + microsOfDecimal(row.late ?? '0'),
         usedBeforeMicros: known.usedBeforeMicros + microsOfDecimal(row.late_before ?? '0'),
+        ...(row.late_packed
+          ? { packMicros: (known.packMicros ?? 0n) + microsOfDecimal(row.late_packed) }
+          : {}),
         ...(known.rowMicros === undefined
           ? {}
           : { rowMicros: withLateRows(known.rowMicros, row.late_row_units ?? []) }),

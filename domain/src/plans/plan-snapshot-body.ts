@@ -25,6 +25,7 @@ export function planSnapshotBody(plan: PlanSnapshot): PlanSnapshotBody {
     ...(terms.creditsPerUnit === undefined ? {} : { creditsPerUnit: terms.creditsPerUnit }),
     ...(terms.charges === undefined ? {} : { charges: [...terms.charges] }),
     ...(terms.usageLimits === undefined ? {} : { usageLimits: [...terms.usageLimits] }),
+    ...(terms.pack === undefined ? {} : { pack: terms.pack }),
   }
 }
 

@@ -6,6 +6,7 @@ import type {
   PricingOption,
 } from '@tollgate/schemas/http/plan-terms'
 import type { Charge } from '@tollgate/schemas/http/charges'
+import type { Pack } from '@tollgate/schemas/http/packs'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 
@@ -28,6 +29,8 @@ export type PlanTerms = {
   readonly charges?: readonly Charge[]
   /** Limits in addition to the caps of the charges. */
   readonly usageLimits?: readonly UsageLimit[]
+  /** Set for packs: units that are used beside the running plan of the product. */
+  readonly pack?: Pack
   readonly trialDays?: number
   readonly rolloverUnusedUnits?: boolean
   /** Whether the plan starts only for customers with a saved card. */

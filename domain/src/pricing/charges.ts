@@ -69,6 +69,8 @@ export type PeriodUsage = {
   readonly carriedOverMicros: bigint
   /** Units of the shared allowance that earlier purchases used; absent if there are none. */
   readonly usedBeforeMicros?: bigint | undefined
+  /** The part of `usedMicros` that packs paid for; absent if there is none. */
+  readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
   readonly reading: UsageReading
@@ -81,7 +83,7 @@ export type PeriodUsage = {
 export function usageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
-  { period, usedMicros, carriedOverMicros, usedBeforeMicros, rowMicros, reading }: PeriodUsage,
+  { period, usedMicros, carriedOverMicros, usedBeforeMicros, packMicros, rowMicros, reading }: PeriodUsage,
   key: string | null = null,
 ): InvoiceLine[] {
   const charge = chargeOf(plan, key, conversion)
@@ -94,6 +96,7 @@ export function usageLines(
     ...(rowMicros === undefined ? {} : { rowUnits: rowMicros.map(decimalFromMicros) }),
     carriedOverUnits: decimalFromMicros(carriedOverMicros),
     ...usedBeforeInput(usedBeforeMicros),
+    ...packInput(packMicros),
     conversion,
     reading,
   } as const
@@ -107,6 +110,8 @@ export function usageLines(
 export type LateUsage = PeriodUsage & {
   readonly lateMicros: bigint
   readonly lateBeforeMicros?: bigint | undefined
+  /** The part of `lateMicros` that packs paid for; absent if there is none. */
+  readonly latePackMicros?: bigint | undefined
   /** `lateMicros` by row of a matrix. */
   readonly lateRowMicros?: readonly bigint[] | undefined
 }
@@ -120,7 +125,8 @@ export function lateUsageLines(
 ): InvoiceLine[] {
   const charge = chargeOf(plan, key, conversion)
   if (charge === undefined || !isLate(late)) return []
-  const { period, lateMicros, lateBeforeMicros = 0n, reading, rowMicros, lateRowMicros } = late
+  const { period, lateMicros, lateBeforeMicros = 0n, latePackMicros = 0n } = late
+  const { reading, rowMicros, lateRowMicros } = late
   const inputs = {
     kind: 'late_usage',
     ...(key === null ? {} : { charge: key }),
@@ -131,6 +137,8 @@ export function lateUsageLines(
     ...(lateRowMicros === undefined ? {} : { lateRowUnits: lateRowMicros.map(decimalFromMicros) }),
     carriedOverUnits: decimalFromMicros(late.carriedOverMicros),
     ...usedBeforeInput(late.usedBeforeMicros),
+    ...packInput(late.packMicros),
+    ...(latePackMicros === 0n ? {} : { latePackUnits: decimalFromMicros(latePackMicros) }),
     ...(lateBeforeMicros === 0n ? {} : { lateBeforeUnits: decimalFromMicros(lateBeforeMicros) }),
     conversion,
     reading,
@@ -140,8 +148,9 @@ export function lateUsageLines(
 }
 
 /** Corrections can move units between the rows of a matrix without a change of their sum. */
-function isLate({ lateMicros, lateBeforeMicros = 0n, lateRowMicros = [] }: LateUsage): boolean {
-  return [lateMicros, lateBeforeMicros, ...lateRowMicros].some((micros) => micros !== 0n)
+function isLate(late: LateUsage): boolean {
+  const { lateMicros, lateBeforeMicros = 0n, latePackMicros = 0n, lateRowMicros = [] } = late
+  return [lateMicros, lateBeforeMicros, latePackMicros, ...lateRowMicros].some((micros) => micros !== 0n)
 }
 
 /** Prices in minor units are those of the plan's currency, which its purchases therefore have. */
@@ -160,6 +169,10 @@ function chargeOf(
 
 function usedBeforeInput(micros = 0n): { usedBeforeUnits?: string } {
   return micros === 0n ? {} : { usedBeforeUnits: decimalFromMicros(micros) }
+}
+
+function packInput(micros = 0n): { packUnits?: string } {
+  return micros === 0n ? {} : { packUnits: decimalFromMicros(micros) }
 }
 
 /**

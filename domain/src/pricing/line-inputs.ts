@@ -46,6 +46,8 @@ export type UsageCharge = {
   readonly carriedOverUnits: string
   /** Units of the shared allowance that earlier purchases used; absent if there are none. */
   readonly usedBeforeUnits?: string
+  /** The part of `usedUnits` that packs paid for; absent if there is none. */
+  readonly packUnits?: string
   readonly conversion: CreditConversion
   readonly reading: UsageReading
 }
@@ -64,6 +66,8 @@ export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
    * none.
    */
   readonly lateBeforeUnits?: string
+  /** The part of `lateUnits` that packs paid for; absent if there is none. */
+  readonly latePackUnits?: string
 }
 
 /** A change of plan within a period: the price difference for the rest of it. A negative amount is a credit. */

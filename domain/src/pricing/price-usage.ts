@@ -23,6 +23,8 @@ export type UnitsOfPeriod = {
    * units, the limit and the tiers.
    */
   readonly usedBeforeMicros?: bigint | undefined
+  /** The part of `usedMicros` that packs paid for. It is not priced, and takes up no free or included unit and no tier. */
+  readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
 }
@@ -52,19 +54,19 @@ export function billableBefore(terms: UnitTerms, units: UnitsOfPeriod): bigint {
 
 /** Returns the units that are priced: those above the free and included units, up to the plan's limit. */
 export function billableMicros(terms: UnitTerms, units: UnitsOfPeriod): bigint {
-  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
+  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n, packMicros = 0n } = units
   const upTo = (micros: bigint): bigint =>
     atLeastZero(
       countedUpTo(terms, micros, carriedOverMicros) - unpricedMicros(terms, carriedOverMicros),
     )
-  return upTo(usedBeforeMicros + usedMicros) - upTo(usedBeforeMicros)
+  return upTo(usedBeforeMicros + usedMicros - packMicros) - upTo(usedBeforeMicros)
 }
 
 /** Returns the used units, up to the plan's limit. */
 export function countedMicros(terms: UnitTerms, units: UnitsOfPeriod): bigint {
-  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
+  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n, packMicros = 0n } = units
   const upTo = (micros: bigint): bigint => countedUpTo(terms, micros, carriedOverMicros)
-  return upTo(usedBeforeMicros + usedMicros) - upTo(usedBeforeMicros)
+  return upTo(usedBeforeMicros + usedMicros - packMicros) - upTo(usedBeforeMicros)
 }
 
 function countedUpTo(terms: UnitTerms, micros: bigint, carriedOverMicros: bigint): bigint {

@@ -8,18 +8,21 @@ export function unitsOfCharge(charge: UsageCharge | LateUsageCharge): UnitsOfPer
     usedMicros: microsOfDecimal(charge.usedUnits),
     carriedOverMicros: microsOfDecimal(charge.carriedOverUnits),
     usedBeforeMicros: microsOfDecimal(charge.usedBeforeUnits ?? '0'),
+    ...(charge.packUnits === undefined ? {} : { packMicros: microsOfDecimal(charge.packUnits) }),
     ...(charge.rowUnits === undefined ? {} : { rowMicros: charge.rowUnits.map(microsOfDecimal) }),
   }
 }
 
 /** Returns the units of the period including the late ones. */
 export function unitsWithLate(charge: LateUsageCharge): UnitsOfPeriod {
-  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros, rowMicros } = unitsOfCharge(charge)
+  const units = unitsOfCharge(charge)
+  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros, rowMicros } = units
   const late = charge.lateRowUnits?.map(microsOfDecimal)
   return {
     usedMicros: usedMicros + microsOfDecimal(charge.lateUnits),
     carriedOverMicros,
     usedBeforeMicros: usedBeforeMicros + microsOfDecimal(charge.lateBeforeUnits ?? '0'),
+    packMicros: (units.packMicros ?? 0n) + microsOfDecimal(charge.latePackUnits ?? '0'),
     rowMicros: rowMicros?.map((micros, row) => micros + (late?.[row] ?? 0n)),
   }
 }

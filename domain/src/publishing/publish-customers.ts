@@ -6,6 +6,7 @@ import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { listPublishedThresholds } from '../auto-recharge/published-thresholds.ts'
 import { countingWindows } from '../entitlements/counting-windows.ts'
 import { bucketSpecs } from '../entitlements/entitled-limits.ts'
+import { listPackAccounts, type PackAccount } from '../packs/repository.ts'
 import { publishTargets, type PublishWhen } from './publish-targets.ts'
 import type { PublisherParts } from './publisher-parts.ts'
 import type { TargetName } from '../publications/repository.ts'
@@ -42,24 +43,26 @@ async function readCustomers(
   const now = parts.now()
   const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
   // Sent together, and run in this order.
-  const [references, purchases, wallets, thresholds] = await Promise.all([
+  const [references, purchases, wallets, thresholds, packs] = await Promise.all([
     listCurrentReferences(sql, names),
     listDecidingPurchases(sql, names),
     listPublishedWallets(sql, names, removedSince),
     listPublishedThresholds(sql, names),
+    listPackAccounts(sql, names),
   ])
   return names.flatMap(({ providerId, customerRef }) => {
     const version = versions.get(customerRef)
     if (version === undefined) return []
     const known = references.get(customerRef) ?? []
-    const entitlements = entitlementsOf(purchases.get(customerRef) ?? [], known, now)
+    const held = purchases.get(customerRef) ?? []
+    const entitlements = entitlementsOf(held, known, packs.get(customerRef) ?? [], now)
     // If a wallet pays for usage, an empty wallet is published explicitly, so that it is not taken for a lost one.
     const pays = entitlements.some(({ entitlement }) => entitlement.credit !== null)
     const sums = wallets.get(customerRef) ?? (pays ? emptyWallet : undefined)
     const rechargeBelowMicros = thresholds.get(customerRef)
     const wallet = sums && walletEntry({ ...sums, rechargeBelowMicros }, sums.removals)
-    const held = entitlements.map(heldProduct)
-    return [{ providerId, customerRef, version, references: known, held, wallet }]
+    const products = entitlements.map(heldProduct)
+    return [{ providerId, customerRef, version, references: known, held: products, wallet }]
   })
 }
 
@@ -74,10 +77,12 @@ type HeldEntitlement = {
 function entitlementsOf(
   purchases: readonly EntitlingPurchase[],
   references: readonly string[],
+  accounts: readonly PackAccount[],
   now: Date,
 ): HeldEntitlement[] {
   return purchases.flatMap((purchase) => {
-    const entitlement = entitlementOf(purchase, references, now)
+    const packs = accounts.find((account) => account.productRef === purchase.productRef)
+    const entitlement = entitlementOf(purchase, references, now, packs)
     const { productRef, windowsTakenIn: takenIn } = purchase
     return entitlement === undefined ? [] : [{ productRef, entitlement, takenIn }]
   })

@@ -1,3 +1,4 @@
+import { setPacksDue } from '../packs/repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { purchaseObject } from './purchase-event.ts'
 import { insertPurchase, type Purchase } from './repository.ts'
@@ -6,5 +7,7 @@ import { insertPurchase, type Purchase } from './repository.ts'
 export async function createPurchase(work: UnitOfWork, purchase: Purchase): Promise<void> {
   await insertPurchase(work.sql, work.providerId, purchase)
   await recordEvent(work, 'purchase.created', purchaseObject(purchase))
+  // Packs pay for usage of the next period once that of the purchase before is settled.
+  if (!purchase.isPack) await setPacksDue(work.sql, work.providerId, purchase, work.now)
   await queuePublication(work, 'customer', purchase.customerRef)
 }

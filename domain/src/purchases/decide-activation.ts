@@ -1,4 +1,5 @@
 import { hasCap } from '../plans/plan-cap.ts'
+import { isPack } from '../packs/pack-terms.ts'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
@@ -35,6 +36,12 @@ export type ActivationInput = {
 
 /** Answer of every path to a sold-out plan. */
 export const soldOutReason = 'The plan is sold out'
+
+/** Answer to a pack for a product of which the customer has no running plan. */
+export const packAloneReason = 'A pack needs a running plan of the product'
+
+/** Answer to a further pack for a customer with the maximum number of packs. */
+export const packsFullReason = 'The customer has as many packs of the product as are allowed'
 
 /** Reason why a free plan does not start twice in one period. */
 export const freePlanHeldReason = 'The free plan was held in this period already'
@@ -76,8 +83,11 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   }
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
   if (held?.planRef === plan.reference) return { kind: 'already-active', purchase: held }
+  if (isPack(plan) && held === undefined) return { kind: 'invalid', reason: packAloneReason }
   if (input.isSoldOut) return { kind: 'invalid', reason: soldOutReason }
   if (hasDebts) return { kind: 'payment-required', plan, hasDebts, change: undefined }
+  // A pack changes no plan, and always has a price.
+  if (isPack(plan)) return { kind: 'payment-required', plan, hasDebts, change: undefined }
   const decision = decideChange({ held, plan, isFirstCharge, currency: undefined, at: now })
   if (decision.kind === 'at-renewal') {
     return orCardRequired({ kind: 'schedule', plan, change: decision.change }, hasCard)

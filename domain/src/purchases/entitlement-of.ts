@@ -1,5 +1,6 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { compileEntitlement } from '../entitlements/compile-entitlement.ts'
+import type { PackAccount } from '../packs/repository.ts'
 import { givesAccess } from './access.ts'
 import type { EntitlingPurchase } from './purchase-rows.ts'
 
@@ -11,10 +12,11 @@ export function entitlementOf(
   purchase: EntitlingPurchase,
   customerRefs: readonly string[],
   now: Date,
+  packs?: PackAccount,
 ): Entitlement | undefined {
   if (purchase.planSnapshot === null) return undefined
   const ended = { ...purchase, endDate: accessEnd(purchase, now) }
-  return compileEntitlement(ended, purchase.planSnapshot, { now, customerRefs })
+  return compileEntitlement(ended, purchase.planSnapshot, { now, customerRefs, packs })
 }
 
 function accessEnd(purchase: EntitlingPurchase, now: Date): Date | null {

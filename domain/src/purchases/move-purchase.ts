@@ -1,3 +1,4 @@
+import { endPack } from '../packs/repository.ts'
 import { endCharges } from '../payments/end-charges.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { pastDueObject, purchaseObject } from './purchase-event.ts'
@@ -67,6 +68,10 @@ export async function movePurchase(
   // A purchase cancelled too late for its notice still renews and owes the next period.
   const isOver = trigger !== 'cancellation-scheduled' || moved.nextBillingDate === null
   if (endsCharges.has(trigger) && isOver) await endCharges(work, purchase.reference)
+  // Refunded units are claimed by the refund, and an expired pack has ended by its own date.
+  if (purchase.isPack && trigger === 'cancelled') {
+    await endPack(work.sql, work.providerId, purchase.reference, work.now)
+  }
   return moved
 }
 

@@ -10,6 +10,7 @@ import {
   type CycleMode,
   type Period,
 } from '../periods/periods.ts'
+import { isPack } from '../packs/pack-terms.ts'
 import { renews } from '../plans/plan.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { trialEnd } from '../pricing/trial.ts'
@@ -57,6 +58,7 @@ const initialFields = {
   windowsTakenIn: [],
   scheduledPlan: null,
   scheduledPlanAt: null,
+  isPack: false,
 } as const
 
 /** Returns a purchase that starts now without a payment in advance. */
@@ -85,6 +87,7 @@ export function newUnpaidPurchase(given: NewPurchase): Purchase {
     autoRenew: renews(plan),
     startDate: anchor,
     ...initialFields,
+    isPack: isPack(plan),
     createdAt: now,
     updatedAt: now,
   }

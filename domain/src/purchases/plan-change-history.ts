@@ -4,7 +4,7 @@ import { listPurchases, type Purchase } from './repository.ts'
 
 const pageRows = 1_000
 
-/** A customer's purchases of the plans of one product, and which of them were charged for a period of their own. */
+/** A customer's purchases of the plans of one product without packs, and which of them were charged for a period of their own. */
 export type ChangeHistory = {
   readonly purchases: readonly Purchase[]
   readonly ownPeriods: OwnPeriods
@@ -23,7 +23,7 @@ export async function readChangeHistory(
     found.push(...page)
     rows = page.length
   }
-  const purchases = found.filter(({ planRef }) => planRef !== null)
+  const purchases = found.filter(({ planRef, isPack }) => planRef !== null && !isPack)
   const references = purchases.map(({ reference }) => reference)
   const rows = await sql<{ purchase_ref: string }[]>`
     select distinct purchase_ref from billed_periods

@@ -74,7 +74,7 @@ export async function findEndOfPrevious(
   const [row] = await sql<{ ended_at: Date | null }[]>`
     select max(ended_at) as ended_at from purchases
     where provider_id = ${providerId} and customer_ref = ${purchase.customerRef}
-      and product_ref = ${purchase.productRef} and plan_ref is not null and reference <> ${purchase.reference}
+      and product_ref = ${purchase.productRef} and plan_ref is not null and not is_pack and reference <> ${purchase.reference}
       and start_date <= ${purchase.startDate} and ended_at <= ${purchase.createdAt}`
   return row?.ended_at ?? undefined
 }

@@ -54,6 +54,7 @@ export type PurchaseRow = {
   scheduled_plan: PlanSnapshot | null
   scheduled_plan_at: Date | null
   overrides: readonly OverridesVersion[] | null
+  is_pack: boolean
   created_at: Date
   updated_at: Date
 }
@@ -165,6 +166,7 @@ export function fromRow(row: PurchaseRow): Purchase {
     nextUsageBillAt: row.next_usage_bill_at,
     usageClosesAt: row.usage_closes_at,
     carrySettlesAt: row.carry_settles_at,
+    isPack: row.is_pack,
     replaces: row.replaces,
     scheduledPlan: row.scheduled_plan,
     scheduledPlanAt: row.scheduled_plan_at,

@@ -76,6 +76,8 @@ export type Purchase = {
   readonly scheduledPlanAt: Date | null
   /** The customer's overrides of the product, oldest first. Absent if there never were any. */
   readonly overrides?: readonly OverridesVersion[] | undefined
+  /** A pack: its units are used beside the running purchase, and it gives no access. */
+  readonly isPack: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
 }

@@ -44,7 +44,7 @@ export async function insertPurchase(
        amount, original_amount, currency, exchange_rate, anchor, cycle_mode, billing_cycle,
        is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
        next_reset_at, next_usage_bill_at, replaces, allowance_window, allowance_since,
-       allowance_until, windows_taken_in, first_included_micros, created_at, updated_at)
+       allowance_until, windows_taken_in, first_included_micros, is_pack, created_at, updated_at)
     values (${providerId}, ${purchase.reference}, ${purchase.customerRef},
       ${purchase.productRef || null},
       ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
@@ -56,7 +56,7 @@ export async function insertPurchase(
       ${purchase.replaces}, ${purchase.allowance?.window ?? null},
       ${purchase.allowance?.since ?? null}, ${purchase.allowance?.until ?? null},
       ${purchase.windowsTakenIn.length === 0 ? null : jsonb(sql, purchase.windowsTakenIn)},
-      ${purchase.firstIncludedMicros?.toString() ?? null},
+      ${purchase.firstIncludedMicros?.toString() ?? null}, ${purchase.isPack},
       ${purchase.createdAt}, ${purchase.updatedAt})`
 }
 
@@ -157,7 +157,7 @@ export async function lockPurchase(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Returns the purchase that decides about access to the product: the one that gives access, otherwise the latest. */
+/** Returns the purchase that decides about access to the product: the one that gives access, otherwise the latest. Never a pack. */
 export async function findDecidingPurchase(
   sql: Queryable,
   providerId: string,
@@ -168,6 +168,7 @@ export async function findDecidingPurchase(
     ${selectPurchases(sql)}
     where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
       and purchases.product_ref = ${productRef} and purchases.plan_ref is not null
+      and not purchases.is_pack
     order by ${decidingFirst(sql)}
     limit 1`
   return row === undefined ? undefined : fromRow(row)
@@ -228,7 +229,7 @@ export async function listDecidingPurchases(
       carried_over_micros, allowance_window, allowance_since, allowance_until,
       windows_taken_in, first_included_micros, ${selectOverrides(sql)}
     from purchases
-    where (provider_id, customer_ref) in (${selectKeys(sql, customers)}) and plan_ref is not null
+    where (provider_id, customer_ref) in (${selectKeys(sql, customers)}) and plan_ref is not null and not is_pack
     order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`
   const found = new Map<string, EntitlingPurchase[]>()
   for (const row of rows) {

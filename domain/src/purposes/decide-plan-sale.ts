@@ -1,5 +1,6 @@
+import { isPack } from '../packs/pack-terms.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { soldOutReason } from '../purchases/decide-activation.ts'
+import { packAloneReason, soldOutReason } from '../purchases/decide-activation.ts'
 import { isPaidFor } from '../purchases/access.ts'
 import { boundByNoticeUntil } from '../purchases/notice.ts'
 import type { Purchase } from '../purchases/repository.ts'
@@ -22,6 +23,8 @@ export type PlanSaleDecision =
   | { readonly kind: 'begin' }
   /** The customer already has the plan and buys more credits for it. */
   | { readonly kind: 'add-credits'; readonly held: Purchase }
+  /** The pack stands beside `held`. */
+  | { readonly kind: 'add-pack' }
   | Undeliverable
 
 /** Decides what a payment for a plan delivers. Everything may have changed since the payment was created. */
@@ -32,6 +35,7 @@ export function decidePlanSale(facts: PlanSaleFacts): PlanSaleDecision {
     if (isPaidFor(held)) return undeliverable('The plan was paid already')
   }
   if (facts.isSoldOut) return undeliverable(soldOutReason)
+  if (isPack(plan)) return held === undefined ? undeliverable(packAloneReason) : { kind: 'add-pack' }
   if (facts.isForbiddenByCheckout) return undeliverable('The checkout may not end another plan')
   if (held !== undefined && boundByNoticeUntil(held, plan, now) !== undefined) {
     return undeliverable('The plan before is held by its notice')

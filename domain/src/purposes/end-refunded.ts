@@ -3,6 +3,7 @@ import { findInvoice } from '../invoices/repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { hasUnrefundedPayment } from '../payments/refunds-repository.ts'
 import { type UnitOfWork, recordEvent } from '../unit-of-work/unit-of-work.ts'
+import { setPacksDue } from '../packs/repository.ts'
 import { resumeUsageBilling } from '../billing/resume-usage-billing.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { listUnpaidPeriods } from '../invoices/billed-periods.ts'
@@ -66,8 +67,8 @@ export async function endRefundedPurchase(work: UnitOfWork, reference: string): 
   await lockCustomer(sql, providerId, found.customerRef)
   const refunded = await lockPurchase(sql, providerId, reference)
   if (refunded === undefined || !canMove(refunded, 'refunded')) return
-  // Top-ups have no plan and replace no purchase.
-  if (refunded.planRef === null) return markRefunded(work, refunded)
+  // Top-ups have no plan. Neither they nor packs replace a purchase.
+  if (refunded.planRef === null || refunded.isPack) return markRefunded(work, refunded)
   const history = await readChangeHistory(sql, providerId, refunded)
   const unpaid = await listUnpaidPeriods(sql, providerId, refsOf(history.purchases))
   const isPaid = (each: Purchase): boolean =>
@@ -107,6 +108,7 @@ async function restorePurchase(
   const carriers = paymentSourcesOf(purchases, before, ownPeriods)
   if (await isChargedBack(sql, providerId, carriers)) return
   const restored = await movePurchase(work, before, 'restored', restoredDates(before))
+  await setPacksDue(sql, providerId, before, now)
   const merged = { reference, windowsTakenIn: addWindowsTakenIn(before, undone, now) }
   await updateWindowsTakenIn(sql, providerId, merged)
   await resumeUsageBilling(work, before, refsOf(undone))

@@ -3,6 +3,8 @@ import { endPreviousPurchase, emitPlanChanged } from '../billing/activate-plan.t
 import { findPlan } from '../catalog/plans-repository.ts'
 import { listProductNames } from '../catalog/products-repository.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
+import { addPack } from '../packs/add-pack.ts'
+import { hasMaxPacks } from '../packs/repository.ts'
 import { requestCancelOfOthers } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { untaxedTermsOf, priceBeforeTax } from '../payments/taxed-terms.ts'
@@ -10,6 +12,7 @@ import { lockAndCheckSoldOut, maxQuantityOf, type SoldPlan } from '../plans/sold
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { givesAccess } from '../purchases/access.ts'
+import { packsFullReason } from '../purchases/decide-activation.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
@@ -47,6 +50,7 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
     { customer, product, plan, now: work.now, cycleMode },
     planPriceOf(intent),
   )
+  if (decision.kind === 'add-pack') return sellPack(work, intent, plan, started)
   // A payment for credits, or only for a set-up fee, does not pay the price of a period.
   const isPaidInFull = credits === null && (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
   const purchase = await startPurchase(work, intent, sale, started, isPaidInFull)
@@ -55,6 +59,21 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
       ? saleOfPlan(intent, plan, purchase)
       : saleOfCredits(intent, credits, purchase.reference),
   )
+}
+
+/** Adds a pack beside the running purchase, which stays as it is. Other payments for the product can still succeed. */
+async function sellPack(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  plan: PlanSnapshot,
+  purchase: Purchase,
+): Promise<Booking> {
+  const { sql, providerId, now } = work
+  if (await hasMaxPacks(sql, providerId, purchase, now)) return undeliverable(packsFullReason)
+  await createPurchase(work, purchase)
+  await movePurchase(work, purchase, 'paid')
+  await addPack(work, purchase, plan)
+  return bookSale(saleOfPlan(intent, plan, purchase))
 }
 
 /** Changes the plan within the paid period, as it was priced. */

@@ -17,6 +17,7 @@ import {
   windowOfPeriod,
   type EntitledPeriod,
 } from '../entitlements/counting-windows.ts'
+import { packUnits } from '../entitlements/pack-units.ts'
 import type { Caller } from '../entitlements/shared-tail.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
@@ -80,13 +81,15 @@ export async function readChargeCheck(
 }
 
 function usedIn(
-  { entitlement, period }: ChargedPeriod,
+  { entitlement, period, nowSecond }: ChargedPeriod,
   usage: ReadonlyMap<string, CountedUsage>,
 ): Map<string, MeterUsage> {
   const window = windowOfPeriod(entitlement, period.startSecond)
+  const nowMs = nowSecond * 1_000
   return new Map(
     Array.from(usage, ([meterName, { amounts, spans }]) => {
-      return [meterName, { periodMicros: amounts.get(window) ?? 0n, spans }]
+      const packs = packUnits(entitlement, meterName, period, amounts, nowMs)
+      return [meterName, { periodMicros: amounts.get(window) ?? 0n, spans, packs }]
     }),
   )
 }

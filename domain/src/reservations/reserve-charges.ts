@@ -25,6 +25,7 @@ import {
 } from '../entitlements/charge-limits.ts'
 import { isBehind, sumBuckets } from '../entitlements/counted-usage-reader.ts'
 import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
+import { packUnits, type PackUnits } from '../entitlements/pack-units.ts'
 import { isBucketed, resetSecond } from '../entitlements/entitled-limits.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
 import { spendableMicros } from '../wallet/read-wallet.ts'
@@ -109,12 +110,14 @@ export async function prepareCharges(
   const own = readings[entitlement.customerRefs.indexOf(entitlement.customerRef)]!
   const elsewhere = readings.filter(({ at }) => at.partition !== own.at.partition)
   const credits = await creditsOf(parts, query, entitlement)
+  // Hot state checks the counters of this partition, but not those that determine the units of packs.
+  const readFirst = entitlement.packs === undefined ? elsewhere : readings
   // Another entry may have been published since the entitlement was read. The counters then belong to its windows.
   const isReplaced = own.view.document !== charged.document
-  if (isReplaced || credits === 'unpublished' || elsewhere.some(isBehind)) {
+  if (isReplaced || credits === 'unpublished' || readFirst.some(isBehind)) {
     return { kind: 'late', readings }
   }
-  const caps = capsOf(query, charged, elsewhere)
+  const caps = capsOf(query, charged, packsOf(query, charged, readings), elsewhere)
   const here = readings.filter((reading) => !elsewhere.includes(reading))
   const request = requestOf(query, charged, caps, own, here, elsewhere)
   const together = credits === undefined ? {} : { together: credits.request }
@@ -183,9 +186,32 @@ type HeldLimit = Pick<LimitState, 'key' | 'meterName' | 'charge'> & {
   readonly cap: FurtherCap | undefined
 }
 
+/** Returns the units of packs of the meters that are held, from the counters of all references. */
+function packsOf(
+  { held, nowMs }: ChargesQuery,
+  { entitlement, period }: ChargedPurchase,
+  readings: readonly SeriesReading[],
+): HeldPacks {
+  const packs = new Map<string, PackUnits>()
+  for (const meterName of held.units.keys()) {
+    const amounts = new Map<string, bigint>()
+    for (const { view } of readings) {
+      for (const [id, micros] of view.series.get(meterName)?.amounts ?? []) {
+        amounts.set(id, (amounts.get(id) ?? 0n) + micros)
+      }
+    }
+    const units = packUnits(entitlement, meterName, period, amounts, nowMs)
+    if (units !== undefined) packs.set(meterName, units)
+  }
+  return packs
+}
+
+type HeldPacks = ReadonlyMap<string, PackUnits>
+
 function capsOf(
   { held, nowMs }: ChargesQuery,
   { entitlement, period }: ChargedPurchase,
+  packs: HeldPacks,
   elsewhere: readonly SeriesReading[],
 ): HeldLimit[] {
   const nowSecond = Math.floor(nowMs / 1000)
@@ -198,7 +224,7 @@ function capsOf(
   const ofCharges = entitlement.charges.filter(isHeld).map((charge): HeldLimit => {
     const { key, meterName } = charge
     const window = { kind: 'period' } as const
-    const cap = capOfCharge(charge)
+    const cap = capOfCharge(charge, packs.get(meterName))
     const capped = cap === null ? undefined : capIn(window, meterName, cap)
     return { key, meterName, charge, window, cap: capped }
   })

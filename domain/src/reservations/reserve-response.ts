@@ -25,10 +25,11 @@ export function toReserveResponse(
     entitlement,
     takenMicros: usedMicros,
     allowedMicros,
+    packs,
     creditMicros,
     reservation,
   } = reserved
-  const check = { entitlement, usedMicros, allowedMicros, offer, creditMicros }
+  const check = { entitlement, usedMicros, allowedMicros, packs, offer, creditMicros }
   if (reservation === undefined) return toLimitsResponse(false, check)
   const { id, unitsMicros, expiresAtMs } = reservation
   const held = { units: numberFromMicros(unitsMicros), ...heldCredits(reservation) }

@@ -22,6 +22,7 @@ import {
   windowOfPeriod,
   type EntitledPeriod,
 } from '../entitlements/counting-windows.ts'
+import { packUnits, type PackUnits } from '../entitlements/pack-units.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { entitlementOfPeriod, hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
@@ -71,6 +72,8 @@ export type ReservedUsage =
       readonly takenMicros: bigint
       /** Units that can be used in the period; null for any number. */
       readonly allowedMicros: bigint | null
+      /** Units of packs; undefined if the customer has none. */
+      readonly packs: PackUnits | undefined
       /** Credits left in the wallet after all holds, 10^-6; 0 for plans that are not paid from a wallet. */
       readonly creditMicros: bigint
       /** The reservation; undefined if it was denied. */
@@ -181,14 +184,22 @@ export async function prepareReservation(
   const readings = await references.readOthers([own, requested], entitlement.customerRefs)
   const here = readings.filter(({ at }) => at.partition === own.at.partition)
   const elsewhere = readings.filter((reading) => !here.includes(reading))
-  // Hot state checks the counters of the current period in this partition, but not those that determine the carried-over units.
-  const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
+  // Hot state checks the counters of the current period in this partition, but not those that determine the carried-over units
+  // and the units of packs.
+  const dependsOnCounters = entitlement.rollOver !== undefined || entitlement.packs !== undefined
+  const readFirst = dependsOnCounters ? readings : elsewhere
   const credits = await creditsOf(parts, query, unitsMicros, entitlement)
   if (credits === 'unpublished' || readFirst.some(isBehind)) return { kind: 'late', readings }
   const window = windowOfPeriod(entitlement, period.startSecond)
   const used = usedElsewhereIn(elsewhere, window)
-  const carried = carriedOverMicros(entitlement, period, sumAmounts(readings), query.nowMs)
-  const allowed = { entitlement, allowedMicros: allowedMicros(entitlement, period, carried) }
+  const sums = sumAmounts(readings)
+  const carried = carriedOverMicros(entitlement, period, sums, query.nowMs)
+  const packs = packUnits(entitlement, requestsMeterName, period, sums, query.nowMs)
+  const allowed = {
+    entitlement,
+    allowedMicros: allowedMicros(entitlement, period, carried, packs),
+    packs,
+  }
   const request = toReserveRequest(query, unitsMicros, allowed, own, here, window)
   const together = credits === undefined ? {} : { together: credits.request }
   const context = {
@@ -260,7 +271,10 @@ function unitsOfRequests({ units, creditMicros, isEstimate }: UnitsToHold): bigi
   return units.size === 1 ? units.get(requestsMeterName) : undefined
 }
 
-type Allowed = Pick<Extract<ReservedUsage, { kind: 'decided' }>, 'entitlement' | 'allowedMicros'>
+type Allowed = Pick<
+  Extract<ReservedUsage, { kind: 'decided' }>,
+  'entitlement' | 'allowedMicros' | 'packs'
+>
 
 function toReserveRequest(
   query: ReserveQuery,

@@ -1,3 +1,4 @@
+import { isPack } from '../packs/pack-terms.ts'
 import { requiresPayment, type PlanCosts } from '../plans/plan.ts'
 import { givesAccess } from '../purchases/access.ts'
 import type { Purchase } from '../purchases/repository.ts'
@@ -13,7 +14,8 @@ export function mayBoundCheckoutSell(
   last: Pick<Purchase, 'planRef' | 'planSnapshot' | 'status' | 'endDate'> | undefined,
   now: Date,
 ): boolean {
-  if (last === undefined || last.planRef === plan.reference) return true
+  // A pack ends no purchase.
+  if (last === undefined || last.planRef === plan.reference || isPack(plan)) return true
   if (!givesAccess(last, now) && last.status !== 'suspended') return true
   const replaced = last.planSnapshot
   const isFree = replaced?.type === 'recurring' && !requiresPayment(replaced)

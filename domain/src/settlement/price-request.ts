@@ -2,6 +2,8 @@ import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
+import { isPack } from '../packs/pack-terms.ts'
+import { hasMaxPacks } from '../packs/repository.ts'
 import { isSoldOut } from '../plans/sold-out.ts'
 import type { Plan } from '../plans/plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
@@ -9,7 +11,7 @@ import { findProduct } from '../catalog/products-repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
 import { givesAccess, isPaidFor } from '../purchases/access.ts'
-import { soldOutReason } from '../purchases/decide-activation.ts'
+import { packAloneReason, packsFullReason, soldOutReason } from '../purchases/decide-activation.ts'
 import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax.ts'
@@ -110,8 +112,14 @@ async function pricePlan(
     )
   }
   if (await isSoldOut(sql, providerId, plan, customer.reference)) return refused(soldOutReason)
+  const running = held && givesAccess(held, now) ? held : undefined
+  if (isPack(plan)) {
+    if (running === undefined) return refused(packAloneReason)
+    if (await hasMaxPacks(sql, providerId, of, now)) return refused(packsFullReason)
+  }
   const decided = decideChange({
-    held: held && givesAccess(held, now) ? held : undefined,
+    // A pack changes no plan.
+    held: isPack(plan) ? undefined : running,
     plan,
     isFirstCharge,
     currency: request.currency,

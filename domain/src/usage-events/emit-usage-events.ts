@@ -64,7 +64,7 @@ async function findUsageNames(
       select purchases.reference from purchases
       where purchases.provider_id = used.provider_id
         and purchases.customer_ref = link.customer_ref
-        and purchases.product_ref = used.product_ref and purchases.plan_ref is not null
+        and purchases.product_ref = used.product_ref and purchases.plan_ref is not null and not purchases.is_pack
         and purchases.start_date <= used.used_at
         and coalesce(purchases.ended_at, purchases.end_date, 'infinity') > used.used_at
       order by purchases.start_date desc, purchases.created_at desc

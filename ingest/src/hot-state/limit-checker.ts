@@ -5,6 +5,7 @@ import {
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { entitlementOfPeriod, hasCharges } from '@tollgate/domain/entitlements/charge-limits'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
+import { packUnits } from '@tollgate/domain/entitlements/pack-units'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import {
@@ -172,10 +173,12 @@ function judge({ entitlement, amounts, document }: CountedUsage, nowMs: number):
   }
   const usedMicros = amounts.get(windowOfPeriod(entitlement, period.startSecond)) ?? 0n
   const carried = carriedOverMicros(entitlement, period, amounts, nowMs)
+  const packs = packUnits(entitlement, requestsMeterName, period, amounts, nowMs)
   const used = {
     entitlement,
     usedMicros,
-    allowedMicros: allowedMicros(entitlement, period, carried),
+    allowedMicros: allowedMicros(entitlement, period, carried, packs),
+    packs,
   }
   if (entitlement.credit !== null) return { kind: 'paid', used }
   return verdictOf({ ...used, creditMicros: 0n })

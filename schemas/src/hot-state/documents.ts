@@ -57,6 +57,8 @@ export type PlanOffer = {
   readonly creditsPerUnit?: number
   readonly billingModel?: string
   readonly billingCycle?: string
+  /** Set for packs, which are bought beside a running plan. */
+  readonly pack?: { readonly meter?: string | undefined; readonly units: number }
   readonly pricingOptions?: readonly {
     readonly currency: string
     readonly price: number
@@ -110,6 +112,8 @@ export type Entitlement = {
   }
   /** Limits in addition to the caps of `charges`. Absent if there are none. */
   readonly limits?: readonly EntitledLimit[]
+  /** Packs beside the plan. Absent if there are none. */
+  readonly packs?: EntitledPacks
   /** Price if a wallet pays for usage immediately, or null if no wallet pays. */
   readonly credit: { readonly creditsPerUnit: number; readonly currency: string } | null
   /** Start of the first period in Unix seconds. Its counter window starts earlier by the tolerance. */
@@ -138,6 +142,36 @@ export type EntitledCharge = {
   readonly cap: string | null
   /** Absent if no wallet pays for these units. */
   readonly debit?: DebitTerms
+}
+
+/** Units of packs, which are used after those of the plan. */
+export type EntitledPacks = {
+  /** Usage of periods that ended up to this Unix second has its units already. */
+  readonly settledSecond: number
+  /** Periods that start before this Unix second use no packs, because they belong to the trial. */
+  readonly fromSecond: number
+  readonly meters: readonly PackedMeter[]
+}
+
+/** Packs of one meter. Units are 10^-6 units as decimal text. */
+export type PackedMeter = {
+  readonly meterName: string
+  /** Units of a period that are used before packs, without those carried over. Null if the plan provides any number. */
+  readonly own: string | null
+  /** The same for the first period, if it differs. */
+  readonly ownOfFirst?: string | null
+  /** Units that packs have paid for, by the start of the period. They no longer count as left. */
+  readonly paid: readonly { readonly startSecond: number; readonly units: string }[]
+  /** In the order in which they are used. */
+  readonly packs: readonly EntitledPack[]
+}
+
+/** One pack with the units that are left. */
+export type EntitledPack = {
+  readonly units: string
+  readonly startSecond: number
+  /** Unix second from which the units are no longer used, or null if they do not expire. */
+  readonly endSecond: number | null
 }
 
 /** A limit of a meter in a window of time. */

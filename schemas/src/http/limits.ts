@@ -3,6 +3,7 @@ import { chargeModels } from './charges.ts'
 import { heldMetersMax, reservationSecondsMax } from '../limits.ts'
 import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
 import { ignoring } from './known-names.ts'
+import { packSchema, packUnitsSchema } from './packs.ts'
 
 /* Schemas of `POST /v1/sdk/limits`. */
 
@@ -102,6 +103,8 @@ export const planOfferSchema = z.object({
   creditsPerUnit: z.number().optional(),
   billingModel: z.string().optional(),
   billingCycle: z.string().optional(),
+  /** Set for packs, which are bought beside a running plan. */
+  pack: packSchema.optional(),
   pricingOptions: z.array(pricingOptionSchema).optional(),
   /** Only for plans with charges. */
   charges: z.array(offeredChargeSchema).optional(),
@@ -170,6 +173,8 @@ export const limitsResponseSchema = z.object({
     .optional(),
   /** When the cap that refuses the call has room again, in ISO 8601. */
   resetsAt: z.string().optional(),
+  /** What the plan and packs leave, by meter. Only for customers with packs. `remaining` includes packs. */
+  packs: z.array(packUnitsSchema).optional(),
   /** Every limit, if the request asks for them. */
   limits: z.array(limitSchema).optional(),
   product: z.object({ reference: z.string(), name: z.string().optional() }).optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { countMax, daysMax, listItemsMax } from '../limits.ts'
 import { chargesSchema } from './charges.ts'
+import { packSchema } from './packs.ts'
 import { usageLimitsSchema } from './usage-limits.ts'
 import {
   amountMinor,
@@ -126,6 +127,11 @@ export const planFields = {
   charges: chargesSchema.optional(),
   /** Limits in addition to the caps of charges, such as per minute or per week. Only for plans with charges. */
   usageLimits: usageLimitsSchema.optional(),
+  /**
+   * Makes a one-time plan a pack: units that are used after those of the running plan of the same product, which a purchase of the
+   * pack leaves untouched. They expire after `accessExpiryDays`.
+   */
+  pack: packSchema.optional(),
   trialDays: days.optional(),
   rolloverUnusedUnits: z.boolean().optional(),
   /**

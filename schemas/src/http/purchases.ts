@@ -3,6 +3,7 @@ import { chargedUsageFields } from './charge-usage.ts'
 import { chargesSchema } from './charges.ts'
 import { shownOverridesSchema } from './overrides.ts'
 import { usageLimitsSchema } from './usage-limits.ts'
+import { packSchema } from './packs.ts'
 import { jsonObject, longText, optionalReference, queryBoolean } from './fields.ts'
 
 /* Schemas of `/v1/sdk/purchases`. */
@@ -56,6 +57,7 @@ export const planSnapshotSchema = z.object({
   creditsPerUnit: z.number().optional(),
   charges: chargesSchema.optional(),
   usageLimits: usageLimitsSchema.optional(),
+  pack: packSchema.optional(),
 })
 
 export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>
@@ -68,6 +70,9 @@ export const purchaseUsageSchema = z.object({
   overageCost: z.number(),
   /** Units that rolled over from the previous period, as known now. */
   carriedOverUnits: z.number(),
+  /** For a customer with packs: the units that packs add to the period, and those of them that are left. */
+  packUnits: z.number().optional(),
+  packRemaining: z.number().optional(),
   periodStart: z.string().optional(),
   periodEnd: z.string().optional(),
   ...chargedUsageFields,

@@ -20,6 +20,9 @@ export const userUsageSchema = z.object({
   /** For a plan with roll-over: the part of `total` that rolled over from the previous period. */
   carriedOverUnits: z.number().optional(),
   ...chargedUsageFields,
+  /** For a customer with packs: the units that the plan leaves, absent for any number, and those that packs leave. */
+  planRemaining: z.number().optional(),
+  packRemaining: z.number().optional(),
 })
 
 export type UserUsageBody = z.infer<typeof userUsageSchema>

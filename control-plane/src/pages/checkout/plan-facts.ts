@@ -31,6 +31,7 @@ export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader:
     noticeFact(plan, reader),
     freeUnits > 0 && t('checkout:freeUnits', { count: freeUnits }),
     limitFact(plan, reader),
+    plan.terms.pack !== undefined && t('checkout:packAdds', { units: plan.terms.pack.units }),
     ...(usageTerms === undefined ? [] : usagePrices(usageTerms, reader)),
     ...(charges ?? []).flatMap((charge) => chargeFacts(charge, plan.currency, reader)),
     charges !== undefined && chargesUsageLater(plan) && t('checkout:billedAtEnd'),

@@ -1,4 +1,5 @@
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
+import { isPack } from '@tollgate/domain/packs/pack-terms'
 import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
@@ -42,11 +43,12 @@ export function readChoice(
     const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
     if (product?.status !== 'active') return undefined
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
+    const held = last !== undefined && givesAccess(last, now) ? last : undefined
     const plans = (await listPlans(sql, providerId, [product.reference]))
       .filter(isOffered)
       .filter((plan) => session.mayChangePlan || mayBoundCheckoutSell(plan, last, now))
+      .filter((plan) => held !== undefined || !isPack(plan))
       .sort(cheapestFirst)
-    const held = last !== undefined && givesAccess(last, now) ? last : undefined
     const triable = new Set<string>()
     const soldOut = new Set<string>()
     for (const plan of plans) {

@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReactElement } from 'react'
 import { findCard } from '@tollgate/domain/cards/repository'
+import { isPack } from '@tollgate/domain/packs/pack-terms'
+import type { Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { trialEnd } from '@tollgate/domain/pricing/trial'
 import { decideSwitch } from '@tollgate/domain/purchases/decide-switch'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -51,8 +54,9 @@ export async function showReview(
   { choice, step, selection, notice }: ReviewRequest,
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
-  const { product, held } = choice
+  const { product } = choice
   const { plan } = step
+  const held = replacedBy(choice, plan)
   const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
   if (step.kind !== 'payment-required') {
@@ -84,6 +88,11 @@ export async function showReview(
       <PayForm {...payForm} />
     </ReviewPage>,
   )
+}
+
+/** Returns the purchase that the plan replaces. A pack replaces none. */
+function replacedBy({ held }: Choice, plan: Plan): Purchase | undefined {
+  return isPack(plan) ? undefined : held
 }
 
 type UnpaidStep = Exclude<StartableStep, { kind: 'payment-required' }>
@@ -154,7 +163,7 @@ async function readPayForm(
   if (priced.kind === 'refused') return undefined
   const { now } = operation
   const { cycleMode } = await requireProvider(pages, checkout.caller)
-  const change = decideSwitch({ held: choice.held, plan, isFirstCharge, currency, at: now })
+  const change = decideSwitch({ held: replacedBy(choice, plan), plan, isFirstCharge, currency, at: now })
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
   const next = nextChargeOf(plan, currency, endsAt)
   const savedCard = await readSavedCard(pages, checkout)

@@ -109,13 +109,17 @@ function UsageMeter({ shown, reader }: UsageProps): ReactElement | null {
   const { t, formats } = reader
   if (usage === undefined || purchase.planSnapshot === null) return null
   if (usage.charges !== undefined) return <ChargedUsage shown={shown} reader={reader} />
-  const { used, carriedOverUnits, periodEnd } = usage
+  const { used, carriedOverUnits, packUnits = 0, packRemaining, periodEnd } = usage
   const plan = planOfShownPeriod(purchase.planSnapshot, shown)
-  const capMicros = effectiveCap(plan, toMicros(carriedOverUnits))
+  const ownCapMicros = effectiveCap(plan, toMicros(carriedOverUnits))
+  const capMicros = ownCapMicros === null ? null : ownCapMicros + toMicros(packUnits)
   const until =
     periodEnd === undefined ? [] : [t('portal:until', { date: formats.date(new Date(periodEnd)) })]
   const cost = (
     <>
+      {packRemaining !== undefined && (
+        <p className="quiet">{t('portal:packsLeft', { units: packRemaining })}</p>
+      )}
       <UsageCost shown={shown} reader={reader} />
       <UnbilledLimit shown={shown} reader={reader} />
     </>
@@ -181,6 +185,8 @@ function PurchaseActions({
   now,
 }: Pick<PurchaseCardProps, 'portal' | 'shown' | 'now'>) {
   const { t } = portal.frame
+  // A pack has no plan to change, and its cancellation would only forfeit its units.
+  if (purchase.isPack) return null
   const path = `/purchases/${encodeURIComponent(purchase.reference)}`
   const decision = decideCancel(purchase, now)
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'

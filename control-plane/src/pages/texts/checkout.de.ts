@@ -55,6 +55,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   startsWithCard: 'Beginnt mit einer gespeicherten Karte',
   accessDays_one: 'Zugang für {{count}} Tag',
   accessDays_other: 'Zugang für {{count}} Tage',
+  packAdds: '{{units}} Einheiten, die nach denen Ihres Tarifs verbraucht werden',
 
   whatYouGet: 'Das ist enthalten',
   replacesToday: 'Dies ersetzt {{plan}} ab heute.',

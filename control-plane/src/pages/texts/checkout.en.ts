@@ -54,6 +54,7 @@ export const checkoutEnglish = {
   startsWithCard: 'Starts with a saved card',
   accessDays_one: 'Access for {{count}} day',
   accessDays_other: 'Access for {{count}} days',
+  packAdds: '{{units}} units, used after those of your plan',
 
   // Reviewing a plan.
   whatYouGet: 'What you get',

@@ -63,6 +63,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   accessDays_one: 'Acceso durante {{count}} día',
   accessDays_many: 'Acceso durante {{count}} de días',
   accessDays_other: 'Acceso durante {{count}} días',
+  packAdds: '{{units}} unidades, que se usan después de las de su plan',
 
   whatYouGet: 'Qué incluye',
   replacesToday: 'Este plan sustituye hoy a {{plan}}.',

@@ -63,6 +63,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   accessDays_one: 'Accès pendant {{count}} jour',
   accessDays_many: 'Accès pendant {{count}} de jours',
   accessDays_other: 'Accès pendant {{count}} jours',
+  packAdds: '{{units}} unités, utilisées après celles de votre forfait',
 
   whatYouGet: 'Ce que comprend l’offre',
   replacesToday: 'Cette offre remplace {{plan}} aujourd’hui.',

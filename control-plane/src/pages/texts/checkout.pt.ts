@@ -63,6 +63,7 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   accessDays_one: 'Acesso por {{count}} dia',
   accessDays_many: 'Acesso por {{count}} de dias',
   accessDays_other: 'Acesso por {{count}} dias',
+  packAdds: '{{units}} unidades, usadas depois das do seu plano',
 
   whatYouGet: 'O que está incluído',
   replacesToday: 'Este plano substitui {{plan}} hoje.',

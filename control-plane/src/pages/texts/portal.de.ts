@@ -38,6 +38,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   usedOf_one: '{{used}} von {{count}} Anfrage',
   usedOf_other: '{{used}} von {{count}} Anfragen',
   ofThemCarriedOver: '{{units}} übertragen',
+  packsLeft: 'Pakete: noch {{units}} Einheiten',
   until: 'bis {{date}}',
   limitReached: 'Das Limit dieses Zeitraums ist erreicht.',
   unitsUsed: '{{used}} verbraucht',

@@ -36,6 +36,7 @@ export const portalEnglish = {
   usedOf_one: '{{used}} of {{count}} request',
   usedOf_other: '{{used}} of {{count}} requests',
   ofThemCarriedOver: '{{units}} carried over',
+  packsLeft: 'Packs: {{units}} units left',
   until: 'until {{date}}',
   limitReached: 'The limit of this period is reached.',
   unitsUsed: '{{used}} used',

@@ -38,6 +38,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   usedOf_many: '{{used}} de {{count}} de solicitudes',
   usedOf_other: '{{used}} de {{count}} solicitudes',
   ofThemCarriedOver: '{{units}} acumuladas',
+  packsLeft: 'Paquetes: quedan {{units}} unidades',
   until: 'hasta el {{date}}',
   limitReached: 'Se ha alcanzado el límite de este período.',
   unitsUsed: '{{used}} usados',

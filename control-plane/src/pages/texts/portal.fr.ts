@@ -38,6 +38,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   usedOf_many: '{{used}} sur {{count}} de requêtes',
   usedOf_other: '{{used}} sur {{count}} requêtes',
   ofThemCarriedOver: '{{units}} reportées',
+  packsLeft: 'Packs : {{units}} unités restantes',
   until: 'jusqu’au {{date}}',
   limitReached: 'La limite de cette période est atteinte.',
   unitsUsed: '{{used}} utilisés',

@@ -36,6 +36,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   pausedTrialEnded: 'トライアルが終了しました。続けるにはプランを選択してください。',
   usedOf_other: '{{used}} / {{count}} リクエスト',
   ofThemCarriedOver: 'うち繰り越し {{units}}',
+  packsLeft: 'パック: 残り {{units}} ユニット',
   until: '{{date}} まで',
   limitReached: 'この期間の上限に達しました。',
   unitsUsed: '使用量 {{used}}',

@@ -38,6 +38,7 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   usedOf_many: '{{used}} de {{count}} de requisições',
   usedOf_other: '{{used}} de {{count}} requisições',
   ofThemCarriedOver: '{{units}} acumuladas',
+  packsLeft: 'Pacotes: restam {{units}} unidades',
   until: 'até {{date}}',
   limitReached: 'O limite deste período foi atingido.',
   unitsUsed: '{{used}} usados',
