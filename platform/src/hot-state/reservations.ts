@@ -307,7 +307,7 @@ export function checkReserveBatch(requests: readonly ReserveRequest[]): void {
   const second = requests.find(({ together }) => together !== undefined)?.together
   for (const request of requests) {
     checkReserveRequest(request)
-    if (!isSameRead(request, first!) || !isSameRead(request.together ?? second, second)) {
+    if (!isSameRead(request, first) || !isSameRead(request.together ?? second, second)) {
       throw new RangeError('The reservations of a batch must be at the same places, as read once')
     }
   }
