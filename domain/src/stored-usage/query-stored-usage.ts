@@ -28,10 +28,11 @@ export type StoredPart = {
 
 type Store = Pick<UsageStore, 'query'>
 
-/** A time of a meter, half-open, in Unix seconds. */
-export type MeterWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'> & {
-  readonly meterName: string
-}
+/** Half-open, in Unix seconds. */
+export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
+
+/** A time of a meter. */
+export type MeterWindow = UsageWindow & { readonly meterName: string }
 
 /**
  * Returns the usage of these parts in each of the windows, in 10^-6 units. Windows may overlap.
