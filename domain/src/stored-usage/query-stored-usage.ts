@@ -42,7 +42,7 @@ export type MeterWindow = UsageWindow & { readonly meterName: string }
  * the merge. A row of a batch in progress could otherwise replace an earlier row of the same id. The condition is therefore in
  * PREWHERE, which is applied before FINAL.
  */
-export async function sumStoredUsageByWindow(
+export async function sumStoredWindows(
   store: Store,
   query: Omit<CustomerMeter, 'meterName'>,
   windows: readonly MeterWindow[],
@@ -75,6 +75,17 @@ export async function sumStoredUsageByWindow(
     },
   )
   return windows.map((_, index) => BigInt(row?.micros[index] ?? '0'))
+}
+
+/** Returns the same for windows of one meter. */
+export function sumStoredUsageByWindow(
+  store: Store,
+  { meterName, ...query }: CustomerMeter,
+  windows: readonly UsageWindow[],
+  parts: readonly StoredPart[],
+): Promise<bigint[]> {
+  const ofMeter = windows.map((window) => ({ ...window, meterName }))
+  return sumStoredWindows(store, query, ofMeter, parts)
 }
 
 /** Returns what the customer's wallet paid for the records of these parts, 10^-6 credits. */
