@@ -368,10 +368,10 @@ export const refusals = {
       'reservation_gone',
       'The reservation was used, released or has expired. Make a new one',
     ),
-  reservationTooLong: (latest: Date) =>
+  reservationTooLong: (latest: string) =>
     refusal(
       'reservation_too_long',
-      `The reservation can be held until ${latest.toISOString()}. Extend it for a shorter time`,
+      `The reservation can be held until ${latest}. Extend it for a shorter time`,
     ),
   reservationsFull: () =>
     temporaryRefusal('reservations_full', 'Too many reservations are held. Retry in a moment'),

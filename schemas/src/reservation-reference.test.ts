@@ -5,6 +5,8 @@ import {
   keyedReservationReference,
   placeOfReservation,
   randomReservationReference,
+  reservationUse,
+  reservationUseText,
 } from './reservation-reference.ts'
 
 const place = { customerRef: 'cus_abcdefghijkl', productRef: 'prd_ABCDEFGHIJKL' }
@@ -45,4 +47,16 @@ describe('references of reservations', () => {
     'are distinguished from other texts: %j',
     (text) => expect(placeOfReservation(text)).toBeUndefined(),
   )
+})
+
+it('tells a record that uses a part of a reservation from one that ends it', () => {
+  const id = 'rsv_1.cus_a.prd_a'
+  expect(reservationUseText(id, undefined)).toBe(id)
+  expect(reservationUseText(id, true)).toBe(id)
+  for (const none of [undefined, '']) expect(reservationUseText(none, false)).toBeNull()
+  const text = reservationUseText(id, false)!
+  expect(reservationUse(text)).toEqual({ reservationId: id, isFinal: false })
+  expect(reservationUse(id)).toEqual({ reservationId: id, isFinal: true })
+  // A release that does not know the prefix leaves the reservation on hold.
+  expect(placeOfReservation(text)).toBeUndefined()
 })

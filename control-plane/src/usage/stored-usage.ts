@@ -10,7 +10,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import {
   listStoredIds,
   sumStoredDebits,
-  sumStoredUsageByWindow,
+  sumStoredWindows,
   type CustomerRecords,
   type CustomerUsage,
   type StoredPart,
@@ -74,7 +74,7 @@ export async function readStoredSeries(
     windows.map((window) => ({ meterName, ...window })),
   )
   const { sums, tails, marks } = await readStoredAndTail(parts, query, (stored) =>
-    sumStoredUsageByWindow(parts.usageStore, query, asked, stored),
+    sumStoredWindows(parts.usageStore, query, asked, stored),
   )
   let next = 0
   return series.map(({ meterName, windows }) => {

@@ -15,8 +15,10 @@ import type { Reading, UsageParts, UsageQuery } from './usage-query.ts'
 export type MetersQuery = Omit<UsageQuery, 'meterName' | 'spans'>
 
 export type CountedMeters = {
-  /** The document of the customer's entry to which all usage belongs, or 'mixed' if it changed between the readings. */
-  readonly document: string | undefined | 'mixed'
+  /** The document of the customer's entry to which the usage belongs. */
+  readonly document: string | undefined
+  /** Whether it changed between the readings, so that the usage belongs to several documents. */
+  readonly isMixed: boolean
   readonly entitlement: Entitlement | undefined
   readonly usage: ReadonlyMap<string, CountedUsage>
 }
@@ -45,11 +47,10 @@ export async function readCountedMeters(
       return await catchUp(parts, { ...query, ...meter }, ofMeter)
     }),
   )
-  const documents = new Set(usage.map(({ document }) => document))
   const [first] = usage
   return {
-    document:
-      documents.size > 1 ? 'mixed' : first === undefined ? own.view.document : first.document,
+    document: first === undefined ? own.view.document : first.document,
+    isMixed: usage.some(({ document }) => document !== first?.document),
     entitlement: first === undefined ? entitlement : first.entitlement,
     usage: new Map(series.map((name, index) => [name, usage[index]!])),
   }

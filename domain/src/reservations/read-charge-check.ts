@@ -10,7 +10,7 @@ import {
   type ChargedEntitlement,
   type MeterUsage,
 } from '../entitlements/charge-limits.ts'
-import { readCountedMeters } from '../entitlements/counted-meters-reader.ts'
+import { readCountedMeters, type CountedMeters } from '../entitlements/counted-meters-reader.ts'
 import type { CountedUsage } from '../entitlements/counted-usage-reader.ts'
 import {
   currentPeriod,
@@ -61,23 +61,40 @@ export async function readChargeCheck(
   published: PublishedPeriod,
   names: MeterNames,
 ): Promise<ChargeCheck | undefined> {
-  let current: PublishedPeriod | undefined = published
+  let current = published
   for (let tries = 0; tries <= replacementsMax; tries += 1) {
-    const { document, ...charged }: PublishedPeriod = current
-    const meterName = limitedMeter(charged.entitlement, names)
-    const meters = metersToRead(charged.entitlement, meterName, charged.nowSecond)
-    const [read, creditMicros] = await Promise.all([
-      meters.length === 0 ? undefined : readCountedMeters(parts, query, meters),
-      readCredits(parts, query, charged.entitlement),
-    ])
-    if (read === undefined || read.document === document) {
-      const usedByMeter = usedIn(charged, read?.usage ?? new Map())
-      return { ...charged, meterName, usedByMeter, creditMicros }
-    }
-    current = read.document === 'mixed' ? current : replacement(charged, read)
-    if (current === undefined) return undefined
+    const attempt = await readOnce(parts, query, current, names)
+    if (attempt.kind === 'read') return attempt.check
+    if (attempt.by === undefined) return undefined
+    current = attempt.by
   }
   throw new UsageBehindError(0)
+}
+
+type Attempt =
+  | { readonly kind: 'read'; readonly check: ChargeCheck }
+  /** Another document was read. `by` is undefined if its plan has no charges. */
+  | { readonly kind: 'replaced'; readonly by: PublishedPeriod | undefined }
+
+async function readOnce(
+  parts: UsageParts,
+  query: ChargeCheckQuery,
+  published: PublishedPeriod,
+  names: MeterNames,
+): Promise<Attempt> {
+  const { document, ...charged } = published
+  const meterName = limitedMeter(charged.entitlement, names)
+  const meters = metersToRead(charged.entitlement, meterName, charged.nowSecond)
+  const [read, creditMicros] = await Promise.all([
+    meters.length === 0 ? undefined : readCountedMeters(parts, query, meters),
+    readCredits(parts, query, charged.entitlement),
+  ])
+  if (read?.isMixed === true) return { kind: 'replaced', by: published }
+  if (read !== undefined && read.document !== document) {
+    return { kind: 'replaced', by: replacement(charged, read) }
+  }
+  const usedByMeter = usedIn(charged, read?.usage ?? new Map())
+  return { kind: 'read', check: { ...charged, meterName, usedByMeter, creditMicros } }
 }
 
 function usedIn(
@@ -97,7 +114,7 @@ function usedIn(
 /** Returns the period of the entry that was published meanwhile, or undefined if its plan has no charges. */
 function replacement(
   { nowSecond }: ChargedPeriod,
-  { document, entitlement }: Awaited<ReturnType<typeof readCountedMeters>>,
+  { document, entitlement }: CountedMeters,
 ): PublishedPeriod | undefined {
   const period = entitlement && currentPeriod(entitlement, nowSecond * 1_000)
   if (entitlement === undefined || period === undefined) return undefined

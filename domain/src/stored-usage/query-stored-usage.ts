@@ -28,10 +28,11 @@ export type StoredPart = {
 
 type Store = Pick<UsageStore, 'query'>
 
-/** A time of a meter, half-open, in Unix seconds. */
-export type MeterWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'> & {
-  readonly meterName: string
-}
+/** Half-open, in Unix seconds. */
+export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
+
+/** A time of a meter. */
+export type MeterWindow = UsageWindow & { readonly meterName: string }
 
 /**
  * Returns the usage of these parts in each of the windows, in 10^-6 units. Windows may overlap.
@@ -41,7 +42,7 @@ export type MeterWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'> & {
  * the merge. A row of a batch in progress could otherwise replace an earlier row of the same id. The condition is therefore in
  * PREWHERE, which is applied before FINAL.
  */
-export async function sumStoredUsageByWindow(
+export async function sumStoredWindows(
   store: Store,
   query: Omit<CustomerMeter, 'meterName'>,
   windows: readonly MeterWindow[],
@@ -74,6 +75,17 @@ export async function sumStoredUsageByWindow(
     },
   )
   return windows.map((_, index) => BigInt(row?.micros[index] ?? '0'))
+}
+
+/** Returns the same for windows of one meter. */
+export function sumStoredUsageByWindow(
+  store: Store,
+  { meterName, ...query }: CustomerMeter,
+  windows: readonly UsageWindow[],
+  parts: readonly StoredPart[],
+): Promise<bigint[]> {
+  const ofMeter = windows.map((window) => ({ ...window, meterName }))
+  return sumStoredWindows(store, query, ofMeter, parts)
 }
 
 /** Returns what the customer's wallet paid for the records of these parts, 10^-6 credits. */

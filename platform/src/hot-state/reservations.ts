@@ -216,7 +216,7 @@ export type SettledReservation = {
   /** The reservation is dropped at once instead of being kept until its expiry, and its id may be used again. */
   readonly isForgotten?: boolean
   /** Only these units of the reservation were used, and it keeps the rest. It ends if nothing is left of it. */
-  readonly part?: UsedPart
+  readonly part?: UsedPart | undefined
 }
 
 /** What one record used of a reservation, in millionths of a unit. More than the reservation holds uses it up. */
@@ -307,7 +307,7 @@ export function checkReserveBatch(requests: readonly ReserveRequest[]): void {
   const second = requests.find(({ together }) => together !== undefined)?.together
   for (const request of requests) {
     checkReserveRequest(request)
-    if (!isSameRead(request, first!) || !isSameRead(request.together ?? second, second)) {
+    if (!isSameRead(request, first) || !isSameRead(request.together ?? second, second)) {
       throw new RangeError('The reservations of a batch must be at the same places, as read once')
     }
   }

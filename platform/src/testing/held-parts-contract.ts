@@ -176,6 +176,14 @@ export function describeHeldParts(under: () => HotStateUnderTest): void {
       expect(await reservedAt(at, 'calls')).toBe(10n)
     })
 
+    it('drops a reservation again whose id an expired one had', async () => {
+      await publish()
+      await hot().reserve(units('a', 1n, { ttlMs: 1 }))
+      await sleep(5)
+      await hot().reserveBatch([units('a', 6n), units('b', 5n)], 'all-or-none')
+      expect(await reservedAt(at, 'calls')).toBe(0n)
+    })
+
     it('waits as a whole, and is of one reading', async () => {
       await publish()
       const late = [units('a', 1n), units('b', 1n, { minOffset: 99 })]

@@ -79,7 +79,7 @@ export class ReservationsModel {
     const outcomes: Outcome[] = []
     const added: [string, readonly (string | undefined)[]][] = []
     for (const [index, request] of requests.entries()) {
-      const isKnown = this.isKept(request.at.subject, request.reservationId)
+      const isKnown = this.isHeldOrUsed(request.at.subject, request.reservationId)
       const outcome = this.reserve(request)
       if (outcome.kind === 'behind') return 'behind'
       outcomes.push(outcome)
@@ -92,10 +92,6 @@ export class ReservationsModel {
       for (const subject of subjects) if (subject !== undefined) this.#release(subject, id)
     }
     return outcomes
-  }
-
-  isKept(subject: string, reservationId: string): boolean {
-    return this.#places.get(subject)?.kept.has(reservationId) ?? false
   }
 
   /** Returns whether a reservation whose expiry may be moved is held. */

@@ -43,7 +43,7 @@ export function registerReservationRoutes(app: ApiServer, parts: Parts): void {
         case 'gone':
           throw refusals.reservationGone()
         case 'too-long':
-          throw refusals.reservationTooLong(new Date(outcome.latestMs))
+          throw refusals.reservationTooLong(new Date(outcome.latestMs).toISOString())
         case 'extended':
           return { success: true as const, expiresAt: new Date(outcome.expiresAtMs).toISOString() }
       }

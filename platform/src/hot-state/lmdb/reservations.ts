@@ -81,7 +81,7 @@ export function reserveBatch(
   const outcomes: ReserveOutcome[] = []
   const added: ReserveRequest[] = []
   for (const request of requests) {
-    const isKnown = isKept(store, request)
+    const isKnown = isKept(store, request, nowMs)
     const outcome = reserve(store, request, nowMs)
     // Only the first request drops what has expired, so it is the only one that may have to be repeated.
     if (outcome === 'again') return 'again'
@@ -97,8 +97,10 @@ export function reserveBatch(
   return outcomes
 }
 
-function isKept(store: LmdbStore, { at, reservationId }: ReserveRequest): boolean {
-  return readReservation(store, reservationPlace(at), reservationId) !== undefined
+/** Returns whether a reservation of that id is there, whose request is a repeated one. An expired one is made again. */
+function isKept(store: LmdbStore, { at, reservationId }: ReserveRequest, nowMs: number): boolean {
+  const known = readReservation(store, reservationPlace(at), reservationId)
+  return known !== undefined && known.expiresAtMs > nowMs
 }
 
 /** A place of the request, with its state at the start of the step. */

@@ -107,11 +107,14 @@ local function isHeld(place, id)
   local units, expiry, isUsed = reservationAt(place, id)
   return units and not isUsed and tonumber(expiry) > nowMs()
 end
-local function forget(place, id)
-  local units, _, isUsed, series = reservationAt(place, id)
+local function drop(place, id, units, isUsed, series)
   if units and not isUsed then giveBack(place, units, series) end
   call('HDEL', data .. 'held:' .. place, id, '@' .. id)
   call('ZREM', data .. 'expiries:' .. place, id)
+end
+local function forget(place, id)
+  local units, _, isUsed, series = reservationAt(place, id)
+  drop(place, id, units, isUsed, series)
 end
 `
 

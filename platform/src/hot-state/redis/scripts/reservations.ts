@@ -11,10 +11,12 @@ export const releaseReservationScript = createScript(
   addAmounts,
   changeReservations,
   `
+local id, now = ARGV[1], nowMs()
 for i = 2, #ARGV do
-  if isHeld(ARGV[i], ARGV[1]) then
+  local units, expiry, isUsed, series = reservationAt(ARGV[i], id)
+  if units and not isUsed and tonumber(expiry) > now then
     if not begun then begin() end
-    forget(ARGV[i], ARGV[1])
+    drop(ARGV[i], id, units, isUsed, series)
   end
 end
 if not begun then return 0 end
