@@ -45,7 +45,7 @@ function chargeUsage(charge: Charge, state: LimitState, view: ChargedUsageView):
     meterName,
     ...(where === undefined ? { used: numberFromMicros(usedMicros) } : {}),
     ...(included === 0 ? {} : { included }),
-    ...(rollover ? { carriedOver: numberFromMicros(carriedOver) } : {}),
+    ...(rollover && where === undefined ? { carriedOver: numberFromMicros(carriedOver) } : {}),
     ...(capMicros === null ? {} : capFields(capMicros, usedMicros)),
     // The price of filters and rows depends on dimensions, which counters do not have.
     ...(where === undefined && charge.model !== 'matrix' ? costOf(state, view, carriedOver) : {}),

@@ -11,7 +11,7 @@ const chargeUsageSchema = z.object({
   used: z.number().optional(),
   /** Units of the period that cost nothing, without those carried over. Absent for none. */
   included: z.number().optional(),
-  /** Included units that rolled over from the previous period, as known now. Absent without roll-over. */
+  /** Included units that rolled over from the previous period, as known now. Absent without roll-over or with `where`. */
   carriedOver: z.number().optional(),
   cap: z.number().optional(),
   /** Units that the cap leaves. */
