@@ -265,7 +265,9 @@ async function readUsages(
       : { usedMicros: countedMicros }
     if (used === undefined) continue
     const carriedOverMicros = carriedOverInto(purchase, shownAt, amounts, parts.clock.now())
-    const account = accounts.get(purchase.customerRef)?.find((each) => each.productRef === productRef)
+    const account = accounts
+      .get(purchase.customerRef)
+      ?.find((each) => each.productRef === productRef)
     const packs = account && packsBeside(purchase, account, shownAt, amounts)
     const counted = { ...used, carriedOverMicros, packs }
     const conversion = conversions.get(purchase.currency)

@@ -207,7 +207,9 @@ function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }
     [usageTiers, usageTierMode, overagePolicy, unitsPerPackage, maxUnbilledMinor],
     ...(charges === undefined ? [] : [charges, terms.limits?.['maxTransactions']]),
     ...(usageLimits === undefined ? [] : [usageLimits]),
-    ...(terms.pack === undefined ? [] : [terms.pack, terms.trialDays, terms.limits?.['maxTransactions']]),
+    ...(terms.pack === undefined
+      ? []
+      : [terms.pack, terms.trialDays, terms.limits?.['maxTransactions']]),
   ]
 }
 

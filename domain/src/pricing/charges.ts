@@ -83,7 +83,15 @@ export type PeriodUsage = {
 export function usageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
-  { period, usedMicros, carriedOverMicros, usedBeforeMicros, packMicros, rowMicros, reading }: PeriodUsage,
+  {
+    period,
+    usedMicros,
+    carriedOverMicros,
+    usedBeforeMicros,
+    packMicros,
+    rowMicros,
+    reading,
+  }: PeriodUsage,
   key: string | null = null,
 ): InvoiceLine[] {
   const charge = chargeOf(plan, key, conversion)
@@ -150,7 +158,9 @@ export function lateUsageLines(
 /** Corrections can move units between the rows of a matrix without a change of their sum. */
 function isLate(late: LateUsage): boolean {
   const { lateMicros, lateBeforeMicros = 0n, latePackMicros = 0n, lateRowMicros = [] } = late
-  return [lateMicros, lateBeforeMicros, latePackMicros, ...lateRowMicros].some((micros) => micros !== 0n)
+  return [lateMicros, lateBeforeMicros, latePackMicros, ...lateRowMicros].some(
+    (micros) => micros !== 0n,
+  )
 }
 
 /** Prices in minor units are those of the plan's currency, which its purchases therefore have. */

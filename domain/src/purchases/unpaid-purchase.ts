@@ -49,7 +49,11 @@ async function listEarlier(
   const of = { customerRef, productRef, rowsMax: purchasesReadMax }
   const purchases = await listPurchases(sql, providerId, of)
   return purchases.filter(
-    (each) => each.reference !== reference && each.planRef !== null && !each.isPack && each.createdAt <= createdAt,
+    (each) =>
+      each.reference !== reference &&
+      each.planRef !== null &&
+      !each.isPack &&
+      each.createdAt <= createdAt,
   )
 }
 

@@ -35,7 +35,8 @@ export function decidePlanSale(facts: PlanSaleFacts): PlanSaleDecision {
     if (isPaidFor(held)) return undeliverable('The plan was paid already')
   }
   if (facts.isSoldOut) return undeliverable(soldOutReason)
-  if (isPack(plan)) return held === undefined ? undeliverable(packAloneReason) : { kind: 'add-pack' }
+  if (isPack(plan))
+    return held === undefined ? undeliverable(packAloneReason) : { kind: 'add-pack' }
   if (facts.isForbiddenByCheckout) return undeliverable('The checkout may not end another plan')
   if (held !== undefined && boundByNoticeUntil(held, plan, now) !== undefined) {
     return undeliverable('The plan before is held by its notice')

@@ -163,7 +163,13 @@ async function readPayForm(
   if (priced.kind === 'refused') return undefined
   const { now } = operation
   const { cycleMode } = await requireProvider(pages, checkout.caller)
-  const change = decideSwitch({ held: replacedBy(choice, plan), plan, isFirstCharge, currency, at: now })
+  const change = decideSwitch({
+    held: replacedBy(choice, plan),
+    plan,
+    isFirstCharge,
+    currency,
+    at: now,
+  })
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
   const next = nextChargeOf(plan, currency, endsAt)
   const savedCard = await readSavedCard(pages, checkout)
