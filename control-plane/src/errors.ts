@@ -342,6 +342,8 @@ export const refusals = {
     refusal('meter_name_taken', `Meter with name ${name} already exists`),
   meterPermanent: (name: string) => refusal('meter_permanent', `Meter ${name} cannot be archived`),
 
+  tooManyExports: () =>
+    temporaryRefusal('overloaded', 'Too many files of usage are being sent. Retry in a moment'),
   usageBehind: () =>
     temporaryRefusal(
       'usage_behind',

@@ -39,11 +39,11 @@ program
   .requiredOption('--base-url <url>', 'Address of the installation')
   .action(async (file: string, { baseUrl }: Options) => {
     const player = createPlayer({ baseUrl, key: keyFromEnvironment() })
-    const differences = await replayCorpus(player, await readCorpus(file))
+    const { differences, intended } = await replayCorpus(player, await readCorpus(file))
     for (const { number, exchange, answer } of differences) {
       console.log(JSON.stringify({ number, ...exchange, now: answer }))
     }
-    console.error(`${differences.length} differences`)
+    console.error(`${differences.length} differences, ${intended} intended additions`)
     if (differences.length > 0) process.exitCode = 1
   })
 

@@ -1,4 +1,5 @@
 import type { CorpusAnswer, Exchange } from './exchange.ts'
+import { isIntended } from './intended-differences.ts'
 import type { Player } from './player.ts'
 
 export type Difference = {
@@ -8,17 +9,26 @@ export type Difference = {
   readonly answer: CorpusAnswer
 }
 
+export type Replay = {
+  readonly differences: readonly Difference[]
+  /** Number of answers that differ only by what later versions add on purpose. */
+  readonly intended: number
+}
+
 /** Plays the requests of the corpus in order, and returns those that are answered differently. */
 export async function replayCorpus(
   player: Player,
   exchanges: readonly Exchange[],
-): Promise<Difference[]> {
+): Promise<Replay> {
   const differences: Difference[] = []
+  let intended = 0
   for (const [number, exchange] of exchanges.entries()) {
     const answer = await player.play(exchange.request)
-    if (!isSame(exchange.answer, answer)) differences.push({ number, exchange, answer })
+    if (isSame(exchange.answer, answer)) continue
+    if (isIntended(exchange, answer)) intended += 1
+    else differences.push({ number, exchange, answer })
   }
-  return differences
+  return { differences, intended }
 }
 
 function isSame(one: CorpusAnswer, other: CorpusAnswer): boolean {
