@@ -11,7 +11,7 @@ export type ModelRecord = {
   readonly dimensions: Readonly<Record<string, string>>
 }
 
-export type ModelSum = { readonly value: number; readonly count: number }
+type ModelSum = { readonly value: number; readonly count: number }
 
 export function sumOfModel(aggregation: Aggregation, records: readonly ModelRecord[]): ModelSum {
   return { value: valueOf(aggregation, records), count: records.length }

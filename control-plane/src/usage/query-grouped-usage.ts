@@ -29,7 +29,7 @@ export type UsageGroup = UsageSum & {
   readonly buckets: ReadonlyMap<number, UsageSum>
 }
 
-export type GroupedUsage = {
+type GroupedUsage = {
   readonly whole: UsageSum
   /** Ordered by values, or with `top` by usage, largest first. */
   readonly groups: readonly UsageGroup[]

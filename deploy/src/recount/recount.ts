@@ -28,12 +28,12 @@ export type Count = {
   readonly text: string
 }
 
-export type RecountedMeter = { readonly name: string; readonly reading: MeterReading }
+type RecountedMeter = { readonly name: string; readonly reading: MeterReading }
 
 /** Returns what the meter's current version counts of the event, null for nothing, or undefined if it refuses the event. */
-export type Recounter = (event: StoredEvent) => Count | null | undefined
+type Recounter = (event: StoredEvent) => Count | null | undefined
 
-export function createRecounter({ name, reading }: RecountedMeter): Recounter {
+function createRecounter({ name, reading }: RecountedMeter): Recounter {
   const meters = { [name]: { reference: '', status: 'active', reads: reading } } as const
   const matcher = new EventMatcher({ meters })
   return (event) => {

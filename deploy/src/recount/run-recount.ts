@@ -52,6 +52,11 @@ export type RecountParts = {
   readonly note: (line: string) => void
 }
 
+type BilledCustomer = {
+  readonly customerRef: string | undefined
+  readonly ranges: Awaited<ReturnType<typeof listBilledUsage>>
+}
+
 export async function recount(
   { database, store, note }: RecountParts,
   { environment, provider: providerId, meter: meterName, from, to }: RecountOptions,
@@ -71,7 +76,7 @@ export async function recount(
   }
   const tally = new RecountTally({ name: meterName, reading: reads.reading })
   // Pages are sorted by customer, so that one customer's periods are kept at a time.
-  let billed = { customerRef: '', ranges: await listBilledUsage(sql, providerId, '') }
+  let billed: BilledCustomer = { customerRef: undefined, ranges: [] }
   const question = { environment, providerId, meterName, type: reads.reading.type, ...range }
   let noted = 0
   for await (const page of readStoredEvents(store, question)) {

@@ -4,7 +4,7 @@ import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import type { StoredEvent } from './recount.ts'
 
-export type EventRange = {
+type EventRange = {
   readonly environment: Environment
   readonly providerId: string
   readonly meterName: string
@@ -31,7 +31,8 @@ type Row = {
   counted_text: string
 }
 
-const pageRows = 5_000
+/** A page is one query, which reads the rows of the customers from the last one on. */
+const pageRows = 20_000
 
 /**
  * Yields the records that the meter counted or may count now, page by page, by customer and time. A record has a row for each meter
@@ -76,6 +77,7 @@ function statementOf({ environment }: EventRange): string {
       AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')
       AND (meter_name = {meter:String} OR event_type = {type:String}
         OR (event_type = '' AND meter_name = {type:String}))
+      AND customer_ref >= {afterCustomer:String}
       AND (customer_ref, timestamp, id) > ({afterCustomer:String},
         fromUnixTimestamp64Milli({afterMs:Int64}, 'UTC'), {afterId:String})
     GROUP BY customer_ref, timestamp, id

@@ -43,7 +43,7 @@ export interface UsageStore {
   close(): Promise<void>
 }
 
-export type StreamOptions = {
+type StreamOptions = {
   readonly format: 'CSVWithNames' | 'Parquet'
   readonly rowsMax: number
   /** Bytes of the result in the memory of the store, before it is formatted. */

@@ -12,7 +12,7 @@ import { isProperty } from '../property-path.ts'
 
 /* Parameters with which a usage query selects and groups records, and chooses the form of its answer. */
 
-export const usageFormats = ['json', 'csv', 'parquet'] as const
+const usageFormats = ['json', 'csv', 'parquet'] as const
 export type UsageFormat = (typeof usageFormats)[number]
 
 /** Values by property. A record must have one of the values of every property. */

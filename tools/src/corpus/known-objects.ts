@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../client/seeded-random.ts'
 import type { CorpusAnswer, CorpusRequest } from './exchange.ts'
 
-export type KnownPlan = { readonly productRef: string; readonly planRef: string }
+type KnownPlan = { readonly productRef: string; readonly planRef: string }
 
 /** References of objects that earlier answers created, as masks, newest last. */
 export type KnownObjects = {

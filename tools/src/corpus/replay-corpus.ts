@@ -9,7 +9,7 @@ export type Difference = {
   readonly answer: CorpusAnswer
 }
 
-export type Replay = {
+type Replay = {
   readonly differences: readonly Difference[]
   /** Number of answers that differ only by what later versions add on purpose. */
   readonly intended: number
