@@ -17,7 +17,9 @@ let providerId: string
 beforeAll(async () => {
   stack = await startStack()
   client = (await stack.createProvider()).sandbox
-  const [row] = await stack.database.control<{ id: string }[]>`select provider_id as id from providers limit 1`
+  const [row] = await stack.database.control<
+    { id: string }[]
+  >`select provider_id as id from providers limit 1`
   providerId = row!.id
 })
 afterAll(() => stack.stop())
