@@ -12,6 +12,7 @@ const workspaces = {
   bench: 'tools',
   chaos: 'tools',
   hostile: 'tools',
+  corpus: 'tools',
   tollgate: 'deploy',
   engines: 'tools',
 }

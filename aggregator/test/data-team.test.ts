@@ -59,7 +59,12 @@ const events: MeterEvent[] = [
   },
   { customerRef: 'bob', value: 250_000, outcome: 'paywall' as const, ...tool('fetch') },
   { customerRef: 'bob', value: 1, outcome: 'fail' as const, ...tool('fetch') },
-  { customerRef: 'cyd', value: 3_000_001, timestamp: at('2026-03-31T23:59:59.999Z') },
+  {
+    customerRef: 'cyd',
+    value: 3_000_001,
+    timestamp: at('2026-03-31T23:59:59.999Z'),
+    dimensions: { model: 'large', region: 'eu' },
+  },
   { customerRef: 'cyd', value: 7_000_000, timestamp: at('2026-04-01T00:00:00Z') },
   { customerRef: 'ada', value: 9_000_000, providerId: 'prov_2' },
 ].map((fields, index) =>
@@ -98,7 +103,17 @@ describe('the queries of docs/data-team.md', () => {
 
   it('group records by a dimension', async () => {
     expect(await answer('Usage of a meter by a dimension')).toEqual([
-      { model: '', used: '6.500001', records: '3' },
+      { model: '', used: '3.5', records: '2' },
+      { model: 'large', used: '3.000001', records: '1' },
+    ])
+    expect(await answer('Dimensions as columns')).toEqual([
+      { day: '2026-03-01', model: '', region: '', used: '1.5', records: '1' },
+      { day: '2026-03-02', model: '', region: '', used: '2', records: '1' },
+      { day: '2026-03-31', model: 'large', region: 'eu', used: '3.000001', records: '1' },
+    ])
+    expect(await answer('Which dimensions do records have?')).toEqual([
+      { dimension: 'model', records: '1', different_values: '1' },
+      { dimension: 'region', records: '1', different_values: '1' },
     ])
   })
 

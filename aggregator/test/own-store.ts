@@ -29,6 +29,7 @@ export class OwnStore implements TestUsageStore {
   readonly store: UsageStore = {
     insert: (...input) => this.#running.insert(...input),
     query: (...input) => this.#running.query(...input),
+    stream: (...input) => this.#running.stream(...input),
     command: (statement) => this.#running.command(statement),
     ping: () => this.#running.ping(),
     close: async () => {},

@@ -41,6 +41,7 @@ export class TokenStore implements UsageStore {
     throw new Error('the projections ask nothing of the store')
   }
   command = this.query
+  stream = this.query
   async ping(): Promise<void> {}
   async close(): Promise<void> {}
 }

@@ -263,6 +263,24 @@ export const controlPlaneSettings = {
     1_000,
     { min: 1, max: 1_000_000 },
   ),
+  usageExportsMax: integerSetting(
+    'TOLLGATE_USAGE_EXPORTS_MAX',
+    'Maximum number of usage files (CSV or Parquet) that this process sends at the same time',
+    2,
+    { min: 1, max: 6 },
+  ),
+  usageExportRowsMax: integerSetting(
+    'TOLLGATE_USAGE_EXPORT_ROWS_MAX',
+    'Maximum number of rows of one usage file',
+    200_000,
+    { min: 1, max: 10_000_000 },
+  ),
+  usageExportSecondsMax: integerSetting(
+    'TOLLGATE_USAGE_EXPORT_SECONDS_MAX',
+    'Maximum duration of sending one usage file, in seconds',
+    300,
+    { min: 1, max: 86_400 },
+  ),
   bucketsMax: integerSetting(
     'TOLLGATE_USAGE_BUCKETS_MAX',
     'Maximum number of buckets in one usage response',

@@ -353,6 +353,8 @@ export const refusals = {
     ),
   meterPermanent: (name: string) => refusal('meter_permanent', `Meter ${name} cannot be archived`),
 
+  tooManyExports: () =>
+    temporaryRefusal('overloaded', 'Too many files of usage are being sent. Retry in a moment'),
   usageBehind: () =>
     temporaryRefusal(
       'usage_behind',

@@ -272,9 +272,7 @@ describe('usage of a meter that reads events', () => {
       { dimensions: { region: 'eu', model: 'large' }, value: 3.5, count: 2 },
       { dimensions: { region: 'eu', model: 'small' }, value: 9.25, count: 1 },
     ])
-    for (const text of ['&groupBy=other', '&groupBy=model&granularity=day']) {
-      expect((await query(meter, text)).status).toBe(400)
-    }
+    expect((await query(meter, '&groupBy=other')).status).toBe(400)
   })
 
   test('of an aggregation other than sums is refused where usage is added up by hour', async () => {

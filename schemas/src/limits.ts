@@ -124,6 +124,12 @@ export const groupDimensionsMax = 3
 /** Groups of one usage query. */
 export const usageGroupsMax = 1_000
 
+/** Groups that one usage query names. The others are one group. */
+export const usageTopMax = 1_000
+
+/** Characters of the filter of a usage query. It is part of an address, and proxies allow about 8,000. */
+export const usageFilterCharsMax = 6_000
+
 /** Values that one filter of a meter compares. */
 export const filterValuesMax = 100
 

@@ -93,6 +93,12 @@ export type AppLimits = SessionLimits & {
   readonly webhookTestIntervalMs: number
   /** Maximum number of buckets in one usage response. */
   readonly bucketsMax: number
+  /** Maximum number of usage files that are sent at the same time. */
+  readonly usageExportsMax: number
+  /** Maximum number of rows of one usage file. */
+  readonly usageExportRowsMax: number
+  /** Maximum duration of sending one usage file, in seconds. */
+  readonly usageExportSecondsMax: number
   /** How long the portal stays open after the customer used its link, in milliseconds. */
   readonly portalOpenMs: number
 }

@@ -1,4 +1,4 @@
-import { describedResponses, describedRequestBodies } from './described-bodies.ts'
+import { describedFiles, describedResponses, describedRequestBodies } from './described-bodies.ts'
 import { refusalResponses } from './described-errors.ts'
 import {
   describedOperations,
@@ -17,7 +17,10 @@ export type GeneratedOperation = {
   readonly security?: readonly object[]
 }
 
-type Response = { readonly description: string }
+type Response = {
+  readonly description: string
+  readonly content?: Readonly<Record<string, object>>
+}
 
 type RequestBody = {
   readonly content?: Record<string, { readonly schema?: { readonly anyOf?: { type?: string }[] } }>
@@ -80,7 +83,10 @@ function responsesOf(name: string, { responses = {} }: GeneratedOperation): Reco
   const described = Object.entries(responses).map(([status, response]): [string, Response] => {
     const isUndescribed = response.description === 'Default Response'
     const description = status === '201' ? 'Created' : 'Done'
-    return [status, isUndescribed ? { ...response, description } : response]
+    const complete = isUndescribed ? { ...response, description } : response
+    const files = describedFiles[name]
+    if (files === undefined) return [status, complete]
+    return [status, { ...complete, content: { ...complete.content, ...files } }]
   })
   return Object.fromEntries(described)
 }

@@ -51,3 +51,13 @@ export const describedResponses: Readonly<Record<string, object>> = {
     },
   },
 }
+
+const csv = { schema: { type: 'string' } }
+const parquet = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }
+const usageFiles = { 'text/csv': csv, 'application/vnd.apache.parquet': parquet }
+
+/** Further forms of the successful response, in addition to the JSON that the schema of the route describes. */
+export const describedFiles: Readonly<Record<string, Readonly<Record<string, object>>>> = {
+  'get /v1/ui/meters/{meterRef}/usage': usageFiles,
+  'get /ui/meters/{meterRef}/usage': usageFiles,
+}

@@ -6,6 +6,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
 import type { Granularity } from '@tollgate/schemas/http/meters'
 import type { TimeRange } from '../domain/usage-buckets.ts'
+import type { Condition } from './usage-filter.ts'
 
 export type UsageQuery = {
   readonly environment: Environment
@@ -16,6 +17,8 @@ export type UsageQuery = {
   readonly customerRefs: readonly string[] | undefined
   readonly range: TimeRange
   readonly outcome: 'success' | 'paywall' | 'fail' | 'all'
+  /** A further condition of the records. Undefined for none. */
+  readonly filter: Condition | undefined
 }
 
 export type UsageSum = {
@@ -35,13 +38,18 @@ export function sumOf({ total, records }: SumRow): UsageSum {
  * SQL expressions for the total of distinct records. A meter of the aggregation `count` sums up values too: calls that name it may
  * have any value, and events that it reads have the value 1. The last record is the one with the newest time of usage.
  */
-const totals: Readonly<Record<Aggregation, string>> = {
-  sum: 'toString(sum(amount))',
-  count: 'toString(sum(amount))',
-  max: 'toString(max(amount))',
-  unique: 'toString(uniqExact(text))',
-  last: 'toString(argMax(amount, (at, received, id)))',
+export const amountOf: Readonly<Record<Aggregation, string>> = {
+  sum: 'sum(amount)',
+  count: 'sum(amount)',
+  max: 'max(amount)',
+  unique: 'uniqExact(text)',
+  last: 'argMax(amount, (at, received, id))',
 }
+
+/** The same totals as decimal text. */
+export const totals = Object.fromEntries(
+  Object.entries(amountOf).map(([aggregation, amount]) => [aggregation, `toString(${amount})`]),
+) as Readonly<Record<Aggregation, string>>
 
 /** Columns that only some aggregations read. */
 const furtherColumns: Readonly<Partial<Record<Aggregation, string>>> = {
@@ -49,7 +57,9 @@ const furtherColumns: Readonly<Partial<Record<Aggregation, string>>> = {
   last: ', id, any(received_at) AS received',
 }
 
-export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<UsageSum> {
+type Store = Pick<UsageStore, 'query'>
+
+export async function sumUsage(store: Store, query: UsageQuery): Promise<UsageSum> {
   const [row] = await store.query<SumRow>(
     `SELECT ${totals[query.aggregation]} AS total, toString(count()) AS records
      FROM (${distinctRecords(query)})`,
@@ -79,7 +89,7 @@ export type BucketedUsage = {
  * records are stored meanwhile.
  */
 export async function sumUsageByBucket(
-  store: UsageStore,
+  store: Store,
   query: UsageQuery,
   granularity: Granularity,
 ): Promise<BucketedUsage> {
@@ -90,29 +100,6 @@ export async function sumUsageByBucket(
     parametersOf(query),
   )
   return bucketedUsage(rows, query.range)
-}
-
-export type DimensionGroup = UsageSum & {
-  /** Values in the order of the dimensions. A record without a dimension has the empty text. */
-  readonly values: readonly string[]
-}
-
-/** Returns the usage by the values of some dimensions, ordered by these values. The last row may be one beyond `groupsMax`. */
-export async function sumUsageByDimensions(
-  store: UsageStore,
-  query: UsageQuery,
-  dimensions: readonly string[],
-  groupsMax: number,
-): Promise<DimensionGroup[]> {
-  const names = Object.fromEntries(dimensions.map((name, index) => [`dimension${index}`, name]))
-  const values = dimensions.map((_, index) => `any(dimensions[{dimension${index}:String}])`)
-  const rows = await store.query<SumRow & { group: string[] }>(
-    `SELECT group_values AS group, ${totals[query.aggregation]} AS total, toString(count()) AS records
-     FROM (${distinctRecords(query, `, [${values.join(', ')}] AS group_values`)})
-     GROUP BY group_values ORDER BY group_values LIMIT ${groupsMax + 1}`,
-    { ...parametersOf(query), ...names },
-  )
-  return rows.map((row) => ({ values: row.group, ...sumOf(row) }))
 }
 
 /** Converts the rows of a query with a roll-up by `bucket`. */
@@ -133,7 +120,7 @@ export function bucketedUsage(
 }
 
 /** Groups records by id, so that a record that was stored twice is counted once, also before ClickHouse has merged its parts. */
-function distinctRecords(query: UsageQuery, groupColumn = ''): string {
+export function distinctRecords(query: UsageQuery, groupColumn = ''): string {
   return `
     SELECT any(value) AS amount, any(timestamp) AS at${furtherColumns[query.aggregation] ?? ''}${groupColumn}
     FROM ${query.environment}.usage_records
@@ -141,7 +128,7 @@ function distinctRecords(query: UsageQuery, groupColumn = ''): string {
       AND timestamp >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')
       AND timestamp < fromUnixTimestamp64Milli({endMs:Int64}, 'UTC')
       ${query.customerRefs === undefined ? '' : 'AND customer_ref IN {customerRefs:Array(String)}'}
-      ${query.outcome === 'all' ? '' : 'AND outcome = {outcome:String}'}
+      ${query.outcome === 'all' ? '' : 'AND outcome = {outcome:String}'}${query.filter?.text ?? ''}
     GROUP BY id`
 }
 
@@ -156,7 +143,7 @@ function meterCondition({ meterName }: UsageQuery): string {
       JSONExtractString(properties, 'toolName'))))`
 }
 
-function parametersOf(query: UsageQuery): Record<string, unknown> {
+export function parametersOf(query: UsageQuery): Record<string, unknown> {
   const { meterName } = query
   return {
     providerId: query.providerId,
@@ -168,5 +155,6 @@ function parametersOf(query: UsageQuery): Record<string, unknown> {
     ...(meterName.startsWith(toolMeterPrefix)
       ? { limitMeter: requestsMeterName, toolName: meterName.slice(toolMeterPrefix.length) }
       : {}),
+    ...query.filter?.parameters,
   }
 }

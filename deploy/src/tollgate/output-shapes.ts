@@ -111,6 +111,29 @@ export const outputShapes: Readonly<Record<string, OutputShape>> = {
     },
     quiet: 'the address with user and password',
   },
+  recount: {
+    json: {
+      environment: 'sandbox',
+      meter: 'input_tokens',
+      version: 2,
+      from: '2026-03-01T00:00:00.000Z',
+      to: '2026-04-01T00:00:00.000Z',
+      records: 1204,
+      changes: [
+        {
+          customerRef: 'user_1',
+          productRef: 'prd_01J…',
+          month: '2026-03',
+          isBilled: false,
+          changed: 12,
+          refused: 0,
+          before: '812',
+          after: '1044.5',
+        },
+      ],
+    },
+    quiet: 'the reference of each customer whose usage would change, one per line',
+  },
   'log verify': {
     json: {
       isWhole: true,

@@ -10,6 +10,7 @@ import { readSettings } from '@tollgate/platform/config/settings'
 import type { Command } from 'commander'
 import { addLogCommands } from '../event-log/log-command.ts'
 import { addMigrateCommand } from '../migrate/command.ts'
+import { addRecountCommand } from '../recount/recount-command.ts'
 import type { ClickHouseOptions } from './clickhouse/run-clickhouse.ts'
 import { completionScript, shells } from './completion/completion-script.ts'
 
@@ -47,6 +48,10 @@ export function createTollgateProgram(
     // If the environment names a server, that server is used even if an installation runs on the data folder.
     const isNamed = environment[named] !== undefined
     await runClickHouse(isNamed ? environment : await installation(named)(), options, output)
+  })
+  addRecountCommand(program, async (options) => {
+    const { runRecount } = await import('../recount/run-recount.ts')
+    await runRecount(await readEnvironment(), options, output)
   })
   addLogCommands(program, environment, output)
   program.commandsGroup('Installation:')

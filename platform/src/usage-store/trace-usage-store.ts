@@ -28,6 +28,8 @@ export function traceUsageStore(tracing: Tracing, store: UsageStore): UsageStore
         () => store.insert(table, columns, rows, token),
       ),
     query: (statement, parameters) => stating(statement, () => store.query(statement, parameters)),
+    stream: (statement, parameters, options) =>
+      stating(statement, () => store.stream(statement, parameters, options)),
     command: (statement) => stating(statement, () => store.command(statement)),
   })
 }

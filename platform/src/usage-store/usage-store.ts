@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream'
+
 /** The analytical store of usage records: ClickHouse, embedded or as a server. */
 export interface UsageStore {
   /**
@@ -20,6 +22,18 @@ export interface UsageStore {
    */
   query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>): Promise<Row[]>
 
+  /**
+   * Returns the result of a query as a stream of bytes in one of ClickHouse's formats. It resolves once the store has the whole
+   * result, so that every error is thrown before the first byte. A result beyond the limits is refused as a
+   * UsageStoreStatementError of the type TOO_MANY_ROWS_OR_BYTES. The stream is read at the reader's pace. A reader that stops early
+   * must destroy it.
+   */
+  stream(
+    statement: string,
+    parameters: Readonly<Record<string, unknown>>,
+    options: StreamOptions,
+  ): Promise<Readable>
+
   /** Runs a statement without a result. */
   command(statement: string): Promise<void>
 
@@ -27,6 +41,13 @@ export interface UsageStore {
   ping(): Promise<void>
 
   close(): Promise<void>
+}
+
+type StreamOptions = {
+  readonly format: 'CSVWithNames' | 'Parquet'
+  readonly rowsMax: number
+  /** Bytes of the result in the memory of the store, before it is formatted. */
+  readonly bytesMax: number
 }
 
 /** One column of an insert: its name in the table, the type of the sent values, and the function that reads the value of a row. */

@@ -16,6 +16,12 @@ import {
   requiredReference,
   shortText,
 } from './fields.ts'
+import {
+  otherUsageSchema,
+  usageBucketsSchema,
+  usageGroupsSchema,
+  usageQueryFields,
+} from './usage-query.ts'
 
 /* Schemas of `/v1/ui/meters` and `/ui/meters/{meterRef}/usage`. */
 
@@ -184,8 +190,9 @@ export const meterUsageQuerySchema = z.object({
   granularity: z.enum(granularities).optional(),
   /** Default: the records that count for limits and billing. */
   outcome: z.enum(['success', 'paywall', 'fail', 'all']).optional(),
-  /** Dimensions of the meter. The parameter may be repeated. Not together with `granularity`. */
+  /** Dimensions of the meter. The parameter may be repeated. */
   groupBy: z.union([property, z.array(property).min(1).max(groupDimensionsMax)]).optional(),
+  ...usageQueryFields,
 })
 
 export type MeterUsageQuery = z.infer<typeof meterUsageQuerySchema>
@@ -199,19 +206,13 @@ export const meterUsageResponseSchema = z.object({
   total: z.number(),
   count: z.int(),
   granularity: z.enum(granularities).optional(),
-  buckets: z
-    .array(z.object({ start: z.string(), end: z.string(), value: z.number(), count: z.int() }))
-    .optional(),
-  /** Ordered by the values of the dimensions. A record without a dimension has the empty text. */
-  groups: z
-    .array(
-      z.object({
-        dimensions: z.record(z.string(), z.string()),
-        value: z.number(),
-        count: z.int(),
-      }),
-    )
-    .optional(),
+  buckets: usageBucketsSchema.optional(),
+  /**
+   * Ordered by the values of the dimensions, or with `top` by usage, largest first. A record without a dimension has the empty text.
+   */
+  groups: usageGroupsSchema.optional(),
+  /** Only with `top`, if there are more groups. */
+  other: otherUsageSchema.optional(),
 })
 
 export type MeterUsageResponse = z.infer<typeof meterUsageResponseSchema>

@@ -43,9 +43,9 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   updateMeter:
     'Changes the names of a meter, or archives it. An archived meter keeps its records. A change of what a meter reads is a new version, which applies to events that are received after it.',
   getMeterUsage:
-    'Returns the usage of a meter from `from` (inclusive) to `to` (exclusive). It sees every record that was accepted before the request. If those are not stored within the wait, the answer is 503 with `Retry-After`. `groupBy` returns groups by dimensions of a meter that reads events.',
+    'Returns the usage of a meter from `from` (inclusive) to `to` (exclusive). It sees every record that was accepted before the request. If those are not stored within the wait, the answer is 503 with `Retry-After`. `groupBy` returns groups by dimensions of a meter that reads events, `top` the largest of them, and `filter` selects records. `format` or `Accept` selects CSV or Parquet, with a row for each group and bucket that has records. An unknown parameter is a 400.',
   getMeterUsageByShortPath:
-    'Returns the same as `GET /v1/ui/meters/{meterRef}/usage`, under the path that some clients use.',
+    'Returns the same as `GET /v1/ui/meters/{meterRef}/usage`, under the path that some clients use. Unknown parameters are ignored.',
   getMerchant:
     'Returns what customers see of the provider: name, legal name, support, links, logo and currency.',
   updateMerchant:

@@ -16,6 +16,16 @@ import type { UnknownNames } from '../../metrics.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { InvalidRequestError } from '../../errors.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Refuses names that the operation does not define, also for requests that are not strict. For operations whose answer would be
+     * wrong without the misspelled parameter, such as a filter.
+     */
+    readonly refusesUnknownNames?: true
+  }
+}
+
 /**
  * Adds a warning header for names that an operation does not define and ignores. A strict request is refused instead. Hosted pages
  * and webhooks of the payment processor are excluded, because API clients do not use them.
@@ -40,7 +50,8 @@ export function installUnknownNames(app: ApiServer, counter: UnknownNames): void
   })
 }
 
-function isStrict({ headers, credential }: FastifyRequest): boolean {
+function isStrict({ headers, credential, routeOptions }: FastifyRequest): boolean {
+  if (routeOptions.config.refusesUnknownNames === true) return true
   const strictText = headers[strictHeader]
   if (typeof strictText === 'string' && isStrictHeader(strictText)) return true
   return credential?.kind === 'key' && credential.key.isStrict

@@ -1,46 +1,52 @@
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { findCustomer, listReferences } from '@tollgate/domain/customers/repository'
 import { findMeter, type Meter } from '@tollgate/domain/meters/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   meterUsageQuerySchema,
   meterUsageResponseSchema,
-  type Granularity,
   type MeterUsageQuery,
   type MeterUsageResponse,
 } from '@tollgate/schemas/http/meters'
-import { usageGroupsMax } from '@tollgate/schemas/limits'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import { isFilterFault, usageFilterOf, type UsageFormat } from '@tollgate/schemas/http/usage-query'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
+import type { TimeRange } from '../../domain/usage-buckets.ts'
 import { invalidField, refusals } from '../../errors.ts'
-import {
-  sumUsage,
-  sumUsageByBucket,
-  sumUsageByDimensions,
-  type UsageQuery,
-} from '../../usage/query-usage.ts'
-import { waitForSink } from '../../usage/wait-for-sink.ts'
+import { groupedBody, ungroupedBody, type BodyParts } from '../../usage/meter-usage-body.ts'
+import { fileStatement, type UsageGrouping } from '../../usage/query-grouped-usage.ts'
+import type { UsageQuery } from '../../usage/query-usage.ts'
+import { referencesOfCustomer, requireStored } from '../../usage/require-stored.ts'
+import { UsageExports, type UsageExportLimits } from '../../usage/usage-exports.ts'
+import { filterCondition, type Condition } from '../../usage/usage-filter.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 
-type Parts = ReadParts & {
-  readonly partitionCount: (environment: Environment) => number
-  readonly eventLog: EventLog
-  readonly usageStore: UsageStore
-  readonly limits: { readonly bucketsMax: number; readonly usageStoreWaitMs: number }
-}
+type Parts = ReadParts &
+  BodyParts & {
+    readonly partitionCount: (environment: Environment) => number
+    readonly eventLog: EventLog
+    readonly usageStore: UsageStore
+    readonly limits: BodyParts['limits'] & UsageExportLimits & { readonly usageStoreWaitMs: number }
+  }
 
 const params = z.object({ meterRef: requiredReference })
 
+/** Existing clients use the short path and may send parameters that it ignores. The long path refuses them. */
+const paths = [
+  ['/ui/meters/:meterRef/usage', {}],
+  ['/v1/ui/meters/:meterRef/usage', { refusesUnknownNames: true }],
+] as const
+
 export function registerMeterUsageRoutes(app: ApiServer, parts: Parts): void {
-  for (const path of ['/ui/meters/:meterRef/usage', '/v1/ui/meters/:meterRef/usage'] as const) {
+  const exports = new UsageExports(parts.usageStore, parts.limits)
+  for (const [path, config] of paths) {
     app.get(
       path,
       {
+        config,
         schema: {
           tags: ['Meters'],
           params,
@@ -48,143 +54,140 @@ export function registerMeterUsageRoutes(app: ApiServer, parts: Parts): void {
           response: { 200: meterUsageResponseSchema },
         },
       },
-      (request) => meterUsage(parts, callerOf(request), request.params.meterRef, request.query),
+      async (request, reply) => {
+        const { query } = request
+        const format = query.format ?? acceptedFormat(request.headers.accept)
+        const asked = await readQuestion(parts, callerOf(request), request.params.meterRef, query)
+        if (format === 'json') return answer(parts, asked)
+        return sendFile(reply, exports, asked, format)
+      },
     )
   }
 }
 
-async function meterUsage(
+const fileTypes = { csv: 'text/csv; charset=utf-8', parquet: 'application/vnd.apache.parquet' }
+
+/** Returns the first type of the header that is known. Clients that take anything get JSON. */
+function acceptedFormat(accept = ''): UsageFormat {
+  for (const range of accept.split(',')) {
+    const [type] = range.split(';')
+    if (type?.trim() === 'text/csv') return 'csv'
+    if (type?.trim() === 'application/vnd.apache.parquet') return 'parquet'
+    if (type?.trim() === 'application/json') return 'json'
+  }
+  return 'json'
+}
+
+type Question = {
+  readonly meter: Meter
+  readonly customerRef: string | undefined
+  readonly usage: UsageQuery
+  readonly grouping: UsageGrouping
+}
+
+/** Returns what the request asks for, once the store has every record that was accepted before it. */
+async function readQuestion(
   parts: Parts,
   caller: Caller,
   meterRef: string,
   query: MeterUsageQuery,
-): Promise<MeterUsageResponse> {
+): Promise<Question> {
   const range = rangeOf(query)
   const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
   const dimensions = dimensionsOf(query, meter)
-  const customerRefs = await referencesOfCustomer(parts, caller, query.customerRef)
+  const filter = filterOf(query, meter)
+  const { customerRef } = query
+  const customerRefs = await referencesOfCustomer(parts, caller, customerRef)
   await requireStored(parts, caller, customerRefs)
-  const usage: UsageQuery = {
-    ...caller,
-    meterName: meter.name,
-    aggregation: meter.aggregation,
-    customerRefs,
-    range,
-    outcome: query.outcome ?? 'success',
+  return {
+    meter,
+    customerRef: customerRef === '' ? undefined : customerRef,
+    usage: {
+      ...caller,
+      meterName: meter.name,
+      aggregation: meter.aggregation,
+      customerRefs,
+      range,
+      outcome: query.outcome ?? 'success',
+      filter,
+    },
+    grouping: { dimensions, top: query.top, granularity: query.granularity },
   }
+}
+
+async function answer(
+  parts: Parts,
+  { meter, customerRef, usage, grouping }: Question,
+): Promise<MeterUsageResponse> {
   const head = {
     meterRef: meter.reference,
     meterName: meter.name,
-    ...(query.customerRef ? { customerRef: query.customerRef } : {}),
-    from: new Date(range.startMs).toISOString(),
-    to: new Date(range.endMs).toISOString(),
+    ...(customerRef === undefined ? {} : { customerRef }),
+    from: new Date(usage.range.startMs).toISOString(),
+    to: new Date(usage.range.endMs).toISOString(),
   }
-  if (dimensions.length > 0) {
-    const groups = await readGroups(parts, usage, dimensions)
-    return { ...head, ...(await readTotal(parts, usage)), groups }
-  }
-  return query.granularity === undefined
-    ? { ...head, ...(await readTotal(parts, usage)) }
-    : { ...head, ...(await readBuckets(parts, usage, query.granularity)) }
+  const body =
+    grouping.dimensions.length === 0
+      ? await ungroupedBody(parts, usage, grouping.granularity)
+      : await groupedBody(parts, usage, grouping)
+  return { ...head, ...body }
+}
+
+/** The reply is not of the type of the JSON response, so the schema of the route does not apply to it. */
+async function sendFile(
+  reply: FastifyReply,
+  exports: UsageExports,
+  { usage, grouping }: Question,
+  format: keyof typeof fileTypes,
+): Promise<never> {
+  const engineFormat = format === 'csv' ? 'CSVWithNames' : 'Parquet'
+  const stream = await exports.open(fileStatement(usage, grouping), engineFormat)
+  const days = [usage.range.startMs, usage.range.endMs].map((ms) =>
+    new Date(ms).toISOString().slice(0, 10),
+  )
+  return reply
+    .type(fileTypes[format])
+    .header('content-disposition', `attachment; filename="usage-${days.join('-')}.${format}"`)
+    .header('cache-control', 'private, no-store')
+    .send(stream) as never
 }
 
 /** Returns the dimensions by which the usage is grouped. */
-function dimensionsOf(
-  { groupBy, granularity }: MeterUsageQuery,
-  { name, reads }: Meter,
-): readonly string[] {
-  if (groupBy === undefined) return []
-  if (granularity !== undefined) {
-    throw invalidField('groupBy', 'Use either groupBy or granularity')
+function dimensionsOf({ groupBy, top }: MeterUsageQuery, meter: Meter): readonly string[] {
+  if (groupBy === undefined) {
+    if (top !== undefined) throw invalidField('top', 'Use it with groupBy')
+    return []
   }
   const dimensions = typeof groupBy === 'string' ? [groupBy] : groupBy
-  const declared = reads?.reading.dimensions ?? []
+  const declared = declaredBy(meter)
   for (const dimension of dimensions) {
     if (declared.includes(dimension)) continue
-    throw invalidField('groupBy', `Meter ${name} has no dimension ${dimension}`)
+    throw invalidField('groupBy', `Meter ${meter.name} has no dimension ${dimension}`)
   }
   return [...new Set(dimensions)]
 }
 
-async function readGroups(
-  { usageStore }: { readonly usageStore: UsageStore },
-  usage: UsageQuery,
-  dimensions: readonly string[],
-): Promise<NonNullable<MeterUsageResponse['groups']>> {
-  const groups = await sumUsageByDimensions(usageStore, usage, dimensions, usageGroupsMax)
-  if (groups.length > usageGroupsMax) {
-    throw invalidField(
-      'groupBy',
-      `The usage has more than ${usageGroupsMax} groups. Use a shorter range or fewer dimensions`,
-    )
-  }
-  return groups.map(({ values, total, count }) => ({
-    dimensions: Object.fromEntries(dimensions.map((name, index) => [name, values[index]!])),
-    value: Number(total),
-    count,
-  }))
-}
-
-async function readTotal(
-  parts: { readonly usageStore: UsageStore },
-  usage: UsageQuery,
-): Promise<Pick<MeterUsageResponse, 'total' | 'count'>> {
-  const { total, count } = await sumUsage(parts.usageStore, usage)
-  return { total: Number(total), count }
-}
-
-async function readBuckets(
-  parts: { readonly usageStore: UsageStore; readonly limits: { readonly bucketsMax: number } },
-  usage: UsageQuery,
-  granularity: Granularity,
-): Promise<Pick<MeterUsageResponse, 'total' | 'count' | 'granularity' | 'buckets'>> {
-  const ranges = bucketsOf(usage.range, granularity, parts.limits.bucketsMax)
-  if (ranges === undefined) {
-    throw invalidField('to', `At most ${parts.limits.bucketsMax} buckets are allowed`)
-  }
-  const sums = await sumUsageByBucket(parts.usageStore, usage, granularity)
-  const { total, count } = sums.whole
-  const buckets = ranges.map(({ startMs, endMs }) => {
-    const sum = sums.buckets.get(startMs)
-    return {
-      start: new Date(startMs).toISOString(),
-      end: new Date(endMs).toISOString(),
-      value: Number(sum?.total ?? 0),
-      count: sum?.count ?? 0,
+/**
+ * A record that counts on several meters has its properties only once, so that meters that read events are filtered by the
+ * dimensions that they declare.
+ */
+function filterOf({ filter: text }: MeterUsageQuery, meter: Meter): Condition | undefined {
+  if (text === undefined) return undefined
+  const filter = usageFilterOf(text)
+  if (isFilterFault(filter)) throw invalidField('filter', filter.fault)
+  const declared = declaredBy(meter)
+  if (meter.reads !== null) {
+    const unknown = Object.keys(filter).find((property) => !declared.includes(property))
+    if (unknown !== undefined) {
+      throw invalidField('filter', `Meter ${meter.name} has no dimension ${unknown}`)
     }
-  })
-  return { granularity, buckets, total: Number(total), count }
+  }
+  return filterCondition(filter, declared)
 }
 
-/** Returns every reference of the customer. A reference that no customer has is returned as it is. */
-async function referencesOfCustomer(
-  parts: ReadParts,
-  caller: Caller,
-  customerRef: string | undefined,
-): Promise<string[] | undefined> {
-  if (!customerRef) return undefined
-  const { providerId } = caller
-  return read(parts, caller, async (sql) => {
-    const customer = await findCustomer(sql, providerId, customerRef)
-    return customer === undefined
-      ? [customerRef]
-      : listReferences(sql, providerId, customer.reference)
-  })
-}
-
-async function requireStored(
-  parts: Parts,
-  { environment, providerId }: Caller,
-  customerRefs: readonly string[] | undefined,
-): Promise<void> {
-  const count = parts.partitionCount(environment)
-  const partitions =
-    customerRefs === undefined
-      ? Array.from({ length: count }, (_, partition) => partition)
-      : [...new Set(customerRefs.map((ref) => partitionOf(subjectKey(providerId, ref), count)))]
-  const waitMs = parts.limits.usageStoreWaitMs
-  if (!(await waitForSink(parts, environment, partitions, waitMs))) throw refusals.usageBehind()
+function declaredBy({ reads }: Meter): readonly string[] {
+  return reads?.reading.dimensions ?? []
 }
 
 function rangeOf(query: MeterUsageQuery): TimeRange {

@@ -105,6 +105,22 @@ export function createClickHouseUsageStore(connection: ClickHouseConnection): Us
         return await result.json<Row>()
       })
     },
+    stream(statement, parameters, { format, rowsMax, bytesMax }) {
+      return withStoreErrors(async () => {
+        const { stream } = await client.exec({
+          query: `${statement}\nFORMAT ${format}`,
+          query_params: { ...parameters },
+          clickhouse_settings: {
+            ...exactResults,
+            date_time_output_format: 'iso',
+            max_result_rows: String(rowsMax),
+            max_result_bytes: String(bytesMax),
+            result_overflow_mode: 'throw',
+          },
+        })
+        return stream
+      })
+    },
     async command(statement) {
       await withStoreErrors(() => client.command({ query: statement }))
     },

@@ -40,6 +40,35 @@ const usage = {
         { dimensions: { model: 'small' }, value: 8_110, count: 25 },
       ],
     },
+    'The model with the most usage, by day': {
+      meterRef: refs.tokensMeter,
+      meterName: 'output_tokens',
+      from,
+      to,
+      total: 48_210,
+      count: 37,
+      granularity: 'day',
+      groups: [
+        {
+          dimensions: { model: 'large' },
+          value: 40_100,
+          count: 12,
+          buckets: [
+            { start: from, end: middle, value: 40_100, count: 12 },
+            { start: middle, end: to, value: 0, count: 0 },
+          ],
+        },
+      ],
+      other: {
+        groups: 1,
+        value: 8_110,
+        count: 25,
+        buckets: [
+          { start: from, end: middle, value: 8_000, count: 24 },
+          { start: middle, end: to, value: 110, count: 1 },
+        ],
+      },
+    },
   }),
 }
 

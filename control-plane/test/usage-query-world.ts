@@ -1,0 +1,120 @@
+import { expect } from 'vitest'
+import {
+  startTestUsageStore,
+  type TestUsageStore,
+} from '@tollgate/platform/testing/embedded-servers'
+import type { MeterBody } from '@tollgate/schemas/http/meters'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import type { ModelRecord } from './usage-query-model.ts'
+
+export const dayMs = 86_400_000
+export const start = Date.parse('2026-03-01T00:00:00Z')
+export const range = { from: '2026-03-01', to: '2026-03-04' }
+
+export type Query = Readonly<Record<string, string | readonly string[]>>
+type StoredRow = { readonly properties?: object }
+
+/** A control plane with ClickHouse, in which tests store records directly. */
+export class UsageQueryWorld {
+  readonly usage: TestUsageStore
+  readonly stack: TestStack
+  readonly tenant: Tenant
+
+  private constructor(usage: TestUsageStore, stack: TestStack, tenant: Tenant) {
+    this.usage = usage
+    this.stack = stack
+    this.tenant = tenant
+  }
+
+  static async start(): Promise<UsageQueryWorld> {
+    const usage = await startTestUsageStore()
+    for (const environment of ['sandbox', 'live']) {
+      await usage.store.command(`CREATE DATABASE IF NOT EXISTS ${environment}`)
+      await usage.store.command(
+        // The columns that queries read, without the sink's protection against repeats.
+        `CREATE TABLE ${environment}.usage_records (
+          id String, provider_id String, customer_ref String, meter_name LowCardinality(String),
+          value Decimal(18, 6), timestamp DateTime64(3, 'UTC'), received_at DateTime64(3, 'UTC'),
+          outcome LowCardinality(String), properties String,
+          dimensions Map(LowCardinality(String), String), value_text String
+        ) ENGINE = ReplacingMergeTree ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)`,
+      )
+    }
+    const settings = {
+      TOLLGATE_USAGE_EXPORTS_MAX: '1',
+      TOLLGATE_USAGE_EXPORT_ROWS_MAX: '50000',
+      TOLLGATE_USAGE_BUCKETS_MAX: '2000',
+    }
+    const stack = await startTestStack({ usageStore: usage.store, settings })
+    return new UsageQueryWorld(usage, stack, await stack.createTenant())
+  }
+
+  async stop(): Promise<void> {
+    await this.stack.stop()
+    await this.usage.stop()
+  }
+
+  async createMeter(fields: object): Promise<MeterBody> {
+    const { stack, tenant } = this
+    const made = await stack.call<MeterBody>(tenant.sandboxKey, 'POST', '/v1/ui/meters', fields)
+    expect([made.status, made.body]).toMatchObject([201, {}])
+    return made.body
+  }
+
+  async store(
+    meterName: string,
+    records: readonly (ModelRecord & StoredRow)[],
+    environment: 'sandbox' | 'live' = 'sandbox',
+  ): Promise<void> {
+    const lines = records.map((record) =>
+      JSON.stringify({
+        id: record.id,
+        provider_id: this.tenant.providerId,
+        customer_ref: 'ada',
+        meter_name: meterName,
+        value: (record.micros / 1_000_000).toFixed(6),
+        timestamp: inClickHouse(record.atMs),
+        received_at: inClickHouse(record.receivedMs),
+        outcome: 'success',
+        properties: JSON.stringify(record.properties ?? {}),
+        dimensions: record.dimensions,
+        value_text: record.text,
+      }),
+    )
+    await this.usage.store.command(
+      `INSERT INTO ${environment}.usage_records FORMAT JSONEachRow ${lines.join('\n')}`,
+    )
+  }
+
+  get<Body>(path: string, query: Query) {
+    const { stack, tenant } = this
+    return stack.call<Body>(tenant.sandboxKey, 'GET', `${path}?${queryText(query)}`)
+  }
+
+  file(
+    meter: MeterBody,
+    query: Query,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    return this.stack.fetch(`/v1/ui/meters/${meter.reference}/usage?${queryText(query)}`, {
+      headers: { authorization: `Bearer ${this.tenant.sandboxKey}`, ...headers },
+    })
+  }
+}
+
+export function queryText(query: Query): string {
+  return new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) =>
+      (typeof value === 'string' ? [value] : value).map((each): [string, string] => [name, each]),
+    ),
+  ).toString()
+}
+
+function inClickHouse(ms: number): string {
+  return new Date(ms).toISOString().replace('T', ' ').replace('Z', '')
+}
+
+/** Returns the rows of a CSV without its header, sorted. */
+export function csvRows(text: string): string[] {
+  return text.trimEnd().split('\n').slice(1).sort()
+}
