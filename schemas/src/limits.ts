@@ -136,3 +136,10 @@ export const heldMetersMax = 20
 
 /** Characters of all charges of a plan as JSON text. They are part of the document that every call of a customer reads. */
 export const chargesCharsMax = 65_536
+
+/** Thresholds of one alert, and alerts of one provider that are not of one customer. Each check of a customer reads the latter. */
+export const alertThresholdsMax = 20
+export const sharedAlertsMax = 500
+
+/** Percent of a threshold. Usage exceeds included units, and caps only as far as calls overlap. */
+export const alertPercentMax = 1_000

@@ -92,6 +92,15 @@ export class PeriodUsage {
     return usageFromAmounts(period, amounts)
   }
 
+  /**
+   * Reads the usage of a meter in a period that the counters may no longer have, from the usage store and the log. Otherwise like
+   * `read`.
+   */
+  async readPast(period: PeriodOfPurchase, meterName: string): Promise<UsageOfPeriod> {
+    const { amounts } = await this.#readStored(period, { meterName, spans: [] })
+    return usageFromAmounts(period, amounts)
+  }
+
   /** Reads the usage of a meter in a period and in spans. Otherwise like `read`. */
   async readMeter(
     period: PeriodOfPurchase,

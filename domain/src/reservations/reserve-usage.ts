@@ -19,6 +19,7 @@ import {
 } from '../entitlements/counted-usage-reader.ts'
 import { currentPeriod, windowOfPeriod } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
+import { answerStopped, isStopped } from '../budgets/entitled-stop.ts'
 import { hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 import { reserveCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
@@ -95,6 +96,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const entitlement = publishedEntitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
+    if (isStopped(entitlement, query.nowMs)) return refusedByBudget(entitlement, query)
     if (hasCharges(entitlement)) {
       const reserved = await reserveCharges(parts, query, { entitlement, period }, heads)
       if (reserved.kind !== 'late') return reserved
@@ -159,6 +161,16 @@ class References {
     const readings = new Map(known.map((reading) => [reading.customerRef, reading]))
     const others = customerRefs.filter((ref) => !readings.has(ref))
     return [...readings.values(), ...(await Promise.all(others.map((ref) => this.read(ref))))]
+  }
+}
+
+/** Returns a refusal that no counter decides. */
+function refusedByBudget(entitlement: Entitlement, { held }: ReserveQuery): ReservedCharges {
+  const [named = requestsMeterName] = held.units.keys()
+  return {
+    kind: 'charged',
+    isHeld: false,
+    answer: (offer) => answerStopped(entitlement, named, offer),
   }
 }
 

@@ -30,6 +30,16 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Answers whether the customer may make a call now, and how many units remain. It sees every record that was answered before the check began. With `reserve` it holds units for a call in progress. With `includeCheckoutSession` a refusal carries a link to pay.',
   releaseReservation:
     'Releases the units of a reservation whose call did not take place. A reservation that is not released expires by itself.',
+  listAlerts:
+    'Returns alerts page by page, oldest first. `customerRef` and `planRef` return those of one customer or plan.',
+  createAlert:
+    'Creates an alert. `usage.threshold_reached` is sent once for each threshold and period, and `usage.limit_reached` when the limit itself is used up. The alert of a customer comes before that of the plan, and that before the default. Of each, one that names a limit comes before one for every limit. An alert without thresholds turns off a less specific one.',
+  getAlert: 'Returns an alert by its reference.',
+  updateAlert:
+    'Replaces the thresholds of an alert. What was sent in the period is not sent again.',
+  deleteAlert: 'Deletes an alert. A less specific alert applies again, if there is one.',
+  listBudgets:
+    'Returns what the customer wants to spend on each product in a billing period, what the usage of the running period has cost, and whether limit checks refuse because of it. Only the customer sets budgets, in the portal.',
   findCustomer:
     'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
   createCustomer:

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react'
+import type { ReactElement, ReactNode } from 'react'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import { planOfPeriod } from '@tollgate/domain/plans/included-units'
 import { effectiveCap } from '@tollgate/domain/plans/plan-cap'
@@ -26,6 +26,8 @@ type PurchaseCardProps = {
   readonly now: Date
   /** False on the page of the purchase itself. */
   readonly hasLink?: boolean
+  /** Shown below the usage. */
+  readonly notes?: ReactNode
 }
 
 export function PurchaseCard({
@@ -34,6 +36,7 @@ export function PurchaseCard({
   suspension,
   now,
   hasLink = true,
+  notes,
 }: PurchaseCardProps): ReactElement {
   const { purchase } = shown
   const { frame } = portal
@@ -82,6 +85,7 @@ export function PurchaseCard({
       )}
       {suspension !== undefined && <p>{t(suspensionTexts[suspension])}</p>}
       <UsageMeter shown={shown} reader={frame} />
+      {notes}
       <PurchaseActions portal={portal} shown={shown} now={now} />
     </article>
   )
