@@ -1,6 +1,7 @@
 import { hourMs } from '@tollgate/domain/alerts/checks-repository'
 import type { WatchedValue } from '@tollgate/domain/alerts/watched-value'
 import type { CountingWindow } from '@tollgate/domain/entitlements/counting-windows'
+import { isBucketed } from '@tollgate/domain/entitlements/entitled-limits'
 import { bucketRangeAt } from '@tollgate/platform/hot-state/bucket-windows'
 import {
   firstPeriodToleranceSeconds,
@@ -45,7 +46,7 @@ function endedWindows(
   usedHours: readonly number[],
   now: Date,
 ): CountingWindow[] {
-  if (window.kind === 'period' || window.kind === 'rolling') return []
+  if (!isBucketed(window) || window.kind === 'rolling') return []
   const firstSecond = Math.floor(purchase.startDate.getTime() / 1_000) - firstPeriodToleranceSeconds
   const lastSecond = entitlement.endsAtMs === null ? Infinity : entitlement.endsAtMs / 1_000
   const found = new Map<string, CountingWindow>()

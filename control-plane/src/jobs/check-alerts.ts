@@ -41,24 +41,30 @@ export function createAlertJob(
   parts: AlertJobParts,
   { intervalMs, inFlightMax }: AlertJobLimits,
 ): Service {
-  const round = async (environment: Environment): Promise<void> => {
-    await findUsedCustomers(parts, environment)
-    const pool = parts.publisher.database.in(environment)
-    for (;;) {
-      const claimed = await claimChecks(pool, { checksMax: checksPerClaimMax, leaseMs })
-      await forEachConcurrently(claimed, inFlightMax, (check) =>
-        checkOrPostpone(parts, environment, check),
-      )
-      if (claimed.length < checksPerClaimMax) break
-    }
-    await deleteExpiredFirings(pool, parts.publisher.now())
-  }
   return repeatingInEach(
     parts.logger,
     'could not compare usage with alerts; the next round retries',
-    round,
+    (environment) => runAlertRound(parts, environment, inFlightMax),
     intervalMs,
   )
+}
+
+/** Finds the customers who used something, and checks all that are due. */
+export async function runAlertRound(
+  parts: AlertJobParts,
+  environment: Environment,
+  inFlightMax: number,
+): Promise<void> {
+  await findUsedCustomers(parts, environment)
+  const pool = parts.publisher.database.in(environment)
+  for (;;) {
+    const claimed = await claimChecks(pool, { checksMax: checksPerClaimMax, leaseMs })
+    await forEachConcurrently(claimed, inFlightMax, (check) =>
+      checkOrPostpone(parts, environment, check),
+    )
+    if (claimed.length < checksPerClaimMax) break
+  }
+  await deleteExpiredFirings(pool, parts.publisher.now())
 }
 
 /** A failure of one customer must not delay the others. */

@@ -138,7 +138,7 @@ export async function finishCheck(
 ): Promise<void> {
   const ofClaim = sql`
     where provider_id = ${providerId} and customer_ref = ${customerRef} and claim = ${claim}`
-  await sql`delete from alert_checks ${ofClaim} and version = ${version}`
+  await sql`delete from alert_checks ${ofClaim} and version = ${version.toString()}`
   await sql`
     update alert_checks set claimed_until = null, due_at = now(), failures = 0
     ${ofClaim}`
