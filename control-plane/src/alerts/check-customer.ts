@@ -43,7 +43,7 @@ const purchasesMax = 100
 /**
  * Compares one customer's usage with the alerts and budgets that apply.
  *
- * Everything is read first, without a lock. Then one transaction locks the claim, emits what was not told before, stores the cost,
+ * Everything is read first, without a lock. Then one transaction locks the claim, emits what was not emitted before, stores the cost,
  * and removes the check. A crash before its commit leaves the check, which is claimed again after its lease. A crash after it
  * leaves at most the publication of a stop in the queue, which the next process publishes.
  */

@@ -22,8 +22,8 @@ export type WatchedPurchasePeriod = {
 }
 
 /**
- * Returns the periods of a purchase that contain one of the hours, or a part of it. An ended period is among them: what was reached
- * in it is told even if its usage arrives late. Periods that begin in the future are left out.
+ * Returns the periods of a purchase that contain one of the hours, or a part of it. An ended period is among them: an event
+ * is emitted for what was reached in it, even if its usage arrives late. Periods that begin in the future are left out.
  */
 export function watchedPeriods(
   purchase: Purchase,

@@ -119,9 +119,9 @@ export class AlertShop {
   }
 
   /** Returns the events about reached thresholds, in the order of the outbox. */
-  async told(): Promise<ToldEvent[]> {
+  async reached(): Promise<ReachedEvent[]> {
     const events = await this.stack.runner.events(this.shop, /^usage\.(threshold|limit)_reached$/)
-    return events.map(({ type, object }) => ({ type, ...object }) as ToldEvent)
+    return events.map(({ type, object }) => ({ type, ...object }) as ReachedEvent)
   }
 
   #partsOf(life: CrashingProcess): AlertJobParts & { readonly publisher: PublisherParts } {
@@ -146,7 +146,7 @@ export class AlertShop {
   }
 }
 
-type ToldEvent = {
+type ReachedEvent = {
   readonly type: 'usage.threshold_reached' | 'usage.limit_reached'
   readonly watches: string
   readonly customer: string

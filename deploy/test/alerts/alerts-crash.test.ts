@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { CrashingProcess } from '../money/crashing-process.ts'
 import { AlertShop } from './alert-shop.ts'
 
-/* Alerts are told once, at whichever effect the process that compares usage dies, and in random histories. */
+/* Alerts are emitted once, at whichever effect the process that compares usage dies, and in random histories. */
 
 const shop = await AlertShop.start()
 afterAll(() => shop.stop())
@@ -13,10 +13,10 @@ beforeEach(() => shop.open('2026-03-01T10:00:00Z'))
 
 const limited: Partial<PlanCreateInput> = { price: 0, billingCycle: 'monthly', limit: 1_000 }
 
-const toldOf = async (customerRef: string) =>
-  (await shop.told()).filter(({ customer }) => customer === customerRef)
+const reachedOf = async (customerRef: string) =>
+  (await shop.reached()).filter(({ customer }) => customer === customerRef)
 
-test('tells each threshold once, at whichever step the process dies', async () => {
+test('emits each threshold once, at whichever step the process dies', async () => {
   await shop.alert([{ percent: 50 }, { percent: 80 }])
   let crashes = 0
   for (let atStep = 1; ; atStep += 1) {
@@ -26,7 +26,7 @@ test('tells each threshold once, at whichever step the process dies', async () =
     await shop.check(life)
     await shop.check()
     await shop.check()
-    const percents = (await toldOf(customerRef)).map(({ percent }) => percent)
+    const percents = (await reachedOf(customerRef)).map(({ percent }) => percent)
     expect(percents, `died ${life.steps.at(-1)}`).toEqual([50, 80, 100])
     if (!life.hasCrashed) break
     crashes += 1
@@ -35,7 +35,7 @@ test('tells each threshold once, at whichever step the process dies', async () =
   expect(await shop.sql`select 1 from alert_checks`).toEqual([])
 })
 
-test('tells each threshold once if several processes check the same customers', async () => {
+test('emits each threshold once if several processes check the same customers', async () => {
   await shop.alert([{ percent: 50 }])
   const refs: string[] = []
   for (let each = 0; each < 6; each += 1) refs.push((await shop.buy(limited)).customerRef)
@@ -45,14 +45,14 @@ test('tells each threshold once if several processes check the same customers', 
   }
   await shop.check()
   for (const customerRef of refs) {
-    expect((await toldOf(customerRef)).map(({ percent }) => percent)).toEqual([50, 100])
+    expect((await reachedOf(customerRef)).map(({ percent }) => percent)).toEqual([50, 100])
   }
 })
 
-/** The model: usage by period, the percents in effect, and what must have been told. */
+/** The model: usage by period, the percents in effect, and what must have been emitted. */
 class Model {
   percents: readonly number[] = [50]
-  readonly told = new Set<string>()
+  readonly emitted = new Set<string>()
   readonly #used = new Map<string, number>()
   #touched = new Set<string>()
 
@@ -69,7 +69,7 @@ class Model {
     for (const month of this.#touched) {
       const used = this.#used.get(month) ?? 0
       const reached = [...this.percents, 100].filter((percent) => used * 100 >= percent * 1_000)
-      if (this.percents.length > 0) for (const each of reached) this.told.add(`${month} ${each}`)
+      if (this.percents.length > 0) for (const each of reached) this.emitted.add(`${month} ${each}`)
     }
     this.#touched = new Set()
   }
@@ -133,11 +133,11 @@ test(`agrees with a model in random histories (seed ${seed})`, { timeout: 120_00
     }
     await shop.check()
     model.check()
-    const told = (await shop.told()).map(
+    const events = (await shop.reached()).map(
       ({ periodStart, percent }) => `${monthOf(periodStart)} ${percent}`,
     )
-    expect(new Set(told).size, `seed ${seed + history}`).toBe(told.length)
-    expect(told.toSorted(), `seed ${seed + history}`).toEqual([...model.told].toSorted())
+    expect(new Set(events).size, `seed ${seed + history}`).toBe(events.length)
+    expect(events.toSorted(), `seed ${seed + history}`).toEqual([...model.emitted].toSorted())
   }
 })
 

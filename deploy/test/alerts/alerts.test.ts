@@ -3,7 +3,7 @@ import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { AlertShop } from './alert-shop.ts'
 
-/* Alerts on limits: what is told, of which period, and which alert applies. */
+/* Alerts on limits: what is emitted, for which period, and which alert applies. */
 
 const shop = await AlertShop.start()
 afterAll(() => shop.stop())
@@ -25,11 +25,11 @@ const charged: Partial<PlanCreateInput> = {
 }
 
 const brief = async () =>
-  (await shop.told()).map(({ type, limit, percent, threshold, value }) => [
+  (await shop.reached()).map(({ type, limit, percent, threshold, value }) => [
     ...[type.replace(/^usage\./, ''), limit, percent, threshold, value],
   ])
 
-test('tells each threshold and the limit itself once in a period', async () => {
+test('emits each threshold and the limit itself once in a period', async () => {
   const { customerRef, reference } = await shop.buy(limited)
   await shop.alert([{ percent: 80 }, { percent: 50 }, { units: 600 }])
   await shop.use(customerRef, 499)
@@ -48,12 +48,12 @@ test('tells each threshold and the limit itself once in a period', async () => {
     ['threshold_reached', 'requests', 80, 800, 1_000],
     ['limit_reached', 'requests', 100, 1_000, 1_000],
   ])
-  const [{ type, ...object }] = (await shop.told()) as [Awaited<ReturnType<typeof shop.told>>[0]]
+  const [{ type, ...object }] = (await shop.reached()) as [Awaited<ReturnType<typeof shop.reached>>[0]]
   expect(eventDefinitions[type].object.parse(object)).toEqual(object)
   expect(object).toMatchObject({ customer: customerRef, purchase: reference, whole: 1_000 })
 })
 
-test('tells them again in the next period, and late usage of an ended one with its period', async () => {
+test('emits them again in the next period, and late usage of an ended one with its period', async () => {
   const { customerRef } = await shop.buy(limited)
   await shop.alert([{ percent: 80 }])
   await shop.use(customerRef, 850)
@@ -63,7 +63,10 @@ test('tells them again in the next period, and late usage of an ended one with i
   await shop.use(customerRef, 900)
   await shop.use(customerRef, 200, { at: '2026-03-20T10:00:00Z' })
   await shop.check()
-  const starts = (await shop.told()).map(({ percent, periodStart }) => [percent, iso(periodStart)])
+  const starts = (await shop.reached()).map(({ percent, periodStart }) => [
+    percent,
+    iso(periodStart),
+  ])
   expect(starts.toSorted()).toEqual([
     [100, '2026-03-01T10:00:00.000Z'],
     [80, '2026-03-01T10:00:00.000Z'],
@@ -77,7 +80,7 @@ test('does not compare usage for a provider without alerts, nor usage before its
   await shop.check()
   await shop.alert([{ percent: 80 }])
   await shop.check()
-  expect(await shop.told()).toEqual([])
+  expect(await shop.reached()).toEqual([])
   await shop.use(customerRef, 1)
   await shop.check()
   expect(await brief()).toEqual([['threshold_reached', 'requests', 80, 800, 901]])
@@ -113,14 +116,14 @@ function byLimit(one: unknown[], other: unknown[]): number {
   return order.indexOf(one[1] as string) - order.indexOf(other[1] as string)
 }
 
-test('tells a rolling window again only after its length, and an ended day with its own date', async () => {
+test('emits a rolling window again only after its length, and an ended day with its own date', async () => {
   const { customerRef } = await shop.buy(charged)
   await shop.alert([{ percent: 100 }], { limitKey: 'burst' })
   const burst = async (at: string, units: number) => {
     shop.stack.runner.clock.set(at)
     await shop.use(customerRef, units)
     await shop.check()
-    return (await shop.told()).length
+    return (await shop.reached()).length
   }
   expect(await burst('2026-03-01T10:10:00Z', 20)).toBe(1)
   expect(await burst('2026-03-01T10:40:00Z', 5)).toBe(1)
@@ -131,9 +134,9 @@ test('tells a rolling window again only after its length, and an ended day with 
   shop.stack.runner.clock.set('2026-03-03T00:00:05Z')
   await shop.use(customerRef, 10, { at: '2026-03-02T23:59:58Z' })
   await shop.check()
-  const told = await shop.told()
-  expect(told.at(-1)).toMatchObject({ limit: 'daily', value: 10 })
-  expect(iso(told.at(-1)!.periodStart)).toBe('2026-03-02T00:00:00.000Z')
+  const events = await shop.reached()
+  expect(events.at(-1)).toMatchObject({ limit: 'daily', value: 10 })
+  expect(iso(events.at(-1)!.periodStart)).toBe('2026-03-02T00:00:00.000Z')
 })
 
 describe('the most specific alert', () => {
@@ -149,8 +152,8 @@ describe('the most specific alert', () => {
       await shop.use(each, 500)
     }
     await shop.check()
-    const told = (await shop.told()).map(({ customer, percent }) => [customer, percent])
-    expect(new Map(told as [string, number][])).toEqual(
+    const events = (await shop.reached()).map(({ customer, percent }) => [customer, percent])
+    expect(new Map(events as [string, number][])).toEqual(
       new Map([
         [other.customerRef, 10],
         [third.customerRef, 20],
@@ -159,7 +162,7 @@ describe('the most specific alert', () => {
   })
 })
 
-test('never tells one provider about the customers of another', async () => {
+test('never sends one provider events about the customers of another', async () => {
   const { customerRef } = await shop.buy(limited)
   await shop.alert([{ percent: 10 }])
   const mine = shop.shop
@@ -167,13 +170,13 @@ test('never tells one provider about the customers of another', async () => {
   const { customerRef: theirs } = await shop.buy(limited)
   await shop.use(theirs, 900)
   await shop.check()
-  expect(await shop.told()).toEqual([])
+  expect(await shop.reached()).toEqual([])
   await shop.stack.record(mine, [
     { customerRef, micros: 900_000_000n, at: new Date('2026-03-01T10:00:00Z') },
   ])
   await shop.untilStored()
   await shop.check()
-  expect(await shop.told()).toEqual([])
+  expect(await shop.reached()).toEqual([])
   expect(await shop.sql`select distinct provider_id from alert_firings`).toContainEqual({
     provider_id: mine.providerId,
   })

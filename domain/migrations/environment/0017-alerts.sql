@@ -1,4 +1,4 @@
--- Alerts on limits, wallets and spend, budgets of customers, and what was told of them.
+-- Alerts on limits, wallets and spend, budgets of customers, and the thresholds that were reached.
 -- Written by: control-plane. Alerts and budgets by requests, everything else by its jobs; debits of wallets also fire by other
 -- services that remove credits.
 
@@ -87,7 +87,7 @@ create table alert_checks (
 
 create index alert_checks_due on alert_checks (due_at);
 
--- The thresholds that were reached. The primary key makes each of them told once.
+-- The thresholds that were reached. The primary key emits each of them once.
 create table alert_firings (
   provider_id text not null,
   customer_ref text not null,

@@ -33,7 +33,8 @@ export async function noteUsedHours(sql: Queryable, used: readonly UsedHour[]): 
   if (used.length === 0) return
   await sql`
     insert into alert_checks as kept (provider_id, customer_ref, used_hours)
-      select used.provider_id, link.customer_ref, ${newestHours(sql, sql`array_agg(used.unix_hour)`)}
+      select used.provider_id, link.customer_ref,
+        (array_agg(distinct used.unix_hour order by used.unix_hour desc))[1:${hoursMax}]
       from unnest(
         ${used.map((each) => each.providerId)}::text[],
         ${used.map((each) => each.customerRef)}::text[],
@@ -49,15 +50,14 @@ export async function noteUsedHours(sql: Queryable, used: readonly UsedHour[]): 
       group by used.provider_id, link.customer_ref
       order by used.provider_id, link.customer_ref
     on conflict (provider_id, customer_ref) do update set
-      used_hours = ${newestHours(sql, sql`kept.used_hours || excluded.used_hours`)},
-      version = kept.version + 1`
+      used_hours = ${newestHours(sql)}, version = kept.version + 1`
 }
 
-function newestHours(sql: Queryable, hours: ReturnType<Queryable>) {
-  return sql`(
-    select coalesce(array_agg(hour), '{}') from (
-      select distinct hour from unnest(${hours}) as hour order by hour desc limit ${hoursMax}
-    ) as newest)`
+/** Returns the newest hours of a row that exists and of the one that is inserted. */
+function newestHours(sql: Queryable) {
+  return sql`array(
+    select distinct hour from unnest(kept.used_hours || excluded.used_hours) as hour
+    order by hour desc limit ${hoursMax})`
 }
 
 type Requested = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
@@ -72,7 +72,7 @@ export async function requestCheck(
     insert into alert_checks as kept (provider_id, customer_ref, used_hours)
     values (${providerId}, ${customerRef}, array[${unixHour}::integer])
     on conflict (provider_id, customer_ref) do update set
-      used_hours = ${newestHours(sql, sql`kept.used_hours || excluded.used_hours`)},
+      used_hours = ${newestHours(sql)},
       version = kept.version + 1, due_at = least(kept.due_at, now())`
 }
 

@@ -75,7 +75,7 @@ test('compares amounts with their own unit and currency', () => {
   expect(onSpend(1, 'EUR')).toBe(0)
 })
 
-test('tells a budget without an alert, and the whole of it as a limit', () => {
+test('reaches a budget without an alert, and the whole of it as a limit', () => {
   const budget = used(0, { watches: 'budget', unit: 'minor', currency: 'USD', whole: 100n })
   expect(decideCrossings([], { ...budget, value: 99n })).toEqual([])
   expect(decideCrossings([], { ...budget, value: 100n })).toMatchObject([

@@ -17,10 +17,10 @@ export type Crossing = {
   readonly isWhole: boolean
 }
 
-/** An alert of a limit or budget also tells when the whole of it is reached. */
+/** An alert of a limit or budget also has a threshold at the whole of it. */
 const wholePercent = 100
 
-/** Returns all thresholds that a value has reached, the lowest first. Those that were told before are among them. */
+/** Returns all thresholds that a value has reached, the lowest first. Those that were emitted before are among them. */
 export function decideCrossings(alerts: readonly Alert[], value: WatchedValue): Crossing[] {
   const crossings = thresholdsOf(alerts, value).flatMap(({ alertRef, threshold }) =>
     crossingOf(value, alertRef, threshold),

@@ -13,11 +13,11 @@ type NewFiring = {
   readonly object: ReachedThreshold
   readonly periodEnd: Date | null
   readonly keptUntil: Date | null
-  /** For a window that moves: how long the threshold is not told again. */
+  /** For a window that moves: how long the threshold is not emitted again. */
   readonly rollingSeconds: number | undefined
 }
 
-/** Returns false if the threshold was told before in the period. */
+/** Returns false if the threshold was emitted before in the period. */
 export async function insertFiring(
   sql: Queryable,
   providerId: string,

@@ -33,7 +33,7 @@ export async function createAlert(
   return { kind: 'alert', alert }
 }
 
-/** Replaces the thresholds of an alert. What was told in the period stays told. Returns undefined if there is no such alert. */
+/** Replaces the thresholds of an alert. What was emitted in the period is not emitted again. Returns undefined if there is no such alert. */
 export async function changeAlert(
   work: UnitOfWork,
   reference: string,

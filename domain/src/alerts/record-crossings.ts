@@ -8,8 +8,8 @@ import { insertFiring } from './firings-repository.ts'
 import type { WatchedValue } from './watched-value.ts'
 
 /**
- * Emits an event for each crossing that was not told before, in the order given. The row and the event commit together, and the key
- * of the row is the crossing itself. So it is told once, whatever process crashes, and however often it is decided.
+ * Emits an event for each crossing that was not emitted before, in the order given. The row and the event commit together, and the key
+ * of the row is the crossing itself. So it is emitted once, whatever process crashes, and however often it is decided.
  *
  * The caller holds the lock of the customer's check: for a window that moves, the time since the last row decides.
  */

@@ -119,7 +119,7 @@ function fromRow(row: AlertRow): Alert {
   }
 }
 
-/** Removes the alerts of a customer who was deleted, and what was told of the customer. */
+/** Removes the alerts of a customer who was deleted, and the pending check. */
 export async function removeCustomerAlerts(
   sql: Queryable,
   providerId: string,

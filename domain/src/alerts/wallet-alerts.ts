@@ -7,7 +7,7 @@ import { listAlertsFor } from './repository.ts'
 
 /*
  * Alerts on the balance of a wallet. They are decided where the ledger is posted: a posting knows the balance before and after it,
- * and the event commits with it. So each time the balance falls to a threshold is told once, and no job has to watch wallets.
+ * and the event commits with it. So each time the balance falls to a threshold is one event, and no job has to watch wallets.
  */
 
 /** Alerts on wallets, for one batch of postings. Whether a provider has any is read once. */

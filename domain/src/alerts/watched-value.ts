@@ -1,6 +1,6 @@
 import type { AlertSubject } from './alert.ts'
 
-/** A period in which a threshold is told once. */
+/** A period in which a threshold is emitted once. */
 export type WatchedPeriod = {
   /** Unique among the periods of the same subject. */
   readonly id: string
@@ -33,6 +33,6 @@ export type WatchedValue = {
    */
   readonly size: string
   readonly period: WatchedPeriod
-  /** In a window that moves with the time, a threshold is told again only after this many seconds. Undefined for fixed periods. */
+  /** In a window that moves with the time, a threshold is emitted again only after this many seconds. Undefined for fixed periods. */
   readonly rollingSeconds?: number
 }
