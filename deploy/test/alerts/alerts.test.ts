@@ -134,8 +134,12 @@ test('emits a rolling window again only after its length, and an ended day with 
   shop.stack.runner.clock.set('2026-03-03T00:00:05Z')
   await shop.use(customerRef, 10, { at: '2026-03-02T23:59:58Z' })
   await shop.check()
-  const events = await shop.reached()
-  expect(events.at(-1)).toMatchObject({ limit: 'daily', value: 10 })
+  const days = (await shop.reached()).filter(({ limit }) => limit === 'daily')
+  expect(days.map(({ periodStart, value }) => [iso(periodStart), value])).toEqual([
+    ['2026-03-02T00:00:00.000Z', 10],
+    ['2026-03-01T00:00:00.000Z', 56],
+  ])
+})
   expect(iso(events.at(-1)!.periodStart)).toBe('2026-03-02T00:00:00.000Z')
 })
 

@@ -94,7 +94,8 @@ export function faultsOfThresholds(
       const names = allowed.map((field) => `\`${field}\``).join(' or ')
       return [{ path, message: `An alert that watches ${watches} has thresholds in ${names}` }]
     }
-    const text = JSON.stringify(thresholdFields(threshold))
+    const { percent, units, credits, amountMinor, currency } = threshold
+    const text = JSON.stringify([percent, units, credits, amountMinor, currency?.toUpperCase()])
     const isRepeated = known.has(text)
     known.add(text)
     return isRepeated ? [{ path, message: 'Each threshold may occur only once' }] : []
