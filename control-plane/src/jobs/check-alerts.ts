@@ -8,11 +8,11 @@ import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-err
 import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 import type { Service } from '@tollgate/platform/service/service'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
-import type { Environment } from '@tollgate/schemas/environment'
+import { environments, type Environment } from '@tollgate/schemas/environment'
 import { checkCustomer, type AlertParts } from '../alerts/check-customer.ts'
 import { RefusalError } from '../errors.ts'
 import { findUsedCustomers, type FinderParts } from './find-used-customers.ts'
-import { repeatingInEach } from './repeating.ts'
+import { repeatingInEach, reportFailure } from './repeating.ts'
 
 export type AlertJobParts = FinderParts & AlertParts
 
@@ -41,12 +41,26 @@ export function createAlertJob(
   parts: AlertJobParts,
   { intervalMs, inFlightMax }: AlertJobLimits,
 ): Service {
-  return repeatingInEach(
+  const message = 'could not compare usage with alerts; the next round retries'
+  const rounds = repeatingInEach(
     parts.logger,
-    'could not compare usage with alerts; the next round retries',
+    message,
     (environment) => runAlertRound(parts, environment, inFlightMax),
     intervalMs,
   )
+  return {
+    // Stores the positions of a new installation before an alert can be created in it.
+    start: async () => {
+      for (const environment of environments) {
+        await reportFailure(
+          () => findUsedCustomers(parts, environment),
+          (err) => parts.logger.error({ err, environment }, message),
+        )
+      }
+      await rounds.start()
+    },
+    stop: () => rounds.stop(),
+  }
 }
 
 /** Finds the customers who used something, and checks all that are due. */

@@ -9,6 +9,9 @@ import { AlertShop } from './alert-shop.ts'
 
 const shop = await AlertShop.start()
 afterAll(() => shop.stop())
+// A service stores the positions of a new installation at its start, before anybody can create an alert.
+await shop.open('2026-03-01T10:00:00Z')
+await shop.check()
 beforeEach(() => shop.open('2026-03-01T10:00:00Z'))
 
 const limited: Partial<PlanCreateInput> = { price: 0, billingCycle: 'monthly', limit: 1_000 }
