@@ -121,7 +121,8 @@ function byLimit(one: unknown[], other: unknown[]): number {
 }
 
 test('emits a rolling window again only after its length', async () => {
-  const startMs = Date.now() - 100_000
+  // Hot state drops usage that is older than the window by the clock of the machine.
+  const startMs = Date.now() - 45_000
   await shop.open(new Date(startMs).toISOString())
   const { customerRef } = await shop.buy(charged)
   await shop.alert([{ percent: 100 }], { limitKey: 'burst' })
