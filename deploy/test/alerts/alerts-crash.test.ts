@@ -79,7 +79,7 @@ class Model {
 }
 
 const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? 20_261_126)
-const histories = Number(process.env['TOLLGATE_TEST_ALERT_HISTORIES'] ?? 4)
+const histories = Number(process.env['TOLLGATE_TEST_ALERT_HISTORIES'] ?? 2)
 
 test(`agrees with a model in random histories (seed ${seed})`, { timeout: 120_000 }, async () => {
   for (let history = 0; history < histories; history += 1) {
