@@ -111,12 +111,6 @@ describe('the list of changing routes', () => {
     'POST /v1/ui/meters': async (path) => {
       refs['meterRef'] = (await send(path, { name: 'tokens' }))['reference']!
     },
-    'POST /v1/ui/alerts': async (path) => {
-      const alert = { watches: 'limit', thresholds: [{ percent: 80 }] }
-      refs['alertRef'] = (await send(path, alert))['reference']!
-    },
-    'PATCH /v1/ui/alerts/:alertRef': (path) => send(path, { thresholds: [] }, 'PATCH'),
-    'DELETE /v1/ui/alerts/:alertRef': (path) => send(path, undefined, 'DELETE'),
     'PATCH /v1/ui/meters/:meterRef': (path) => send(path, { displayName: 'Tokens' }, 'PATCH'),
     'POST /v1/ui/api-keys': async (path) => {
       refs['keyId'] = (await send(path, {}))['keyId']!
