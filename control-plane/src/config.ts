@@ -179,6 +179,18 @@ export const controlPlaneSettings = {
     1_000,
     milliseconds,
   ),
+  alertIntervalMs: integerSetting(
+    'TOLLGATE_ALERT_INTERVAL_MS',
+    'How often the usage of customers is compared with alerts and budgets, in milliseconds. An alert is sent, and a budget stops, about this time after the usage was stored',
+    1_000,
+    milliseconds,
+  ),
+  alertChecksMax: integerSetting(
+    'TOLLGATE_ALERT_CHECKS_MAX',
+    'Maximum number of customers whose usage one process compares with alerts at a time',
+    8,
+    { min: 1, max: 100 },
+  ),
   creditExpiryIntervalMs: integerSetting(
     'TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS',
     'How often due credits are expired, in milliseconds',

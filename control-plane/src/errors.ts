@@ -337,6 +337,12 @@ export const refusals = {
       `Webhook replay ${replayId} to the endpoint is running: cancel it, or let it finish`,
     ),
   eventNotFound: (eventId: string) => refusal('event_not_found', `Event ${eventId} not found`),
+  alertNotFound: (reference: string) =>
+    refusal('alert_not_found', `Alert with reference ${reference} not found`),
+  alertExists: () =>
+    refusal('alert_exists', 'This limit of the customer or plan has an alert already'),
+  tooManyAlerts: (max: number) =>
+    refusal('too_many_alerts', `A provider can have ${max} alerts that are not of one customer`),
   meterNotFound: (reference: string) =>
     refusal('meter_not_found', `Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) =>

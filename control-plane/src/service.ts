@@ -22,6 +22,7 @@ import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
 import { createResponseErasure, createEventRetention } from './jobs/event-retention.ts'
+import { createAlertJob } from './jobs/check-alerts.ts'
 import { createUsageEventJob } from './jobs/emit-usage-events.ts'
 import { createCustomerAuthPurge } from './jobs/purge-customer-auth.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
@@ -79,17 +80,20 @@ async function openControlPlane(
   const metrics = createMetrics('control-plane')
   const lag = new UsageLag(() => performance.now())
   registerUsageLag(metrics, lag)
-  const jobs = createJobs(config, { ...parts, publisher, wallets, lag }, payments)
   const answers = createPeriodUsageAnswers(metrics)
   const { hotState, dataDir } = config
   const tailParts = createTailParts({ log: parts.eventLog, hotState: parts.hotState }, config)
+  const usage = new PeriodUsage({ ...parts, ...tailParts, limits: config, answers })
+  const { partitionCount } = publisher
+  const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage }
+  const jobs = createJobs(config, jobParts, payments)
   const app = await buildApp(
     {
       ...parts,
       publisher,
       partitionCount: publisher.partitionCount,
       ...tailParts,
-      usage: new PeriodUsage({ ...parts, ...tailParts, limits: config, answers }),
+      usage,
       serviceSecret: await findServiceSecret(config),
       payments,
       wallets,
@@ -127,7 +131,8 @@ async function openControlPlane(
   return { port: (app.server.address() as AddressInfo).port }
 }
 
-type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] & { readonly lag: UsageLag }
+type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] &
+  Parameters<typeof createAlertJob>[0] & { readonly lag: UsageLag }
 
 /** Returns the jobs in the order in which they start. */
 function createJobs(
@@ -148,6 +153,10 @@ function createJobs(
     createPublishPendingJob(publisher, logger, config.publishIntervalMs),
     createDebitPosting(parts, config.ledgerIntervalMs),
     createUsageEventJob(parts, config.usageEventsIntervalMs),
+    createAlertJob(parts, {
+      intervalMs: config.alertIntervalMs,
+      inFlightMax: config.alertChecksMax,
+    }),
     createEventRetention(parts, {
       keptMs: config.eventsKeptDays * 86_400_000,
       intervalMs: config.eventRetentionIntervalMs,

@@ -27,6 +27,7 @@ const names = [
   'externalRef',
   'email',
   'meterRef',
+  'alertRef',
   'sessionId',
   'eventId',
   'keyId',
@@ -94,6 +95,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const invoiceRef = await issueSample(stack, key, customerRef)
   const deliveriesPath = '/v1/ui/webhook-deliveries'
   const list = await stack.call<{ deliveries: { id: string }[] }>(key, 'GET', deliveriesPath)
+  const alert = { watches: 'limit', limit: word, thresholds: [{ percent: 80 }] }
   const again = { endpointId: endpoint.id, onlyFailed: true }
   return {
     ...who,
@@ -103,6 +105,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     customerRef,
     reference: customerRef,
     meterRef: meter.reference,
+    alertRef: (await make<{ reference: string }>('/v1/ui/alerts', alert)).reference,
     sessionId: session.sessionId,
     eventId: events.body.events[0]!.id,
     keyId: (await make<{ keyId: string }>('/v1/ui/api-keys', { name: word })).keyId,
@@ -153,6 +156,7 @@ const unknown: Refs = {
   externalRef: 'user_nobody',
   email: 'nobody@example.com',
   meterRef: 'mtr_NOBODYS00000',
+  alertRef: 'alr_NOBODYS00000',
   sessionId: '0'.repeat(32),
   eventId: 'evt_NOBODYS00000',
   keyId: 'key_NOBODYS00000',

@@ -1,8 +1,9 @@
+import { alertCalls } from './alert-calls.ts'
 import type { Database } from '@tollgate/platform/database/database'
 
 type Send = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
 
-/** Returns a request for each route that changes an endpoint or resends events. Earlier requests create what later ones need. */
+/** Returns a request for each route that changes an alert or an endpoint, or resends events. Earlier requests create what later ones need. */
 export function webhookCalls(
   refs: Record<string, string>,
   send: Send,
@@ -10,6 +11,7 @@ export function webhookCalls(
 ): Record<string, (path: string) => Promise<unknown>> {
   refs['deliveryId'] = 'dlv_1'
   return {
+    ...alertCalls(refs, send),
     'POST /v1/webhook_endpoints': async (path) => {
       refs['endpointId'] = (await send(path, { url: 'https://hooks.example.com' }))['id']!
     },

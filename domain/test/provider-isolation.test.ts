@@ -151,6 +151,7 @@ describe('tables', () => {
       // Position in the log by partition.
       ...environments.map((environment) => `${environment}.debit_positions`),
       ...environments.map((environment) => `${environment}.usage_event_positions`),
+      ...environments.map((environment) => `${environment}.alert_positions`),
       // An event of the processor names an object, which names its provider.
       ...environments.map((environment) => `${environment}.processor_events`),
       // Position in the processor's list of events.

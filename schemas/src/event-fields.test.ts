@@ -17,6 +17,8 @@ const purchase = `${held} amount currency billingCycle isRecurring created`
 const customer = 'id reference name email telephone status created'
 const session = 'id session_id url status amount currency customer product plan expires_at created'
 const credits = 'customerId providerId credits amount productRef'
+const reached =
+  'alert watches customer product purchase limit meterName percent threshold value whole unit currency periodStart periodEnd created'
 const product = 'id reference name status productType isManagedMcp isMcpPay created'
 const plan = 'id reference name status kind price currency requiresPayment created'
 
@@ -62,6 +64,8 @@ const promised: Readonly<Record<EventType, string>> = {
   'usage.charged':
     'reference customer product purchase quantity amount currency meterName periodStart periodEnd created',
   'usage.recorded': 'reference customer product purchase quantity meterName recordedAt',
+  'usage.threshold_reached': reached,
+  'usage.limit_reached': reached,
   'usage.reset':
     'id reference customer product purchase periodStart periodEnd carriedOverUnits created',
   'product.created': product,
@@ -75,7 +79,7 @@ const promised: Readonly<Record<EventType, string>> = {
 /** All other fields are text, except for the product of a new customer. */
 const numbers =
   'amount arrival_date carriedOverUnits created credits expires_at nextBillingAt nextRetryAt periodEnd ' +
-  'periodStart price quantity recordedAt retryCount trialEndsAt'
+  'percent periodStart price quantity recordedAt retryCount threshold trialEndsAt value whole'
 const booleans = 'isManagedMcp isMcpPay isRecurring requiresPayment'
 
 function kindOf(field: string): string {

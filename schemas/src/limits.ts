@@ -165,3 +165,9 @@ export const overrideVersionsMax = 200
 export const overrideLimitsMax = 10
 /** Packs with units left that a customer can have of one product. Each limit check reads all of them. */
 export const openPacksMax = 100
+/** Thresholds of one alert, and alerts of one provider that are not of one customer. Each check of a customer reads the latter. */
+export const alertThresholdsMax = 20
+export const sharedAlertsMax = 500
+
+/** Percent of a threshold. Usage exceeds included units, and caps only as far as calls overlap. */
+export const alertPercentMax = 1_000

@@ -30,6 +30,7 @@ export const referencePrefixes = {
   provider: 'prv_',
   apiKey: 'key_',
   consoleUser: 'usr_',
+  alert: 'alr_',
 } as const
 
 type ReferenceKind = keyof typeof referencePrefixes

@@ -23,6 +23,7 @@ import { createRequestIdReader, installRequestId } from './plugins/request-id.ts
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { installUnknownNames } from './plugins/unknown-names.ts'
+import { registerAlertRoutes } from './routes/alerts.ts'
 import { registerApiKeyRoutes } from './routes/api-keys.ts'
 import { registerActivationRoute } from './routes/activation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
@@ -59,6 +60,7 @@ import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
 import { registerPricePreviewRoute } from './routes/price-preview.ts'
+import { registerBudgetRoutes } from './routes/budgets.ts'
 import { registerBusinessDetailsRoute } from './routes/business-details.ts'
 import { registerProcessPaymentRoute } from './routes/process-payment.ts'
 import { registerProcessorWebhookRoutes } from './routes/processor-webhooks.ts'
@@ -195,6 +197,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerReservationRoutes(app, parts)
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)
+  registerAlertRoutes(app, parts)
+  registerBudgetRoutes(app, parts)
   registerMeterUsageRoutes(app, parts)
   registerOwnKeyRoutes(app, parts)
   registerApiKeyRoutes(app, parts)

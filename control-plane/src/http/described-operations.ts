@@ -213,6 +213,20 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
   ),
 
+  'get /v1/ui/alerts': operation('listAlerts', 'List alerts'),
+  'post /v1/ui/alerts': operation('createAlert', 'Create an alert', 404, 409),
+  'get /v1/ui/alerts/{alertRef}': operation('getAlert', 'Get an alert', 404),
+  'patch /v1/ui/alerts/{alertRef}': operation(
+    'updateAlert',
+    'Change the thresholds of an alert',
+    404,
+  ),
+  'delete /v1/ui/alerts/{alertRef}': operation('deleteAlert', 'Delete an alert', 404),
+  'get /v1/ui/customers/{reference}/budgets': operation(
+    'listBudgets',
+    'List the budgets of a customer',
+    404,
+  ),
   'get /v1/ui/meters': operation('listMeters', 'List meters'),
   'post /v1/ui/meters': operation('createMeter', 'Create a meter', 409),
   'get /v1/ui/meters/{meterRef}': operation('getMeter', 'Get a meter', 404),
@@ -355,6 +369,10 @@ export const describedTags = [
   { name: 'MCP', description: 'Products that are MCP servers' },
   { name: 'Customer sign-in', description: 'How customers let MCP clients act for them' },
   { name: 'Meters', description: 'Named counters of usage' },
+  {
+    name: 'Alerts',
+    description: 'Thresholds of limits, wallets and spend, and budgets of customers',
+  },
   { name: 'Merchant', description: 'The provider as its customers see it' },
   { name: 'Billing', description: 'Runs of scheduled jobs' },
   { name: 'Events', description: 'Events, as webhooks deliver them' },

@@ -1,4 +1,6 @@
 import { listReferences, type Customer } from '@tollgate/domain/customers/repository'
+import { answerStopped, isStopped, withBudgetStop } from '@tollgate/domain/budgets/entitled-stop'
+import { listBudgetStops } from '@tollgate/domain/budgets/repository'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import {
@@ -20,7 +22,6 @@ import { planOffer, offerOf } from '@tollgate/domain/catalog/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import type { Product } from '@tollgate/domain/catalog/products-repository'
-import { publish } from '@tollgate/domain/publishing/publisher'
 import { decideProvision } from '@tollgate/domain/purchases/decide-provision'
 import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
 import {
@@ -30,26 +31,20 @@ import {
 import { readProvisionState } from '@tollgate/domain/purchases/read-provision-state'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { PublishedOffer, Entitlement } from '@tollgate/schemas/hot-state/documents'
+import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
-import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import type { Environment } from '@tollgate/schemas/environment'
 import { refusals } from '../errors.ts'
 import { commit } from '../access/commit.ts'
 import { read } from '../access/read.ts'
 import { requireCustomer, requireProduct, requireProvider } from '../access/require.ts'
 import type { Wallets } from '../wallets/wallets.ts'
-import type { PeriodUsage, PeriodOfPurchase } from './period-usage.ts'
+import { ensurePublished, type PublishedParts } from './ensure-published.ts'
+import type { PeriodUsage } from './period-usage.ts'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 
-export type LimitCheckParts = CommitParts & {
-  readonly wallets: Wallets
-  readonly hotState: HotState
-  readonly partitionCount: (environment: Environment) => number
-  readonly usage: PeriodUsage
-}
+export type LimitCheckParts = CommitParts &
+  PublishedParts & { readonly wallets: Wallets; readonly usage: PeriodUsage }
 
 /**
  * Runs the complete limit check, for every case that the data plane cannot decide from published entries: first calls, customers
@@ -132,15 +127,23 @@ async function answerForPurchase(
   offer: PublishedOffer,
 ): Promise<LimitsResponse> {
   const { providerId, environment, now } = operation
-  const [customerRefs, packs] = await read(parts, operation, (sql) =>
+  const { customerRef } = purchase
+  const [customerRefs, packs, stops] = await read(parts, operation, (sql) =>
     Promise.all([
-      listReferences(sql, providerId, purchase.customerRef),
+      listReferences(sql, providerId, customerRef),
       findPackAccount(sql, providerId, purchase),
+      listBudgetStops(sql, [{ providerId, customerRef }]),
     ]),
   )
-  const entitlement = entitlementOf(purchase, customerRefs, now, packs)
-  if (entitlement === undefined || purchase.planSnapshot === null) {
+  const compiled = entitlementOf(purchase, customerRefs, now, packs)
+  if (compiled === undefined || purchase.planSnapshot === null) {
     throw new Error(`purchase ${purchase.reference} gives access without a plan`)
+  }
+  const stop = stops.get(customerRef)?.get(purchase.productRef)
+  const entitlement = withBudgetStop(compiled, stop)
+  if (isStopped(entitlement, now.getTime())) {
+    const named = request.meterName || request.usageType || requestsMeterName
+    return answerStopped(entitlement, named, offer)
   }
   const period = purchasePeriodAt(purchase, purchase.planSnapshot, now)
   const { productRef } = purchase
@@ -152,12 +155,7 @@ async function answerForPurchase(
     periodStartSecond: unixSeconds(period.start),
     nowMs: now.getTime(),
   }
-  const prepare = async (): Promise<void> => {
-    // Counters exist only for published periods. Publishing adds what was counted before.
-    if (await isPublished(parts, counted)) return
-    const target = { kind: 'customer', providerId, target: purchase.customerRef } as const
-    await publish(parts.publisher, environment, target, 'always')
-  }
+  const prepare = (): Promise<void> => ensurePublished(parts, counted)
   const readCredits = async (): Promise<bigint> =>
     entitlement.credit === null
       ? 0n
@@ -210,34 +208,3 @@ async function answerForCharges(
 
 /** Read if no meter decides, since reading publishes the entries. */
 const unlimitedMeter: MeterToRead = { meterName: requestsMeterName, spans: [] }
-
-/** Returns whether every reference of the customer has an entry that counts the period and lists all references. */
-async function isPublished(
-  parts: {
-    readonly hotState: HotState
-    readonly partitionCount: (environment: Environment) => number
-  },
-  period: PeriodOfPurchase,
-): Promise<boolean> {
-  const { environment, providerId, productRef } = period
-  for (const reference of period.entitlement.customerRefs) {
-    const subject = subjectKey(providerId, reference)
-    const partition = partitionOf(subject, parts.partitionCount(environment))
-    const key = { space: environment, partition, subject, scope: productRef }
-    const { document } = await parts.hotState.readEntry(key, requestsMeterName)
-    if (document === undefined || !coversPeriod(JSON.parse(document) as Entitlement, period))
-      return false
-  }
-  return true
-}
-
-function coversPeriod(
-  published: Entitlement,
-  { entitlement, periodStartSecond }: PeriodOfPurchase,
-) {
-  return (
-    published.purchaseRef === entitlement.purchaseRef &&
-    published.periods.some(({ startSecond }) => startSecond === periodStartSecond) &&
-    entitlement.customerRefs.every((reference) => published.customerRefs.includes(reference))
-  )
-}

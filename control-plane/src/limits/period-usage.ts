@@ -94,6 +94,15 @@ export class PeriodUsage {
     return usageFromAmounts(period, meterName, read.get(meterName)!.amounts)
   }
 
+  /**
+   * Reads the usage of a meter in a period that the counters may no longer have, from the usage store and the log. Otherwise like
+   * `read`.
+   */
+  async readPast(period: PeriodOfPurchase, meterName: string): Promise<UsageOfPeriod> {
+    const read = await this.#readStored(period, [{ meterName, spans: [] }])
+    return usageFromAmounts(period, meterName, read.get(meterName)!.amounts)
+  }
+
   /** Reads the usage of meters in a period and in spans, all with one reading of each store. Otherwise like `read`. */
   async readMeters(
     period: PeriodOfPurchase,

@@ -38,15 +38,35 @@ export async function measureUsage(
   { eventLog, usageStore, now, storedWaitMs }: MeasuringParts,
   environment: Environment,
   providerId: string,
-  { purchase, period, earlier, endOfPrevious, customerRefs }: UsageToMeasure,
+  usage: UsageToMeasure,
 ): Promise<UsageToPrice> {
-  const topic = usageTopic(environment)
-  const partitionCount = eventLog.partitionCount(topic)
-  const partitions = new Set(
-    customerRefs.map((reference) => partitionOf(subjectKey(providerId, reference), partitionCount)),
-  )
+  const partitionCount = eventLog.partitionCount(usageTopic(environment))
+  const partitions = partitionsOf(providerId, usage.customerRefs, partitionCount)
   const sides = { eventLog, usageStore }
-  const stored = await waitUntilStored(sides, environment, [...partitions], now, storedWaitMs)
+  const stored = await waitUntilStored(sides, environment, partitions, now, storedWaitMs)
+  return measureStoredUsage(usageStore, environment, providerId, usage, stored)
+}
+
+/** Returns the partitions of the log that may have usage of a customer. */
+export function partitionsOf(
+  providerId: string,
+  customerRefs: readonly string[],
+  partitionCount: number,
+): number[] {
+  const partitions = customerRefs.map((reference) =>
+    partitionOf(subjectKey(providerId, reference), partitionCount),
+  )
+  return [...new Set(partitions)]
+}
+
+/** Sums up what is stored. It is less than what was acknowledged if `stored` ends before the log does. */
+export async function measureStoredUsage(
+  usageStore: MeasuringParts['usageStore'],
+  environment: Environment,
+  providerId: string,
+  { purchase, period, earlier, endOfPrevious, customerRefs }: UsageToMeasure,
+  stored: StoredUpTo,
+): Promise<UsageToPrice> {
   const periods: readonly ChargedPeriod[] = period === undefined ? earlier : [period, ...earlier]
   const windows = windowsOf(purchase, periods, endOfPrevious)
   const { productRef } = purchase

@@ -81,6 +81,18 @@ export async function findPlan(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** Returns whether the provider has the plan, of whatever product. */
+export async function planExists(
+  sql: Queryable,
+  providerId: string,
+  reference: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from plans
+    where provider_id = ${providerId} and reference = ${reference} and removed_at is null`
+  return rows.length > 0
+}
+
 export async function listPlans(
   sql: Queryable,
   providerId: string,

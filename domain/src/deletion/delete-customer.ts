@@ -1,3 +1,5 @@
+import { removeCustomerAlerts } from '../alerts/repository.ts'
+import { removeCustomerBudgets } from '../budgets/repository.ts'
 import { removeAutoRecharge } from '../auto-recharge/repository.ts'
 import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
 import { removeCard } from '../cards/repository.ts'
@@ -52,6 +54,8 @@ export async function deleteCustomer(
   await endCheckoutSessions(sql, providerId, reference, now)
   await revokeCustomerTokens(sql, providerId, customer, now)
   await removeAutoRecharge(sql, providerId, reference)
+  await removeCustomerAlerts(sql, providerId, reference)
+  await removeCustomerBudgets(sql, providerId, reference)
   await removeCard(sql, providerId, reference)
   await removeSetups(sql, providerId, reference)
   await requestCancelOfCustomer(sql, providerId, reference, now)

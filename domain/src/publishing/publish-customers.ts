@@ -4,6 +4,9 @@ import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { listPublishedThresholds } from '../auto-recharge/published-thresholds.ts'
+import type { BudgetStop } from '../budgets/budget.ts'
+import { listBudgetStops } from '../budgets/repository.ts'
+import { withBudgetStop } from '../budgets/entitled-stop.ts'
 import { countingWindows } from '../entitlements/counting-windows.ts'
 import { bucketSpecs } from '../entitlements/entitled-limits.ts'
 import { listPackAccounts, type PackAccount } from '../packs/repository.ts'
@@ -43,19 +46,23 @@ async function readCustomers(
   const now = parts.now()
   const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
   // Sent together, and run in this order.
-  const [references, purchases, wallets, thresholds, packs] = await Promise.all([
+  const [references, purchases, wallets, thresholds, packs, stops] = await Promise.all([
     listCurrentReferences(sql, names),
     listDecidingPurchases(sql, names),
     listPublishedWallets(sql, names, removedSince),
     listPublishedThresholds(sql, names),
     listPackAccounts(sql, names),
+    listBudgetStops(sql, names),
   ])
   return names.flatMap(({ providerId, customerRef }) => {
     const version = versions.get(customerRef)
     if (version === undefined) return []
     const known = references.get(customerRef) ?? []
     const held = purchases.get(customerRef) ?? []
-    const entitlements = entitlementsOf(held, known, packs.get(customerRef) ?? [], now)
+    const entitlements = entitlementsOf(held, known, now, {
+      accounts: packs.get(customerRef) ?? [],
+      stops: stops.get(customerRef),
+    })
     // If a wallet pays for usage, an empty wallet is published explicitly, so that it is not taken for a lost one.
     const pays = entitlements.some(({ entitlement }) => entitlement.credit !== null)
     const sums = wallets.get(customerRef) ?? (pays ? emptyWallet : undefined)
@@ -74,17 +81,25 @@ type HeldEntitlement = {
   readonly takenIn: readonly WindowMove[]
 }
 
+/** What adds to the entitlements of a customer or stops them, for all products. */
+type CustomerState = {
+  readonly accounts: readonly PackAccount[]
+  readonly stops: ReadonlyMap<string, BudgetStop> | undefined
+}
+
 function entitlementsOf(
   purchases: readonly EntitlingPurchase[],
   references: readonly string[],
-  accounts: readonly PackAccount[],
   now: Date,
+  { accounts, stops }: CustomerState,
 ): HeldEntitlement[] {
   return purchases.flatMap((purchase) => {
     const packs = accounts.find((account) => account.productRef === purchase.productRef)
-    const entitlement = entitlementOf(purchase, references, now, packs)
+    const compiled = entitlementOf(purchase, references, now, packs)
+    if (compiled === undefined) return []
     const { productRef, windowsTakenIn: takenIn } = purchase
-    return entitlement === undefined ? [] : [{ productRef, entitlement, takenIn }]
+    const entitlement = withBudgetStop(compiled, stops?.get(productRef))
+    return [{ productRef, entitlement, takenIn }]
   })
 }
 

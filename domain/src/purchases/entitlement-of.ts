@@ -19,7 +19,8 @@ export function entitlementOf(
   return compileEntitlement(ended, purchase.planSnapshot, { now, customerRefs, packs })
 }
 
-function accessEnd(purchase: EntitlingPurchase, now: Date): Date | null {
+/** Returns when access ends, or null while there is no end. */
+export function accessEnd(purchase: EntitlingPurchase, now: Date): Date | null {
   if (givesAccess(purchase, now)) return purchase.endDate
   return purchase.endedAt ?? purchase.endDate ?? purchase.updatedAt
 }

@@ -24,6 +24,7 @@ import {
 } from '../entitlements/counting-windows.ts'
 import { packUnits, type PackUnits } from '../entitlements/pack-units.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
+import { answerStopped, isStopped } from '../budgets/entitled-stop.ts'
 import { entitlementOfPeriod, hasCharges } from '../entitlements/charge-limits.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 import { prepareCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
@@ -171,6 +172,9 @@ export async function prepareReservation(
   { references, heads }: FirstReadings,
 ): Promise<PreparedReservation> {
   const { requested, own, entitlement, period } = customer
+  if (isStopped(entitlement, query.nowMs)) {
+    return { kind: 'decided', reserved: refusedByBudget(entitlement, query) }
+  }
   if (query.held.creditMicros !== undefined && !isPaidByWallet(entitlement)) {
     return { kind: 'decided', reserved: { kind: 'not-prepaid' } }
   }
@@ -248,6 +252,16 @@ class References {
     const readings = new Map(known.map((reading) => [reading.customerRef, reading]))
     const others = customerRefs.filter((ref) => !readings.has(ref))
     return [...readings.values(), ...(await Promise.all(others.map((ref) => this.read(ref))))]
+  }
+}
+
+/** Returns a refusal that no counter decides. */
+function refusedByBudget(entitlement: Entitlement, { held }: ReserveQuery): ReservedCharges {
+  const [named = requestsMeterName] = held.units.keys()
+  return {
+    kind: 'charged',
+    isHeld: false,
+    answer: (offer) => answerStopped(entitlement, named, offer),
   }
 }
 

@@ -104,6 +104,30 @@ export async function sumStoredDebits(
   return BigInt(row?.micros ?? '0')
 }
 
+/** Like `sumStoredDebits`, for one product and a window. */
+export async function sumStoredDebitsOfProduct(
+  store: Store,
+  query: CustomerRecords & { readonly productRef: string },
+  { fromSecond, toSecond }: UsageWindow,
+  parts: readonly StoredPart[],
+): Promise<bigint> {
+  const [row] = await store.query<{ micros: string }>(
+    `SELECT toString(toInt128(sum(debit) * 1000000)) AS micros
+     FROM ${query.environment}.usage_records FINAL
+     PREWHERE ${inParts(parts)}
+     WHERE ${ofCustomer} AND product_ref = {productRef:String} AND outcome = 'success'
+       AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
+       AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`,
+    {
+      ...customerOf(query),
+      productRef: query.productRef,
+      fromMs: storableMs(fromSecond * 1000),
+      toMs: storableMs(toSecond * 1000),
+    },
+  )
+  return BigInt(row?.micros ?? '0')
+}
+
 /** The ids are part of the URL of the query, which is limited to 1 MB. */
 const idsPerQuery = 2_000
 

@@ -75,6 +75,26 @@ export async function waitUntilStored(
   }
 }
 
+/** Returns how far the usage store has stored records now, without waiting for what was acknowledged. */
+export async function storedSoFar(
+  { eventLog: log }: { readonly eventLog: Log },
+  environment: Environment,
+  partitions: readonly number[],
+  now: () => Date,
+): Promise<StoredUpTo> {
+  const topic = usageTopic(environment)
+  const watermark = now()
+  const positions = await Promise.all(
+    partitions.map((partition) => log.position(sinkGroup, topic, partition)),
+  )
+  const parts = partitions.map((partition, index) => ({
+    partition,
+    beforeOffset: storedOffset(positions[index]!),
+  }))
+  await refuseOtherLog(log, topic, parts)
+  return { watermark, parts, notes: positions.map(({ note }) => note) }
+}
+
 /**
  * Returns the offset before which every record is stored. A missing note means that no sink has begun, or that its position was
  * lost.

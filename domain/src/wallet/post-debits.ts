@@ -7,6 +7,7 @@ import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listReceivingProviders } from '../webhooks/receiving-providers.ts'
 import { recordCreditEvent } from './credit-event.ts'
+import { recordWalletCrossings, WalletAlerts } from '../alerts/wallet-alerts.ts'
 import { crossedThresholds } from './balance-thresholds.ts'
 import { allocateBurn, burnGrants } from './burn-order.ts'
 import { insertBurns } from './burns.ts'
@@ -66,6 +67,7 @@ export async function postDebits(
   const publications: PublicationTarget[] = []
   const eventInputs = {
     warnings: new WarningLevels(),
+    alerts: new WalletAlerts(),
     receivers: await listReceivingProviders(sql, 'customer.credit.debited'),
   }
   await Promise.all(
@@ -83,6 +85,7 @@ export async function postDebits(
 
 type EventInputs = {
   readonly warnings: WarningLevels
+  readonly alerts: WalletAlerts
   /** Providers with an endpoint that receives an event for each debit. */
   readonly receivers: ReadonlySet<string>
 }
@@ -123,7 +126,14 @@ async function postWallet(
   await insertBurns(sql, providerId, reference, burns)
   const balanceMicros = wallet.balanceMicros - amountMicros
   await updateWallet(sql, providerId, customerRef, { ...wallet, balanceMicros }, now)
-  await emitCreditEvents(work, customerRef, before.balanceMicros, byProduct, eventInputs)
+  const beforeMicros = before.balanceMicros
+  await emitCreditEvents(work, customerRef, beforeMicros, byProduct, eventInputs)
+  const alert = await eventInputs.alerts.read(work, customerRef)
+  await recordWalletCrossings(work, alert, {
+    customerRef,
+    beforeMicros,
+    afterMicros: balanceMicros,
+  })
 }
 
 /**

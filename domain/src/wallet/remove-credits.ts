@@ -4,6 +4,7 @@ import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.
 import { allocateRemoval, assignInFlight, removeFromGrants, type Burn } from './burn-order.ts'
 import { insertBurns } from './burns.ts'
 import { recordCreditEvent } from './credit-event.ts'
+import { recordWalletCrossings, WalletAlerts } from '../alerts/wallet-alerts.ts'
 import { crossedThresholds } from './balance-thresholds.ts'
 import { valueEntries } from './credit-value.ts'
 import { listOpenGrants, updateGrants, type CreditGrant } from './grants.ts'
@@ -100,6 +101,9 @@ export async function removeCredits(
     const movement = { customerRef, balanceMicros, amountMicros: -amountMicros, productRef: null }
     await recordCreditEvent(work, event, movement)
   }
+  const alert = await new WalletAlerts().read(work, customerRef)
+  const [beforeMicros, afterMicros] = [wallet.balanceMicros, after.balanceMicros]
+  await recordWalletCrossings(work, alert, { customerRef, beforeMicros, afterMicros })
   await queuePublication(work, 'customer', customerRef)
   return after
 }

@@ -7,6 +7,7 @@ import { entitlementOfPeriod, hasCharges } from '@tollgate/domain/entitlements/c
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import { packUnits } from '@tollgate/domain/entitlements/pack-units'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
+import { answerStopped, isStopped } from '@tollgate/domain/budgets/entitled-stop'
 import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import {
   answerLimitCheck,
@@ -20,6 +21,7 @@ import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { spendableMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
@@ -91,6 +93,7 @@ export class LimitChecker {
       if (judged.kind === 'charged') {
         return await checkCharges(this.#parts, holder, request, judged, caller)
       }
+      if (judged.kind === 'stopped') return await this.#answerStopped(holder, request, judged)
       const verdict = judged.kind === 'paid' ? await this.#judgePaid(holder, judged) : judged
       if (verdict.kind !== 'denied') return verdict
       const offer = await readOffer(this.#parts.hotState, holder, request.productRef)
@@ -101,6 +104,17 @@ export class LimitChecker {
     } finally {
       this.#parts.inFlight.leave(1, 0)
     }
+  }
+
+  async #answerStopped(
+    holder: KeyHolder,
+    { productRef, meterName, usageType }: LimitsRequest,
+    { entitlement }: Stopped,
+  ): Promise<LimitDecision> {
+    const offer = await readOffer(this.#parts.hotState, holder, productRef)
+    if (offer === undefined) return { kind: 'unknown' }
+    const named = meterName || usageType || requestsMeterName
+    return { kind: 'answered', response: answerStopped(entitlement, named, offer) }
   }
 
   async #judgePaid({ environment, providerId }: KeyHolder, { used }: Paid): Promise<FinalVerdict> {
@@ -153,19 +167,29 @@ type Paid = { readonly kind: 'paid'; readonly used: Omit<LimitCheck, 'offer' | '
 /** The counters of other meters must be read before a decision. */
 type Charged = { readonly kind: 'charged' } & PublishedPeriod
 
-type Verdict = FinalVerdict | Paid | Charged
+/** The customer's budget refuses every call. */
+type Stopped = { readonly kind: 'stopped'; readonly entitlement: Entitlement }
+
+type Verdict = FinalVerdict | Paid | Charged | Stopped
 
 /** Returns whether something must be read before the answer. */
-function isUnfinished(
-  verdict: Verdict,
-): verdict is Paid | Charged | Extract<FinalVerdict, { kind: 'denied' }> {
-  return verdict.kind === 'paid' || verdict.kind === 'charged' || verdict.kind === 'denied'
+function isUnfinished(verdict: Verdict): verdict is Exclude<Verdict, LimitDecision> {
+  switch (verdict.kind) {
+    case 'paid':
+    case 'charged':
+    case 'stopped':
+    case 'denied':
+      return true
+    default:
+      return false
+  }
 }
 
 /** Decides without the offer of other products, which only a refusal needs. */
 function judge({ entitlement, amounts, document }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
+  if (isStopped(entitlement, nowMs)) return { kind: 'stopped', entitlement }
   const charged = entitlementOfPeriod(entitlement, period)
   if (hasCharges(charged)) {
     const nowSecond = Math.floor(nowMs / 1000)

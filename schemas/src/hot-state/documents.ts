@@ -131,6 +131,11 @@ export type Entitlement = {
   readonly periods: readonly { readonly startSecond: number; readonly endSecond: number }[]
   /** Every reference that usage of this customer may name. The counters of all are summed. */
   readonly customerRefs: readonly string[]
+  /**
+   * Half-open time in Unix seconds in which the customer's budget refuses further usage. Absent if no budget stops. Readers of
+   * earlier releases ignore it.
+   */
+  readonly budgetStop?: { readonly startSecond: number; readonly endSecond: number }
 }
 
 /** One charge of a plan: a limit of a meter, a debit for its units, or both. */

@@ -132,6 +132,9 @@ export const reservationSchema = z.object({
 /** Why further usage is refused: the cap is used up, or the wallet cannot pay for one more unit. */
 const limitReasons = ['cap', 'credits'] as const
 
+/** A budget of the customer refuses calls of every meter. */
+const blockReasons = [...limitReasons, 'budget'] as const
+
 /** One limit of a plan with charges. */
 export const limitSchema = z.object({
   /** Name of the charge, or of the limit of the plan. */
@@ -167,9 +170,9 @@ export const limitsResponseSchema = z.object({
   creditsPerUnit: z.number().optional(),
   currency: z.string().optional(),
   balance: limitsBalanceSchema.optional(),
-  /** The limit that refuses the call. Only for plans with charges. */
+  /** The limit that refuses the call. Only for plans with charges, and for a budget of the customer on any plan. */
   blockedBy: z
-    .object({ reason: z.enum(limitReasons), limit: z.string(), meterName: z.string() })
+    .object({ reason: z.enum(blockReasons), limit: z.string(), meterName: z.string() })
     .optional(),
   /** When the cap that refuses the call has room again, in ISO 8601. */
   resetsAt: z.string().optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chargedUsageFields } from './charge-usage.ts'
+import { budgetSchema, reachedThresholdSchema } from './alerts.ts'
 import { jsonObject, requiredReference } from './fields.ts'
 
 /* Schemas of `POST /v1/sdk/user-info`. */
@@ -59,6 +60,10 @@ export const userInfoResponseSchema = z.object({
       }),
     })
     .optional(),
+  /** Thresholds of alerts that the customer has reached in running periods of the product, newest first. Absent for none. */
+  reached: z.array(reachedThresholdSchema).optional(),
+  /** Absent if the customer has set no budget for the product. */
+  budget: budgetSchema.optional(),
 })
 
 export type UserInfoResponse = z.infer<typeof userInfoResponseSchema>

@@ -34,6 +34,16 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Moves the expiry of a reservation to `ttlSeconds` from now, for a call that takes longer than expected. It never shortens it. A reservation that was used, released or has expired is refused with `reservation_gone`, and one that would be held for too long since its creation with `reservation_too_long`.',
   reserveUnits:
     'Makes up to 100 reservations for one customer and product in one step, for an agent that starts several calls at once. Each is checked beside those before it and answered by itself. With `allOrNothing`, nothing is held unless all of them can be. A reservation without an `idempotencyKey` is named by the header `Idempotency-Key` and its position, so a repeated request returns the first ones.',
+  listAlerts:
+    'Returns alerts page by page, oldest first. `customerRef` and `planRef` return those of one customer or plan.',
+  createAlert:
+    'Creates an alert. `usage.threshold_reached` is sent once for each threshold and period, and `usage.limit_reached` when the limit itself is used up. The alert of a customer comes before that of the plan, and that before the default. Of each, one that names a limit comes before one for every limit. An alert without thresholds turns off a less specific one.',
+  getAlert: 'Returns an alert by its reference.',
+  updateAlert:
+    'Replaces the thresholds of an alert. What was sent in the period is not sent again.',
+  deleteAlert: 'Deletes an alert. A less specific alert applies again, if there is one.',
+  listBudgets:
+    'Returns what the customer wants to spend on each product in a billing period, what the usage of the running period has cost, and whether limit checks refuse because of it. Only the customer sets budgets, in the portal.',
   findCustomer:
     'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
   createCustomer:

@@ -1,4 +1,6 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
+import { listReached } from '@tollgate/domain/alerts/firings-repository'
+import { listBudgets, listSpendReadings } from '@tollgate/domain/budgets/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { reuseOrOpenCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
@@ -9,13 +11,16 @@ import {
   userInfoResponseSchema,
   type UserInfoRequest,
 } from '@tollgate/schemas/http/user-info'
+import { reachedToHttp } from '../translate/reached-threshold.ts'
+import { budgetToHttp } from './budgets.ts'
 import { refusals } from '../../errors.ts'
 import { presentHeldPurchase, loadDecidingPurchase } from '../../purchases/held-purchase.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { mayManage } from '../../access/scopes.ts'
-import { operationOf, type Caller } from '../../access/caller.ts'
+import { operationOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
+import type { Queryable } from '@tollgate/platform/database/database'
 
 type Parts = ChangeParts &
   Parameters<typeof presentHeldPurchase>[0] & {
@@ -37,7 +42,7 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { productRef } = request.body
-      const { customer, product, loaded } = await loadCustomerProduct(
+      const { customer, product, loaded, control } = await loadCustomerProduct(
         parts,
         operation,
         request.body,
@@ -56,6 +61,7 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
           externalRef: customer.externalRef,
         },
         ...(purchase === undefined ? {} : { purchase }),
+        ...control,
       }
     },
   )
@@ -64,7 +70,7 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
 /** Reads everything in one transaction. Independent queries run concurrently, because each round trip costs more than its query. */
 function loadCustomerProduct(
   parts: ReadParts,
-  caller: Caller,
+  caller: Operation,
   { customerRef, productRef }: UserInfoRequest,
 ) {
   const { providerId } = caller
@@ -75,9 +81,32 @@ function loadCustomerProduct(
     ])
     if (customer === undefined) throw refusals.customerNotFound(customerRef)
     if (product === undefined) throw refusals.productNotFound(productRef)
-    const loaded = await loadDecidingPurchase(sql, caller, customer.reference, productRef)
-    return { customer, product, loaded }
+    const [loaded, control] = await Promise.all([
+      loadDecidingPurchase(sql, caller, customer.reference, productRef),
+      loadSpendControl(sql, caller, customer.reference, productRef),
+    ])
+    return { customer, product, loaded, control }
   })
+}
+
+/** Returns fields only if there is something to show: a customer without alerts and budget gets the response as before. */
+async function loadSpendControl(
+  sql: Queryable,
+  { providerId, now }: Operation,
+  customerRef: string,
+  productRef: string,
+) {
+  const [all, budgets] = await Promise.all([
+    listReached(sql, providerId, customerRef, now),
+    listBudgets(sql, providerId, customerRef),
+  ])
+  const reached = all.filter(({ product }) => product === productRef)
+  const budget = budgets.get(productRef)
+  const readings = budget && (await listSpendReadings(sql, providerId, customerRef))
+  return {
+    ...(reached.length === 0 ? {} : { reached: reached.map(reachedToHttp) }),
+    ...(budget && { budget: budgetToHttp(budget, readings?.get(productRef), now) }),
+  }
 }
 
 async function openPortal(

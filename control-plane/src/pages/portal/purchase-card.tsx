@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react'
+import type { ReactElement, ReactNode } from 'react'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import { planOfPeriod } from '@tollgate/domain/plans/included-units'
 import { effectiveCap } from '@tollgate/domain/plans/plan-cap'
@@ -27,6 +27,8 @@ type PurchaseCardProps = {
   readonly now: Date
   /** False on the page of the purchase itself. */
   readonly hasLink?: boolean
+  /** Shown below the usage. */
+  readonly notes?: ReactNode
 }
 
 export function PurchaseCard({
@@ -35,6 +37,7 @@ export function PurchaseCard({
   suspension,
   now,
   hasLink = true,
+  notes,
 }: PurchaseCardProps): ReactElement {
   const { purchase } = shown
   const { frame } = portal
@@ -83,6 +86,7 @@ export function PurchaseCard({
       )}
       {suspension !== undefined && <p>{t(suspensionTexts[suspension])}</p>}
       <UsageMeter shown={shown} reader={frame} />
+      {notes}
       <PurchaseActions portal={portal} shown={shown} now={now} />
     </article>
   )

@@ -10,6 +10,9 @@ import type { PlainKey } from '../texts/texts.ts'
 import { UsageChart } from '../usage-chart.tsx'
 import { PostForm } from '../post-form.tsx'
 import type { MeterChart } from './purchase-usage-charts.ts'
+import { BudgetSection } from './budget-section.tsx'
+import { ReachedThresholds } from './reached-thresholds.tsx'
+import type { SpendControl } from './read-spend-control.ts'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
@@ -22,6 +25,7 @@ type PurchasePageProps = {
   readonly suspension: SuspensionReason | undefined
   /** Undefined if usage cannot be read now. */
   readonly charts: readonly MeterChart[] | undefined
+  readonly control: SpendControl
   readonly now: Date
   readonly notice: Notice | undefined
 }
@@ -31,6 +35,7 @@ export function PurchasePage({
   shown,
   suspension,
   charts,
+  control,
   now,
   notice,
 }: PurchasePageProps): ReactElement {
@@ -49,7 +54,9 @@ export function PurchasePage({
         suspension={suspension}
         now={now}
         hasLink={false}
+        notes={<ReachedThresholds reached={control.reached} reader={frame} />}
       />
+      <BudgetSection portal={portal} purchase={purchase} control={control} now={now} />
       <section className="card">
         <h2>{t('portal:usage')}</h2>
         {charts === undefined ? (

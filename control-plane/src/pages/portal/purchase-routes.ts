@@ -19,6 +19,7 @@ import {
 } from '../../purchases/present-purchases.ts'
 import { handleOf } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
+import { refusalNotice, submittedFormOf } from '../submitted-form.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
@@ -26,6 +27,7 @@ import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
+import { readSpendControl } from './read-spend-control.ts'
 import { purchaseUsageCharts, type UsageChartParts } from './purchase-usage-charts.ts'
 import { readSuspensionReasons } from './read-suspension-reasons.ts'
 
@@ -42,6 +44,8 @@ const notices: NoticeTable = {
   cancelled: { tone: 'good', text: 'portal:doneCancelled' },
   reactivated: { tone: 'good', text: 'portal:doneReactivated' },
   kept: { tone: 'good', text: 'portal:doneKept' },
+  'budget-saved': { tone: 'good', text: 'portal:budgetSaved' },
+  'budget-removed': { tone: 'good', text: 'portal:budgetRemoved' },
   refused: { tone: 'bad', text: 'portal:doneRefused' },
 }
 
@@ -66,8 +70,10 @@ export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts
     const suspension = (await readSuspensionReasons(pages, portal, [purchase])).get(
       purchase.reference,
     )
-    const notice = doneNotice(request, notices)
-    return sendPage(reply, 200, PurchasePage({ portal, shown, suspension, charts, now, notice }))
+    const control = await readSpendControl(pages, portal, purchase, now)
+    const notice = doneNotice(request, notices) ?? refusalNotice(submittedFormOf(request, portal))
+    const page = { portal, shown, suspension, charts, control, now, notice }
+    return sendPage(reply, 200, PurchasePage(page))
   })
 
   registerChanges(app, pages)
@@ -153,7 +159,7 @@ export async function redirectToCheckout(
 }
 
 /** Returns a purchase of this customer. A purchase of another customer is refused like one that does not exist. */
-async function requirePurchase(
+export async function requirePurchase(
   pages: PortalPurchaseParts,
   request: FastifyRequest,
   reference: string,

@@ -5,6 +5,7 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ApiServer } from '../../access/api-server.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'
+import { registerBudgetForm } from './budget-routes.ts'
 import { registerBillingPages } from './billing-routes.ts'
 import { registerCardPages } from './card-routes.tsx'
 import { registerCreditPages, type PortalCreditsParts } from './credits-routes.ts'
@@ -36,6 +37,7 @@ export function registerPortal(app: ApiServer, pages: PortalPagesParts): void {
       request.portal = await requirePortal(pages, request, handle)
     })
     registerPurchasePages(portal, pages)
+    registerBudgetForm(portal, pages)
     registerCreditPages(portal, pages)
     registerInvoicePages(portal, pages)
     registerCardPages(portal, pages)

@@ -230,4 +230,26 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   addressWrong: 'Geben Sie höchstens {{lines}} Zeilen und {{characters}} Zeichen ein.',
   checkBilling: 'Prüfen Sie Ihre Rechnungsangaben.',
   billingSaved: 'Ihre Rechnungsangaben sind gespeichert.',
+  // Alerts and the budget of a plan.
+  reachedInPeriod: 'In diesem Zeitraum erreicht',
+  reachedPercent: '{{percent}} % des Limits „{{limit}}“ sind verbraucht',
+  reachedAll: 'Das Limit „{{limit}}“ ist verbraucht',
+  reachedUnits: '{{units}} Einheiten von „{{limit}}“ sind verbraucht',
+  reachedSpend: 'Die Nutzung hat {{amount}} gekostet',
+  reachedBudget: '{{percent}} % Ihres Budgets sind ausgegeben',
+  budget: 'Budget',
+  budgetText:
+    'Was die Nutzung in einem Abrechnungszeitraum kosten darf, ohne den Preis des Tarifs und ohne Steuern.',
+  budgetSpent: '{{spent}} von {{amount}} ausgegeben',
+  budgetAmount: 'Budget in {{currency}}',
+  budgetAction: 'Wenn das Budget ausgegeben ist',
+  budgetWarn: 'Hinweis anzeigen und fortfahren',
+  budgetStop: 'Nutzung bis zum nächsten Zeitraum stoppen',
+  budgetStopped:
+    'Ihr Budget ist ausgegeben. Die Nutzung ist bis {{date}} gestoppt. Erhöhen oder entfernen Sie das Budget, um fortzufahren.',
+  budgetOver: 'Ihr Budget ist ausgegeben. Die Nutzung geht weiter.',
+  budgetSaved: 'Ihr Budget ist gespeichert.',
+  budgetRemoved: 'Ihr Budget ist entfernt.',
+  budgetRemove: 'Budget entfernen',
+  budgetFault: 'Geben Sie einen Betrag über null ein, zum Beispiel {{example}}.',
 }

@@ -226,4 +226,26 @@ export const portalEnglish = {
   addressWrong: 'Enter at most {{lines}} lines and {{characters}} characters.',
   checkBilling: 'Check your billing details.',
   billingSaved: 'Your billing details are saved.',
+  // Alerts and the budget of a plan.
+  reachedInPeriod: 'Reached in this period',
+  reachedPercent: '{{percent}}% of the limit “{{limit}}” is used',
+  reachedAll: 'The limit “{{limit}}” is used up',
+  reachedUnits: '{{units}} units of “{{limit}}” are used',
+  reachedSpend: 'Usage has cost {{amount}}',
+  reachedBudget: '{{percent}}% of your budget is spent',
+  budget: 'Budget',
+  budgetText:
+    'What usage may cost in one billing period, without the price of the plan and without tax.',
+  budgetSpent: '{{spent}} of {{amount}} spent',
+  budgetAmount: 'Budget in {{currency}}',
+  budgetAction: 'When the budget is spent',
+  budgetWarn: 'Show a notice and continue',
+  budgetStop: 'Stop usage until the next period',
+  budgetStopped:
+    'Your budget is spent. Usage is stopped until {{date}}. Raise or remove the budget to continue.',
+  budgetOver: 'Your budget is spent. Usage continues.',
+  budgetSaved: 'Your budget is saved.',
+  budgetRemoved: 'Your budget is removed.',
+  budgetRemove: 'Remove the budget',
+  budgetFault: 'Enter an amount greater than zero, such as {{example}}.',
 } as const

@@ -223,4 +223,26 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   addressWrong: 'Indique como máximo {{lines}} líneas y {{characters}} caracteres.',
   checkBilling: 'Compruebe sus datos de facturación.',
   billingSaved: 'Sus datos de facturación se han guardado.',
+  // Alerts and the budget of a plan.
+  reachedInPeriod: 'Alcanzado en este período',
+  reachedPercent: 'Se ha usado el {{percent}} % del límite «{{limit}}»',
+  reachedAll: 'El límite «{{limit}}» está agotado',
+  reachedUnits: 'Se han usado {{units}} unidades de «{{limit}}»',
+  reachedSpend: 'El uso ha costado {{amount}}',
+  reachedBudget: 'Se ha gastado el {{percent}} % de su presupuesto',
+  budget: 'Presupuesto',
+  budgetText:
+    'Lo que puede costar el uso en un período de facturación, sin el precio del plan y sin impuestos.',
+  budgetSpent: '{{spent}} de {{amount}} gastados',
+  budgetAmount: 'Presupuesto en {{currency}}',
+  budgetAction: 'Cuando se gaste el presupuesto',
+  budgetWarn: 'Mostrar un aviso y continuar',
+  budgetStop: 'Detener el uso hasta el próximo período',
+  budgetStopped:
+    'Su presupuesto está gastado. El uso está detenido hasta el {{date}}. Aumente o elimine el presupuesto para continuar.',
+  budgetOver: 'Su presupuesto está gastado. El uso continúa.',
+  budgetSaved: 'Su presupuesto se ha guardado.',
+  budgetRemoved: 'Su presupuesto se ha eliminado.',
+  budgetRemove: 'Eliminar el presupuesto',
+  budgetFault: 'Introduzca un importe mayor que cero, por ejemplo {{example}}.',
 }

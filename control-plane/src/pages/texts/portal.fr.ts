@@ -230,4 +230,26 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   addressWrong: 'Saisissez au maximum {{lines}} lignes et {{characters}} caractères.',
   checkBilling: 'Vérifiez vos coordonnées de facturation.',
   billingSaved: 'Vos coordonnées de facturation sont enregistrées.',
+  // Alerts and the budget of a plan.
+  reachedInPeriod: 'Atteint pendant cette période',
+  reachedPercent: '{{percent}} % de la limite « {{limit}} » sont utilisés',
+  reachedAll: 'La limite « {{limit}} » est épuisée',
+  reachedUnits: '{{units}} unités de « {{limit}} » sont utilisées',
+  reachedSpend: 'L’utilisation a coûté {{amount}}',
+  reachedBudget: '{{percent}} % de votre budget sont dépensés',
+  budget: 'Budget',
+  budgetText:
+    'Ce que l’utilisation peut coûter pendant une période de facturation, hors prix de l’offre et hors taxes.',
+  budgetSpent: '{{spent}} sur {{amount}} dépensés',
+  budgetAmount: 'Budget en {{currency}}',
+  budgetAction: 'Quand le budget est dépensé',
+  budgetWarn: 'Afficher un avis et continuer',
+  budgetStop: 'Arrêter l’utilisation jusqu’à la période suivante',
+  budgetStopped:
+    'Votre budget est dépensé. L’utilisation est arrêtée jusqu’au {{date}}. Augmentez ou supprimez le budget pour continuer.',
+  budgetOver: 'Votre budget est dépensé. L’utilisation continue.',
+  budgetSaved: 'Votre budget est enregistré.',
+  budgetRemoved: 'Votre budget est supprimé.',
+  budgetRemove: 'Supprimer le budget',
+  budgetFault: 'Saisissez un montant supérieur à zéro, par exemple {{example}}.',
 }

@@ -223,4 +223,26 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   addressWrong: 'Informe no máximo {{lines}} linhas e {{characters}} caracteres.',
   checkBilling: 'Verifique seus dados de cobrança.',
   billingSaved: 'Seus dados de cobrança foram salvos.',
+  // Alerts and the budget of a plan.
+  reachedInPeriod: 'Atingido neste período',
+  reachedPercent: '{{percent}}% do limite “{{limit}}” foi usado',
+  reachedAll: 'O limite “{{limit}}” foi esgotado',
+  reachedUnits: '{{units}} unidades de “{{limit}}” foram usadas',
+  reachedSpend: 'O uso custou {{amount}}',
+  reachedBudget: '{{percent}}% do seu orçamento foi gasto',
+  budget: 'Orçamento',
+  budgetText:
+    'O que o uso pode custar em um período de cobrança, sem o preço do plano e sem impostos.',
+  budgetSpent: '{{spent}} de {{amount}} gastos',
+  budgetAmount: 'Orçamento em {{currency}}',
+  budgetAction: 'Quando o orçamento for gasto',
+  budgetWarn: 'Mostrar um aviso e continuar',
+  budgetStop: 'Parar o uso até o próximo período',
+  budgetStopped:
+    'Seu orçamento foi gasto. O uso está parado até {{date}}. Aumente ou remova o orçamento para continuar.',
+  budgetOver: 'Seu orçamento foi gasto. O uso continua.',
+  budgetSaved: 'Seu orçamento foi salvo.',
+  budgetRemoved: 'Seu orçamento foi removido.',
+  budgetRemove: 'Remover o orçamento',
+  budgetFault: 'Digite um valor maior que zero, por exemplo {{example}}.',
 }

@@ -15,7 +15,7 @@ export type SchemaSum = TableSum & { readonly schema: Schema }
 
 /**
  * Tables that are specific to an installation and are not moved: its migrations, its origin, the positions up to which usage of its
- * own log is posted and sent to webhooks, and pending publications. The control plane publishes everything again if hot state is
+ * own log is posted, sent to webhooks and searched for alerts, and pending publications. The control plane publishes everything again if hot state is
  * empty.
  */
 const ownTables = [
@@ -23,6 +23,7 @@ const ownTables = [
   'moved_from',
   'debit_positions',
   'usage_event_positions',
+  'alert_positions',
   'publications',
 ]
 

@@ -189,6 +189,8 @@ describe('credits', () => {
   test('are used up', async () => {
     const priced = { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 }
     await world.activate(customerRef, await world.createPlan(priced))
+    const alert = { watches: 'wallet', customerRef, thresholds: [{ credits: 1_000 }] }
+    await world.call('POST', '/v1/ui/alerts', alert)
     const { productRef } = world
     const used = { customerRef, productRef, idempotencyKey: 'searched', units: 35 }
     const { reference } = await world.client.recordUsage(used)
@@ -212,8 +214,11 @@ describe('credits', () => {
     })
     await deliveries.expect('customer.credit.debited', balance(500, -3_500))
     await deliveries.expect('customer.credit.low_balance', balance(500, -3_500))
+    const wallet = { watches: 'wallet', customer: customerRef, unit: 'credits' }
+    await deliveries.expect('usage.threshold_reached', { ...wallet, threshold: 1_000, value: 500 })
     await world.client.recordUsage({ customerRef, productRef, units: 5 })
     await deliveries.expect('customer.credit.exhausted', balance(0, -500))
+    await deliveries.expect('usage.limit_reached', { ...wallet, value: 0 })
   })
 
   test('are not topped up with a declined card', async () => {

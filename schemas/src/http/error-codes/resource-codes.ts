@@ -11,6 +11,7 @@ export const resourceCodes = {
   purchase_not_found: define(404, 'The provider has no such purchase.', checkReference),
   invoice_not_found: define(404, 'The provider has no such invoice.', checkReference),
   credit_note_not_found: define(404, 'The invoice has no such credit note.', checkReference),
+  alert_not_found: define(404, 'The provider has no such alert.', checkReference),
   meter_not_found: define(404, 'The provider has no such meter.', checkReference),
   event_not_found: define(404, 'The provider has no such event.', checkReference),
   api_key_not_found: define(404, 'The provider has no such key.', checkReference),
@@ -44,6 +45,16 @@ export const resourceCodes = {
   invalid_email: define(400, 'The email address is malformed.', 'Correct the address.'),
   email_taken: define(409, 'Another customer or user has this email address.', chooseAnother),
   external_ref_taken: define(409, 'Another customer has this externalRef.', chooseAnother),
+  alert_exists: define(
+    409,
+    'This limit of the customer or plan has an alert already.',
+    'Change the thresholds of the existing alert.',
+  ),
+  too_many_alerts: define(
+    409,
+    'The provider has the maximum number of alerts that are not of one customer.',
+    'Delete alerts that you do not need.',
+  ),
   meter_name_taken: define(409, 'Another meter has this name.', chooseAnother),
   customer_not_settled: define(
     409,

@@ -65,6 +65,22 @@ const dispute = {
   created,
 }
 
+const reached = {
+  alert: refs.alert,
+  watches: 'limit',
+  customer: refs.customer,
+  product: refs.product,
+  purchase: refs.purchase,
+  limit: 'tokens',
+  meterName: 'tokens',
+  whole: 1_000,
+  unit: 'units',
+  currency: null,
+  periodStart: created,
+  periodEnd: monthLater,
+  created: dayLater,
+} as const
+
 const payout = {
   id: 'po_3SAMPLE',
   amount: 125_000,
@@ -179,6 +195,8 @@ const objects: { readonly [Type in EventType]: EventObject<Type> } = {
     meterName: 'requests',
     recordedAt: created,
   },
+  'usage.threshold_reached': { ...reached, percent: 80, threshold: 800, value: 812 },
+  'usage.limit_reached': { ...reached, percent: 100, threshold: 1_000, value: 1_000 },
   'usage.reset': {
     id: refs.purchase,
     reference: refs.purchase,

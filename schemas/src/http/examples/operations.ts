@@ -1,3 +1,4 @@
+import { alertExamples } from './alerts.ts'
 import { catalogExamples } from './catalog.ts'
 import { consoleListExamples } from './console-lists.ts'
 import { consoleExamples } from './console.ts'
@@ -17,6 +18,7 @@ import { webhookExamples } from './webhooks.ts'
 /** Examples by operation id of the API description, which includes them. Every operation with a JSON response has some. */
 export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...usageExamples,
+  ...alertExamples,
   ...customerExamples,
   ...creditExamples,
   ...catalogExamples,

@@ -11,6 +11,7 @@ const byName: Readonly<Record<string, unknown>> = {
   planRef: refs.proPlan,
   purchaseRef: refs.purchase,
   meterRef: refs.requestsMeter,
+  alertRef: refs.alert,
   sessionId: refs.session,
   eventId: refs.event,
   endpointId: refs.webhookEndpoint,
