@@ -136,3 +136,6 @@ export const heldMetersMax = 20
 
 /** Characters of all charges of a plan as JSON text. They are part of the document that every call of a customer reads. */
 export const chargesCharsMax = 65_536
+
+/** Own prices of models that a meter of model costs may have. */
+export const modelPricesMax = 100

@@ -1,7 +1,7 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
-import { EventMatcher, noEventMatcher } from '../domain/event-matcher.ts'
+import { EventMatcher, noEventMatcher, type UnpricedCount } from '../domain/event-matcher.ts'
 import type { FetchMeters, KeyHolder } from '../domain/key-holder.ts'
 import type { MeterStatus } from '../domain/meter-events.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
@@ -27,7 +27,7 @@ type Loaded = { readonly meters: PublishedMeters; readonly matcher: EventMatcher
 /** Caches the meters of providers. A name that is not in the cached list is read again before it is reported as unknown. */
 export class MetersCache {
   readonly #documents: DocumentCache<Loaded>
-  readonly #counts: Pick<IngestCounts, 'oldMeters'>
+  readonly #counts: Pick<IngestCounts, 'oldMeters' | 'unpricedCalls'>
   /** The matcher of each provider that was read last. It is used beyond `freshMs` only while the documents cannot be read. */
   readonly #matchers: Readonly<Record<Environment, Map<string, KnownMatcher>>> = {
     sandbox: new Map(),
@@ -40,7 +40,7 @@ export class MetersCache {
   constructor(
     hotState: Pick<HotState, 'readDocument' | 'incarnation'>,
     fetchMeters: FetchMeters,
-    counts: Pick<IngestCounts, 'oldMeters'>,
+    counts: Pick<IngestCounts, 'oldMeters' | 'unpricedCalls'>,
     options: MetersCacheOptions,
   ) {
     this.#counts = counts
@@ -48,7 +48,7 @@ export class MetersCache {
     this.#fetchMeters = fetchMeters
     const check = new PublicationCheck(hotState, 'meters')
     this.#documents = new DocumentCache({
-      load: (key) => check.find(() => readMeters(hotState, key)),
+      load: (key) => check.find(() => readMeters(hotState, key, counts)),
       freshMs: options.freshMs,
       staleMs: options.staleMs,
       presentMax: options.providersMax,
@@ -122,7 +122,7 @@ export class MetersCache {
       this.#fetching.set(provider, fetching)
     }
     try {
-      return new EventMatcher(await fetching)
+      return new EventMatcher(await fetching, this.#counts)
     } catch {
       // The error of the hot state explains the failure better.
       throw cause
@@ -164,9 +164,10 @@ function statuses(meters: PublishedMeters | undefined, names: readonly string[])
 async function readMeters(
   hotState: Pick<HotState, 'readDocument'>,
   key: string,
+  counts: UnpricedCount,
 ): Promise<Loaded | undefined> {
   const document = await hotState.readDocument(key)
   if (document === undefined) return undefined
   const meters = JSON.parse(document) as PublishedMeters
-  return { meters, matcher: new EventMatcher(meters) }
+  return { meters, matcher: new EventMatcher(meters, counts) }
 }
