@@ -22,6 +22,7 @@ export async function createEmbeddedStack(
   options: {
     readonly clock?: Clock
     readonly settings?: Readonly<Record<string, string>>
+    readonly hasBillingRunner?: boolean
   } = {},
 ): Promise<StackUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-stack-under-test-'))

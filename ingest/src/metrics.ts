@@ -16,6 +16,8 @@ export class IngestCounts {
   unreadDebits = 0
   /** Reads of a provider's meters that failed, so that older ones decided what events count. */
   oldMeters = 0
+  /** Calls of models whose cost is recorded as unpriced. Repeated requests count again. */
+  unpricedCalls = 0
   limitsAllowed = 0
   limitsDenied = 0
   limitsForwarded = 0
@@ -101,6 +103,11 @@ export function createIngestCounts(registry: Registry): IngestCounts {
     'meters_old',
     'Failed reads of the meters of a provider, after which events were counted by the last known meters',
     () => counts.oldMeters,
+  )
+  count(
+    'unpriced_model_calls',
+    'Calls of language models that were counted without a cost, because neither the price list nor an own price has the model',
+    () => counts.unpricedCalls,
   )
   count(
     'projection_waits',

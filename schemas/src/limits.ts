@@ -171,3 +171,5 @@ export const sharedAlertsMax = 500
 
 /** Percent of a threshold. Usage exceeds included units, and caps only as far as calls overlap. */
 export const alertPercentMax = 1_000
+/** Own prices of models that a meter of model costs may have. */
+export const modelPricesMax = 100

@@ -38,6 +38,7 @@ import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
+import { registerCustomerMarginRoute } from './routes/customer-margin.ts'
 import { registerConsoleUserRoutes } from './routes/console-users.ts'
 import { registerSignInRoutes } from './routes/console-sign-in.ts'
 import { registerCreditAdjustmentRoute } from './routes/credit-adjustments.ts'
@@ -208,6 +209,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleListRoutes(app, parts)
   registerInvoiceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
+  registerCustomerMarginRoute(app, parts)
   registerEventRoutes(app, parts)
   registerBillingRunRoutes(app, parts)
   registerReconciliationRoutes(app, parts)

@@ -327,6 +327,11 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Get the largest customers, products or meters',
     404,
   ),
+  'get /v1/ui/customers/{reference}/margin': operation(
+    'getCustomerMargin',
+    'Get what a customer paid and what models cost',
+    404,
+  ),
   ...describedWebhookOperations,
 
   'get /v1/ui/billing/runs': operation('listBillingRuns', 'List billing runs'),

@@ -15,6 +15,8 @@ type ChargeableMeter = Pick<Meter, 'status'> & {
   readonly aggregation: string
   /** Properties whose values are stored with the records. */
   readonly dimensions: readonly string[]
+  /** The meter counts calls of models without a price as nothing. */
+  readonly mayBeUnpriced?: boolean
 }
 
 /** The provider's meters by name. */
@@ -149,6 +151,10 @@ export function meterFaults(
   }
   if (known === undefined) return [fieldFault(['meter'], `There is no meter ${meter}.`)]
   if (known.status !== 'active') return [fieldFault(['meter'], `The meter ${meter} is archived.`)]
+  if (known.mayBeUnpriced === true) {
+    const message = `A call of a model without a price would be free. Let the meter ${meter} refuse unknown models, or give it an own price for the model "*".`
+    return [fieldFault(['meter'], message)]
+  }
   if (known.aggregation === 'sum' || known.aggregation === 'count') return []
   const message = `The meter ${meter} has the aggregation ${known.aggregation}. Charges need \`sum\` or \`count\`.`
   return [fieldFault(['meter'], message)]

@@ -1,3 +1,4 @@
+import { recordsUnpriced } from '../model-costs/records-unpriced.ts'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Charge } from '@tollgate/schemas/http/charges'
 import type { Pack } from '@tollgate/schemas/http/packs'
@@ -55,7 +56,9 @@ export async function lockChargedMeters(
     meters.map(({ name, status, aggregation, reads }) => {
       // Only meters that read events store values with their records.
       const dimensions = reads?.reading.dimensions ?? []
-      return [name, { status, aggregation, dimensions }]
+      const modelCost = reads?.reading.modelCost
+      const mayBeUnpriced = modelCost !== undefined && recordsUnpriced(modelCost)
+      return [name, { status, aggregation, dimensions, mayBeUnpriced }]
     }),
   )
 }

@@ -18,8 +18,8 @@ export type MeterChange = {
   readonly description?: string | undefined
   readonly unit?: string | undefined
   readonly status?: MeterStatus | undefined
-  /** Returns what a meter that reads events reads from now on. It is called with what the meter reads now. */
-  readonly changeReading?: ((reading: MeterReading) => MeterReading) | undefined
+  /** Returns what a meter that reads events reads from now on. It is called with what the meter reads now, and its name. */
+  readonly changeReading?: ((reading: MeterReading, meterName: string) => MeterReading) | undefined
 }
 
 export type ChangeMeterOutcome =
@@ -52,7 +52,7 @@ export async function changeMeter(
     description: change.description ?? meter.description,
     unit: change.unit ?? meter.unit,
     status: change.status ?? meter.status,
-    reads: meter.reads && readsAfter(meter.reads, change, work.now),
+    reads: meter.reads && readsAfter(meter.reads, meter.name, change, work.now),
     updatedAt: work.now,
   }
   const fault = await readingFault(work, changed)
@@ -69,8 +69,13 @@ export async function changeMeter(
 }
 
 /** A change that changes nothing makes no new version. */
-function readsAfter(reads: MeterReads, { changeReading }: MeterChange, now: Date): MeterReads {
-  const reading = changeReading?.(reads.reading) ?? reads.reading
+function readsAfter(
+  reads: MeterReads,
+  meterName: string,
+  { changeReading }: MeterChange,
+  now: Date,
+): MeterReads {
+  const reading = changeReading?.(reads.reading, meterName) ?? reads.reading
   if (isDeepStrictEqual(reading, reads.reading)) return reads
   return { version: reads.version + 1, since: now, reading }
 }

@@ -2,10 +2,13 @@ import type { Aggregation, FilterValue, MeterReading } from '@tollgate/schemas/m
 import type { PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { dimensionCharsMax, quantityMax } from '@tollgate/schemas/limits'
+import { dimensionCharsMax } from '@tollgate/schemas/limits'
 import type { EventCount } from '@tollgate/schemas/meter-event'
+import { unpricedSource } from '@tollgate/schemas/http/model-costs'
 import { pathOfProperty, valueAt, type PropertyPath } from '@tollgate/schemas/property-path'
-import { microsFromNumber, microsPerUnit } from '@tollgate/schemas/quantity'
+import { microsPerUnit } from '@tollgate/schemas/quantity'
+import { isIssue, issueOf, propertyOf, sumOfValues, type Property } from './event-values.ts'
+import { ModelCostMeter } from './model-cost-meter.ts'
 
 /** The counts of one event on the meters that read it. */
 export type Matched = {
@@ -18,6 +21,8 @@ export type ReadEvent = {
   readonly type: string
   /** The value of the call itself, in 10^-6 units. */
   readonly value: number
+  /** Time of the usage in Unix milliseconds. Prices of models depend on it. */
+  readonly timestamp: number
   readonly properties: JsonObject
 }
 
@@ -27,19 +32,24 @@ type CompiledMeter = {
   readonly filters: readonly Filter[]
   readonly values: readonly Property[]
   readonly dimensions: readonly Property[]
+  /** Present for a meter that counts what calls of models cost. */
+  readonly modelCost: ModelCostMeter | undefined
 }
-
-type Property = { readonly name: string; readonly path: PropertyPath }
 
 type Filter = { readonly path: PropertyPath; readonly values: ReadonlySet<unknown> }
 
+export type UnpricedCount = { unpricedCalls: number }
+
 const nothing: Matched = { counts: [], dimensions: {} }
 
-/** The meters of a provider that read events, prepared once for all events. It has no state that changes. */
+/** The meters of a provider that read events, prepared once for all events. Only its count of unpriced calls changes. */
 export class EventMatcher {
   readonly #meters: ReadonlyMap<string, readonly CompiledMeter[]>
+  readonly #unpriced: UnpricedCount
 
-  constructor({ meters }: PublishedMeters) {
+  /** `unpriced` counts calls of models that have no price, including repeated requests. */
+  constructor({ meters }: PublishedMeters, unpriced: UnpricedCount = { unpricedCalls: 0 }) {
+    this.#unpriced = unpriced
     const byType = new Map<string, CompiledMeter[]>()
     for (const [name, { status, reads }] of Object.entries(meters)) {
       if (status !== 'active' || reads === undefined) continue
@@ -65,15 +75,23 @@ export class EventMatcher {
     if (meters === undefined) return nothing
     const counts: EventCount[] = []
     const dimensions: Record<string, string> = {}
+    let sources: Record<string, string> | undefined
     for (const meter of meters) {
       if (!passes(meter.filters, event.properties)) continue
-      const count = countOn(meter, event)
+      const cost = meter.modelCost?.costOf(event)
+      if (cost !== undefined && isIssue(cost)) return cost
+      const count = meter.modelCost === undefined ? countOn(meter, event) : cost?.count
       if (count === undefined) continue
       if (isIssue(count)) return count
       const issue = addDimensions(dimensions, meter, event.properties)
       if (issue !== undefined) return issue
       counts.push(count)
+      if (cost === undefined) continue
+      sources = { ...sources, [meter.modelCost!.priceDimension]: cost.source }
+      if (cost.source === unpricedSource) this.#unpriced.unpricedCalls += 1
     }
+    // Sources come last, so that no property of an event can take the name of their dimension.
+    if (sources !== undefined) Object.assign(dimensions, sources)
     return counts.length === 0 ? nothing : { counts, dimensions }
   }
 }
@@ -82,7 +100,7 @@ export class EventMatcher {
 export const noEventMatcher = new EventMatcher({ meters: {} })
 
 function compile(name: string, reading: MeterReading): CompiledMeter {
-  const { aggregation, where, value, dimensions } = reading
+  const { aggregation, where, value, dimensions, modelCost } = reading
   const filters = Object.entries(where).map(
     ([property, values]: [string, readonly FilterValue[]]) => ({
       path: pathOfProperty(property),
@@ -94,12 +112,10 @@ function compile(name: string, reading: MeterReading): CompiledMeter {
     aggregation,
     filters,
     values: value.map(propertyOf),
-    dimensions: dimensions.map(propertyOf),
+    // The event has no such property: it is how the cost was computed.
+    dimensions: dimensions.filter((each) => each !== modelCost?.priceDimension).map(propertyOf),
+    modelCost: modelCost && new ModelCostMeter(name, modelCost),
   }
-}
-
-function propertyOf(name: string): Property {
-  return { name, path: pathOfProperty(name) }
 }
 
 function passes(filters: readonly Filter[], properties: JsonObject): boolean {
@@ -112,18 +128,8 @@ function countOn(meter: CompiledMeter, event: ReadEvent): EventCount | Validatio
   if (aggregation === 'count') return { meterName, value: microsPerUnit, text: null }
   if (values.length === 0) return { meterName, value: event.value, text: null }
   if (aggregation === 'unique') return distinctOn(meter, event.properties)
-  let sum: number | undefined
-  for (const property of values) {
-    const value = valueAt(event.properties, property.path)
-    if (value === undefined || value === null) continue
-    const micros = microsOf(value)
-    if (micros === undefined) return issueOf(meter, property, quantityMessage)
-    // Up to 8 values of at most 9e15 can exceed the safe integers, so the sum is checked after each of them.
-    sum = (sum ?? 0) + micros
-    if (Math.abs(sum) > quantityMax * microsPerUnit) {
-      return issueOf(meter, property, `the sum must be between -${quantityMax} and ${quantityMax}`)
-    }
-  }
+  const sum = sumOfValues(meterName, values, event.properties)
+  if (typeof sum === 'object') return sum
   return sum === undefined ? undefined : { meterName, value: sum, text: null }
 }
 
@@ -135,10 +141,10 @@ function distinctOn(
   const value = valueAt(properties, property!.path)
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'string' && typeof value !== 'number') {
-    return issueOf(meter, property!, 'expected a text or a number')
+    return issueOf(meter.name, property!, 'expected a text or a number')
   }
   const text = String(value)
-  if (text.length > dimensionCharsMax) return issueOf(meter, property!, tooLong)
+  if (text.length > dimensionCharsMax) return issueOf(meter.name, property!, tooLong)
   return { meterName: meter.name, value: microsPerUnit, text }
 }
 
@@ -152,9 +158,9 @@ function addDimensions(
     if (value === undefined || value === null) continue
     const text = textOf(value)
     if (text === undefined) {
-      return issueOf(meter, property, 'a dimension must be a text, a number or a boolean')
+      return issueOf(meter.name, property, 'a dimension must be a text, a number or a boolean')
     }
-    if (text.length > dimensionCharsMax) return issueOf(meter, property, tooLong)
+    if (text.length > dimensionCharsMax) return issueOf(meter.name, property, tooLong)
     dimensions[property.name] = text
   }
   return undefined
@@ -167,30 +173,3 @@ function textOf(value: unknown): string | undefined {
 }
 
 const tooLong = `at most ${dimensionCharsMax} characters are allowed`
-const quantityMessage = `expected a number or decimal text with at most 6 decimals, between -${quantityMax} and ${quantityMax}`
-
-const decimalPattern = /^-?\d{1,10}(?:\.\d{1,6})?$/
-
-/** Returns the 10^-6 units of a JSON number or a decimal text, or undefined for all other values. */
-function microsOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return microsFromNumber(value)
-  if (typeof value !== 'string' || !decimalPattern.test(value)) return undefined
-  const [whole, fraction = ''] = value.split('.') as [string, string?]
-  const micros = Number(`${whole}${fraction.padEnd(6, '0')}`)
-  // Adding 0 turns -0 into 0.
-  return Math.abs(micros) <= quantityMax * microsPerUnit ? micros + 0 : undefined
-}
-
-function issueOf(meter: CompiledMeter, property: Property, message: string): ValidationIssue {
-  return {
-    code: 'custom',
-    path: [...property.path],
-    message: `Meter ${meter.name} cannot use ${property.name}: ${message}`,
-  }
-}
-
-export function isIssue<Value extends object>(
-  value: Value | ValidationIssue,
-): value is ValidationIssue {
-  return 'message' in value
-}

@@ -7,7 +7,8 @@ import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { reservationUseText } from '@tollgate/schemas/reservation-reference'
 import { keyedUsageReference } from '@tollgate/schemas/usage-reference'
-import { isIssue, type EventMatcher } from './event-matcher.ts'
+import type { EventMatcher } from './event-matcher.ts'
+import { isIssue } from './event-values.ts'
 import type { KeyHolder } from './key-holder.ts'
 
 /** The fields of an event that come from the request rather than from its body. */
@@ -64,7 +65,8 @@ export function withMatches(
   matcher: EventMatcher,
   value = event.value,
 ): MeterEvent | ValidationIssue {
-  const matched = matcher.match({ type, value, properties })
+  const { timestamp } = event
+  const matched = matcher.match({ type, value, timestamp, properties })
   if (isIssue(matched)) return { ...matched, path: [...path, ...matched.path] }
   return matched.counts.length === 0 ? event : { ...event, ...matched }
 }

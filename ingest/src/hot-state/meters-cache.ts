@@ -1,7 +1,7 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
-import { EventMatcher, noEventMatcher } from '../domain/event-matcher.ts'
+import { EventMatcher, noEventMatcher, type UnpricedCount } from '../domain/event-matcher.ts'
 import type { FetchMeters, KeyHolder } from '../domain/key-holder.ts'
 import type { MeterStatus } from '../domain/meter-events.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
@@ -27,7 +27,7 @@ type Loaded = { readonly meters: PublishedMeters; readonly matcher: EventMatcher
 /** Caches the meters of providers. A name that is not in the cached list is read again before it is reported as unknown. */
 export class MetersCache {
   readonly #documents: DocumentCache<Loaded>
-  readonly #counts: Pick<IngestCounts, 'oldMeters'>
+  readonly #counts: Pick<IngestCounts, 'oldMeters' | 'unpricedCalls'>
   /** The matcher of each provider that was read last. It is used beyond `freshMs` only while the documents cannot be read. */
   readonly #matchers: Readonly<Record<Environment, Map<string, KnownMatcher>>> = {
     sandbox: new Map(),
@@ -40,14 +40,14 @@ export class MetersCache {
   constructor(
     hotState: Pick<HotState, 'readDocument' | 'incarnation'>,
     fetchMeters: FetchMeters,
-    counts: Pick<IngestCounts, 'oldMeters'>,
+    counts: Pick<IngestCounts, 'oldMeters' | 'unpricedCalls'>,
     options: MetersCacheOptions,
   ) {
     this.#counts = counts
     this.#options = options
     this.#fetchMeters = fetchMeters
     const check = new PublicationCheck(hotState, 'meters')
-    const parsed = new ParsedMeters(options.providersMax)
+    const parsed = new ParsedMeters(options.providersMax, counts)
     this.#documents = new DocumentCache({
       load: (key) => check.find(async () => parsed.of(key, await hotState.readDocument(key))),
       freshMs: options.freshMs,
@@ -123,7 +123,7 @@ export class MetersCache {
       this.#fetching.set(provider, fetching)
     }
     try {
-      return new EventMatcher(await fetching)
+      return new EventMatcher(await fetching, this.#counts)
     } catch {
       // The error of the hot state explains the failure better.
       throw cause
@@ -165,10 +165,12 @@ function statuses(meters: PublishedMeters | undefined, names: readonly string[])
 /** Parses a document again only after it has changed: every provider's meters are read each second. */
 class ParsedMeters {
   readonly #providersMax: number
+  readonly #counts: UnpricedCount
   readonly #last = new Map<string, { readonly document: string; readonly loaded: Loaded }>()
 
-  constructor(providersMax: number) {
+  constructor(providersMax: number, counts: UnpricedCount) {
     this.#providersMax = providersMax
+    this.#counts = counts
   }
 
   of(key: string, document: string | undefined): Loaded | undefined {
@@ -177,7 +179,7 @@ class ParsedMeters {
     this.#last.delete(key)
     if (document === undefined) return undefined
     const meters = JSON.parse(document) as PublishedMeters
-    const loaded = { meters, matcher: new EventMatcher(meters) }
+    const loaded = { meters, matcher: new EventMatcher(meters, this.#counts) }
     if (this.#last.size >= this.#providersMax) {
       const [oldest] = this.#last.keys()
       this.#last.delete(oldest!)

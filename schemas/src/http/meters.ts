@@ -9,6 +9,7 @@ import {
 } from '../limits.ts'
 import { aggregations, type Aggregation, type FilterValue } from '../meter-reading.ts'
 import { isPointer, isProperty } from '../property-path.ts'
+import { faultsOfModelCost, modelCostSchema } from './model-costs.ts'
 import {
   dateOrInstant,
   longText,
@@ -96,9 +97,12 @@ export const meterCreateSchema = z
     event: reading.event.optional(),
     value: reading.value.optional(),
     dimensions: reading.dimensions.optional(),
+    /** Counts what calls of language models cost the provider, in 10^-6 US dollars. */
+    modelCost: modelCostSchema.optional(),
   })
   .superRefine((meter, context) => {
-    for (const { path, message } of faultsOfReading(meter, meter.aggregation)) {
+    const faults = [...faultsOfReading(meter, meter.aggregation), ...faultsOfModelCost(meter)]
+    for (const { path, message } of faults) {
       context.addIssue({ code: 'custom', path: [...path], message })
     }
   })
@@ -154,6 +158,8 @@ export const meterUpdateSchema = z.object({
   /** Null removes the pointers. */
   value: reading.value.nullable().optional(),
   dimensions: reading.dimensions.optional(),
+  /** Only for a meter that counts costs of models. Replaces the whole definition. */
+  modelCost: modelCostSchema.optional(),
 })
 
 export type MeterUpdateInput = z.infer<typeof meterUpdateSchema>
@@ -169,6 +175,7 @@ export const meterSchema = z.object({
   event: reading.event.optional(),
   value: reading.value.optional(),
   dimensions: z.array(z.string()).optional(),
+  modelCost: modelCostSchema.optional(),
   /** Number of the definition of a meter that reads events. Each change of what it reads increases the number. */
   version: z.int().optional(),
   /** Time from which this version applies. */

@@ -13,6 +13,8 @@ import { measureBilling } from './billing/measure-billing.ts'
 import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts'
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
 import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
+import { chargesText } from './charges/charges-text.ts'
+import { measureCharges } from './charges/measure-charges.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/measure-clients.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
@@ -35,6 +37,7 @@ type Options = BenchOptions & {
   readonly killedDeliveries: number
   readonly dispatchers: readonly number[]
   readonly mcp: boolean
+  readonly charges: boolean
   readonly clients: number
   readonly callsPerSecond: number
 }
@@ -99,6 +102,11 @@ const program = new Command('npm run bench --')
     wholeNumbers(1, 16),
     [1, 2, 4],
   )
+  .option(
+    '--charges',
+    'Measure only what an event with five charges costs beside one with one charge',
+    false,
+  )
   .option('--mcp', 'Measure only what the MCP proxy adds to a tool call', false)
   .option(
     '--clients <count>',
@@ -151,6 +159,7 @@ try {
   if (options.billing) await reportBilling()
   else if (options.behind) print(`\n${lagText(await measureLag(instance, options, print))}`)
   else if (options.mcp) await reportMcp()
+  else if (options.charges) await reportCharges()
   else await reportAll()
 } finally {
   ceiling.stop()
@@ -179,6 +188,10 @@ async function reportBilling(): Promise<void> {
   } finally {
     client.close()
   }
+}
+
+async function reportCharges(): Promise<void> {
+  print(`\n${chargesText(await measureCharges(instance, folder.path, options, print))}`)
 }
 
 async function reportMcp(): Promise<void> {

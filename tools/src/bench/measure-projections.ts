@@ -20,6 +20,8 @@ export type BacklogOptions = {
   readonly productRef: string
   readonly customerRefs: readonly string[]
   readonly records: number
+  /** Records that many events. Default: usage calls. */
+  readonly send?: (count: number) => Promise<unknown>
 }
 
 const bulkSize = 1_000
@@ -116,10 +118,12 @@ async function fillLog({
   productRef,
   customerRefs,
   records,
+  send,
 }: BacklogOptions): Promise<void> {
   const batches = Math.ceil(records / bulkSize)
   let next = 0
   await runLanes(postersMax, times(batches), () => {
+    if (send !== undefined) return send(bulkSize)
     const batch = next++
     return client.recordUsages(
       Array.from({ length: bulkSize }, (_, at) => ({

@@ -1,4 +1,4 @@
-import type { MeterReading } from '@tollgate/schemas/meter-reading'
+import type { MeterReading, ModelCostReading } from '@tollgate/schemas/meter-reading'
 import { z } from 'zod'
 import { changeMeter, type MeterChange } from '@tollgate/domain/meters/change-meter'
 import { createMeter } from '@tollgate/domain/meters/create-meter'
@@ -8,7 +8,15 @@ import {
   type Meter,
   type MeterReads,
 } from '@tollgate/domain/meters/repository'
+import { recordsUnpriced } from '@tollgate/domain/model-costs/records-unpriced'
+import { isListedVendor } from '@tollgate/domain/model-costs/price-list'
 import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  faultsOfModelCost,
+  modelCostReadingOf,
+  modelCostToHttp,
+  type ModelCostInput,
+} from '@tollgate/schemas/http/model-costs'
 import {
   faultsOfReading,
   meterCreateSchema,
@@ -97,8 +105,8 @@ function registerMeterChanges(app: ApiServer, parts: ChangeParts): void {
     { schema: { tags, params, body: meterUpdateSchema, response: { 200: meterSchema } } },
     async (request) => {
       const { meterRef } = request.params
-      const { event, value, dimensions, ...change } = request.body
-      const changeReading = readingChange({ event, value, dimensions })
+      const { event, value, dimensions, modelCost, ...change } = request.body
+      const changeReading = readingChange({ event, value, dimensions, modelCost })
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
         changeMeter(work, meterRef, { ...change, changeReading }),
       )
@@ -131,34 +139,59 @@ function readingOf(body: MeterCreateInput): MeterReading | null {
   if (body.name.startsWith(toolMeterPrefix)) {
     throw invalidField('event', `Meters of tools, named ${toolMeterPrefix}…, cannot read events`)
   }
+  const modelCost = body.modelCost && costReadingOf(body.name, body.modelCost)
   return {
     aggregation,
     type: event.type,
     where: event.where ?? {},
     value: pointersOf(body.value),
-    dimensions: body.dimensions ?? [],
+    dimensions: withPriceDimension(body.dimensions ?? [], modelCost),
+    ...definedFields({ modelCost }),
   }
 }
 
-type ReadingFields = Pick<MeterUpdateInput, 'event' | 'value' | 'dimensions'>
+type ReadingFields = Pick<MeterUpdateInput, 'event' | 'value' | 'dimensions' | 'modelCost'>
 
 /** Returns how the fields change what a meter reads, or undefined if none is given. Absent fields stay unchanged. */
-function readingChange({ event, value, dimensions }: ReadingFields): MeterChange['changeReading'] {
-  if (event === undefined && value === undefined && dimensions === undefined) return undefined
-  return (reading) => {
+function readingChange({
+  event,
+  value,
+  dimensions,
+  modelCost: given,
+}: ReadingFields): MeterChange['changeReading'] {
+  if ([event, value, dimensions, given].every((field) => field === undefined)) return undefined
+  return (reading, name) => {
+    const modelCost = given === undefined ? reading.modelCost : costReadingOf(name, given)
     const changed: MeterReading = {
       aggregation: reading.aggregation,
       type: event?.type ?? reading.type,
       where: event === undefined ? reading.where : (event.where ?? {}),
       value: value === undefined ? reading.value : pointersOf(value ?? undefined),
-      dimensions: dimensions ?? reading.dimensions,
+      dimensions: withPriceDimension(dimensions ?? reading.dimensions, modelCost),
+      ...definedFields({ modelCost }),
     }
+    const { aggregation } = changed
     const fields = {
       ...changed,
       event: changed.type,
       value: changed.value.length > 0 ? changed.value : undefined,
     }
-    const faults = faultsOfReading(fields, changed.aggregation)
+    const faults = [
+      ...faultsOfReading(fields, aggregation),
+      ...(modelCost === undefined
+        ? []
+        : faultsOfModelCost({ ...fields, name, modelCost: modelCostToHttp(modelCost) })),
+    ]
+    if (given !== undefined && reading.modelCost === undefined) {
+      const message =
+        'This meter counts something else. Create another meter for the cost of models'
+      faults.push({ path: ['modelCost'], message })
+    }
+    if (modelCost !== undefined && startsToRecordUnpriced(reading.modelCost, modelCost)) {
+      const message =
+        'Plans may charge this meter, and calls of models without a price would be free. Keep `refuse` or the price of the model "*"'
+      faults.push({ path: ['modelCost', 'unknownModel'], message })
+    }
     if (faults.length > 0) {
       throw new InvalidRequestError(
         faults.map(({ path, message }) => ({ code: 'custom', path: [...path], message })),
@@ -166,6 +199,30 @@ function readingChange({ event, value, dimensions }: ReadingFields): MeterChange
     }
     return changed
   }
+}
+
+/** Refuses a vendor that the price list does not have, which is probably a misspelling. */
+function costReadingOf(meterName: string, input: ModelCostInput): ModelCostReading {
+  if (input.provider !== undefined && !isListedVendor(input.provider)) {
+    throw invalidField('modelCost', `The price list has no vendor ${input.provider}`)
+  }
+  return modelCostReadingOf(meterName, input)
+}
+
+function startsToRecordUnpriced(
+  before: ModelCostReading | undefined,
+  after: ModelCostReading,
+): boolean {
+  return before !== undefined && !recordsUnpriced(before) && recordsUnpriced(after)
+}
+
+/** A meter of model costs has one more dimension: how the cost of a record was computed. */
+function withPriceDimension(
+  dimensions: readonly string[],
+  modelCost: ModelCostReading | undefined,
+): readonly string[] {
+  if (modelCost === undefined || dimensions.includes(modelCost.priceDimension)) return dimensions
+  return [...dimensions, modelCost.priceDimension]
 }
 
 function tooManyReaders(type = ''): InvalidRequestError {
@@ -196,7 +253,7 @@ function meterToHttp(meter: Meter): MeterBody {
 }
 
 function readsToHttp({ reading, version, since }: MeterReads) {
-  const { type, where, value, dimensions } = reading
+  const { type, where, value, dimensions, modelCost } = reading
   const filter = Object.fromEntries(
     Object.entries(where).map(([name, values]) => [name, [...values]]),
   )
@@ -204,6 +261,7 @@ function readsToHttp({ reading, version, since }: MeterReads) {
     event: { type, ...(Object.keys(where).length > 0 && { where: filter }) },
     ...(value.length > 0 && { value: value.length === 1 ? value[0]! : [...value] }),
     ...(dimensions.length > 0 && { dimensions: [...dimensions] }),
+    ...(modelCost !== undefined && { modelCost: modelCostToHttp(modelCost) }),
     version,
     since: since.toISOString(),
   }

@@ -88,10 +88,11 @@ export async function purchaseUsageCharts(
   }
 }
 
-/** Bars show sums, which other aggregations do not have. */
+/** Bars show sums, which other aggregations do not have. What models cost the provider is not for customers. */
 function isShown(meterName: string, meters: readonly Meter[]): boolean {
   const meter = meters.find(({ name }) => name === meterName)
-  return meter === undefined || isAdditive(meter.aggregation)
+  if (meter === undefined) return true
+  return isAdditive(meter.aggregation) && meter.reads?.reading.modelCost === undefined
 }
 
 function titleOf(meterName: string, meters: readonly Meter[]): string | undefined {

@@ -6,6 +6,7 @@ import {
   purchasesPageSchema,
   type EventSummaryBody,
 } from '../console-lists.ts'
+import { marginSchema } from '../margins.ts'
 import { overviewSchema, usageBreakdownSchema, usageOverTimeSchema } from '../console-usage.ts'
 import { examplesOf } from './example.ts'
 import { customerSummary, instants, purchase, refs } from './story.ts'
@@ -90,6 +91,19 @@ export const consoleListExamples = {
         by: 'customer',
         ...range,
         groups: [{ reference: refs.customer, name: 'Ada Lovelace', value: 250, count: 250 }],
+      },
+    }),
+  },
+  getCustomerMargin: {
+    answer: examplesOf(marginSchema, {
+      'Of one customer': {
+        customerRef: refs.customer,
+        ...range,
+        cost: '0.00317005',
+        unpricedCalls: 0,
+        debitedCredits: '39.2526',
+        invoiced: [{ currency: 'USD', amount: 4_900 }],
+        margin: '49.00075521',
       },
     }),
   },

@@ -1,0 +1,37 @@
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
+import type { ProjectionRate } from '../measure-projections.ts'
+import type { ChargesResult } from './measure-charges.ts'
+
+/** The most that an event with five charges may cost, in events with one charge. */
+const budget = '<= 1.50'
+
+/** Returns rates of events with one charge and with five, and how often an event with one could be processed in the time of one with five. */
+export function chargesText({ ingest, one, five }: ChargesResult): string {
+  const { ceiling, ours } = ingest
+  const row = (name: string, ofOne: number, ofFive: number): string[] => [
+    name,
+    formatCount(Math.round(ofOne)),
+    formatCount(Math.round(ofFive)),
+    (ofOne / ofFive).toFixed(2),
+    budget,
+  ]
+  const projection = (
+    name: string,
+    read: (rate: ProjectionRate) => number,
+    of: 'counters' | 'sink',
+  ) => row(name, read(one[of]), read(five[of]))
+  return formatTable(
+    ['events', 'one charge', 'five charges', 'cost', 'budget'],
+    [
+      row('ingest, 64 connections, per second', ceiling.requestsPerSecond, ours.requestsPerSecond),
+      projection('counters projection, per core', ({ perCore }) => perCore, 'counters'),
+      projection('ClickHouse sink, per core', ({ perCore }) => perCore, 'sink'),
+      projection(
+        'ClickHouse sink and engine, per core',
+        ({ perCoreWithEngine }) => perCoreWithEngine,
+        'sink',
+      ),
+      ['failed requests', String(ceiling.errors), String(ours.errors), '', '0'],
+    ],
+  )
+}
