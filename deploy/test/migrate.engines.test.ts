@@ -17,7 +17,7 @@ const shell = promisify(exec)
 const tollgate = fileURLToPath(new URL('../dist/tollgate/main.js', import.meta.url))
 const timeout = 600_000
 /** Kills of the command before it may complete the move. */
-const kills = Number(process.env['TOLLGATE_TEST_MIGRATE_KILLS'] ?? 2)
+const kills = Number(process.env['TOLLGATE_TEST_MIGRATE_KILLS'] ?? 1)
 const cap = 1_000_000
 const day = 86_400_000
 

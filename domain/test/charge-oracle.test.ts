@@ -18,7 +18,7 @@ import { Rational } from './pricing-oracle.ts'
  * `npm run test:pricing` checks a million of them.
  */
 
-const cases = Number(process.env['TOLLGATE_TEST_PRICING_CASES'] ?? 20_000)
+const cases = Number(process.env['TOLLGATE_TEST_PRICING_CASES'] ?? 5_000)
 const casesAtOnce = 20_000
 
 /** Returns decimal text with at most `places` decimals. */

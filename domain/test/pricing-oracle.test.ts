@@ -12,7 +12,7 @@ import { oraclePrice, Rational, type OracleCurrency, type OraclePlan } from './p
  * after it. `npm run test:pricing` checks a million of them and prints its progress.
  */
 
-const cases = Number(process.env['TOLLGATE_TEST_PRICING_CASES'] ?? 20_000)
+const cases = Number(process.env['TOLLGATE_TEST_PRICING_CASES'] ?? 5_000)
 const casesAtOnce = 20_000
 
 /** Returns decimal text with at most 6 decimals. */

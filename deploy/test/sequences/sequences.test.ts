@@ -10,7 +10,7 @@ import { anySequence, pauses } from './step.ts'
  */
 
 const configured = process.env['TOLLGATE_TEST_SEQUENCES']
-const sequencesMax = Number(configured ?? 100)
+const sequencesMax = Number(configured ?? 50)
 
 /** Number of sequences that share one clock. */
 const batchSize = 100

@@ -15,7 +15,7 @@ function option(variable: string, short: number, whole: number): number {
 const seed = option('SEED', Date.now() % 1_000_000, Date.now() % 1_000_000)
 const options = {
   seed,
-  customers: option('CUSTOMERS', 12, 200),
+  customers: option('CUSTOMERS', 8, 200),
   days: option('DAYS', 36, 366),
   actsPercent: option('ACTS_PERCENT', 12, 12),
   killsPercent: option('KILLS_PERCENT', 3, 3),
