@@ -272,7 +272,8 @@ export class Admissions {
       const answer = await askLimits(call, limits.holdSeconds)
       if (answer.kind !== 'unknown') return answer
       if (answer.isBusy !== true || performance.now() + pauseMs > until) {
-        this.#callsOf(call).release(releaseUnansweredHold(call))
+        const mayHold = answer.isBusy === true || answer.isAway === true
+        if (mayHold) this.#callsOf(call).release(releaseUnansweredHold(call))
         return answer
       }
       await sleep(pauseMs)
