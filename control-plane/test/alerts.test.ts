@@ -76,11 +76,15 @@ test.each([
   [{ watches: 'spend', thresholds: [{ amountMinor: 5 }] }, ['thresholds', 0, 'currency']],
   [{ watches: 'spend', limit: 'tokens', thresholds: [] }, ['limit']],
   [{ watches: 'wallet', planRef: 'pln_1', thresholds: [] }, ['planRef']],
-  [{ watches: 'limit', planRef: 'p', customerRef: 'c', thresholds: [] }, ['customerRef']],
 ])('refuses %j', async (alert, at) => {
   const { status, body } = await call<Refusal>('POST', path, alert)
   expect(status).toBe(400)
   expect(body.errors!.map((error) => error.path)).toContainEqual(at)
+})
+
+test('refuses an alert for both a plan and a customer', async () => {
+  const { status, body } = await call<Refusal>('POST', path, limit({ planRef, customerRef }))
+  expect([status, body.errors]).toMatchObject([400, [{ path: ['customerRef'] }]])
 })
 
 test('refuses plans and customers that the provider does not have', async () => {

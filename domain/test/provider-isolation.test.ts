@@ -104,7 +104,9 @@ describe('tables', () => {
       // Derived from a change that is audited.
       ...['outbox', 'publications', 'customer_publications'],
       // Claims and counts of jobs. The changes that jobs make are audited.
-      ...['job_claims', 'billing_runs'],
+      ...['job_claims', 'billing_runs', 'alert_checks'],
+      // Derived from usage.
+      ...['alert_firings', 'spend_readings'],
       // Derived from a ledger transaction.
       ...['wallets', 'ledger_entries', 'ledger_seals', 'credit_grants', 'credit_burns'],
       // Requests to the processor for a payment.

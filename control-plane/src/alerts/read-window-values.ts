@@ -30,8 +30,8 @@ export async function readEndedWindows(
     const { meterName } = limit
     const query = { environment, providerId, productRef, customerRefs, meterName, windows }
     const sums = await usage.readWindows(query)
-    for (const { id, fromSecond, toSecond } of windows) {
-      const period = { id, start: new Date(fromSecond * 1_000), end: new Date(toSecond * 1_000) }
+    for (const { id, startSecond, toSecond } of windows) {
+      const period = { id, start: new Date(startSecond * 1_000), end: new Date(toSecond * 1_000) }
       const [whole, value] = [BigInt(limit.cap), sums.get(id) ?? 0n]
       const named = { limitKey: limit.key, meterName, subject: `window ${limit.key}` }
       values.push({ ...ofPeriod(watched), ...named, value, whole, size: limit.cap, period })
@@ -40,23 +40,27 @@ export async function readEndedWindows(
   return values
 }
 
+/** `startSecond` is the start of the window, and `fromSecond` that of the usage that counts. */
+type EndedWindow = CountingWindow & { readonly startSecond: number }
+
 function endedWindows(
   { window }: EntitledLimit,
   { purchase, entitlement }: WatchedPurchasePeriod,
   usedHours: readonly number[],
   now: Date,
-): CountingWindow[] {
+): EndedWindow[] {
   if (!isBucketed(window) || window.kind === 'rolling') return []
   const firstSecond = Math.floor(purchase.startDate.getTime() / 1_000) - firstPeriodToleranceSeconds
   const lastSecond = entitlement.endsAtMs === null ? Infinity : entitlement.endsAtMs / 1_000
-  const found = new Map<string, CountingWindow>()
+  const found = new Map<string, EndedWindow>()
   for (const hour of usedHours) {
     const { startSecond, endSecond } = bucketRangeAt(window, (hour * hourMs) / 1_000)
     if (endSecond * 1_000 > now.getTime()) continue
     if (endSecond <= firstSecond || startSecond >= lastSecond) continue
     const id = `${window.kind}@${startSecond}`
     // Usage before the purchase does not count against its limits.
-    found.set(id, { id, fromSecond: Math.max(startSecond, firstSecond), toSecond: endSecond })
+    const fromSecond = Math.max(startSecond, firstSecond)
+    found.set(id, { id, startSecond, fromSecond, toSecond: endSecond })
   }
   return [...found.values()]
 }

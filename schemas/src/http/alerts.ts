@@ -57,15 +57,11 @@ type AlertFields = {
   readonly watches: AlertSubject
   readonly limit?: string | undefined
   readonly planRef?: string | undefined
-  readonly customerRef?: string | undefined
   readonly thresholds: readonly ThresholdInput[]
 }
 
-function faultsOfAlert({ watches, limit, planRef, customerRef, ...fields }: AlertFields): Fault[] {
+function faultsOfAlert({ watches, limit, planRef, ...fields }: AlertFields): Fault[] {
   const faults = faultsOfThresholds(watches, fields.thresholds)
-  if (planRef !== undefined && customerRef !== undefined) {
-    faults.push({ path: ['customerRef'], message: 'An alert is for a plan or for a customer' })
-  }
   if (limit !== undefined && watches !== 'limit') {
     faults.push({ path: ['limit'], message: 'Only an alert that watches limits names one' })
   }

@@ -23,7 +23,7 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import { requireCustomer } from '../../access/require.ts'
 import { definedFields } from '../../domain/defined-fields.ts'
-import { InvalidRequestError, refusals } from '../../errors.ts'
+import { InvalidRequestError, invalidField, refusals } from '../../errors.ts'
 
 const path = '/v1/ui/alerts'
 const params = z.object({ alertRef: requiredReference })
@@ -135,6 +135,10 @@ async function newAlertOf(
   if (planRef !== undefined) {
     const isKnown = await read(parts, caller, (sql) => planExists(sql, caller.providerId, planRef))
     if (!isKnown) throw refusals.planNotFound(planRef)
+    // Checked after both, so that a reference of another provider is answered like an unknown one.
+    if (customer !== undefined) {
+      throw invalidField('customerRef', 'An alert is for a plan or for a customer, not for both')
+    }
   }
   return {
     watches,
