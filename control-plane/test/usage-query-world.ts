@@ -105,7 +105,7 @@ export class UsageQueryWorld {
 export function queryText(query: Query): string {
   return new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) =>
-      (typeof value === 'string' ? [value] : value).map((each) => [name, each]),
+      (typeof value === 'string' ? [value] : value).map((each): [string, string] => [name, each]),
     ),
   ).toString()
 }

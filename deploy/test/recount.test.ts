@@ -52,7 +52,7 @@ async function dryRun(meter: string): Promise<Recounted> {
 async function usageOf({ reference }: MeterBody, customerRef: string): Promise<number> {
   const query = { from: '2020-01-01', to: '2100-01-01', customerRef }
   const path = `/v1/ui/meters/${reference}/usage?${new URLSearchParams(query).toString()}`
-  return ((await client.require('GET', path)) as MeterUsageResponse).total
+  return ((await client.require('GET', path, undefined)) as MeterUsageResponse).total
 }
 
 const customers = ['ada', 'eve', 'zoe']
