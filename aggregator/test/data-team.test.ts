@@ -166,7 +166,7 @@ describe('the queries of docs/data-team.md', () => {
 
   it('are all executed in this file', () => {
     expect([...page.matchAll(/```sql\nSELECT/g)]).toHaveLength(queries.size)
-    expect(queries.size).toBe(10)
+    expect(queries.size).toBe(12)
   })
 })
 
