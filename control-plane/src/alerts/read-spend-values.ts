@@ -23,10 +23,12 @@ export type SpendFacts = {
 export async function readSpend(
   parts: IncludedParts,
   { environment, providerId, now }: WatchContext,
-  { purchase, plan, entitlement, period }: WatchedPurchasePeriod,
+  { purchase, entitlement, period }: WatchedPurchasePeriod,
   { endOfPrevious, packs, conversion }: SpendFacts,
 ): Promise<SpendReading> {
   const { customerRefs } = entitlement
+  // Billing applies the customer's overrides to the plan as it was sold.
+  const plan = purchase.planSnapshot!
   const partitionCount = parts.eventLog.partitionCount(usageTopic(environment))
   const partitions = partitionsOf(providerId, customerRefs, partitionCount)
   const stored = await storedSoFar(parts, environment, partitions, () => now)

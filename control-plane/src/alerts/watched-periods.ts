@@ -17,6 +17,7 @@ import {
 /** A period of a purchase in which the customer used something. */
 export type WatchedPurchasePeriod = {
   readonly purchase: Purchase
+  /** The plan with the customer's overrides. */
   readonly plan: PlanSnapshot
   /** Contains the period and its neighbours. */
   readonly entitlement: Entitlement

@@ -272,7 +272,7 @@ async function readUsages(
     const counted = { ...used, carriedOverMicros, packs }
     const conversion = conversions.get(purchase.currency)
     const plan = planOfPeriod(planSnapshot, purchase, period)
-    const shown = { purchase, customerRefs, at: shownAt, conversion }
+    const shown = { purchase, customerRefs, packs: account, at: shownAt, conversion }
     usages.set(purchase.reference, {
       ...purchaseUsage(plan, counted, period, conversion),
       ...(await readChargedUsage(parts, caller, shown)),

@@ -10,6 +10,8 @@ import { chargedUsage } from '@tollgate/domain/entitlements/charged-usage-view'
 import { compileEntitlement } from '@tollgate/domain/entitlements/compile-entitlement'
 import { sumBuckets } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/counting-windows'
+import { packUnits } from '@tollgate/domain/entitlements/pack-units'
+import type { PackAccount } from '@tollgate/domain/packs/repository'
 import { usagePeriodAt, unixSeconds } from '@tollgate/domain/periods/periods'
 import { planOfPeriod } from '@tollgate/domain/plans/included-units'
 import { billedCharges } from '@tollgate/domain/pricing/billed-charges'
@@ -27,6 +29,8 @@ type UsageToShow = {
   readonly purchase: Purchase
   /** Every reference of the customer. */
   readonly customerRefs: readonly string[]
+  /** The customer's packs of the product; undefined if there are none. */
+  readonly packs: PackAccount | undefined
   readonly at: Date
   /** Undefined if the currency has no rate. */
   readonly conversion: CreditConversion | undefined
@@ -44,11 +48,11 @@ export type ShownChargedUsage = {
 export async function readChargedUsage(
   parts: Pick<CounterParts, 'hotState' | 'partitionCount'>,
   { environment, providerId }: Caller,
-  { purchase, customerRefs, at, conversion }: UsageToShow,
+  { purchase, customerRefs, packs, at, conversion }: UsageToShow,
 ): Promise<ShownChargedUsage | undefined> {
   const { planSnapshot, productRef } = purchase
   if (planSnapshot?.terms.charges === undefined) return undefined
-  const compiled = compileEntitlement(purchase, planSnapshot, { now: at, customerRefs })
+  const compiled = compileEntitlement(purchase, planSnapshot, { now: at, customerRefs, packs })
   const period = currentPeriod(compiled, at.getTime())
   const entitlement = period && entitlementOfPeriod(compiled, period)
   if (entitlement === undefined || !hasCharges(entitlement)) return undefined
@@ -65,8 +69,15 @@ export async function readChargedUsage(
   )
   const countersOf = (meterName: string): (SeriesView | undefined)[] =>
     views.map(({ series }) => series.get(meterName))
-  const usedIn = (meterName: string, window: string): bigint =>
-    countersOf(meterName).reduce((sum, each) => sum + (each?.amounts.get(window) ?? 0n), 0n)
+  const amountsOf = (meterName: string): Map<string, bigint> => {
+    const sums = new Map<string, bigint>()
+    for (const [window, amount] of countersOf(meterName).flatMap((each) => [
+      ...(each?.amounts ?? []),
+    ])) {
+      sums.set(window, (sums.get(window) ?? 0n) + amount)
+    }
+    return sums
+  }
 
   const window = windowOfPeriod(entitlement, period!.startSecond)
   const usedByMeter = new Map<string, MeterUsage>()
@@ -76,8 +87,10 @@ export async function readChargedUsage(
       const buckets = sumBuckets(countersOf(meterName), specId)
       return [id, { usedMicros: sumSince(buckets, fromBucket), buckets }] as const
     })
-    const periodMicros = usedIn(meterName, window)
-    usedByMeter.set(meterName, { periodMicros, spans: new Map(read) })
+    const amounts = amountsOf(meterName)
+    const ofPacks = packUnits(entitlement, meterName, period!, amounts, at.getTime())
+    const periodMicros = amounts.get(window) ?? 0n
+    usedByMeter.set(meterName, { periodMicros, spans: new Map(read), packs: ofPacks })
   }
   const { charges, limits } = chargedUsage({
     check: { entitlement, period: period!, nowSecond, usedByMeter },
@@ -85,8 +98,11 @@ export async function readChargedUsage(
       start: new Date(period!.startSecond * 1000),
       end: new Date(period!.endSecond * 1000),
     }),
-    carriedOver: carriedOverByCharge(purchase, at, (meterName, startSecond) =>
-      usedIn(meterName, windowOfPeriod(entitlement, startSecond)),
+    carriedOver: carriedOverByCharge(
+      purchase,
+      at,
+      (meterName, startSecond) =>
+        amountsOf(meterName).get(windowOfPeriod(entitlement, startSecond)) ?? 0n,
     ),
     conversion: isBilledAlone(purchase, period!.startSecond) ? conversion : undefined,
   })

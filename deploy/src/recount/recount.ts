@@ -1,4 +1,5 @@
-import { EventMatcher, isIssue } from '@tollgate/ingest/domain/event-matcher'
+import { EventMatcher } from '@tollgate/ingest/domain/event-matcher'
+import { isIssue } from '@tollgate/ingest/domain/event-values'
 import { isAdditive, type MeterReading } from '@tollgate/schemas/meter-reading'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
@@ -43,7 +44,12 @@ function createRecounter({ name, reading }: RecountedMeter): Recounter {
     const isRepeat = event.source === 'usages' && event.own.micros === 0
     if (type === '' || isRepeat) return null
     const value = event.eventType === '' ? event.own.micros : microsPerUnit
-    const matched = matcher.match({ type, value, properties: event.properties })
+    const matched = matcher.match({
+      type,
+      value,
+      timestamp: event.atMs,
+      properties: event.properties,
+    })
     if (isIssue(matched)) return undefined
     const [count] = matched.counts
     return count === undefined ? null : { micros: count.value, text: count.text ?? '' }

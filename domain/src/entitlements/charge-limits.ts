@@ -107,6 +107,8 @@ export type LimitState = {
   /** 10^-6 units, or null for no cap. */
   readonly capMicros: bigint | null
   readonly usedMicros: bigint
+  /** The part of the used units that packs pay for. Absent for a limit that packs do not raise. */
+  readonly packMicros?: bigint
   /** Units that the cap and the wallet leave, or null for any number. */
   readonly remaining: number | null
   /** Why it refuses further usage. */
@@ -145,6 +147,7 @@ function chargeState(charge: EntitledCharge, check: ChargeCheck): LimitState {
     charge,
     capMicros,
     usedMicros,
+    packMicros: usage?.packs === undefined ? 0n : usage.packs.addedMicros - usage.packs.leftMicros,
     remaining: least(underCap, paid),
     blocks: underCap === 0 ? 'cap' : paid === 0 ? 'credits' : null,
     resetsAtSecond: capMicros === null ? undefined : period.endSecond,

@@ -54,7 +54,7 @@ function chargeUsage(charge: Charge, state: LimitState, view: ChargedUsageView):
 }
 
 function costOf(
-  { key, charge, usedMicros }: LimitState,
+  { key, charge, usedMicros, packMicros = 0n }: LimitState,
   { plan, conversion }: ChargedUsageView,
   carriedOverMicros: bigint,
 ): Pick<ChargeUsageBody, 'cost' | 'credits'> {
@@ -63,7 +63,7 @@ function costOf(
   }
   const billed = billedCharges(plan).find((each) => each.key === key)
   if (billed === undefined || conversion === undefined) return {}
-  const units = { usedMicros, carriedOverMicros }
+  const units = { usedMicros: usedMicros - packMicros, carriedOverMicros }
   return { cost: Number(usageAmountMinor(billed.terms, units, conversion)) }
 }
 

@@ -19,7 +19,7 @@ test('parses the meters of a provider again only after they have changed', async
   const cache = new MetersCache(
     hotState as ConstructorParameters<typeof MetersCache>[0],
     () => Promise.reject(new Error('not asked')),
-    { oldMeters: 0 },
+    { oldMeters: 0, unpricedCalls: 0 },
     { freshMs: 0, staleMs: 1_000, providersMax: 2 },
   )
   const holder = { environment: 'sandbox', providerId: 'prv_1' } as Parameters<
