@@ -1,4 +1,4 @@
-import { planOfPeriod } from '@tollgate/domain/plans/included-units'
+import { planToBill } from '@tollgate/domain/overrides/overridden-plan'
 import { listReferencesByCustomer } from '@tollgate/domain/customers/repository'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import {
@@ -255,7 +255,7 @@ async function readUsages(
     const carriedOverMicros = carriedOverInto(purchase, shownAt, amounts, parts.clock.now())
     const counted = { ...used, carriedOverMicros }
     const conversion = conversions.get(purchase.currency)
-    const plan = planOfPeriod(planSnapshot, purchase, period)
+    const plan = planToBill(planSnapshot, purchase, period)
     const shown = { purchase, customerRefs, at: shownAt, conversion }
     usages.set(purchase.reference, {
       ...purchaseUsage(plan, counted, period, conversion),

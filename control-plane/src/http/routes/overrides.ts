@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changeOverrides } from '@tollgate/domain/overrides/change-overrides'
+import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import { noOverrides, type Overrides } from '@tollgate/domain/overrides/overrides'
 import { findOverrides } from '@tollgate/domain/overrides/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
