@@ -15,7 +15,7 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import { requireCustomer, requireProduct } from '../../access/require.ts'
 import { InvalidRequestError, refusals } from '../../errors.ts'
-import { overridesToHttp } from '../translate/overrides.ts'
+import { overridesToHttp } from '../../purchases/translate-overrides.ts'
 
 const path = '/v1/ui/customers/:reference/products/:productRef/overrides'
 const params = z.object({ reference: requiredReference, productRef: requiredReference })
