@@ -14,6 +14,7 @@ import { buildTestApp, changingRoutes } from './built-app.ts'
 import { createUser, password, signIn } from './console-user.ts'
 import { customerAuthCalls } from './customer-auth-calls.ts'
 import { McpStack } from './mcp-stack.ts'
+import { overrideCalls } from './override-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
 import { webhookCalls } from './webhook-calls.ts'
 
@@ -91,14 +92,7 @@ describe('the list of changing routes', () => {
     'POST /v1/sdk/customers/:reference/credits': (path) => send(path, { credits: 100 }),
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
-    'PUT /v1/ui/customers/:reference/products/:productRef/overrides': async (path) => {
-      const charges = [{ meter: 'requests', cap: 5, model: 'per_unit', per: 'period' }]
-      const capped = { name: 'Capped', type: 'recurring', billingCycle: 'monthly', charges }
-      await send(`/v1/sdk/products/${refs['productRef']}/plans`, capped)
-      await send(path, { charges: [{ charge: 'requests', cap: 9 }] }, 'PUT')
-    },
-    'DELETE /v1/ui/customers/:reference/products/:productRef/overrides': (path) =>
-      send(path, undefined, 'DELETE'),
+    ...overrideCalls(refs, send),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!

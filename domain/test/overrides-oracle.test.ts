@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { microsOfDecimal } from '../src/money/decimal.ts'
 import { nextHistory } from '../src/overrides/next-history.ts'
 import type { OverridesVersion } from '../src/overrides/overrides.ts'
-import { planOfPeriod } from '../src/plans/included-units.ts'
+import { planToBill } from '../src/overrides/overridden-plan.ts'
 import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import { lateUsageLines, usageLines } from '../src/pricing/charges.ts'
 import type { InvoiceLine } from '../src/pricing/invoice-line.ts'
@@ -132,7 +132,7 @@ test('bills each period by what it began with, whatever changes within it and af
       for (const [at, charge] of modelOf(story).entries()) {
         const start = new Date(startMs + at * periodMs)
         const period = { start, end: new Date(start.getTime() + periodMs) }
-        const billed = planOfPeriod(plan, purchase, period)
+        const billed = planToBill(plan, purchase, period)
         const used = story.used[at]!
         const usage = { period, reading, usedMicros: microsOfDecimal(used), carriedOverMicros: 0n }
         const first = oracleChargePrice(charge, { used, carriedOver: '0', before: '0' })

@@ -1,4 +1,4 @@
-import { planOfPeriod } from '@tollgate/domain/plans/included-units'
+import { planToBill } from '@tollgate/domain/overrides/overridden-plan'
 import { listReferencesByCustomer } from '@tollgate/domain/customers/repository'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import {
@@ -271,7 +271,7 @@ async function readUsages(
     const packs = account && packsBeside(purchase, account, shownAt, amounts)
     const counted = { ...used, carriedOverMicros, packs }
     const conversion = conversions.get(purchase.currency)
-    const plan = planOfPeriod(planSnapshot, purchase, period)
+    const plan = planToBill(planSnapshot, purchase, period)
     const shown = { purchase, customerRefs, packs: account, at: shownAt, conversion }
     usages.set(purchase.reference, {
       ...purchaseUsage(plan, counted, period, conversion),

@@ -13,7 +13,7 @@ import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/cou
 import { packUnits } from '@tollgate/domain/entitlements/pack-units'
 import type { PackAccount } from '@tollgate/domain/packs/repository'
 import { usagePeriodAt, unixSeconds } from '@tollgate/domain/periods/periods'
-import { planOfPeriod } from '@tollgate/domain/plans/included-units'
+import { planToBill } from '@tollgate/domain/overrides/overridden-plan'
 import { billedCharges } from '@tollgate/domain/pricing/billed-charges'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
 import { rollOverSpan, rollsUnitsOver, unusedMicros } from '@tollgate/domain/pricing/roll-over'
@@ -60,7 +60,7 @@ export async function readChargedUsage(
   const meters = metersToRead(entitlement, undefined, nowSecond)
   const names = [...entitlement.charges, ...meters].map(({ meterName }) => meterName)
   const views = await Promise.all(
-    customerRefs.map((reference) => {
+    customerRefs.map(async (reference) => {
       const subject = subjectKey(providerId, reference)
       const partition = partitionOf(subject, parts.partitionCount(environment))
       const key = { space: environment, partition, subject, scope: productRef }
@@ -94,7 +94,7 @@ export async function readChargedUsage(
   }
   const { charges, limits } = chargedUsage({
     check: { entitlement, period: period!, nowSecond, usedByMeter },
-    plan: planOfPeriod(planSnapshot, purchase, {
+    plan: planToBill(planSnapshot, purchase, {
       start: new Date(period!.startSecond * 1000),
       end: new Date(period!.endSecond * 1000),
     }),
@@ -128,7 +128,7 @@ function carriedOverByCharge(
   const isFirst = start <= purchase.startDate
   if (isFirst || !rollsUnitsOver(rollOverSpan(purchase), unixSeconds(start))) return carried
   const before = usagePeriodAt(cycle, purchase.startDate, new Date(start.getTime() - 1))
-  for (const charge of billedCharges(planOfPeriod(purchase.planSnapshot, purchase, before))) {
+  for (const charge of billedCharges(planToBill(purchase.planSnapshot, purchase, before))) {
     const { key, meterName, rollOverMicros } = charge
     if (key === null || rollOverMicros === undefined) continue
     carried.set(key, unusedMicros(rollOverMicros, usedIn(meterName, unixSeconds(before.start))))

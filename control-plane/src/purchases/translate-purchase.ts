@@ -6,7 +6,7 @@ import type {
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
 import type { OverridesBody } from '@tollgate/schemas/http/overrides'
-import { overridesToHttp } from '../http/translate/overrides.ts'
+import { overridesToHttp } from './translate-overrides.ts'
 import { definedFields } from '../domain/defined-fields.ts'
 
 export function purchaseToHttp(

@@ -53,7 +53,9 @@ function ofProperty(name: string, values: readonly FilterValue[], at: number): C
         ]),
     ...(booleans.length === 0
       ? []
-      : [`${type} = 'Bool' AND toUInt8(JSONExtractBool(${place})) IN {booleans${at}:Array(UInt8)}`]),
+      : [
+          `${type} = 'Bool' AND toUInt8(JSONExtractBool(${place})) IN {booleans${at}:Array(UInt8)}`,
+        ]),
   ]
   return {
     text: `(${alternatives.map((alternative) => `(${alternative})`).join(' OR ')})`,

@@ -4,7 +4,7 @@ import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { MeasuringParts } from './measure-usage.ts'
 import { unixSeconds, usagePeriodAt } from '../periods/periods.ts'
-import { planOfPeriod } from '../plans/included-units.ts'
+import { planToBill } from '../overrides/overridden-plan.ts'
 import { billedCharges } from '../pricing/billed-charges.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import {
@@ -93,7 +93,7 @@ function rollOverLimitOf(
   meterName: string,
 ): bigint | undefined {
   if (purchase.planSnapshot === null) return undefined
-  const plan = planOfPeriod(purchase.planSnapshot, purchase, period)
+  const plan = planToBill(purchase.planSnapshot, purchase, period)
   const charge = billedCharges(plan).find((each) => each.meterName === meterName)
   if (charge !== undefined) return charge.rollOverMicros
   return meterName === requestsMeterName ? rollOverLimitMicros(plan) : undefined

@@ -1,6 +1,6 @@
 import { carriedOverInto, type PricedPurchase } from './usage-lines.ts'
 import type { ChargeUsage, UsageToPrice, UsedPeriod } from './usage-lines.ts'
-import { planOfPeriod } from '../plans/included-units.ts'
+import { planToBill } from '../overrides/overridden-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { billedCharges } from '../pricing/billed-charges.ts'
 import { drawUsage, type PackUser } from '../packs/draw-usage.ts'
@@ -59,7 +59,7 @@ function payForMeter(
   const units = new Map<number, Pick<UsedPeriod, 'packMicros' | 'usedBeforeMicros'>>()
   const pay = (used: UsedPeriod, carriedOverMicros: bigint, mostMicros?: bigint): void => {
     const { period, usedMicros, usedBeforeMicros } = used
-    const own = planOfPeriod(plan, purchase, period)
+    const own = planToBill(plan, purchase, period)
     const measured = { usedMicros, usedBeforeMicros, carriedOverMicros }
     const bound = mostMicros === undefined ? {} : { mostMicros }
     const given = { purchase, period, plan: own, meterName, usage: measured, ...bound }

@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { MeasuringParts } from './measure-usage.ts'
 import { listCurrentReferences } from '../customers/repository.ts'
-import { planOfPeriod } from '../plans/included-units.ts'
+import { planToBill } from '../overrides/overridden-plan.ts'
 import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
 import { listPurchases } from '../purchases/repository.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -125,7 +125,7 @@ export async function applySettlement(
   const used = toMeasure?.used
   if (used !== undefined && used.purchase.planSnapshot !== null) {
     const { purchase, period } = used
-    const plan = planOfPeriod(purchase.planSnapshot!, purchase, period)
+    const plan = planToBill(purchase.planSnapshot!, purchase, period)
     let drawn = account
     for (const [meterName, usage] of measured) {
       const next = drawUsage(drawn, { purchase, period, plan, meterName, usage })

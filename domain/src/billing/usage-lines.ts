@@ -1,6 +1,7 @@
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
 import { unixSeconds } from '../periods/periods.ts'
-import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
+import { planToBill, type OverriddenPurchase } from '../overrides/overridden-plan.ts'
+import type { ProratedPurchase } from '../plans/included-units.ts'
 import { billedCharges } from '../pricing/billed-charges.ts'
 import { lateUsageLines, usageLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
@@ -43,7 +44,7 @@ export type ChargeUsage = {
 export type UsageToPrice = readonly ChargeUsage[]
 
 /** The fields of a purchase that decide how its usage is priced. */
-export type PricedPurchase = RollOverPurchase & ProratedPurchase
+export type PricedPurchase = RollOverPurchase & ProratedPurchase & OverriddenPurchase
 
 /**
  * Returns the usage lines of one invoice: for each charge, a line for the late usage of each earlier period, oldest first, and after
@@ -78,7 +79,7 @@ function lateLines(
       lateRowMicros: used.rowMicros?.map((micros, row) => micros - billedRows![row]!),
       reading,
     }
-    return lateUsageLines(planOfPeriod(plan, purchase, period), conversion, late, key)
+    return lateUsageLines(planToBill(plan, purchase, period), conversion, late, key)
   })
 }
 
@@ -90,7 +91,7 @@ function currentLines(
 ): InvoiceLine[] {
   if (current === undefined) return []
   const carriedOverMicros = carriedOverInto(purchase, plan, key, current.period, earlier)
-  const own = planOfPeriod(plan, purchase, current.period)
+  const own = planToBill(plan, purchase, current.period)
   return usageLines(own, conversion, { ...current, carriedOverMicros, reading }, key)
 }
 
@@ -105,7 +106,7 @@ export function carriedOverInto(
   if (!rollsUnitsOver(rollOverSpan(purchase), unixSeconds(start))) return 0n
   const before = earlier.find(({ period }) => period.end.getTime() === start.getTime())
   if (before === undefined) return 0n
-  const leaving = billedCharges(planOfPeriod(plan, purchase, before.period))
+  const leaving = billedCharges(planToBill(plan, purchase, before.period))
   const limit = leaving.find((charge) => charge.key === key)?.rollOverMicros
   return limit === undefined ? 0n : unusedMicros(limit, before.usedBeforeMicros + before.usedMicros)
 }

@@ -1,6 +1,9 @@
-import type { PlanOffer, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
+import type {
+  OfferedCharge,
+  PlanOffer,
+  PublishedOffer,
+} from '@tollgate/schemas/hot-state/documents'
 import type { Charge } from '@tollgate/schemas/http/charges'
-import type { OfferedCharge } from '@tollgate/schemas/http/limits'
 import { chargeKey } from '../plans/charge-key.ts'
 import { type Plan, requiresPayment } from '../plans/plan.ts'
 import type { Product } from './products-repository.ts'

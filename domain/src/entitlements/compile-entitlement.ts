@@ -25,7 +25,11 @@ import {
   rollOverLimitMicros,
   type RollOverPurchase,
 } from '../pricing/roll-over.ts'
-import { planInPeriod, planOfNextPeriod } from '../overrides/overridden-plan.ts'
+import {
+  planInPeriod,
+  planOfNextPeriod,
+  type OverriddenPurchase,
+} from '../overrides/overridden-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { entitledCharges } from './entitled-charges.ts'
 import { entitledPacks } from './entitled-packs.ts'
@@ -35,7 +39,8 @@ import { splitLimits } from './first-period.ts'
 
 /** The fields of a purchase that decide about access and counting. */
 export type EntitledPurchase = RollOverPurchase &
-  ProratedPurchase & {
+  ProratedPurchase &
+  OverriddenPurchase & {
     readonly reference: string
     /** The customer's own reference. */
     readonly customerRef: string

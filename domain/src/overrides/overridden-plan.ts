@@ -1,4 +1,5 @@
 import type { Charge } from '@tollgate/schemas/http/charges'
+import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import { applyOverrides } from './apply-overrides.ts'
 import {
@@ -33,15 +34,16 @@ export function planOfNextPeriod<Plan extends PlanCore>(
 }
 
 /**
- * Returns the plan by which the usage of a period is billed. Prices and included units are those that the period began with, and a
+ * Returns the plan by which the usage of a period is billed. A plan without charges has the units of its period. With charges, prices and included units are those that the period began with, and a
  * cap is the highest one that was in force in the period: usage that limit checks allowed is charged.
  */
 export function planToBill<Plan extends PlanCore>(
   plan: Plan,
-  { overrides = [] }: OverriddenPurchase,
+  purchase: OverriddenPurchase & ProratedPurchase,
   period: { readonly start: Date; readonly end: Date },
 ): Plan {
-  if (overrides.length === 0) return plan
+  const { overrides = [] } = purchase
+  if (overrides.length === 0) return planOfPeriod(plan, purchase, period)
   const pricing = overridesAt(overrides, period.start)
   const plans = overridesWithin(overrides, period).map(
     (limiting) => applyOverrides(plan, { pricing, limiting }).plan,
@@ -53,7 +55,8 @@ export function planToBill<Plan extends PlanCore>(
       plans.map(({ terms }) => terms.charges![at]!.cap ?? 0),
     ),
   )
-  return charges === undefined ? plan : { ...plan, terms: { ...plan.terms, charges } }
+  if (charges === undefined) return planOfPeriod(plan, purchase, period)
+  return { ...plan, terms: { ...plan.terms, charges } }
 }
 
 /** 0 is no cap, which allows more than any other. */

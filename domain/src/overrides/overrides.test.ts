@@ -104,18 +104,24 @@ describe('versions', () => {
   test('price a period by its beginning, limit at once, and bill up to the highest cap', () => {
     const first = change([], '05T00:00:00', '2', 400)
     const overrides = change(first, '20T00:00:00', '1', 900)
+    const purchase = { startDate: at('01T00:00:00'), firstIncludedMicros: null }
     const march = { start: at('10T00:00:00'), end: at('30T00:00:00') }
     const charge = (of: PlanCore) => of.terms.charges![0]
     expect(charge(planInPeriod(plan, { overrides }, march.start))).toMatchObject({
       ...{ price: '2', cap: 900 },
     })
     expect(charge(planOfNextPeriod(plan, { overrides }))).toMatchObject({ price: '1', cap: 900 })
-    expect(charge(planToBill(plan, { overrides }, march))).toMatchObject({ price: '2', cap: 900 })
+    expect(charge(planToBill(plan, { ...purchase, overrides }, march))).toMatchObject({
+      price: '2',
+      cap: 900,
+    })
     // Both caps were in force, and the plan's own was not.
     const lower = change(overrides, '25T00:00:00', '1', 100)
-    expect(charge(planToBill(plan, { overrides: lower }, march))).toMatchObject({ cap: 900 })
+    expect(charge(planToBill(plan, { ...purchase, overrides: lower }, march))).toMatchObject({
+      cap: 900,
+    })
     const before = { start: at('01T00:00:00'), end: at('05T00:00:00') }
-    expect(charge(planToBill(plan, { overrides: lower }, before))).toEqual(tokens)
+    expect(charge(planToBill(plan, { ...purchase, overrides: lower }, before))).toEqual(tokens)
   })
 
   test('replace each other within one second, and stay in order if a clock is behind', () => {

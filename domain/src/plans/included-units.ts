@@ -1,5 +1,4 @@
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
-import { planToBill, type OverriddenPurchase } from '../overrides/overridden-plan.ts'
 import { effectiveCap, hasCap } from './plan-cap.ts'
 import type { PlanCore, PlanTerms } from './plan.ts'
 
@@ -20,7 +19,7 @@ export type ProratedPurchase = {
   readonly startDate: Date
   /** 10^-6 units; null for as many as the plan includes. */
   readonly firstIncludedMicros: bigint | null
-} & OverriddenPurchase
+}
 
 /** Returns whether the plan includes units of its charges, or limits them. */
 export function limitsCharges({ terms }: PlanCore): boolean {
@@ -28,14 +27,13 @@ export function limitsCharges({ terms }: PlanCore): boolean {
   return (terms.charges ?? []).some(({ included = 0, cap = 0 }) => included > 0 || cap > 0)
 }
 
-/** Returns the plan with the units and prices that apply to the period of the purchase. */
+/** Returns the plan with the units that apply to the purchase's period starting at `start`. */
 export function planOfPeriod<Plan extends PlanCore>(
   plan: Plan,
-  purchase: ProratedPurchase,
-  { start, end = start }: { readonly start: Date; readonly end?: Date },
+  { startDate, firstIncludedMicros }: ProratedPurchase,
+  { start }: { readonly start: Date },
 ): Plan {
-  if (plan.terms.charges !== undefined) return planToBill(plan, purchase, { start, end })
-  const { startDate, firstIncludedMicros } = purchase
+  if (plan.terms.charges !== undefined) return plan
   const isFirst = start.getTime() === startDate.getTime()
   return isFirst && firstIncludedMicros !== null ? planIncluding(plan, firstIncludedMicros) : plan
 }

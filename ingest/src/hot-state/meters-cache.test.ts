@@ -17,7 +17,7 @@ test('parses the meters of a provider again only after they have changed', async
     incarnation: () => Promise.resolve('1'),
   }
   const cache = new MetersCache(
-    hotState as ConstructorParameters<typeof MetersCache>[0],
+    hotState,
     () => Promise.reject(new Error('not asked')),
     { oldMeters: 0, unpricedCalls: 0 },
     { freshMs: 0, staleMs: 1_000, providersMax: 2 },

@@ -1,6 +1,5 @@
 import type { KeyScope } from '../key-scopes.ts'
 import type { Environment } from '../environment.ts'
-import type { OfferedCharge } from '../http/limits.ts'
 import type { MeterReading } from '../meter-reading.ts'
 
 /*
@@ -68,6 +67,19 @@ export type PlanOffer = {
   }[]
   /** Absent for plans without charges. */
   readonly charges?: readonly OfferedCharge[]
+}
+
+/** A charge of an offered plan. Prices of tiers and of rows of a matrix are left out. */
+export type OfferedCharge = {
+  readonly charge: string
+  readonly meterName: string
+  readonly model: 'per_unit' | 'graduated' | 'volume' | 'package' | 'matrix'
+  readonly displayName?: string
+  readonly price?: string
+  readonly creditsPerUnit?: string
+  readonly unitsPerPackage?: number
+  readonly included?: number
+  readonly cap?: number
 }
 
 export function offerDocumentKey(

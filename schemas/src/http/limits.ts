@@ -90,8 +90,6 @@ const offeredChargeSchema = z.object({
   cap: z.number().optional(),
 })
 
-export type OfferedCharge = z.infer<typeof offeredChargeSchema>
-
 export const planOfferSchema = z.object({
   reference: z.string(),
   name: z.string().optional(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changeOverrides } from '@tollgate/domain/overrides/change-overrides'
+import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import { noOverrides, type Overrides } from '@tollgate/domain/overrides/overrides'
 import { findOverrides } from '@tollgate/domain/overrides/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -15,7 +15,7 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import { requireCustomer, requireProduct } from '../../access/require.ts'
 import { InvalidRequestError, refusals } from '../../errors.ts'
-import { overridesToHttp } from '../translate/overrides.ts'
+import { overridesToHttp } from '../../purchases/translate-overrides.ts'
 
 const path = '/v1/ui/customers/:reference/products/:productRef/overrides'
 const params = z.object({ reference: requiredReference, productRef: requiredReference })
