@@ -126,6 +126,7 @@ describe('readCountedUsage', () => {
       const counted = await readCountedUsage(parts, { ...query, customerRef })
       expect(counted).toEqual({
         entitlement,
+        document: JSON.stringify(entitlement),
         amounts: new Map([[window, 5_000_000n]]),
         spans: new Map(),
         source: 'counters',
