@@ -97,13 +97,12 @@ function readFacts(
       listAlertsFor(sql, providerId, customerRef),
       listBudgets(sql, providerId, customerRef),
       listReferences(sql, providerId, customerRef),
-      listPurchases(sql, providerId, { customerRef, rowsMax: purchasesMax }),
+      // Packs and top-ups have no limits of their own. What packs add is part of the purchase beside them.
+      listPurchases(sql, providerId, { customerRef, isOfPlan: true, rowsMax: purchasesMax }),
       listPackAccounts(sql, [{ providerId, customerRef }]),
     ])
     const firstMs = Math.min(...usedHours) * hourMs
-    // Packs have no limits of their own. What they add is part of the purchase beside them.
-    const touched = purchases.filter(({ isPack, endedAt, endDate }) => {
-      if (isPack) return false
+    const touched = purchases.filter(({ endedAt, endDate }) => {
       const end = endedAt ?? endDate
       return end === null || end.getTime() > firstMs
     })

@@ -144,7 +144,9 @@ function stateValue(
 ): WatchedValue {
   const whole = capMicros
   const subject = `${charge === undefined ? 'window' : 'cap'} ${key}`
-  const named = { limitKey: key, meterName, subject, value, whole, size: String(whole) }
+  // Packs add to the whole, and are no change of the limit.
+  const size = charge?.cap ?? String(whole)
+  const named = { limitKey: key, meterName, subject, value, whole, size }
   if (!isBucketed(window)) return { ...ofPeriod(watched), ...named }
   const { startSecond, endSecond } = bucketRangeAt(window, nowSecond)
   const id = `${window.kind}@${startSecond}`

@@ -5,6 +5,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import type { MeasuringParts } from './measure-usage.ts'
 import { unixSeconds, usagePeriodAt } from '../periods/periods.ts'
 import { planToBill } from '../overrides/overridden-plan.ts'
+import { isPaidByPacks, rollingCharge } from '../packs/own-units.ts'
 import { billedCharges } from '../pricing/billed-charges.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import {
@@ -94,7 +95,7 @@ function rollOverLimitOf(
 ): bigint | undefined {
   if (purchase.planSnapshot === null) return undefined
   const plan = planToBill(purchase.planSnapshot, purchase, period)
-  const charge = billedCharges(plan).find((each) => each.meterName === meterName)
-  if (charge !== undefined) return charge.rollOverMicros
+  const charges = billedCharges(plan).filter((each) => isPaidByPacks(each, meterName))
+  if (charges.length > 0) return rollingCharge(charges)?.rollOverMicros
   return meterName === requestsMeterName ? rollOverLimitMicros(plan) : undefined
 }

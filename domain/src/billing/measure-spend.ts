@@ -20,7 +20,7 @@ import { requireComparedStore } from '../stored-usage/store-incarnation.ts'
 import type { StoredUpTo } from '../stored-usage/stored-up-to.ts'
 import { measureStoredUsage } from './measure-usage.ts'
 import { payByPacks } from './pay-by-packs.ts'
-import { usageBillLines } from './usage-lines.ts'
+import { usageBillLines, type UsageToPrice } from './usage-lines.ts'
 
 export type SpendToMeasure = {
   readonly purchase: Purchase
@@ -65,9 +65,26 @@ export async function measureSpend(
   const earlier = previousPeriods(purchase, plan, period)
   const toMeasure = { purchase, period, earlier, endOfPrevious, customerRefs }
   const usage = await measureStoredUsage(usageStore, environment, providerId, toMeasure, stored)
-  const unpaid = packs === undefined ? usage : payByPacks(packs, purchase, plan, usage).usage
+  const unpaid = packs === undefined ? usage : payCurrentByPacks(packs, purchase, plan, usage)
   const lines = usageBillLines(purchase, plan, conversion, unpaid)
   return totalOf(lines.filter(({ inputs }) => inputs.kind === 'usage'))
+}
+
+/** Returns the usage with the units that packs pay for in the period. What they paid for in earlier ones is settled on its own. */
+function payCurrentByPacks(
+  packs: PackAccount,
+  purchase: Purchase,
+  plan: PlanSnapshot,
+  usage: UsageToPrice,
+): UsageToPrice {
+  const settled = usage.map((charge) => ({
+    ...charge,
+    earlier: charge.earlier.map(({ billed, ...used }) => ({
+      ...used,
+      billed: { ...billed, usedMicros: used.usedMicros },
+    })),
+  }))
+  return payByPacks(packs, purchase, plan, settled).usage
 }
 
 /** Units may roll over from the previous period, whether or not it is billed already. */

@@ -5,7 +5,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { billedCharges } from '../pricing/billed-charges.ts'
 import { drawUsage, type PackUser } from '../packs/draw-usage.ts'
 import type { PackDraw } from '../packs/pack-account.ts'
-import { isPaidByPacks } from '../packs/own-units.ts'
+import { isPaidByPacks, rollingCharge } from '../packs/own-units.ts'
 import type { PackAccount } from '../packs/repository.ts'
 
 export type PaidUsage = {
@@ -29,12 +29,10 @@ export function payByPacks(
 ): PaidUsage {
   let paid: PaidUsage = { usage, draws: [], account }
   for (const meterName of new Set(account.packs.map((pack) => pack.meterName))) {
-    const keys = new Set(
-      billedCharges(plan)
-        .filter((charge) => isPaidByPacks(charge, meterName))
-        .map(({ key }) => key),
-    )
-    const first = usage.find(({ key }) => keys.has(key))
+    const charges = billedCharges(plan).filter((charge) => isPaidByPacks(charge, meterName))
+    const keys = new Set(charges.map(({ key }) => key))
+    const measured = rollingCharge(charges) ?? charges[0]
+    const first = usage.find(({ key }) => key === measured?.key)
     if (first === undefined) continue
     paid = payForMeter(paid, { purchase, plan, meterName, keys, first })
   }
@@ -47,6 +45,7 @@ type MeterOfBill = {
   readonly meterName: string
   /** The charges of the meter. They all have the same usage. */
   readonly keys: ReadonlySet<string | null>
+  /** The usage of the charge whose units roll over, otherwise of the first one. */
   readonly first: ChargeUsage
 }
 

@@ -77,10 +77,9 @@ async function readAndDecide(
   now: Date,
 ): Promise<SettlementDecision> {
   const { customerRef, productRef } = account
-  const filter = { customerRef, productRef, rowsMax: purchasesReadMax }
+  const filter = { customerRef, productRef, isOfPlan: true, rowsMax: purchasesReadMax }
   const purchases = await listPurchases(sql, providerId, filter)
-  const ofPlans = purchases.filter(({ planRef, isPack }) => planRef !== null && !isPack)
-  return decideSettlement(account, await listOpenClaims(sql, providerId, account), ofPlans, now)
+  return decideSettlement(account, await listOpenClaims(sql, providerId, account), purchases, now)
 }
 
 async function readToMeasure(

@@ -28,6 +28,11 @@ export function isPaidByPacks({ meterName, where, terms }: BilledCharge, ofPack:
   return meterName === ofPack && where === undefined && terms.rate.kind !== 'matrix'
 }
 
+/** Returns the charge whose included units roll over. Those of the other charges of a meter do not add to them. */
+export function rollingCharge(charges: readonly BilledCharge[]): BilledCharge | undefined {
+  return charges.find(({ rollOverMicros }) => rollOverMicros !== undefined)
+}
+
 function capMicros(plan: PlanCore, meterName: string, carriedOverMicros: bigint): bigint | null {
   const { charges } = plan.terms
   if (charges === undefined) {

@@ -21,6 +21,8 @@ export type PurchaseFilter = {
   readonly customerRef?: string | undefined
   readonly productRef?: string | undefined
   readonly planRef?: string | undefined
+  /** Only purchases of plans: neither packs nor top-ups, of which a customer may have any number. */
+  readonly isOfPlan?: boolean | undefined
   readonly statuses?: readonly PurchaseStatus[] | undefined
   /** Leaves out free recurring purchases and automatic enrolments. */
   readonly withoutFree?: boolean | undefined
@@ -119,12 +121,13 @@ function matchingPurchases(
   providerId: string,
   filter: Omit<PurchaseFilter, 'rowsMax'>,
 ): Fragment {
-  const { reference, customerRef, productRef, planRef, statuses } = filter
+  const { reference, customerRef, productRef, planRef, isOfPlan, statuses } = filter
   return sql`purchases.provider_id = ${providerId}
     ${reference === undefined ? sql`` : sql`and purchases.reference = ${reference}`}
     ${customerRef === undefined ? sql`` : sql`and purchases.customer_ref = ${customerRef}`}
     ${productRef === undefined ? sql`` : sql`and purchases.product_ref = ${productRef}`}
     ${planRef === undefined ? sql`` : sql`and purchases.plan_ref = ${planRef}`}
+    ${isOfPlan === true ? sql`and purchases.plan_ref is not null and not purchases.is_pack` : sql``}
     ${statuses === undefined ? sql`` : sql`and purchases.status in ${sql(statuses)}`}
     ${
       filter.withoutFree === true

@@ -46,15 +46,9 @@ async function listEarlier(
   { reference, customerRef, productRef, createdAt }: Purchase,
 ): Promise<readonly Purchase[]> {
   if (productRef === null) return []
-  const of = { customerRef, productRef, rowsMax: purchasesReadMax }
+  const of = { customerRef, productRef, isOfPlan: true, rowsMax: purchasesReadMax }
   const purchases = await listPurchases(sql, providerId, of)
-  return purchases.filter(
-    (each) =>
-      each.reference !== reference &&
-      each.planRef !== null &&
-      !each.isPack &&
-      each.createdAt <= createdAt,
-  )
+  return purchases.filter((each) => each.reference !== reference && each.createdAt <= createdAt)
 }
 
 /**

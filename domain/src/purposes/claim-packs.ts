@@ -1,3 +1,4 @@
+import { requestCheck } from '../alerts/checks-repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import {
   deletePackClaim,
@@ -5,8 +6,14 @@ import {
   insertPackClaim,
   sumClaims,
 } from '../packs/claims-repository.ts'
+import { openPacks } from '../packs/pack-balance.ts'
 import { unitsOfPack } from '../packs/pack-terms.ts'
-import { lockPackAccount, setPacksDue } from '../packs/repository.ts'
+import {
+  lockPackAccount,
+  setPacksDue,
+  setSettledTo,
+  type PackAccount,
+} from '../packs/repository.ts'
 import { withdrawalsOf } from '../payments/decide-dispute.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -94,19 +101,28 @@ function claimedUnits(
 }
 
 async function undoClaim(work: UnitOfWork, pack: SoldPack, reference: string): Promise<void> {
-  const { sql, providerId } = work
-  await lockPacks(work, pack)
+  const { sql, providerId, now } = work
+  const account = await lockPacks(work, pack)
   await deletePackClaim(sql, providerId, reference)
+  // While nothing was left, nothing was settled, and usage was billed in full. Units that come back pay for usage from now on.
+  if (account !== undefined && openPacks(account).length === 0) {
+    await setSettledTo(sql, providerId, pack, now)
+  }
   await publishPacks(work, pack)
 }
 
 /** Sales lock the customer before the packs, and so do the effects of a refund. */
-async function lockPacks({ sql, providerId }: UnitOfWork, pack: SoldPack): Promise<void> {
+async function lockPacks(
+  { sql, providerId }: UnitOfWork,
+  pack: SoldPack,
+): Promise<PackAccount | undefined> {
   await lockCustomer(sql, providerId, pack.customerRef)
-  await lockPackAccount(sql, providerId, pack)
+  return lockPackAccount(sql, providerId, pack)
 }
 
 async function publishPacks(work: UnitOfWork, pack: SoldPack): Promise<void> {
   await setPacksDue(work.sql, work.providerId, pack, work.now)
   await queuePublication(work, 'customer', pack.customerRef)
+  // What usage costs depends on the packs, and a budget may stop or admit it.
+  await requestCheck(work, pack.customerRef)
 }

@@ -1,3 +1,4 @@
+import { requestCheck } from '../alerts/checks-repository.ts'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { endPreviousPurchase, emitPlanChanged } from '../billing/activate-plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
@@ -73,6 +74,8 @@ async function sellPack(
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await addPack(work, purchase, plan)
+  // A pack pays for usage of the whole period, which may end the stop of a budget.
+  await requestCheck(work, purchase.customerRef)
   return bookSale(saleOfPlan(intent, plan, purchase))
 }
 
