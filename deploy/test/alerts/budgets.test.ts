@@ -6,6 +6,7 @@ import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { oracleChargePrice } from '../../../domain/test/charge-oracle.ts'
+import { deliverPack } from '../usage-billing/add-pack.ts'
 import { CrashingProcess } from '../money/crashing-process.ts'
 import { AlertShop } from './alert-shop.ts'
 
@@ -120,6 +121,37 @@ test('ends a stop with its period', async () => {
   await shop.check()
   expect(await spent(customerRef)).toBe(100n)
   expect(await publishedStop(customerRef)).toBeUndefined()
+})
+
+test('ignores usage that packs pay for, whatever the periods before it used', async () => {
+  const { customerRef } = await shop.buy({
+    ...metered,
+    charges: [
+      {
+        ...{ key: 'tokens', meter: 'tokens', model: 'per_unit', price: '10', per: 'period' },
+        ...{ included: 10, rollover: true },
+      },
+    ],
+  })
+  await budget(customerRef, 1)
+  await shop.use(customerRef, 5, tokens)
+  shop.stack.runner.clock.set('2026-04-02T10:00:00Z')
+  await deliverPack(
+    { runner: shop.stack.runner, shop: shop.shop },
+    { customerRef },
+    { meter: 'tokens', units: 5 },
+  )
+  // 10 units are included and 5 are carried over, so the pack pays for none.
+  await shop.use(customerRef, 14, tokens)
+  await shop.check()
+  shop.stack.runner.clock.set('2026-05-02T10:00:00Z')
+  await shop.use(customerRef, 15, tokens)
+  await shop.check()
+  expect(await spent(customerRef)).toBe(0n)
+  expect(await publishedStop(customerRef)).toBeUndefined()
+  await shop.use(customerRef, 1, tokens)
+  await shop.check()
+  expect(await spent(customerRef)).toBe(10n)
 })
 
 test('emits and stops once, at whichever step the process dies', async () => {

@@ -8,8 +8,8 @@ import type { UsageShop } from './usage-shop.ts'
 
 /** Delivers a pack to the customer of the purchase, like a payment for it. */
 export async function deliverPack(
-  { runner, shop }: UsageShop,
-  { customerRef }: Purchase,
+  { runner, shop }: Pick<UsageShop, 'runner' | 'shop'>,
+  { customerRef }: Pick<Purchase, 'customerRef'>,
   pack: NonNullable<PlanCreateInput['pack']>,
   accessExpiryDays?: number,
 ): Promise<Purchase> {

@@ -85,6 +85,34 @@ test('pay only for usage until their end, also if nothing ran at that time', asy
   expect(await packUnitsOf(usageShop, purchase)).toEqual([{ used: 10, taken: 0 }])
 })
 
+test('are settled and billed beside any number of later packs', async () => {
+  const purchase = await usageShop.buy({ ...postPaid })
+  usageShop.runner.clock.set('2026-02-02T00:00:00Z')
+  for (let packs = 0; packs < 101; packs += 1) await deliverPack(usageShop, purchase, { units: 1 })
+  await usageShop.use(purchase, 203, '2026-02-05T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  const [invoice] = await usageShop.invoicesOf(purchase)
+  expect(invoice!.lines).toMatchObject([{ inputs: { usedUnits: '203', packUnits: '101' } }])
+})
+
+test('begin after units that another charge of the meter carries over', async () => {
+  const perUnit = { meter: 'scans', model: 'per_unit', per: 'period' } as const
+  await usageShop.addMeters({ scans: ['kind'] })
+  const purchase = await usageShop.buy({
+    ...{ type: 'usage-based', billingModel: 'post-paid', billingCycle: 'monthly' },
+    charges: [
+      { ...perUnit, key: 'large', price: '1', where: { kind: ['large'] } },
+      { ...perUnit, key: 'all', price: '2', included: 100, rollover: true },
+    ],
+  })
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await deliverPack(usageShop, purchase, { meter: 'scans', units: 50 })
+  await usageShop.use(purchase, 200, '2026-03-10T00:00:00Z', 'scans')
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  // 100 units are included and 100 are carried over, so the pack pays for none.
+  expect(await packUnitsOf(usageShop, purchase)).toEqual([{ used: 0, taken: 0 }])
+})
+
 test('are settled once by several runners at the same time', async () => {
   const purchase = await usageShop.buy({ ...postPaid })
   await deliverPack(usageShop, purchase, { units: 30 })

@@ -88,10 +88,11 @@ test('carries unused units of one charge over, and not those of another', () => 
   ])
 })
 
-test('carries over the units of a cap, and what earlier purchases used of them is not left', () => {
+test('carries over included units, and what earlier purchases used of them is not left', () => {
   const usage = [usageOf('tokens', { june: 500, may: 30, billedInMay: 30 }, 50)]
-  // 20 of 100 are left, so 120 are charged in June.
-  expect(linesOf([{ ...tokens, cap: 100, rollover: true }], usage)).toEqual([['Pro, tokens', 120n]])
+  // 20 of 100 are left, so 120 of 500 are included in June.
+  const charge = { ...tokens, included: 100, rollover: true }
+  expect(linesOf([charge], usage)).toEqual([['Pro, tokens', 380n]])
 })
 
 test('charges no units above a cap', () => {
