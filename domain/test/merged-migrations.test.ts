@@ -51,6 +51,8 @@ async function goBack(): Promise<void> {
     // Later migrations, which are applied after the merged ones.
     await sql.unsafe(`
       drop table ${schema}.customer_overrides;
+      drop table ${schema}.alerts, ${schema}.budgets, ${schema}.spend_readings, ${schema}.alert_positions,
+        ${schema}.alert_checks, ${schema}.alert_firings;
       drop table ${schema}.pack_claims, ${schema}.pack_uses, ${schema}.packs, ${schema}.pack_accounts;
       drop index ${schema}.purchases_one_with_access;
       alter table ${schema}.purchases drop column is_pack;
