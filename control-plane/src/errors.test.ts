@@ -10,6 +10,7 @@ const given: Readonly<Record<string, readonly unknown[]>> = {
   malformedRequest: [414, 'too long'],
   customerNotSettled: [{}],
   customerNotCharged: [[]],
+  meterCharged: ['tokens', ['Pro']],
   purchaseNotReactivable: ['pur_A', 'ended', 'expired'],
   tooManyWebhookSecrets: [2, new Date(0)],
   mcp: ['NO_MCP_SERVER', 'none'],
