@@ -39,3 +39,12 @@ test.each(['*', '', ';;;', 'x-klingon', '!!, -', 'a'.repeat(5_000), 'en_DE@euro'
 test('keeps every digit of amounts above the safe integers', () => {
   expect(formatsFor('en').money(900_719_925_474_099_267n, 'USD')).toBe('$9,007,199,254,740,992.67')
 })
+
+test.each([
+  [86_400, 'en', '1 day'],
+  [18_000, 'en', '5 hours'],
+  [5_400, 'de', '90 Minuten'],
+  [61, 'en', '61 seconds'],
+])('names %i seconds in the largest whole unit', (seconds, locale, text) => {
+  expect(plain(formatsFor(locale).duration(seconds))).toBe(text)
+})

@@ -19,7 +19,17 @@ export type Formats = {
   /** Formats a day without the year, for axes of charts. */
   readonly shortDate: (instant: Date) => string
   readonly dateTime: (instant: Date) => string
+  /** Formats a length of time in whole days, hours, minutes or seconds: the largest unit of which it is a multiple. */
+  readonly duration: (seconds: number) => string
 }
+
+/** Units with their seconds, longest first. */
+const durationUnits = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const
 
 /** Returns the formats of a BCP 47 locale that is known to exist. */
 export function formatsFor(locale = 'en-US'): Formats {
@@ -48,5 +58,10 @@ export function formatsFor(locale = 'en-US'): Formats {
     date: (instant) => dates.format(instant),
     shortDate: (instant) => shortDates.format(instant),
     dateTime: (instant) => `${dateTimes.format(instant)} UTC`,
+    duration: (seconds) => {
+      const [unit, length] = durationUnits.find((each) => seconds % each[1] === 0)!
+      const inUnits = { style: 'unit', unit, unitDisplay: 'long' } as const
+      return new Intl.NumberFormat(locale, inUnits).format(seconds / length)
+    },
   }
 }

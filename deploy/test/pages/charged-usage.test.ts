@@ -72,7 +72,7 @@ test('shows units, included units, caps, cost and resets of each charge and limi
     new RegExp(`Calls 3 of 3 used · ${resets} The limit of this period is reached`),
   )
   // The buckets of windows follow the clock of the hot state, so this test has no clock of its own.
-  expect(text).toMatch(new RegExp(`Tokens 1,350,000 of 2,000,000 used · ${resets}`))
+  expect(text).toMatch(new RegExp(`Tokens 1,350,000 of 2,000,000 used · per day · ${resets}`))
   await visitor.inspect('portal-charges')
   await visitor.close()
 })

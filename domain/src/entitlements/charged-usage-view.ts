@@ -1,3 +1,4 @@
+import type { EntitledLimit } from '@tollgate/schemas/hot-state/documents'
 import type { ChargeUsageBody, LimitUsageBody } from '@tollgate/schemas/http/charge-usage'
 import type { Charge } from '@tollgate/schemas/http/charges'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
@@ -32,7 +33,8 @@ export function chargedUsage(view: ChargedUsageView): {
   const charges = (view.plan.terms.charges ?? []).map((charge, at) =>
     chargeUsage(charge, states[at]!, view),
   )
-  return { charges, limits: ofLimits.map(limitUsage) }
+  const { limits = [] } = view.check.entitlement
+  return { charges, limits: ofLimits.map((state, at) => limitUsage(state, limits[at]!)) }
 }
 
 function chargeUsage(charge: Charge, state: LimitState, view: ChargedUsageView): ChargeUsageBody {
@@ -67,10 +69,15 @@ function costOf(
   return { cost: Number(usageAmountMinor(billed.terms, units, conversion)) }
 }
 
-function limitUsage({ key, meterName, capMicros, usedMicros, resetsAtSecond }: LimitState) {
+function limitUsage(
+  { key, meterName, capMicros, usedMicros, resetsAtSecond }: LimitState,
+  { window }: EntitledLimit,
+): LimitUsageBody {
   return {
     limit: key,
     meterName,
+    per: window.kind,
+    ...(window.kind === 'rolling' ? { rollingSeconds: window.seconds } : {}),
     used: numberFromMicros(usedMicros),
     ...capFields(capMicros!, usedMicros),
     ...resetFields(resetsAtSecond!),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { limitWindows } from './usage-limits.ts'
 
 /* Usage of a plan with charges in the current period, as the API and the portal show it. */
 
@@ -31,6 +32,9 @@ const limitUsageSchema = z.object({
   /** Name of the limit. */
   limit: z.string(),
   meterName: z.string(),
+  /** The window in which units are counted. `rolling` has `rollingSeconds`. */
+  per: z.enum(limitWindows),
+  rollingSeconds: z.number().optional(),
   used: z.number(),
   cap: z.number(),
   remaining: z.number(),

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import type { LimitUsageBody } from '@tollgate/schemas/http/charge-usage'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { Reader } from '../reader.ts'
 
@@ -33,12 +34,29 @@ export function ChargedUsage({ shown, reader }: UsageProps): ReactElement {
         const { resetsAt } = each
         return <UnitBar key={charge} {...{ ...bar, used, cap, resetsAt, details, reader }} />
       })}
-      {limits.map(({ limit, meterName, used, cap, resetsAt }) => {
+      {limits.map(({ limit, meterName, used, cap, resetsAt, ...window }) => {
         const bar = { id: `usage-${reference}-${limit}`, name: nameOf(meterName) }
-        return <UnitBar key={limit} {...{ ...bar, used, cap, resetsAt, details: [], reader }} />
+        const details = [windowText(window, reader)]
+        return <UnitBar key={limit} {...{ ...bar, used, cap, resetsAt, details, reader }} />
       })}
     </>
   )
+}
+
+const windowTexts = {
+  hour: 'portal:perHour',
+  day: 'portal:perDay',
+  week: 'portal:perWeek',
+  month: 'portal:perMonth',
+  period: 'portal:perPeriod',
+} as const
+
+function windowText(
+  { per, rollingSeconds = 0 }: Pick<LimitUsageBody, 'per' | 'rollingSeconds'>,
+  { t, formats }: Reader,
+): string {
+  if (per !== 'rolling') return t(windowTexts[per])
+  return t('portal:perRolling', { duration: formats.duration(rollingSeconds) })
 }
 
 type UnitBarProps = {

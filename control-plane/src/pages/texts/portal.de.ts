@@ -47,6 +47,12 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   unitsCarriedOver: '{{units}} übertragen',
   chargeCost: 'bisher {{amount}}, ohne Steuern',
   chargeCredits: 'bisher {{credits}} Credits',
+  perHour: 'pro Stunde',
+  perDay: 'pro Tag',
+  perWeek: 'pro Woche',
+  perMonth: 'pro Monat',
+  perPeriod: 'pro Abrechnungszeitraum',
+  perRolling: 'innerhalb von {{duration}}',
   resetsOn: 'neu ab {{date}}',
   usageCost: 'Die Nutzung in diesem Zeitraum kostet bisher {{amount}}, ohne Steuern.',
   unbilledReached:

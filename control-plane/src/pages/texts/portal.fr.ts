@@ -47,6 +47,12 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   unitsCarriedOver: '{{units}} reportés',
   chargeCost: '{{amount}} jusqu’à présent, hors taxes',
   chargeCredits: '{{credits}} crédits jusqu’à présent',
+  perHour: 'par heure',
+  perDay: 'par jour',
+  perWeek: 'par semaine',
+  perMonth: 'par mois',
+  perPeriod: 'par période de facturation',
+  perRolling: 'sur {{duration}}',
   resetsOn: 'renouvelé le {{date}}',
   usageCost: 'L’utilisation de cette période coûte {{amount}} jusqu’à présent, hors taxes.',
   unbilledReached:
