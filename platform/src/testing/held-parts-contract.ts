@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { ReserveRequest, UsedPart } from '../hot-state/reservations.ts'
+import { expiredPerStepMax, type ReserveRequest, type UsedPart } from '../hot-state/reservations.ts'
 import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { at, ids, partition, publishAt, request } from './reserved-place.ts'
 
@@ -174,6 +174,22 @@ export function describeHeldParts(under: () => HotStateUnderTest): void {
       // Those that were held before stay.
       expect(await kinds('all-or-none')).toEqual(['admitted', 'denied', 'admitted'])
       expect(await reservedAt(at, 'calls')).toBe(10n)
+    })
+
+    it('holds nothing of a refused batch that has to drop very many expired ones', async () => {
+      await publish()
+      const ofWallet = { at: wallet, subjects: [wallet.subject], series: 'credits', cap: null }
+      const many = ids(expiredPerStepMax + 1, 'old')
+      const reserve = (id: string) => hot().reserve(request(id, { ...ofWallet, ttlMs: 1_500 }))
+      await Promise.all(many.map(reserve))
+      await sleep(1_550)
+      // Only the second request is paid by the wallet.
+      const requests = [units('a', 6n), units('b', 5n, inWallet(1n))]
+      const outcomes = await hot().reserveBatch(requests, 'all-or-none')
+      expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'denied' }])
+      expect(await reservedAt(at, 'calls')).toBe(0n)
+      expect(await reservedAt(wallet, 'credits')).toBe(0n)
+      expect(await hot().releaseReservation(at, 'a')).toBe(false)
     })
 
     it('drops a reservation again whose id an expired one had', async () => {
