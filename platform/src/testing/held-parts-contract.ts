@@ -217,6 +217,27 @@ export function describeHeldParts(under: () => HotStateUnderTest): void {
       }
     })
 
+    it('waits if one request has read another partition before it counted a reservation of the place', async () => {
+      await publish()
+      await hot().reserve(units('old', 6n))
+      await hot().settleReservations({
+        ...{ space: at.space, partition },
+        settled: [{ subject: at.subject, scope: at.scope, reservationId: 'old' }],
+        countedIn: { partition: 9, nextOffset: 8 },
+      })
+      const readAt = (offset: number, amount: bigint) => {
+        return { elsewhere: { amount, appliedOffsets: new Map([[9, offset]]) } }
+      }
+      const late = [units('a', 1n, readAt(8, 6n)), units('b', 9n, readAt(7, 0n))]
+      for (const requests of [late, late.toReversed()]) {
+        expect(await hot().reserveBatch(requests, 'each')).toBe('behind')
+      }
+      expect(await reservedAt(at, 'calls')).toBe(0n)
+      const current = [units('a', 1n, readAt(8, 6n)), units('b', 9n, readAt(9, 6n))]
+      const outcomes = await hot().reserveBatch(current, 'each')
+      expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'denied' }])
+    })
+
     it('never exceeds a cap beside a thousand other callers', async () => {
       await publish()
       const cap = 500n

@@ -221,13 +221,16 @@ local function openRequest(id, ttl, droppedMax, mark, first, last)
     places[#places + 1] = place
   end
   for _, place in ipairs(places) do
-    if not openedPlaces[place.name] and isOutdated(place) then return end
+    local opened = openedPlaces[place.name]
+    -- The requests of a batch have the same document, but each may have read other partitions at another time.
+    if not (opened and opened.seen == place.seen) and isOutdated(place) then return end
   end
   if asksFirst and not runOfServer then runOfServer = runId() end
   local now = nowMs()
   for _, place in ipairs(places) do
     local opened = openedPlaces[place.name] or { expired = expiredAt(place.name, now, droppedMax) }
     if place.isBehind and more().mayMissUsage(place.name, opened.expired, runOfServer) then return end
+    opened.seen = place.seen
     openedPlaces[place.name] = opened
   end
   return { id = id, places = places, now = now, ttl = tonumber(ttl), droppedMax = tonumber(droppedMax), mark = mark }
