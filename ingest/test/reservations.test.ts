@@ -189,6 +189,34 @@ describe('reservations', () => {
     })
   })
 
+  it('are found by their key while they are held, although a plain check refuses', async () => {
+    const charges = [{ key: 'calls', meterName: 'requests', cap: '3000000' }]
+    await publish({ cap: null, charges })
+    const keyed = (idempotencyKey: string) => reserve(1, { idempotencyKey })
+    const first = await keyed('job')
+    await use('user-1', 3)
+    await project()
+    const again = reservationOf(await keyed('job'))!
+    expect(again).toEqual(reservationOf(first))
+    const refused = { withinLimits: false, blockedBy: { reason: 'cap', limit: 'calls' } }
+    expect((await keyed('other')).body).toMatchObject(refused)
+    expect((await release(again.id)).body).toEqual({ success: true, released: true })
+    expect((await keyed('job')).body).toMatchObject(refused)
+    expect((await release(again.id)).body).toEqual({ success: true, released: false })
+  })
+
+  it('are found by their key after the budget of the customer stopped new ones', async () => {
+    await publish()
+    const keyed = (idempotencyKey: string) => reserve(1, { idempotencyKey })
+    const first = await keyed('job')
+    await publish({ budgetStop: entitlement.periods[0]! })
+    expect(reservationOf(await keyed('job'))).toEqual(reservationOf(first))
+    const refused = { withinLimits: false, blockedBy: { reason: 'budget' } }
+    expect((await keyed('other')).body).toMatchObject(refused)
+    await release(reservationOf(first)!.id)
+    expect((await keyed('job')).body).toMatchObject(refused)
+  })
+
   it('are released only by their own provider in their own environment', async () => {
     await publish()
     const { id } = reservationOf(await reserve(10))!

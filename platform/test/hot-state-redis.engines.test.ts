@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { createClient } from '../src/hot-state/redis/connect.ts'
+import { HotNames } from '../src/hot-state/redis/hot-names.ts'
 import { openRedisHotState } from '../src/hot-state/redis/redis-hot-state.ts'
 import { describeHotState } from '../src/testing/hot-state-contract.ts'
 import { deleteKeysOf, describeOnRedis, newKeyPrefix } from '../src/testing/redis-under-test.ts'
@@ -38,6 +40,41 @@ describeOnRedis((kind, servers) => {
       )
       const expected = places.map((_, n) => (isStored(n) ? document : undefined))
       expect(read).toEqual([...expected, ...expected])
+    }
+    await hot.close()
+    await deleteKeysOf(servers, keyPrefix)
+  })
+
+  it(`${kind} reads the buckets of an earlier release, whose heads do not say that there are any`, async () => {
+    const keyPrefix = newKeyPrefix()
+    const hot = await openRedisHotState({ servers, keyPrefix, callTimeoutMs })
+    const at = { space: 'live', partition: 3, subject: 'ada', scope: 'prd_a' }
+    const { space, partition, subject, scope } = at
+    const second = Math.floor(Date.now() / 1_000)
+    const windows = [{ id: 'w', fromSecond: second - 600, toSecond: second + 600 }]
+    const buckets = [{ id: 'daily', seconds: 86_400, offsetSeconds: 0, kept: 4 }]
+    const publish = (version: number) =>
+      hot.putEntries(space, partition, [
+        { subject, scope, version, document: `${version}`, windows, buckets },
+      ])
+    await publish(1)
+    await hot.apply({
+      ...{ space, partition, expectedOffset: 0, nextOffset: 1, marks: [] },
+      increments: [{ subject, scope, series: 'calls', second, amount: 7n }],
+    })
+    const client = createClient(servers, callTimeoutMs)
+    await client.connect()
+    await client.hdel(new HotNames(keyPrefix).partition(space, partition), 'forms')
+    client.disconnect()
+    // A publication with the same windows does not change the head.
+    for (const version of [2, 3]) {
+      const read = [
+        (await hot.readEntry(at, 'calls')).buckets,
+        (await hot.readEntrySeries(at, ['calls'])).series.get('calls')?.buckets,
+      ]
+      const sums = read.map((each) => [...(each?.get('daily')?.values() ?? [])])
+      expect(sums).toEqual([[7n], [7n]])
+      await publish(version)
     }
     await hot.close()
     await deleteKeysOf(servers, keyPrefix)

@@ -4,12 +4,12 @@ import {
   openReadings,
   prepareReservation,
   readCustomer,
-  waitForLateReadings,
   type CustomerQuery,
   type HoldQuery,
   type PreparedReservation,
   type ReservedUsage,
 } from './reserve-usage.ts'
+import { waitForLateReadings } from './late-readings.ts'
 
 export type BatchQuery = CustomerQuery & {
   /** At most `batchReservationsMax`. */

@@ -1,6 +1,4 @@
 import { bucketRangeAt, bucketSpecOf } from '@tollgate/platform/hot-state/bucket-windows'
-import { sumSince } from '@tollgate/platform/hot-state/buckets'
-import type { EntryAddress, EntrySeriesView } from '@tollgate/platform/hot-state/hot-state'
 import type {
   FurtherCap,
   ReserveOutcome,
@@ -23,15 +21,17 @@ import {
   type ChargedEntitlement,
   type LimitState,
 } from '../entitlements/charge-limits.ts'
-import { isBehind, sumBuckets } from '../entitlements/counted-usage-reader.ts'
+import { isBehind } from '../entitlements/counted-usage-reader.ts'
 import { windowOfPeriod, type EntitledPeriod } from '../entitlements/counting-windows.ts'
 import { packUnits, type PackUnits } from '../entitlements/pack-units.ts'
 import { isBucketed, resetSecond } from '../entitlements/entitled-limits.ts'
 import type { UsageParts } from '../entitlements/usage-query.ts'
 import { spendableMicros } from '../wallet/read-wallet.ts'
 import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
+import { prepareRefused, type PreparedHold } from './prepared-hold.ts'
 import { readChargeCheck, type ChargedPeriod } from './read-charge-check.ts'
 import { creditStates } from './credit-states.ts'
+import { bucketsOf, usedIn, type SeriesReading } from './series-readings.ts'
 import { heldCredits, reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 
 /* Reservations of plans with charges: units of one or several meters, under every cap that applies to them. */
@@ -65,28 +65,13 @@ export type ReservedCharges = {
   readonly answer: (offer: PublishedOffer | undefined) => LimitsResponse
 }
 
-/** The counters of one reference of the customer, and how far they must be. */
-export type SeriesReading = {
-  readonly at: EntryAddress
-  readonly head: number
-  readonly view: EntrySeriesView
-}
-
 /** Heads of the log by reference, as they were at the first reading: usage up to there was acknowledged before the call. */
 export type FirstHeads = Map<string, number>
 
-/** A request to hot state, or why none is made. */
-export type PreparedCharges =
-  | {
-      readonly kind: 'prepared'
-      readonly request: ReserveRequest
-      readonly readings: readonly SeriesReading[]
-      readonly decide: (
-        outcome: Exclude<ReserveOutcome, { kind: 'behind' }>,
-      ) => ReservedCharges | { readonly kind: 'full' }
-    }
-  | { readonly kind: 'decided'; readonly reserved: ReservedCharges }
-  | { readonly kind: 'late'; readonly readings: readonly SeriesReading[] }
+export type PreparedCharges = PreparedHold<
+  ReservedCharges | { readonly kind: 'full' },
+  SeriesReading
+>
 
 /**
  * Prepares a reservation of units of meters, or of credits. The rules of `reserveUsage` apply: counts of other partitions are read
@@ -98,12 +83,20 @@ export async function prepareCharges(
   charged: ChargedPurchase,
   heads: FirstHeads,
 ): Promise<PreparedCharges> {
+  const { held, idempotencyKey } = query
+  const prepare = () => prepareHold(parts, query, charged, heads)
+  if (held.isNamed && isLimited(charged.entitlement, held)) return prepare()
+  const refused = await refusedByAnyLimit(parts, query, charged)
+  return refused === undefined ? prepare() : prepareRefused(idempotencyKey, refused, prepare)
+}
+
+async function prepareHold(
+  parts: UsageParts,
+  query: ChargesQuery,
+  charged: ChargedPurchase,
+  heads: FirstHeads,
+): Promise<PreparedCharges> {
   const { entitlement } = charged
-  const { held } = query
-  if (!held.isNamed || !isLimited(entitlement, held)) {
-    const refused = await refusedByAnyLimit(parts, query, charged)
-    if (refused !== undefined) return { kind: 'decided', reserved: refused }
-  }
   const readings = await Promise.all(
     entitlement.customerRefs.map((reference) => readSeries(parts, query, reference, heads)),
   )
@@ -244,31 +237,6 @@ function withinOf(
   if (!isBucketed(window)) return { windowId: windowOfPeriod(entitlement, period.startSecond) }
   const { id: _id, ...form } = bucketSpecOf(window)
   return { form, fromBucket: bucketRangeAt(window, nowSecond).fromBucket }
-}
-
-function usedIn(
-  readings: readonly SeriesReading[],
-  series: string,
-  window: LimitWindow,
-  within: FurtherCap['within'],
-): bigint {
-  if ('windowId' in within) {
-    const amounts = readings.map(({ view }) =>
-      view.series.get(series)?.amounts.get(within.windowId),
-    )
-    return amounts.reduce<bigint>((sum, amount = 0n) => sum + amount, 0n)
-  }
-  return sumSince(bucketsOf(readings, series, window), within.fromBucket)
-}
-
-function bucketsOf(
-  readings: readonly SeriesReading[],
-  series: string,
-  window: LimitWindow,
-): ReadonlyMap<number, bigint> {
-  if (!isBucketed(window)) return new Map()
-  const counters = readings.map(({ view }) => view.series.get(series))
-  return sumBuckets(counters, bucketSpecOf(window).id)
 }
 
 function requestOf(

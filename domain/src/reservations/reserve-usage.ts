@@ -12,7 +12,6 @@ import { carriedOverMicros } from '../entitlements/carried-over.ts'
 import {
   publishedEntitlementOf,
   isBehind,
-  lagOf,
   rereadEntry,
   readReference,
   sumAmounts,
@@ -23,9 +22,10 @@ import {
   type EntitledPeriod,
 } from '../entitlements/counting-windows.ts'
 import { packUnits, type PackUnits } from '../entitlements/pack-units.ts'
-import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { answerStopped, isStopped } from '../budgets/entitled-stop.ts'
 import { entitlementOfPeriod, hasCharges } from '../entitlements/charge-limits.ts'
+import { waitForLateReadings, type LateReading } from './late-readings.ts'
+import { prepareRefused, type PreparedHold } from './prepared-hold.ts'
 import { reservationIdOf, type UnitsToHold } from './units-to-hold.ts'
 import { prepareCharges, type FirstHeads, type ReservedCharges } from './reserve-charges.ts'
 import type {
@@ -89,18 +89,7 @@ export type Reservation = {
   readonly expiresAtMs: number
 }
 
-/** The request to hot state, and how its outcome is answered. */
-export type PreparedReservation =
-  | {
-      readonly kind: 'prepared'
-      readonly request: ReserveRequest
-      readonly readings: readonly Late[]
-      readonly decide: (outcome: Exclude<ReserveOutcome, { kind: 'behind' }>) => ReservedUsage
-    }
-  /** Hot state needs not be asked. */
-  | { readonly kind: 'decided'; readonly reserved: ReservedUsage }
-  /** The readings come too early to decide. */
-  | { readonly kind: 'late'; readonly readings: readonly Late[] }
+export type PreparedReservation = PreparedHold<ReservedUsage, LateReading>
 
 /**
  * Reserves units of a customer's cap, in addition to everything used and acknowledged before the call and everything reserved. A
@@ -169,12 +158,20 @@ export async function prepareReservation(
   parts: UsageParts,
   query: ReserveQuery,
   customer: ReadCustomer,
+  first: FirstReadings,
+): Promise<PreparedReservation> {
+  const { entitlement } = customer
+  const prepare = () => prepareHold(parts, query, customer, first)
+  if (!isStopped(entitlement, query.nowMs)) return prepare()
+  return prepareRefused(query.idempotencyKey, refusedByBudget(entitlement, query), prepare)
+}
+
+async function prepareHold(
+  parts: UsageParts,
+  query: ReserveQuery,
+  { requested, own, entitlement, period }: ReadCustomer,
   { references, heads }: FirstReadings,
 ): Promise<PreparedReservation> {
-  const { requested, own, entitlement, period } = customer
-  if (isStopped(entitlement, query.nowMs)) {
-    return { kind: 'decided', reserved: refusedByBudget(entitlement, query) }
-  }
   if (query.held.creditMicros !== undefined && !isPaidByWallet(entitlement)) {
     return { kind: 'decided', reserved: { kind: 'not-prepaid' } }
   }
@@ -380,28 +377,4 @@ function decided(
   reservation?: Reservation,
 ): ReservedUsage {
   return { kind: 'decided', ...allowed, takenMicros: taken, creditMicros, reservation }
-}
-
-type Late = Parameters<typeof lagOf>[0]
-
-/** Pause before a reading that was too early is repeated. */
-const readAgainAfterMs = 2
-
-/** Waits until a reading that was too early may be repeated. Throws UsageBehindError after the deadline. */
-export async function waitForLateReadings(
-  { hotState, progress }: UsageParts,
-  readings: readonly Late[],
-  waitMs: number,
-  deadline: number,
-): Promise<void> {
-  const lags = readings.filter(isBehind).map(lagOf)
-  const patienceMs =
-    lags.length > 0 ? progress.patienceWithoutTailMs(lags, waitMs) : readAgainAfterMs
-  const leftMs = Math.min(patienceMs, deadline - performance.now())
-  if (leftMs <= 0) {
-    throw new UsageBehindError(
-      lags.reduce((sum, { head, appliedOffset }) => sum + head - appliedOffset, 0),
-    )
-  }
-  await hotState.waitForApply(leftMs)
 }

@@ -127,7 +127,10 @@ export type PlaceRequest = {
    */
   readonly isReservedFirst: boolean
   readonly elsewhere: UsedElsewhere
-  /** Maximum reservations at the place, including those that were counted but have not expired. */
+  /**
+   * Maximum reservations at the place, including those that were counted but have not expired. With 0, a reservation that is known is
+   * found, and any other request is 'full'.
+   */
   readonly reservationsMax: number
   /**
    * If set, the units are held on `series` only. Otherwise they count against the caps of every series of the place. Requires

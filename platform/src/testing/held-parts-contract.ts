@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { ReserveRequest, UsedPart } from '../hot-state/reservations.ts'
+import { expiredPerStepMax, type ReserveRequest, type UsedPart } from '../hot-state/reservations.ts'
 import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { at, ids, partition, publishAt, request } from './reserved-place.ts'
 
@@ -176,6 +176,22 @@ export function describeHeldParts(under: () => HotStateUnderTest): void {
       expect(await reservedAt(at, 'calls')).toBe(10n)
     })
 
+    it('holds nothing of a refused batch that has to drop very many expired ones', async () => {
+      await publish()
+      const ofWallet = { at: wallet, subjects: [wallet.subject], series: 'credits', cap: null }
+      const many = ids(expiredPerStepMax + 1, 'old')
+      const reserve = (id: string) => hot().reserve(request(id, { ...ofWallet, ttlMs: 1_500 }))
+      await Promise.all(many.map(reserve))
+      await sleep(1_550)
+      // Only the second request is paid by the wallet.
+      const requests = [units('a', 6n), units('b', 5n, inWallet(1n))]
+      const outcomes = await hot().reserveBatch(requests, 'all-or-none')
+      expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'denied' }])
+      expect(await reservedAt(at, 'calls')).toBe(0n)
+      expect(await reservedAt(wallet, 'credits')).toBe(0n)
+      expect(await hot().releaseReservation(at, 'a')).toBe(false)
+    })
+
     it('drops a reservation again whose id an expired one had', async () => {
       await publish()
       await hot().reserve(units('a', 1n, { ttlMs: 1 }))
@@ -199,6 +215,27 @@ export function describeHeldParts(under: () => HotStateUnderTest): void {
       ]) {
         await expect(hot().reserveBatch(invalid, 'each')).rejects.toThrow(RangeError)
       }
+    })
+
+    it('waits if one request has read another partition before it counted a reservation of the place', async () => {
+      await publish()
+      await hot().reserve(units('old', 6n))
+      await hot().settleReservations({
+        ...{ space: at.space, partition },
+        settled: [{ subject: at.subject, scope: at.scope, reservationId: 'old' }],
+        countedIn: { partition: 9, nextOffset: 8 },
+      })
+      const readAt = (offset: number, amount: bigint) => {
+        return { elsewhere: { amount, appliedOffsets: new Map([[9, offset]]) } }
+      }
+      const late = [units('a', 1n, readAt(8, 6n)), units('b', 9n, readAt(7, 0n))]
+      for (const requests of [late, late.toReversed()]) {
+        expect(await hot().reserveBatch(requests, 'each')).toBe('behind')
+      }
+      expect(await reservedAt(at, 'calls')).toBe(0n)
+      const current = [units('a', 1n, readAt(8, 6n)), units('b', 9n, readAt(9, 6n))]
+      const outcomes = await hot().reserveBatch(current, 'each')
+      expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'denied' }])
     })
 
     it('never exceeds a cap beside a thousand other callers', async () => {

@@ -38,13 +38,52 @@ export function reserve(
   request: ReserveRequest,
   nowMs: number,
 ): ReserveOutcome | 'again' {
-  const { reservationId, together } = request
-  const asked = together === undefined ? [request] : [request, together]
-  const opened = asked.map((each) => openPlace(store, each, nowMs))
-  if (!opened.every((each) => each !== 'behind')) return { kind: 'behind' }
-  for (const { place, record, expired } of opened) dropAll(store, place, record, expired)
-  if (opened.some(({ expired }) => expired.length === expiredPerStepMax)) return 'again'
+  const opened = openPlaces(store, request, nowMs)
+  if (opened === 'behind') return { kind: 'behind' }
+  if (dropExpired(store, opened) === 'more') return 'again'
+  return reserveOpened(store, request, opened, nowMs)
+}
 
+/** Reserves for each request. With 'all-or-none', drops what is new unless all are admitted. */
+export function reserveBatch(
+  store: LmdbStore,
+  requests: readonly ReserveRequest[],
+  mode: BatchMode,
+  nowMs: number,
+): readonly ReserveOutcome[] | 'behind' | 'again' {
+  // Nothing is written before it is known that no request must wait.
+  if (requests.some((each) => openPlaces(store, each, nowMs) === 'behind')) return 'behind'
+  // Nothing is held before all that expired is dropped. A step that is repeated would take its own new reservations for known ones.
+  // All requests are at the same places, so one with a second place has all of them.
+  const widest = requests.find(({ together }) => together !== undefined) ?? requests[0]!
+  if (dropExpired(store, reopenPlaces(store, widest, nowMs)) === 'more') return 'again'
+  const outcomes: ReserveOutcome[] = []
+  const added: ReserveRequest[] = []
+  for (const request of requests) {
+    const { at, reservationId } = request
+    const isKnown = readReservation(store, reservationPlace(at), reservationId) !== undefined
+    const opened = reopenPlaces(store, request, nowMs)
+    const outcome = reserveOpened(store, request, opened, nowMs)
+    outcomes.push(outcome)
+    if (outcome.kind === 'admitted' && !isKnown) added.push(request)
+  }
+  if (mode === 'all-or-none' && outcomes.some(({ kind }) => kind !== 'admitted')) {
+    for (const { at, together, reservationId } of added) {
+      const places = together === undefined ? [at] : [at, together.at]
+      release(store, places, reservationId, nowMs)
+    }
+  }
+  return outcomes
+}
+
+/** Reserves at places without expired reservations. */
+function reserveOpened(
+  store: LmdbStore,
+  request: ReserveRequest,
+  opened: readonly OpenedPlace[],
+  nowMs: number,
+): ReserveOutcome {
+  const { reservationId } = request
   const known = readReservation(store, opened[0]!.place, reservationId)
   if (known !== undefined) {
     const { units, expiresAtMs } = known
@@ -58,49 +97,12 @@ export function reserve(
   decided.forEach((decision, index) => {
     if (decision.kind !== 'room') return
     const { units } = decision
-    const bySeries = heldBySeries(asked[index]!, units)
+    const bySeries = heldBySeries(opened[index]!.request, units)
     const reservation = { units, bySeries, expiresAtMs, isUsed: false, createdAtMs: nowMs }
     hold(store, opened[index]!, reservationId, reservation)
   })
   const [{ units }] = decided as [Extract<PlaceDecision, { kind: 'room' }>]
   return { kind: 'admitted', units, expiresAtMs, ...takenAt(opened) }
-}
-
-/** Reserves for each request. With 'all-or-none', drops what is new unless all are admitted. */
-export function reserveBatch(
-  store: LmdbStore,
-  requests: readonly ReserveRequest[],
-  mode: BatchMode,
-  nowMs: number,
-): readonly ReserveOutcome[] | 'behind' | 'again' {
-  // Nothing is written before it is known that no request must wait.
-  const places = requests.flatMap(({ together, ...own }) =>
-    together === undefined ? [own] : [own, together],
-  )
-  if (places.some((each) => openPlace(store, each, nowMs) === 'behind')) return 'behind'
-  const outcomes: ReserveOutcome[] = []
-  const added: ReserveRequest[] = []
-  for (const request of requests) {
-    const isKnown = isKept(store, request, nowMs)
-    const outcome = reserve(store, request, nowMs)
-    // Only the first request drops what has expired, so it is the only one that may have to be repeated.
-    if (outcome === 'again') return 'again'
-    outcomes.push(outcome)
-    if (outcome.kind === 'admitted' && !isKnown) added.push(request)
-  }
-  if (mode === 'all-or-none' && outcomes.some(({ kind }) => kind !== 'admitted')) {
-    for (const { at, together, reservationId } of added) {
-      const places = together === undefined ? [at] : [at, together.at]
-      release(store, places, reservationId, nowMs)
-    }
-  }
-  return outcomes
-}
-
-/** Returns whether a reservation of that id is there, whose request is a repeated one. An expired one is made again. */
-function isKept(store: LmdbStore, { at, reservationId }: ReserveRequest, nowMs: number): boolean {
-  const known = readReservation(store, reservationPlace(at), reservationId)
-  return known !== undefined && known.expiresAtMs > nowMs
 }
 
 /** A place of the request, with its state at the start of the step. */
@@ -113,6 +115,34 @@ type OpenedPlace = {
   readonly usedFurther: readonly bigint[]
   /** Ids of expired reservations. */
   readonly expired: readonly string[]
+}
+
+function openPlaces(
+  store: LmdbStore,
+  request: ReserveRequest,
+  nowMs: number,
+): readonly OpenedPlace[] | 'behind' {
+  const { together } = request
+  const asked = together === undefined ? [request] : [request, together]
+  const opened = asked.map((each) => openPlace(store, each, nowMs))
+  return opened.every((each) => each !== 'behind') ? opened : 'behind'
+}
+
+/** Opens the places of a request that did not have to wait at the start of the step, after writes of the same step. */
+function reopenPlaces(
+  store: LmdbStore,
+  request: ReserveRequest,
+  nowMs: number,
+): readonly OpenedPlace[] {
+  const opened = openPlaces(store, request, nowMs)
+  if (opened === 'behind') throw new Error('A step moved its own places on')
+  return opened
+}
+
+/** Drops expired reservations. Returns 'more' if there may be more than one step drops. */
+function dropExpired(store: LmdbStore, opened: readonly OpenedPlace[]): 'more' | 'none' {
+  for (const { place, record, expired } of opened) dropAll(store, place, record, expired)
+  return opened.some(({ expired }) => expired.length === expiredPerStepMax) ? 'more' : 'none'
 }
 
 function openPlace(store: LmdbStore, request: PlaceRequest, nowMs: number): OpenedPlace | 'behind' {

@@ -38,8 +38,8 @@ type RunAt = (
 ) => Promise<unknown>
 
 type ReserveAnswer =
-  | readonly ['behind']
-  | readonly ['again' | 'admitted' | 'denied' | 'full', readonly TakenAmounts[], string, string]
+  | readonly ['behind' | 'again']
+  | readonly ['admitted' | 'denied' | 'full', readonly TakenAmounts[], string, string]
 
 type ExtendAnswer = readonly ['gone' | 'too-long' | 'extended', string]
 
@@ -229,6 +229,7 @@ function writeTexts(writer: MsgpackWriter, texts: readonly string[]): void {
 
 function outcomeOf(request: ReserveRequest, answer: ReserveAnswer): ReserveOutcome | 'again' {
   if (answer[0] === 'behind') return { kind: 'behind' }
+  if (answer[0] === 'again') return 'again'
   const [kind, amounts, units, expiry] = answer
   switch (kind) {
     case 'admitted': {
@@ -239,8 +240,6 @@ function outcomeOf(request: ReserveRequest, answer: ReserveAnswer): ReserveOutco
       return { kind, ...takenAtPlaces(request, amounts) }
     case 'full':
       return { kind }
-    case 'again':
-      return kind
   }
 }
 

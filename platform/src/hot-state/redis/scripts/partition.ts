@@ -3,8 +3,8 @@
  * share its hash tag. `data` is the prefix of all names of the current generation of entries and marks, and `counted` that of the
  * counts in use.
  *
- * `forms` of the head is set once an entry of the partition lists bucket forms, so that readers of all other partitions need not look
- * for buckets among the fields of counters.
+ * `forms` of the head is '0' until an entry of the partition lists bucket forms, so that readers need not look for buckets among the
+ * fields of counters. A head that an earlier release made has no such field, and its partition may have buckets.
  *
  * A missing or torn head means an empty partition with a name that was never used. A head is torn if only a part of some script's
  * writes exists. Redis does not roll back a script that fails. There is another cause: if a server finds the end of its append-only
@@ -54,7 +54,7 @@ local begun
 local function begin()
   if isEmpty then
     call('DEL', partition)
-    call('HSET', partition, 'generation', generation, 'counts', counts, 'fence', fence, 'begun', '0', 'stale', generation)
+    call('HSET', partition, 'generation', generation, 'counts', counts, 'fence', fence, 'begun', '0', 'stale', generation, 'forms', '0')
   end
   begun = call('HINCRBY', partition, 'begun', '1')
 end

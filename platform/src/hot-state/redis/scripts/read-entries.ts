@@ -28,7 +28,7 @@ const readCounter = (entry: string, counter: string): string => `
 export const readEntriesScript = createScript(
   openPartition,
   `
-local views, hasForms = {}, head[6]
+local views, hasForms = {}, head[6] ~= '0'
 for i = 1, #ARGV, 2 do
   views[i] = call('GET', data .. 'entry:' .. ARGV[i])
   ${readCounter('ARGV[i]', 'ARGV[i + 1]')}
@@ -45,7 +45,7 @@ return { fence, views }
 export const readSeriesScript = createScript(
   openPartition,
   `
-local views, i, hasForms = {}, 1, head[6]
+local views, i, hasForms = {}, 1, head[6] ~= '0'
 while i <= #ARGV do
   local name, last = ARGV[i], i + 1 + ARGV[i + 1]
   views[#views + 1] = call('GET', data .. 'entry:' .. name)

@@ -114,9 +114,8 @@ end
 `
 
 /*
- * `openRequest` reads and checks a request, and `reserveOpened` reserves for it. Its places are described by the arguments from
- * `first` to `last`: subject and scope, units, room left
- * by the cap after usage elsewhere ('' for no cap), required offset of the counters, maximum number of reservations, series, window,
+ * `openRequest` reads and checks a request, and `reserveOpened` reserves for it after `dropAllExpired`. Its places are described by
+ * the arguments from `first` to `last`: subject and scope, units, room left by the cap after usage elsewhere ('' for no cap), required offset of the counters, maximum number of reservations, series, window,
  * names of the counters, other partitions with the offsets they were read at, document of the entry ('' for none), 'all' or 'rest'
  * of the units, 'first' if usage is reserved before it is recorded, id of the reservation that these units replace ('' for none),
  * 'rest' if that one keeps its rest, and units of several series with further caps ('' for none; packBySeries).
@@ -222,13 +221,16 @@ local function openRequest(id, ttl, droppedMax, mark, first, last)
     places[#places + 1] = place
   end
   for _, place in ipairs(places) do
-    if not openedPlaces[place.name] and isOutdated(place) then return end
+    local opened = openedPlaces[place.name]
+    -- The requests of a batch have the same document, but each may have read other partitions at another time.
+    if not (opened and opened.seen == place.seen) and isOutdated(place) then return end
   end
   if asksFirst and not runOfServer then runOfServer = runId() end
   local now = nowMs()
   for _, place in ipairs(places) do
     local opened = openedPlaces[place.name] or { expired = expiredAt(place.name, now, droppedMax) }
     if place.isBehind and more().mayMissUsage(place.name, opened.expired, runOfServer) then return end
+    opened.seen = place.seen
     openedPlaces[place.name] = opened
   end
   return { id = id, places = places, now = now, ttl = tonumber(ttl), droppedMax = tonumber(droppedMax), mark = mark }
@@ -240,23 +242,26 @@ local function dropExpired(place)
   for _, each in ipairs(expired) do more().forget(place.name, each) end
   return #expired
 end
+-- Drops what expired at the places of a request. Returns false if there may be more than one step drops.
+local function dropAllExpired(request)
+  local areAllDropped = true
+  for _, place in ipairs(request.places) do
+    if dropExpired(place) >= request.droppedMax then areAllDropped = false end
+  end
+  return areAllDropped
+end
 local function reserveOpened(request)
   local id, places, now = request.id, request.places, request.now
-  local outcome, expiry, isNew = nil, whole(now + request.ttl), false
-  for _, place in ipairs(places) do
-    if dropExpired(place) >= request.droppedMax then outcome = 'again' end
-    place.taken = takenOf(place)
-  end
-  if not outcome then
-    outcome = refusal(places[1], id, request.mark)
-    if places[1].knownExpiry then
-      expiry = places[1].knownExpiry
-    elseif not outcome then
-      outcome = places[2] and refusal(places[2], id, request.mark)
-      isNew = not outcome
-      for _, place in ipairs(places) do
-        if isNew and not place.knownExpiry then hold(place, id, expiry, whole(now)) end
-      end
+  local expiry, isNew = whole(now + request.ttl), false
+  for _, place in ipairs(places) do place.taken = takenOf(place) end
+  local outcome = refusal(places[1], id, request.mark)
+  if places[1].knownExpiry then
+    expiry = places[1].knownExpiry
+  elseif not outcome then
+    outcome = places[2] and refusal(places[2], id, request.mark)
+    isNew = not outcome
+    for _, place in ipairs(places) do
+      if isNew and not place.knownExpiry then hold(place, id, expiry, whole(now)) end
     end
   end
   local taken = {}
@@ -282,7 +287,7 @@ export const reserveScript = createScript(
   `
 local request = openRequest(ARGV[1], ARGV[2], ARGV[3], ARGV[4], 5, #ARGV)
 if not request then return { 'behind' } end
-local answer = reserveOpened(request)
+local answer = dropAllExpired(request) and reserveOpened(request) or { 'again' }
 if begun then finish() end
 return answer
 `,
@@ -303,15 +308,17 @@ while i <= #ARGV do
   requests[#requests + 1] = request
   i = last + 1
 end
+-- Nothing is held before all that expired is dropped. A step that is repeated would take its own new reservations for known ones.
+for _, request in ipairs(requests) do
+  if not dropAllExpired(request) then
+    if begun then finish() end
+    return { { 'again' } }
+  end
+end
 local answers, isRefused = {}, false
 for _, request in ipairs(requests) do
   local answer = reserveOpened(request)
   answers[#answers + 1] = answer
-  -- Only the first request drops what has expired, so it is the only one that may have to be repeated.
-  if answer[1] == 'again' then
-    answers = { answer }
-    break
-  end
   isRefused = isRefused or answer[1] ~= 'admitted'
 end
 if ARGV[1] == 'all-or-none' and isRefused then
