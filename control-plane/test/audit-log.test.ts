@@ -71,13 +71,8 @@ describe('the list of changing routes', () => {
     'PUT /v1/sdk/products/:productRef': (path) => send(path, { name: 'Find' }, 'PUT'),
     'POST /v1/sdk/products/:productRef/clone': (path) => send(path, {}),
     'POST /v1/sdk/products/:productRef/plans': async (path) => {
-      const plan = {
-        name: 'Monthly',
-        type: 'recurring',
-        price: 0,
-        limit: 5,
-        billingCycle: 'monthly',
-      }
+      const terms = { type: 'recurring', price: 0, limit: 5, billingCycle: 'monthly' }
+      const plan = { name: 'Monthly', ...terms }
       refs['planRef'] = (await send(path, plan))['reference']!
     },
     'PUT /v1/sdk/products/:productRef/plans/:planRef': (path) => send(path, { name: 'M' }, 'PUT'),

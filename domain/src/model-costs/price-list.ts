@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type * as GenaiPrices from '@pydantic/genai-prices'
 import type { ModelPrice, TieredPrices } from '@pydantic/genai-prices'
 import type { ModelPrices, TokenPrice } from './model-prices.ts'
 
@@ -26,14 +27,14 @@ type KnownModel =
 const unknown: KnownModel = { kind: 'unknown' }
 
 const requirePackage = createRequire(import.meta.url)
-let loaded: typeof import('@pydantic/genai-prices') | undefined
+let loaded: typeof GenaiPrices | undefined
 
 /**
  * Loads the package, which takes up to 0.2 s and 19 MB. It is loaded with the first meter that needs it, so an installation without
  * such meters never pays for it.
  */
-export function loadPriceList(): typeof import('@pydantic/genai-prices') {
-  loaded ??= requirePackage('@pydantic/genai-prices') as typeof import('@pydantic/genai-prices')
+export function loadPriceList(): typeof GenaiPrices {
+  loaded ??= requirePackage('@pydantic/genai-prices') as typeof GenaiPrices
   return loaded
 }
 

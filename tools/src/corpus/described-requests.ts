@@ -72,7 +72,8 @@ function addressOf(draw: Draw, path: string, { parameters = [] }: Operation): st
 }
 
 function exampleOf({ example, schema }: Parameter): string {
-  return String(example ?? schema.examples?.[0] ?? 'x')
+  const shown = example ?? schema.examples?.[0] ?? 'x'
+  return typeof shown === 'string' ? shown : JSON.stringify(shown)
 }
 
 /** Encodes a value, but not the braces of a mask. */

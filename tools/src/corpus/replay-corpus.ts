@@ -2,7 +2,7 @@ import type { CorpusAnswer, Exchange } from './exchange.ts'
 import { isIntended } from './intended-differences.ts'
 import type { Player } from './player.ts'
 
-export type Difference = {
+type Difference = {
   /** Position of the exchange in the corpus. */
   readonly number: number
   readonly exchange: Exchange
