@@ -44,6 +44,8 @@ export const customerOperations: Readonly<Record<string, string>> = {
   deleteAlert: 'Deletes an alert. A less specific alert applies again, if there is one.',
   listBudgets:
     'Returns what the customer wants to spend on each product in a billing period, what the usage of the running period has cost, and whether limit checks refuse because of it. Only the customer sets budgets, in the portal.',
+  getCustomerMargin:
+    'Returns what a customer paid for usage and plans between `from` and `to`, what the calls of language models behind that usage cost, and the difference. Calls of models without a price are counted in `unpricedCalls`. There is no margin if an invoice has another currency than US dollars.',
   findCustomer:
     'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
   createCustomer:
