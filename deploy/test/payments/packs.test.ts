@@ -243,6 +243,26 @@ test('pays for usage above the included units, so that it is not billed', async 
   expect(june).toMatchObject({ kind: 'late_usage', amount: 6, late: '25', late_pack: '19' })
 })
 
+test('ends the stop of a budget, because its units pay for the usage', async () => {
+  const hybrid = await payments.createPlan({
+    ...{ type: 'hybrid', basePrice: 4_900, ...monthly, limit: 100 },
+    overagePolicy: { allowOverage: true, overageRate: 100 },
+  })
+  const purchase = await shop.buy(hybrid)
+  const { providerId } = payments.tenant
+  await shop.sql`
+    insert into budgets
+      (provider_id, customer_ref, product_ref, amount_minor, currency, action, created_at, updated_at)
+    values (${providerId}, ${purchase.customerRef}, ${productRef}, 20, 'USD', 'stop', now(), now())`
+  await metered.use(purchase.customerRef, 130)
+  const patience = { timeout: 30_000 }
+  await expect
+    .poll(() => check(purchase), patience)
+    .toMatchObject({ withinLimits: false, blockedBy: { reason: 'budget' } })
+  await buyPack(purchase, fifty)
+  await expect.poll(() => check(purchase), patience).toMatchObject({ withinLimits: true })
+})
+
 test('survives a change of plan', async () => {
   const larger = await payments.createPlan({ price: 3_800, ...monthly, limit: 300 })
   const purchase = await shop.buy(plan)
