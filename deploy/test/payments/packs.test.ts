@@ -84,6 +84,20 @@ async function openCheckout({ customerRef }: Purchase, planRef: string): Promise
   return openPage(`/customer/checkout?id=${body.sessionId}`)
 }
 
+/** Disputes the payment of a pack. Returns the processor's id of the dispute. */
+async function dispute({ customerRef }: Purchase, planRef: string): Promise<string> {
+  const [paid] = await shop.sql<{ id: string }[]>`
+    select processor_payment_id as id from payment_intents
+    where customer_ref = ${customerRef} and plan_ref = ${planRef}`
+  const { body } = await payments.stripe('GET', 'charges', { payment_intent: paid!.id })
+  const { id } = await payments.simulate(`charges/${body.data![0]!.id}/dispute`, {})
+  await eventually(async () => {
+    const claims = await shop.sql`select 1 from pack_claims where reference = ${String(id)}`
+    expect(claims).toHaveLength(1)
+  })
+  return String(id)
+}
+
 async function refund(purchase: Purchase, planRef: string, amountMinor?: number): Promise<void> {
   const [paid] = await shop.sql<{ id: string }[]>`
     select processor_payment_id as id from payment_intents
@@ -261,6 +275,29 @@ test('ends the stop of a budget, because its units pay for the usage', async () 
     .toMatchObject({ withinLimits: false, blockedBy: { reason: 'budget' } })
   await buyPack(purchase, fifty)
   await expect.poll(() => check(purchase), patience).toMatchObject({ withinLimits: true })
+})
+
+test('has its units back after a won dispute, for usage from then on', async () => {
+  const hybrid = await payments.createPlan({
+    ...{ type: 'hybrid', basePrice: 4_900, ...monthly, limit: 100 },
+    overagePolicy: { allowOverage: true, overageRate: 100 },
+  })
+  const purchase = await shop.buy(hybrid)
+  await buyPack(purchase, fifty)
+  const disputeId = await dispute(purchase, fifty)
+  await settle('2026-06-02T00:00:00Z')
+  expect(await packsOf(purchase)).toEqual([{ used: '0', taken: '50' }])
+  // The 30 units above the limit are billed, as no pack has units.
+  await metered.use(purchase.customerRef, 130)
+  await shop.runJob('renewals', '2026-07-01T10:00:00Z')
+  await shop.runJob('renewals', '2026-08-01T10:00:00Z')
+  at('2026-08-10T00:00:00Z')
+  await payments.simulate(`disputes/${disputeId}/close`, { ending: 'won' })
+  await eventually(async () => {
+    expect(await packsOf(purchase)).toEqual([{ used: '0', taken: '0' }])
+  })
+  await settle('2026-08-11T00:00:00Z')
+  expect(await packsOf(purchase)).toEqual([{ used: '0', taken: '0' }])
 })
 
 test('survives a change of plan', async () => {
