@@ -16,7 +16,7 @@ import { createSeededRandom } from '../../tools/src/client/seeded-random.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import { targetSettings } from '../src/migrate/settings.ts'
 import type { Source } from '../src/migrate/source/source.ts'
-import { beginLog } from '../src/migrate/steps/begin-log.ts'
+import { beginLog, firstMovedOffset } from '../src/migrate/steps/begin-log.ts'
 import { moveDatabase } from '../src/migrate/steps/move-database.ts'
 import { moveRows } from '../src/migrate/steps/move-rows.ts'
 import { moveTail } from '../src/migrate/steps/move-tail.ts'
@@ -154,6 +154,21 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
         values (${randomUUID()}, 'prov_a', 'test', false, '{}', now()) returning sequence`
       expect(next?.sequence).toBe(17n)
       await target.database.in(environment)`delete from outbox where sequence = 17`
+    }
+  })
+
+  it('begin usage events and alerts at the first moved record', async () => {
+    for (const environment of environments) {
+      const rows = await target.database.in(environment)`
+        select 'events' as job, log_partition, next_offset from usage_event_positions
+        union all select 'alerts', log_partition, next_offset from alert_positions
+        order by job, log_partition`
+      const partitions = Array.from({ length: target.partitionCount(environment) }, (_, at) => at)
+      const begun = (job: string) =>
+        partitions.map((partition) => ({
+          ...{ job, log_partition: partition, next_offset: BigInt(firstMovedOffset) },
+        }))
+      expect([...rows]).toEqual([...begun('alerts'), ...begun('events')])
     }
   })
 

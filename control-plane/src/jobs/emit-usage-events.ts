@@ -1,9 +1,9 @@
 import { listReceivingProviders } from '@tollgate/domain/webhooks/receiving-providers'
 import {
+  skipToPositions,
   startPositions,
-  skipUsage,
   type LogPositions,
-} from '@tollgate/domain/usage-events/positions'
+} from '@tollgate/domain/postgres/log-positions'
 import { emitUsageEvents } from '@tollgate/domain/usage-events/emit-usage-events'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Service } from '@tollgate/platform/service/service'
@@ -11,11 +11,11 @@ import {
   UsageStoreUnavailableError,
   type UsageStore,
 } from '@tollgate/platform/usage-store/usage-store'
-import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { readRecordedUsage } from '../usage/read-recorded-usage.ts'
 import { repeating, reportFailure, type JobParts } from './repeating.ts'
+import { readSinkPositions } from './sink-positions.ts'
 import type { UsageLag } from './usage-lag.ts'
 
 type UsageEventParts = JobParts & {
@@ -80,17 +80,17 @@ async function emitAll(
 ): Promise<void> {
   const pool = parts.publisher.database.in(environment)
   // Read the positions before the endpoints: an endpoint that is created in between gets no usage before these positions.
-  const stored = await storedPositions(parts, environment)
+  const stored = await readSinkPositions(parts, environment)
   const receivers = await listReceivingProviders(pool, 'usage.recorded')
   if (receivers.size === 0) {
     parts.lag.record(environment, stored, stored)
     if (arePositionsEqual(stored, skippedTo.get(environment))) return
-    await skipUsage(pool, stored)
+    await skipToPositions(pool, 'usage_event_positions', stored)
     skippedTo.set(environment, stored)
     return
   }
   skippedTo.delete(environment)
-  const positions = await startPositions(pool, stored)
+  const positions = await startPositions(pool, 'usage_event_positions', stored)
   parts.lag.record(environment, stored, positions)
   for (const [partition, toOffset] of stored) {
     // A failure in one partition must not delay the others.
@@ -99,19 +99,6 @@ async function emitAll(
       await emitRange(parts, environment, { partition, fromOffset, toOffset }, receivers)
     })
   }
-}
-
-async function storedPositions(
-  { eventLog, publisher }: UsageEventParts,
-  environment: Environment,
-): Promise<LogPositions> {
-  const topic = usageTopic(environment)
-  const partitions = Array.from({ length: publisher.partitionCount(environment) }, (_, at) => at)
-  const positions = await Promise.all(
-    partitions.map((partition) => eventLog.position(sinkGroup, topic, partition)),
-  )
-  // Without a note, no sink has started or its position was lost.
-  return new Map(positions.map(({ offset, note }, at) => [at, note === '' ? 0 : offset]))
 }
 
 function arePositionsEqual(one: LogPositions, other: LogPositions | undefined): boolean {

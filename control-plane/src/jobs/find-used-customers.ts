@@ -4,13 +4,14 @@ import {
   listWatchedProviders,
   type UsedHour,
 } from '@tollgate/domain/alerts/checks-repository'
-import { noteRange, readAlertPositions, skipToPositions } from '@tollgate/domain/alerts/positions'
+import { noteRange } from '@tollgate/domain/alerts/note-range'
 import { tryDecodeEvent } from '@tollgate/domain/entitlements/read-log-range'
+import { skipToPositions, startPositions } from '@tollgate/domain/postgres/log-positions'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
-import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import type { Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { JobParts } from './repeating.ts'
+import { readSinkPositions } from './sink-positions.ts'
 
 export type FinderParts = JobParts & { readonly eventLog: EventLog }
 
@@ -34,22 +35,17 @@ export async function findUsedCustomers(
   const pool = publisher.database.in(environment)
   const topic = usageTopic(environment)
   // The positions are read before the providers: an alert that is created in between gets no usage before these positions.
-  const stored = new Map<number, number>()
-  for (let partition = 0; partition < publisher.partitionCount(environment); partition++) {
-    const { offset, note } = await eventLog.position(sinkGroup, topic, partition)
-    // Without a note, no sink has started or its position was lost.
-    stored.set(partition, note === '' ? 0 : offset)
-  }
+  const stored = await readSinkPositions(parts, environment)
   const providers = await listWatchedProviders(pool)
-  if (providers.size === 0) return skipToPositions(pool, stored)
-  const positions = await readAlertPositions(pool, stored)
+  if (providers.size === 0) return skipToPositions(pool, 'alert_positions', stored)
+  const positions = await startPositions(pool, 'alert_positions', stored)
   for (const [partition, toOffset] of stored) {
     let offset = positions.get(partition)!
     while (offset < toOffset) {
       const range = { topic, partition, fromOffset: offset, toOffset }
       const { used, readTo } = await readUsedHours(eventLog, range, providers)
-      const searched = { partition, fromOffset: offset, toOffset: readTo, used }
-      if (!(await pool.begin((sql) => noteRange(sql, searched)))) break
+      const searched = { partition, fromOffset: offset, toOffset: readTo }
+      if (!(await pool.begin((sql) => noteRange(sql, searched, used)))) break
       offset = readTo
     }
   }

@@ -1,5 +1,5 @@
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { LogPositions } from '@tollgate/domain/usage-events/positions'
+import type { LogPositions } from '@tollgate/domain/postgres/log-positions'
 
 /**
  * Measures how far `usage.recorded` is behind the sink, by the positions in PostgreSQL. Every process measures the same lag,

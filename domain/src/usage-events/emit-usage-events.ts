@@ -4,15 +4,13 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { jobActor, setActor } from '../audit/actor.ts'
 import { insertOutboxEvents } from '../outbox/repository.ts'
+import { movePosition, type HandledRange } from '../postgres/log-positions.ts'
 import { usageRecordedEvents, type UsageNames } from './usage-event.ts'
 
 const emitter = jobActor('tell-usage')
 
 /** All usage of one log partition from `fromOffset` up to `toOffset`, for which events are to be emitted. */
-export type UsageBatch = {
-  readonly partition: number
-  readonly fromOffset: number
-  readonly toOffset: number
+export type UsageBatch = HandledRange & {
   /** Records in the order of the log. */
   readonly events: readonly MeterEvent[]
 }
@@ -28,13 +26,10 @@ export type EmitOutcome = 'emitted' | 'elsewhere'
 export async function emitUsageEvents(
   sql: TransactionSql,
   environment: Environment,
-  { partition, fromOffset, toOffset, events }: UsageBatch,
+  { events, ...range }: UsageBatch,
 ): Promise<EmitOutcome> {
   setActor(sql, emitter)
-  const moved = await sql`
-    update usage_event_positions set next_offset = ${toOffset}
-    where log_partition = ${partition} and next_offset = ${fromOffset}`
-  if (moved.count === 0) return 'elsewhere'
+  if (!(await movePosition(sql, 'usage_event_positions', range))) return 'elsewhere'
   if (events.length === 0) return 'emitted'
   const names = await findUsageNames(sql, events)
   const outboxEvents = events.flatMap((event, index) =>

@@ -6,7 +6,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { startPositions } from '@tollgate/domain/usage-events/positions'
+import { startPositions } from '@tollgate/domain/postgres/log-positions'
 import { StartRefusedError } from '../../standalone/start-refused.ts'
 import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
@@ -41,17 +41,16 @@ export async function beginLog(target: Target, work: Work): Promise<void> {
       await target.log.appendAll(topic, [{ partition, value }], Date.now())
     }
     await trimFirstRecord(target, topic, partition)
-    await startUsageEvents(target, { environment, partition })
+    await startJobs(target, { environment, partition })
     work.advance(1)
   }
 }
 
-/** Starts usage events at the first moved record, because the source sent no events for the moved records. */
-async function startUsageEvents(
-  { database }: Target,
-  { environment, partition }: Place,
-): Promise<void> {
-  await startPositions(database.in(environment), new Map([[partition, firstMovedOffset]]))
+/** Starts usage events and alerts at the first moved record, because the source did not handle the moved records. */
+async function startJobs({ database }: Target, { environment, partition }: Place): Promise<void> {
+  const begin = new Map([[partition, firstMovedOffset]])
+  await startPositions(database.in(environment), 'usage_event_positions', begin)
+  await startPositions(database.in(environment), 'alert_positions', begin)
 }
 
 async function trimFirstRecord({ log }: Target, topic: string, partition: number): Promise<void> {
