@@ -6,6 +6,7 @@ import {
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import type { MeterBody, MeterUsageResponse } from '@tollgate/schemas/http/meters'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { createUsageRecordTables } from './usage-record-tables.ts'
 
 /* Meters that read events: their definitions, versions and published form, and usage queries of every aggregation. */
 
@@ -15,18 +16,7 @@ let tenant: Tenant
 
 beforeAll(async () => {
   usage = await startTestUsageStore()
-  for (const environment of ['sandbox', 'live']) {
-    await usage.store.command(`CREATE DATABASE IF NOT EXISTS ${environment}`)
-    await usage.store.command(
-      // The columns that queries read, without the sink's protection against repeats.
-      `CREATE TABLE ${environment}.usage_records (
-        id String, provider_id String, customer_ref String, meter_name LowCardinality(String),
-        value Decimal(18, 6), timestamp DateTime64(3, 'UTC'), received_at DateTime64(3, 'UTC'),
-        outcome LowCardinality(String), properties String,
-        dimensions Map(LowCardinality(String), String), value_text String
-      ) ENGINE = ReplacingMergeTree ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)`,
-    )
-  }
+  await createUsageRecordTables(usage.store)
   stack = await startTestStack({ usageStore: usage.store })
   tenant = await stack.createTenant()
 })

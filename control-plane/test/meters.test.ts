@@ -8,6 +8,7 @@ import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { MeterBody, MeterUsageResponse } from '@tollgate/schemas/http/meters'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { createUsageRecordTables } from './usage-record-tables.ts'
 
 let usage: TestUsageStore
 let stack: TestStack
@@ -15,17 +16,7 @@ let tenant: Tenant
 
 beforeAll(async () => {
   usage = await startTestUsageStore()
-  for (const environment of ['sandbox', 'live']) {
-    await usage.store.command(`CREATE DATABASE IF NOT EXISTS ${environment}`)
-    await usage.store.command(
-      // The columns that queries read, without the sink's protection against repeats.
-      `CREATE TABLE ${environment}.usage_records (
-        id String, provider_id String, customer_ref String, meter_name LowCardinality(String),
-        value Decimal(18, 6), timestamp DateTime64(3, 'UTC'), outcome LowCardinality(String),
-        properties String
-      ) ENGINE = ReplacingMergeTree ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)`,
-    )
-  }
+  await createUsageRecordTables(usage.store)
   stack = await startTestStack({
     usageStore: usage.store,
     settings: { TOLLGATE_USAGE_STORE_WAIT_MS: '200', TOLLGATE_USAGE_BUCKETS_MAX: '100' },

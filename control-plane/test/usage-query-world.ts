@@ -5,6 +5,7 @@ import {
 } from '@tollgate/platform/testing/embedded-servers'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import { createUsageRecordTables } from './usage-record-tables.ts'
 import type { ModelRecord } from './usage-query-model.ts'
 
 export const dayMs = 86_400_000
@@ -28,18 +29,7 @@ export class UsageQueryWorld {
 
   static async start(): Promise<UsageQueryWorld> {
     const usage = await startTestUsageStore()
-    for (const environment of ['sandbox', 'live']) {
-      await usage.store.command(`CREATE DATABASE IF NOT EXISTS ${environment}`)
-      await usage.store.command(
-        // The columns that queries read, without the sink's protection against repeats.
-        `CREATE TABLE ${environment}.usage_records (
-          id String, provider_id String, customer_ref String, meter_name LowCardinality(String),
-          value Decimal(18, 6), timestamp DateTime64(3, 'UTC'), received_at DateTime64(3, 'UTC'),
-          outcome LowCardinality(String), properties String,
-          dimensions Map(LowCardinality(String), String), value_text String
-        ) ENGINE = ReplacingMergeTree ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)`,
-      )
-    }
+    await createUsageRecordTables(usage.store)
     const settings = {
       TOLLGATE_USAGE_EXPORTS_MAX: '1',
       TOLLGATE_USAGE_EXPORT_ROWS_MAX: '50000',

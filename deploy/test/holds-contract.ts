@@ -88,7 +88,7 @@ export function describeHolds(opened: () => StackUnderTest): void {
       const { reservation } = await hold(named, { credits: 4 })
       await hold(named, { credits: 5 })
       const { creditDebit } = await call(named, { units: 8, reservationId: reservation!.id })
-      // 4 held, and 1 that nobody held. The other hold is not touched.
+      // The event uses 4 units that were held and 1 that was not. The other hold keeps its units.
       expect(creditDebit).toMatchObject({ credits: '5', shortfall: '3' })
       expect(await balance(named)).toBe(0)
     })
@@ -317,7 +317,7 @@ export function describeHolds(opened: () => StackUnderTest): void {
       const held = (await Promise.all(batches)).reduce((sum, each) => sum + each.held, 0)
       const alone = (await Promise.all(single)).filter(({ withinLimits }) => withinLimits).length
       expect(held + alone).toBeLessThanOrEqual(100)
-      // What all-or-nothing left free is still to be had.
+      // The refused batch held nothing, so its units can still be reserved.
       let rest = 0
       while ((await hold(named, { estimate: { tokens: 10 } })).withinLimits) rest += 1
       expect(held + alone + rest).toBe(100)

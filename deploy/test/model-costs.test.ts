@@ -51,7 +51,7 @@ const calls = [
  */
 const costs = [3_000, 1.05, 270] as const
 
-/** What customers pay: 0.012 credits for 10^-6 dollars. */
+/** Customers pay 0.012 credits for each 10^-6 dollars of cost. */
 const credits = ['36', '0.0126', '3.24'] as const
 
 const ownPrice = { model: 'own-model', input: '0.07', output: '0.2' }
@@ -127,8 +127,8 @@ test('sells models at their cost with a markup of 20 percent, and refuses what h
   })
   const reversed = await client.send('GET', `${marginPath}?from=2026-02-01&to=2026-01-01`)
   expect(reversed.status).toBe(400)
-  const nobody = '/v1/ui/customers/nobody/margin?from=2026-01-01&to=2026-02-01'
-  expect((await client.send('GET', nobody)).status).toBe(404)
+  const ofUnknown = '/v1/ui/customers/cus_unknown/margin?from=2026-01-01&to=2026-02-01'
+  expect((await client.send('GET', ofUnknown)).status).toBe(404)
 
   // Plans may charge the meter, so it must not begin to record calls that cost nothing.
   const weaker = await client.send('PATCH', path, { modelCost: { ...tokens, prices } })
@@ -140,7 +140,7 @@ test('shows calls of models without a price as unpriced, and no plan can charge 
   const created = await createMeter('seen_cost', 'seen', tokens)
   const { reference: productRef } = await client.createProduct({ name: 'Seen models' })
   const customerRef = await createCustomer(client)
-  for (const model of ['gpt-4o', 'nobody-knows', 'nobody-knows']) {
+  for (const model of ['gpt-4o', 'unlisted-model', 'unlisted-model']) {
     // The price of a record cannot be named by its client.
     const call = { ...calls[0], model, 'seen_cost:price': 'own' }
     expect((await send(customerRef, productRef, 'seen', call)).status).toBe(200)
@@ -150,7 +150,11 @@ test('shows calls of models without a price as unpriced, and no plan can charge 
     total: costs[0],
     groups: [
       { dimensions: { model: 'gpt-4o', 'seen_cost:price': 'genai-prices@0.1.8' }, count: 1 },
-      { dimensions: { model: 'nobody-knows', 'seen_cost:price': 'unpriced' }, value: 0, count: 2 },
+      {
+        dimensions: { model: 'unlisted-model', 'seen_cost:price': 'unpriced' },
+        value: 0,
+        count: 2,
+      },
     ],
   })
   const range = 'from=2026-01-01&to=2100-01-01'

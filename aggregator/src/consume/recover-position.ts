@@ -54,7 +54,7 @@ export async function recoverFromDamage(
   return { kind: 'restore', offset }
 }
 
-/** Returns the offset before which every record is stored. Without a note, no sink has started or its position was lost. */
+/** Returns the offset before which every record is stored. An empty note means that no sink has started, or that its position was lost. */
 async function readStoredOffset({ log, topic, partition }: Partition): Promise<number> {
   const { offset, note } = await log.position(sinkGroup, topic, partition)
   return note === '' ? 0 : offset

@@ -1,4 +1,5 @@
 import type { CounterProgress } from '@tollgate/domain/entitlements/counter-progress'
+import { sumByKey } from '@tollgate/domain/entitlements/sum-by-key'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
@@ -41,11 +42,7 @@ export async function readCountedAmounts(
       return view.amounts
     }),
   )
-  const sums = new Map<string, bigint>()
-  for (const amounts of counted) {
-    for (const [id, amount] of amounts) sums.set(id, (sums.get(id) ?? 0n) + amount)
-  }
-  return sums
+  return sumByKey(counted)
 }
 
 /**

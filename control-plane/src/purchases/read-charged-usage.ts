@@ -11,6 +11,7 @@ import { compileEntitlement } from '@tollgate/domain/entitlements/compile-entitl
 import { sumBuckets } from '@tollgate/domain/entitlements/counted-usage-reader'
 import { currentPeriod, windowOfPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { packUnits } from '@tollgate/domain/entitlements/pack-units'
+import { sumByKey } from '@tollgate/domain/entitlements/sum-by-key'
 import type { PackAccount } from '@tollgate/domain/packs/repository'
 import { usagePeriodAt, unixSeconds } from '@tollgate/domain/periods/periods'
 import { planToBill } from '@tollgate/domain/overrides/overridden-plan'
@@ -58,26 +59,20 @@ export async function readChargedUsage(
   if (entitlement === undefined || !hasCharges(entitlement)) return undefined
   const nowSecond = unixSeconds(at)
   const meters = metersToRead(entitlement, undefined, nowSecond)
-  const names = [...entitlement.charges, ...meters].map(({ meterName }) => meterName)
+  const named = [...entitlement.charges, ...meters]
+  const names = [...new Set(named.map(({ meterName }) => meterName))]
   const views = await Promise.all(
     customerRefs.map(async (reference) => {
       const subject = subjectKey(providerId, reference)
       const partition = partitionOf(subject, parts.partitionCount(environment))
       const key = { space: environment, partition, subject, scope: productRef }
-      return parts.hotState.readEntrySeries(key, [...new Set(names)])
+      return parts.hotState.readEntrySeries(key, names)
     }),
   )
   const countersOf = (meterName: string): (SeriesView | undefined)[] =>
     views.map(({ series }) => series.get(meterName))
-  const amountsOf = (meterName: string): Map<string, bigint> => {
-    const sums = new Map<string, bigint>()
-    for (const [window, amount] of countersOf(meterName).flatMap((each) => [
-      ...(each?.amounts ?? []),
-    ])) {
-      sums.set(window, (sums.get(window) ?? 0n) + amount)
-    }
-    return sums
-  }
+  const amountsOf = (meterName: string): Map<string, bigint> =>
+    sumByKey(countersOf(meterName).flatMap((each) => each?.amounts ?? []))
 
   const window = windowOfPeriod(entitlement, period!.startSecond)
   const usedByMeter = new Map<string, MeterUsage>()

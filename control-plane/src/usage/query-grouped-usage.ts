@@ -25,7 +25,7 @@ export type UsageGrouping = {
 export type UsageGroup = UsageSum & {
   /** Values in the order of the dimensions. A record without a dimension has the empty text. */
   readonly values: readonly string[]
-  /** By the start of the bucket in Unix milliseconds. Buckets without records are omitted. */
+  /** The key is the start of the bucket in Unix milliseconds. Buckets without records are left out. */
   readonly buckets: ReadonlyMap<number, UsageSum>
 }
 

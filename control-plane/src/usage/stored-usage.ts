@@ -184,7 +184,7 @@ async function storedPosition(
   partition: number,
 ): Promise<GroupPosition> {
   const { offset, note } = await log.position(sinkGroup, topic, partition)
-  // Without a note, no sink has started or its position was lost. Records that the log no longer has were stored before that.
+  // An empty note means that no sink has started, or that its position was lost. Records that the log no longer has were stored before.
   return note === ''
     ? { offset: Math.max(offset, await log.oldest(topic, partition)), note }
     : { offset, note }

@@ -17,11 +17,11 @@ export type StoredEvent = {
   /** The meter that a call names and its value, in 10^-6 units. The name is empty if the current version does not read the call. */
   readonly own: { readonly meterName: string; readonly micros: number }
   readonly properties: JsonObject
-  /** What the meter counted when the record was received. Null if it did not count it. */
+  /** The count that the meter made when the record was received. Null if it made none. */
   readonly counted: Count | null
 }
 
-/** What a meter counts of one event. */
+/** The count that one event adds to a meter. */
 export type Count = {
   /** 10^-6 units. */
   readonly micros: number

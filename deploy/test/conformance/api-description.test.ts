@@ -31,7 +31,7 @@ describe.skipIf(!hasPython)(
     let failures: ReadonlyMap<string, string>
 
     beforeAll(async () => {
-      // Without a payment processor, a valid payment would be a server error.
+      // A stack without a payment processor answers a valid payment with 502, which would count as a failure.
       simulator = await openSimulator()
       stack = await startStack({
         settings: {

@@ -1,23 +1,13 @@
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
-import type { Charge } from '@tollgate/schemas/http/charges'
 import { expect, test } from 'vitest'
 import { oracleChargePrice } from '../../../domain/test/charge-oracle.ts'
 import { deliverPack, packUnitsOf } from './add-pack.ts'
+import { tiers, tokens } from './studio-charges.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* Packs pay for usage above the included units, and the invoice charges the rest. */
 
 const usageShop = new UsageShop()
-
-const tiers = [
-  { upTo: '1000', price: '0.25', flatPrice: '7' },
-  { upTo: null, price: '0.001003', flatPrice: '12.5' },
-] as const
-
-const tokens: Charge = {
-  ...{ key: 'tokens', meter: 'tokens', model: 'graduated', included: 100, per: 'period' },
-  tiers: tiers.map((tier) => ({ ...tier, upTo: tier.upTo === null ? null : Number(tier.upTo) })),
-}
 
 const cost = (used: string) =>
   oracleChargePrice(

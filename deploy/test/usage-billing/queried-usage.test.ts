@@ -5,6 +5,7 @@ import { sumUsage, type UsageQuery } from '@tollgate/control-plane/usage/query-u
 import type { Charge } from '@tollgate/schemas/http/charges'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { expect, test } from 'vitest'
+import { images } from './studio-charges.ts'
 import { UsageShop } from './usage-shop.ts'
 
 /* The units that invoices bill are those that usage queries of the same time and customer return. */
@@ -21,17 +22,7 @@ const charges: readonly Charge[] = [
     price: '1.5',
     per: 'period',
   },
-  {
-    key: 'images',
-    meter: 'images',
-    model: 'matrix',
-    rows: [
-      { when: { model: 'large', region: 'eu' }, price: '8.4' },
-      { when: { model: 'small' }, price: '3.05' },
-    ],
-    price: '5',
-    per: 'period',
-  },
+  images,
 ]
 
 const end = Date.parse('2026-02-28T12:00:00Z')

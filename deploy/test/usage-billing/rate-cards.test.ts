@@ -5,39 +5,12 @@ import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
 import { expect, test } from 'vitest'
 import { oracleChargePrice, oracleMatrixPrice } from '../../../domain/test/charge-oracle.ts'
+import { images, tiers, tokens } from './studio-charges.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* Plans with charges on several meters: each has its own lines, late usage and carried-over units. */
 
 const usageShop = new UsageShop()
-
-const tiers = [
-  { upTo: '1000', price: '0.25', flatPrice: '7' },
-  { upTo: null, price: '0.001003', flatPrice: '12.5' },
-] as const
-
-const tokens: Charge = {
-  key: 'tokens',
-  displayName: 'Tokens',
-  meter: 'tokens',
-  model: 'graduated',
-  tiers: tiers.map((tier) => ({ ...tier, upTo: tier.upTo === null ? null : Number(tier.upTo) })),
-  included: 100,
-  per: 'period',
-}
-
-/** A large image costs 8.4 cents, a small one 3.05 cents, and any other one 5 cents. */
-const images: Charge = {
-  key: 'images',
-  meter: 'images',
-  model: 'matrix',
-  rows: [
-    { when: { model: 'large', region: 'eu' }, price: '8.4' },
-    { when: { model: 'small' }, price: '3.05' },
-  ],
-  price: '5',
-  per: 'period',
-}
 
 const studio: Partial<PlanCreateInput> = {
   type: 'usage-based',

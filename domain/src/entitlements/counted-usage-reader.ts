@@ -6,6 +6,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { countingWindows, type CountingWindow } from './counting-windows.ts'
 import type { Lag } from './counter-progress.ts'
 import type { PassedTail, TailAnswer } from './shared-tail.ts'
+import { addByKey, sumByKey } from './sum-by-key.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
 import {
   endOfSpansSecond,
@@ -108,9 +109,7 @@ export function sumBuckets(
   counters: readonly (SeriesView | undefined)[],
   specId: string,
 ): Map<number, bigint> {
-  const buckets = new Map<number, bigint>()
-  for (const each of counters) add(buckets, each?.buckets?.get(specId) ?? noBuckets)
-  return buckets
+  return sumByKey(counters.map((each) => each?.buckets?.get(specId) ?? noBuckets))
 }
 
 const noBuckets: ReadonlyMap<number, bigint> = new Map()
@@ -233,7 +232,7 @@ async function addTails(
           readTail(parts, query, reading, windows, passed.get(reading.at.partition)),
         ),
     )
-    for (const { answer } of tails) if (answer.kind === 'summed') add(amounts, answer.amounts)
+    for (const { answer } of tails) if (answer.kind === 'summed') addByKey(amounts, answer.amounts)
     if (tails.every(({ answer }) => answer.kind === 'summed')) {
       const late = await readSpanTails(parts, query, readings.filter(isBehind), passed)
       if (late !== 'passed')
@@ -266,7 +265,7 @@ async function readSpanTails(
   )
   let isPassed = false
   for (const { partition, answer } of await Promise.all(reads)) {
-    if (answer.kind === 'summed') add(sums, answer.amounts)
+    if (answer.kind === 'summed') addByKey(sums, answer.amounts)
     else {
       passed.set(partition, answer)
       isPassed = true
@@ -334,11 +333,5 @@ async function refuseIfTooFarBehind(
 
 /** Returns the sum of all readings, keyed by window id. */
 export function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {
-  const sums = new Map(readings[0]?.view.amounts)
-  for (const { view } of readings.slice(1)) add(sums, view.amounts)
-  return sums
-}
-
-function add<Key>(sums: Map<Key, bigint>, amounts: ReadonlyMap<Key, bigint>): void {
-  for (const [id, amount] of amounts) sums.set(id, (sums.get(id) ?? 0n) + amount)
+  return sumByKey(readings.map(({ view }) => view.amounts))
 }

@@ -34,8 +34,9 @@ export function planOfNextPeriod<Plan extends PlanCore>(
 }
 
 /**
- * Returns the plan by which the usage of a period is billed. A plan without charges has the units of its period. With charges, prices and included units are those that the period began with, and a
- * cap is the highest one that was in force in the period: usage that limit checks allowed is charged.
+ * Returns the plan by which the usage of a period is billed. A plan without charges has the units of its period. With charges,
+ * prices and included units are those that the period began with, and a cap is the highest one that was in force in the period:
+ * usage that limit checks allowed is charged.
  */
 export function planToBill<Plan extends PlanCore>(
   plan: Plan,

@@ -87,7 +87,7 @@ type StateProps = {
   readonly reader: Reader
 }
 
-/** What is spent, and whether that stops usage. */
+/** Shows what is spent, and whether that stops usage. */
 function BudgetState({
   control: { budget, reading },
   currency,

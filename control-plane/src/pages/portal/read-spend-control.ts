@@ -5,11 +5,11 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Portal } from './portal.ts'
 
-/** What a customer sees of alerts and of the own budget on the page of a purchase. */
+/** The reached thresholds and the budget that the page of a purchase shows to its customer. */
 export type SpendControl = {
   readonly reached: readonly ReachedThreshold[]
   readonly budget: Budget | undefined
-  /** What was measured last in the running period. */
+  /** The cost of the running period as it was measured last. */
   readonly reading: SpendReading | undefined
 }
 
