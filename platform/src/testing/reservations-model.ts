@@ -147,7 +147,7 @@ export class ReservationsModel {
     this.fence += 1
     const name = nameOf(subject, series)
     this.#used.set(name, (this.#used.get(name) ?? 0n) + amount)
-    for (const each of settled) this.#settle(each)
+    for (const each of partsFirst(settled)) this.#settle(each)
     return 'applied'
   }
 
@@ -158,8 +158,7 @@ export class ReservationsModel {
         (note) => note.partition === countedIn.partition && note.nextOffset > nextOffset,
       )
     }
-    const parts = settled.filter(({ part }) => part !== undefined)
-    for (const each of [...parts, ...settled.filter(({ part }) => part === undefined)]) {
+    for (const each of partsFirst(settled)) {
       const { part } = each
       if (part !== undefined && noted(each, part.offset) === true) continue
       const nextOffset = part === undefined ? countedIn.nextOffset : part.offset + 1
@@ -306,6 +305,12 @@ export class ReservationsModel {
     )
     return held.reduce((sum, each) => sum + unitsOn(each, series), 0n)
   }
+}
+
+/** Parts are subtracted before the reservations of the same batch end. */
+function partsFirst(settled: readonly Named[]): readonly Named[] {
+  const parts = settled.filter(({ part }) => part !== undefined)
+  return [...parts, ...settled.filter(({ part }) => part === undefined)]
 }
 
 function nameOf(subject: string, series: string): string {
