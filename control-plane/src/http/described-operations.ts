@@ -213,7 +213,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
   ),
 
-  'get /v1/ui/alerts': operation('listAlerts', 'List alerts'),
+  'get /v1/ui/alerts': operation('listAlerts', 'List alerts', 404),
   'post /v1/ui/alerts': operation('createAlert', 'Create an alert', 404, 409),
   'get /v1/ui/alerts/{alertRef}': operation('getAlert', 'Get an alert', 404),
   'patch /v1/ui/alerts/{alertRef}': operation(

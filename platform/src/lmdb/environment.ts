@@ -3,6 +3,9 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open, type RootDatabase } from 'lmdb'
+import { commitThrough } from './commit.ts'
+import { closeInTurn, openInTurn } from './open-in-turn.ts'
+import { NoAnswerError } from './opening-turn.ts'
 
 /** One database per LMDB environment: readers cannot open named databases while the writer creates them. */
 export type LmdbStore = RootDatabase<Buffer, Buffer>
@@ -37,7 +40,7 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Lmdb
   const deadline = Date.now() + options.createdWithinMs
   if (options.access === 'write') mkdirSync(options.folder, { recursive: true })
   for (;;) {
-    const store = tryOpen(options)
+    const store = await tryOpenInTurn(options)
     if (store !== undefined) return store
     if (Date.now() >= deadline) {
       throw new DataFolderError(`There is no ${options.content} in ${options.folder}.`)
@@ -46,9 +49,29 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Lmdb
   }
 }
 
-function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
+async function tryOpenInTurn(options: EnvironmentOptions): Promise<LmdbStore | undefined> {
+  const { folder, content } = options
+  if (options.access === 'read' && !existsSync(join(folder, 'data.mdb'))) return undefined
+  try {
+    return await openInTurn({ folder, answerWithinMs }, async (gate) => {
+      const store = await tryOpen(options)
+      if (store !== undefined) commitThrough(store, gate)
+      return store
+    })
+  } catch (error) {
+    if (!(error instanceof NoAnswerError)) throw error
+    throw new DataFolderError(
+      `A process that has the ${content} in ${folder} open did not answer within ${answerWithinMs / 1_000} s. Stop or restart it.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Processes answer between two tasks of their event loop, after the commits that they have begun. */
+const answerWithinMs = 30_000
+
+async function tryOpen(options: EnvironmentOptions): Promise<LmdbStore | undefined> {
   const isReader = options.access === 'read'
-  if (isReader && !existsSync(join(options.folder, 'data.mdb'))) return undefined
   const store = open<Buffer, Buffer>({
     path: options.folder,
     // lmdb would treat a folder name with a dot as a file name.
@@ -66,17 +89,20 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
   })
   const stored = isReader ? readFormat(store) : createFormat(store, options.formatVersion)
   if (stored === undefined) {
-    void store.close()
+    await store.close()
     return undefined
   }
   if (stored !== options.formatVersion) {
-    void store.close()
+    await store.close()
     const release = stored > options.formatVersion ? 'a newer' : 'an older'
     throw new DataFolderError(
       `The ${options.content} in ${options.folder} was written by ${release} release (format ${stored}, this release reads ${options.formatVersion}).`,
     )
   }
   endProcessWhenGivenUp(store)
+  const close = store.close.bind(store)
+  let closed: Promise<void> | undefined
+  store.close = () => (closed ??= closeInTurn(options.folder, close))
   return store
 }
 

@@ -1,4 +1,5 @@
 import { isListening, removeSocketFile, type CommitNotifier } from './commit-notifier.ts'
+import { commit } from './commit.ts'
 import { DataFolderError, type LmdbStore } from './environment.ts'
 
 /** Another live process is the writer of the environment. */
@@ -28,7 +29,7 @@ export async function claimWriter(
     if (current !== undefined && (await isListening(current))) {
       throw new AnotherWriterError(`Another process writes to ${folder}. Stop it first.`)
     }
-    if (!replaceClaim(store, current, notifier.path)) continue
+    if (!(await replaceClaim(store, current, notifier.path))) continue
     if (current !== undefined) removeSocketFile(current)
     return
   }
@@ -40,21 +41,26 @@ export async function claimWriter(
  */
 export async function announceNotifier(store: LmdbStore, notifier: CommitNotifier): Promise<void> {
   const current = claimedPath(store)
-  store.transactionSync(() => store.putSync(claimKey, Buffer.from(notifier.path)))
+  await commit(store, () => store.put(claimKey, Buffer.from(notifier.path)))
   if (current !== undefined && !(await isListening(current))) removeSocketFile(current)
 }
 
-export function releaseClaim(store: LmdbStore, notifier: CommitNotifier): void {
-  store.transactionSync(() => {
+export async function releaseClaim(store: LmdbStore, notifier: CommitNotifier): Promise<void> {
+  const act = () => {
     const stored = store.getBinary(claimKey)
     if (stored !== undefined && Buffer.from(stored).equals(Buffer.from(notifier.path))) {
       store.removeSync(claimKey)
     }
-  })
+  }
+  await commit(store, () => store.childTransaction(act))
 }
 
-function replaceClaim(store: LmdbStore, expected: string | undefined, path: string): boolean {
-  return store.transactionSync(() => {
+function replaceClaim(
+  store: LmdbStore,
+  expected: string | undefined,
+  path: string,
+): Promise<boolean> {
+  const act = () => {
     const stored = store.getBinary(claimKey)
     if (
       stored === undefined ? expected !== undefined : Buffer.from(stored).toString() !== expected
@@ -63,5 +69,6 @@ function replaceClaim(store: LmdbStore, expected: string | undefined, path: stri
     }
     store.putSync(claimKey, Buffer.from(path))
     return true
-  })
+  }
+  return commit(store, () => store.childTransaction(act))
 }

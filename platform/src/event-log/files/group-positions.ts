@@ -1,5 +1,5 @@
 import { GroupFencedError, type GroupPosition } from '../event-log.ts'
-import { committed } from '../../lmdb/commit-error.ts'
+import { commit } from '../../lmdb/commit.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 
 /** Stores the positions of consumer groups. Several processes write them, so they have a separate LMDB environment. */
@@ -27,13 +27,13 @@ export class GroupPositions {
     next: GroupPosition,
   ): Promise<void> {
     const key = positionKey(group, topic, partition)
-    const moved = this.#store.transaction(() => {
+    const act = () => {
       const stored = this.#get(key)
       if (stored.offset !== expected.offset || stored.note !== expected.note) return false
       this.#store.putSync(key, Buffer.from(JSON.stringify([next.offset, next.note])))
       return true
-    })
-    if (await committed(moved)) return
+    }
+    if (await commit(this.#store, () => this.#store.transaction(act))) return
     throw new GroupFencedError(
       `Group ${group} lost ${topic} partition ${partition} to another member.`,
     )

@@ -73,7 +73,7 @@ export class LogWriter {
       const { tail, segment } = await recoverLog(folder, topics, segmentBytesMax)
       return { writer: new LogWriter(options, claims, notifier, tail), segment }
     } catch (error) {
-      releaseClaim(claims, notifier)
+      await releaseClaim(claims, notifier)
       await notifier.close()
       throw error
     }
@@ -139,7 +139,7 @@ export class LogWriter {
     await this.#groupCommit.close()
     await this.#tail.close()
     this.#published.close()
-    releaseClaim(this.#claims, this.#notifier)
+    await releaseClaim(this.#claims, this.#notifier)
     for (const each of this.#notifiers) each.stop()
     await this.#notifier.close()
     for (const wakeUps of this.#wakeUps) wakeUps.wake()

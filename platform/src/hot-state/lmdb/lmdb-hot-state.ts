@@ -1,4 +1,4 @@
-import { committed } from '../../lmdb/commit-error.ts'
+import { commit } from '../../lmdb/commit.ts'
 import { CommitNotifier, CommitListener } from '../../lmdb/commit-notifier.ts'
 import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
@@ -73,7 +73,7 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     access: options.role === 'reader' ? 'read' : 'write',
     createdWithinMs: options.createdWithinMs ?? 30_000,
   })
-  if (options.role !== 'reader') raiseOpenings(store)
+  if (options.role !== 'reader') await raiseOpenings(store)
   if (options.role !== 'projection') {
     return new LmdbHotState(store, undefined, options)
   }
@@ -116,11 +116,11 @@ class LmdbHotState implements HotState {
   }
 
   async putDocument(key: string, document: string): Promise<void> {
-    await committed(this.#store.put(documentKey(key), Buffer.from(document)))
+    await commit(this.#store, () => this.#store.put(documentKey(key), Buffer.from(document)))
   }
 
   async deleteDocument(key: string): Promise<void> {
-    await committed(this.#store.remove(documentKey(key)))
+    await commit(this.#store, () => this.#store.remove(documentKey(key)))
   }
 
   async readDocument(key: string): Promise<string | undefined> {
@@ -296,7 +296,7 @@ class LmdbHotState implements HotState {
    * those are rolled back when `act` throws.
    */
   async #atomically<Result>(act: () => Result): Promise<Result> {
-    const result = await committed(this.#store.childTransaction(act))
+    const result = await commit(this.#store, () => this.#store.childTransaction(act))
     this.#turn.end()
     return result
   }
@@ -328,7 +328,7 @@ class LmdbHotState implements HotState {
     this.#listener.close()
     this.#wakeUps.wake()
     if (this.#notifier !== undefined) {
-      releaseClaim(this.#store, this.#notifier)
+      await releaseClaim(this.#store, this.#notifier)
       await this.#notifier.close()
     }
     await this.#store.close()

@@ -1,3 +1,4 @@
+import { commit } from '../../lmdb/commit.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
 
@@ -11,10 +12,11 @@ export function readOpenings(store: LmdbStore): number {
   return store.getBinary(openingsKey)?.readUIntLE(0, 6) ?? 0
 }
 
-export function raiseOpenings(store: LmdbStore): void {
-  store.transactionSync(() => {
+export async function raiseOpenings(store: LmdbStore): Promise<void> {
+  const act = () => {
     const openings = Buffer.allocUnsafeSlow(6)
     openings.writeUIntLE(readOpenings(store) + 1, 0, 6)
     store.putSync(openingsKey, openings)
-  })
+  }
+  await commit(store, () => store.childTransaction(act))
 }
