@@ -97,6 +97,55 @@ describe('the codec of meter events', () => {
     )
   })
 
+  it('reads any bytes like avsc, one event after another', () => {
+    const type = meterEventType(meterEventSchemas.get(currentSchemaId)!)
+    const repeated = fc.constantFrom('prv_1', 'prv_2', '', 'é'.repeat(20), 'x'.repeat(60))
+    const similar = fc.record({
+      ...eventFields,
+      providerId: repeated,
+      productRef: fc.option(repeated),
+      counts: fc.array(
+        fc.record({ meterName: repeated, value: fc.maxSafeInteger(), text: fc.option(repeated) }),
+        { maxLength: 40 },
+      ),
+    })
+    const damage = fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+      byte: fc.oneof(fc.constantFrom(0, 1, 2, 3, 127, 128, 255), fc.nat(255)),
+      change: fc.constantFrom('none', 'none', 'set', 'remove', 'add', 'cut'),
+    })
+    fc.assert(
+      fc.property(fc.oneof(events, similar), damage, (event, { at, byte, change }) => {
+        const whole = encoded(event)
+        const place = wireHeaderBytes + Math.floor(at * (whole.length - wireHeaderBytes))
+        const [before, after] = [whole.subarray(0, place), whole.subarray(place)]
+        const bytes = {
+          none: whole,
+          set: Buffer.concat([before, Buffer.of(byte), after.subarray(1)]),
+          remove: Buffer.concat([before, after.subarray(1)]),
+          add: Buffer.concat([before, Buffer.of(byte), after]),
+          cut: before,
+        }[change]
+        let expected: unknown
+        try {
+          const { value, offset } = type.decode(bytes, wireHeaderBytes) as {
+            value: MeterEvent
+            offset: number
+          }
+          expected = offset === bytes.length ? { ...value } : undefined
+        } catch {
+          expected = undefined
+        }
+        if (expected === undefined) {
+          expect(() => decodeMeterEvent(bytes)).toThrow(MeterEventFormatError)
+        } else {
+          expect({ ...decodeMeterEvent(bytes) }).toEqual(expected)
+        }
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
   it('uses one byte for each missing field that later schemas added', () => {
     const second = meterEventType(meterEventSchemas.get(2)!)
     const body = encoded({ ...sample, traceParent: null, debit: null, ...withoutCounts })

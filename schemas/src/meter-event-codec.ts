@@ -7,6 +7,7 @@ import {
   wireHeaderBytes,
 } from './meter-event.ts'
 import type { MeterEvent } from './meter-event.ts'
+import { MeterEventReader } from './read-meter-event.ts'
 import { bodyBytesMax, writeMeterEvent } from './write-meter-event.ts'
 
 const currentType = meterEventType(meterEventSchemas.get(currentSchemaId)!)
@@ -45,6 +46,7 @@ export class MeterEventDecoder {
    * is on the path of every record.
    */
   readonly #resolvers = new Map<number, avro.Resolver | undefined>()
+  readonly #reader = new MeterEventReader()
 
   /** Returns whether records with this schema id can be decoded. */
   knows(schemaId: number): boolean {
@@ -66,7 +68,9 @@ export class MeterEventDecoder {
       throw new MeterEventFormatError('The record does not start with a schema header')
     }
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return decodeBody(this.#resolverOf(buffer.readUInt32BE(1)), buffer)
+    const resolver = this.#resolverOf(buffer.readUInt32BE(1))
+    const event = resolver === undefined ? this.#reader.read(buffer, wireHeaderBytes) : undefined
+    return event ?? decodeBody(resolver, buffer)
   }
 
   #resolverOf(schemaId: number): avro.Resolver | undefined {

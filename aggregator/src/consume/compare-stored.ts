@@ -8,7 +8,7 @@ import {
   type BatchRange,
 } from '../clickhouse/stored-batch.ts'
 import { cutBatch, type BatchPiece } from '../domain/cut-batch.ts'
-import { rowsOf } from '../domain/usage-rows.ts'
+import { meterNameOf, rowsOf } from '../domain/usage-rows.ts'
 import type { DecodedBatch, EventRecord } from '../domain/decoded-batch.ts'
 import { requireCaughtUp } from '../clickhouse/caught-up.ts'
 import type { Partition } from './partition-parts.ts'
@@ -39,9 +39,7 @@ export async function listMissing(
     for (const [offset, id] of found) ofMeter.set(offset, id)
   }
   return events.filter((record) =>
-    rowsOf([record]).some(
-      ({ offset, event }) => stored.get(event.meterName)?.get(offset) !== event.id,
-    ),
+    rowsOf([record]).some((row) => stored.get(meterNameOf(row))?.get(row.offset) !== row.event.id),
   )
 }
 

@@ -1,5 +1,4 @@
-import { GrowingBuffer } from '@tollgate/platform/usage-store/clickhouse/growing-buffer'
-import { writeNativeBlock } from '@tollgate/platform/usage-store/clickhouse/native-block'
+import { NativeBlock } from '@tollgate/platform/usage-store/clickhouse/native-block'
 import { describe, expect, it } from 'vitest'
 import { meterEvent } from '../../test/meter-event.ts'
 import { boundRows, furtherRowBytesMax } from './bound-rows.ts'
@@ -40,9 +39,9 @@ describe('boundRows', () => {
     expect(batch.events.length).toBeLessThan(100)
     expect(batch.toOffset).toBe(10 + 2 * batch.events.length)
     expect(batch.unreadable).toHaveLength(batch.events.length)
-    const buffer = new GrowingBuffer()
-    writeNativeBlock(buffer, usageColumns(1), rowsOf(batch.events))
-    expect(buffer.written().length).toBeLessThan(1.1 * furtherRowBytesMax)
+    const parts = new NativeBlock().write(usageColumns(1), rowsOf(batch.events))
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0)
+    expect(bytes).toBeLessThan(1.1 * furtherRowBytesMax)
   })
 
   it('keeps at least one record', () => {

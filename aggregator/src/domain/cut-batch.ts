@@ -1,4 +1,4 @@
-import type { EventRecord } from './decoded-batch.ts'
+import { meterNameOf, type UsageRow } from './usage-rows.ts'
 
 /** The records of a batch with one provider, meter and day (UTC). ClickHouse finds their rows without reading others. */
 export type BatchPiece = {
@@ -13,11 +13,12 @@ export type BatchPiece = {
 
 export const millisecondsOfDay = 86_400_000
 
-/** Splits the events into pieces of at most `customersMax` customers each. */
-export function cutBatch(events: readonly EventRecord[], customersMax: number): BatchPiece[] {
+/** Splits rows into pieces of at most `customersMax` customers each. */
+export function cutBatch(rows: readonly UsageRow[], customersMax: number): BatchPiece[] {
   const days = new Map<string, Day>()
-  for (const { event } of events) {
-    const { providerId, meterName, customerRef, timestamp } = event
+  for (const row of rows) {
+    const { providerId, customerRef, timestamp } = row.event
+    const meterName = meterNameOf(row)
     const dayMs = timestamp - (timestamp % millisecondsOfDay)
     const name = JSON.stringify([providerId, meterName, dayMs])
     const day: Day = days.get(name) ?? { providerId, meterName, dayMs, records: new Map() }

@@ -1,9 +1,20 @@
-import { GrowingBuffer } from '@tollgate/platform/usage-store/clickhouse/growing-buffer'
-import { writeNativeBlock } from '@tollgate/platform/usage-store/clickhouse/native-block'
+import { NativeBlock } from '@tollgate/platform/usage-store/clickhouse/native-block'
 import { describe, expect, it } from 'vitest'
 import { encoded, meterEvent } from '../../test/meter-event.ts'
 import { sinkBatchBytesMax } from '../config.ts'
-import { eventsToStore, rowsOf, usageColumns } from './usage-rows.ts'
+import { eventsToStore, rowsOf, usageColumns, type UsageRow } from './usage-rows.ts'
+
+/** Returns what the table gets for a row, in the columns that differ between the rows of one record. */
+function valuesOf(row: UsageRow): unknown[] {
+  const columns = new Map(usageColumns(0).map(({ name, value }) => [name, value(row)]))
+  return [...['log_offset', 'id', 'meter_name', 'value', 'value_text', 'debit', 'properties']].map(
+    (name) => columns.get(name),
+  )
+}
+
+function bytesTotal(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0)
+}
 
 const storeBytesMax = 64 * 1024 * 1024
 
@@ -30,33 +41,26 @@ describe('rowsOf', () => {
   it('gives the debit and the properties to the first row only', () => {
     const event = meterEvent({ debit: '7', properties: '{"a":1}', counts: [tokens, users] })
     const rows = rowsOf([{ offset: 4, event }])
-    expect(
-      rows.map(({ offset, text, event: row }) => [
-        offset,
-        row.id,
-        row.meterName,
-        row.value,
-        text ?? null,
-        row.debit,
-        row.properties,
-      ]),
-    ).toEqual([
-      [4, event.id, 'requests', 1_000_000, null, '7', '{"a":1}'],
-      [4, event.id, 'tokens', 5, null, null, '{}'],
-      [4, event.id, 'users', 1_000_000, 'ada', null, '{}'],
+    expect(rows.map(valuesOf)).toEqual([
+      [4, event.id, 'requests', 1_000_000, '', '0.000007', '{"a":1}'],
+      [4, event.id, 'tokens', 5, '', '0', '{}'],
+      [4, event.id, 'users', 1_000_000, 'ada', '0', '{}'],
     ])
   })
 
   it('begins with the first count of an event that names no meter', () => {
     const event = meterEvent({ meterName: '', value: 0, debit: '7', counts: [tokens, users] })
-    expect(
-      rowsOf([{ offset: 4, event }]).map(({ event: row }) => [row.meterName, row.debit]),
-    ).toEqual([
-      ['tokens', '7'],
-      ['users', null],
+    expect(rowsOf([{ offset: 4, event }]).map(valuesOf)).toEqual([
+      [4, event.id, 'tokens', 5, '', '0.000007', event.properties],
+      [4, event.id, 'users', 1_000_000, 'ada', '0', '{}'],
     ])
     const uncounted = { offset: 5, event: meterEvent({ meterName: '', value: 0 }) }
     expect(rowsOf([uncounted])).toEqual([uncounted])
+    expect(
+      rowsOf([{ offset: 4, event }, uncounted])
+        .map(valuesOf)
+        .at(-1),
+    ).toEqual(valuesOf(uncounted))
   })
 })
 
@@ -71,10 +75,9 @@ describe('rows of usage records', () => {
     ['with many bytes per character', { properties: `{"text":"${'語'.repeat(5_000)}"}` }],
   ])('are never larger than the store accepts: %s', (_, fields) => {
     const event = meterEvent({ timestamp: 0, receivedAt: 0, ...fields })
-    const buffer = new GrowingBuffer()
     const rows = Array.from({ length: 100 }, () => ({ offset: 2 ** 48, event }))
-    writeNativeBlock(buffer, usageColumns(1023), rows)
-    const growth = buffer.written().length / (100 * encoded(event).length)
+    const bytes = bytesTotal(new NativeBlock().write(usageColumns(1023), rows))
+    const growth = bytes / (100 * encoded(event).length)
     expect(growth * sinkBatchBytesMax).toBeLessThan(storeBytesMax)
   })
 })

@@ -1,5 +1,5 @@
 import type { Column } from '@tollgate/platform/usage-store/usage-store'
-import type { MeterEvent } from '@tollgate/schemas/meter-event'
+import type { EventCount } from '@tollgate/schemas/meter-event'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import type { EventRecord, UnreadableRecord } from './decoded-batch.ts'
 import { decideVerdict } from './verdict.ts'
@@ -17,8 +17,14 @@ export function eventsToStore(
 
 /** A row of `usage_records`: what a record counts on one meter. */
 export type UsageRow = EventRecord & {
-  /** The text that a meter of distinct values counts. */
-  readonly text?: string | null
+  /** What is counted, or undefined for the event's own meter and value. */
+  readonly count?: EventCount | undefined
+  /** Set for all rows of a record but its first, which alone has the debit and the properties. */
+  readonly isFurther?: boolean
+}
+
+export function meterNameOf({ event, count }: UsageRow): string {
+  return count === undefined ? event.meterName : count.meterName
 }
 
 /**
@@ -29,19 +35,13 @@ export type UsageRow = EventRecord & {
 export function rowsOf(events: readonly EventRecord[]): readonly UsageRow[] {
   // Nearly all batches have only events with one count, which are their own rows.
   if (events.every(({ event }) => event.counts.length === 0)) return events
-  return events.flatMap((record) => rowsOfOne(record))
-}
-
-function rowsOfOne(record: EventRecord): readonly UsageRow[] {
-  const { offset, event } = record
-  const { counts } = event
-  if (counts.length === 0) return [record]
-  const hasOwnMeter = event.meterName !== ''
-  const rows: UsageRow[] = hasOwnMeter ? [record] : []
-  for (const [index, { meterName, value, text }] of counts.entries()) {
-    const isFirst = index === 0 && !hasOwnMeter
-    const rest = isFirst ? undefined : { debit: null, properties: '{}' }
-    rows.push({ offset, event: { ...event, meterName, value, ...rest }, text })
+  const rows: UsageRow[] = []
+  for (const { offset, event } of events) {
+    const hasOwnRow = event.meterName !== '' || event.counts.length === 0
+    if (hasOwnRow) rows.push({ offset, event, count: undefined, isFurther: false })
+    for (const [index, count] of event.counts.entries()) {
+      rows.push({ offset, event, count, isFurther: hasOwnRow || index > 0 })
+    }
   }
   return rows
 }
@@ -52,8 +52,8 @@ export function usageColumns(partition: number): readonly Column<UsageRow>[] {
     { name: 'id', type: 'String', value: ({ event }) => event.id },
     { name: 'provider_id', type: 'String', value: ({ event }) => event.providerId },
     { name: 'customer_ref', type: 'String', value: ({ event }) => event.customerRef },
-    { name: 'meter_name', type: 'String', value: ({ event }) => event.meterName },
-    { name: 'value', type: 'Decimal(18, 6)', value: ({ event }) => event.value },
+    { name: 'meter_name', type: 'String', value: meterNameOf },
+    { name: 'value', type: 'Decimal(18, 6)', value: ({ event, count }) => (count ?? event).value },
     { name: 'timestamp', type: "DateTime64(3, 'UTC')", value: ({ event }) => event.timestamp },
     { name: 'received_at', type: "DateTime64(3, 'UTC')", value: ({ event }) => event.receivedAt },
     { name: 'product_ref', type: 'String', value: ({ event }) => event.productRef ?? '' },
@@ -61,19 +61,23 @@ export function usageColumns(partition: number): readonly Column<UsageRow>[] {
     { name: 'outcome', type: 'String', value: ({ event }) => event.outcome },
     { name: 'source', type: 'String', value: ({ event }) => event.source },
     { name: 'idempotency_key', type: 'String', value: ({ event }) => event.idempotencyKey ?? '' },
-    { name: 'properties', type: 'String', value: ({ event }) => event.properties },
-    { name: 'debit', type: 'String', value: ({ event }) => decimalDebit(event) },
+    {
+      name: 'properties',
+      type: 'String',
+      value: ({ event, isFurther }) => (isFurther === true ? '{}' : event.properties),
+    },
+    { name: 'debit', type: 'String', value: decimalDebit },
     { name: 'event_type', type: 'String', value: ({ event }) => event.eventType ?? '' },
     { name: 'dimensions', type: 'Map(String, String)', value: ({ event }) => event.dimensions },
-    { name: 'value_text', type: 'String', value: ({ text }) => text ?? '' },
+    { name: 'value_text', type: 'String', value: ({ count }) => count?.text ?? '' },
     { name: 'log_partition', type: 'UInt32', value: () => partition },
     { name: 'log_offset', type: 'UInt64', value: ({ offset }) => offset },
   ]
 }
 
 /** Returns the debit as text, because it may have more digits than a number. */
-function decimalDebit({ debit }: MeterEvent): string {
-  return debit === null ? '0' : decimalFromMicros(BigInt(debit))
+function decimalDebit({ event: { debit }, isFurther }: UsageRow): string {
+  return debit === null || isFurther === true ? '0' : decimalFromMicros(BigInt(debit))
 }
 
 /** Returns the columns of `unreadable_records`. The bytes are stored as they are in the log, so that they can be examined later. */

@@ -76,7 +76,7 @@ export function movedRecord(row: UsageRow, partition: number): MovedRecord {
   return {
     partition,
     offset: offsetOfNoLog,
-    text: row.value_text,
+    count: { meterName: row.meter_name, value: Number(row.micros), text: row.value_text },
     event: {
       id: row.id,
       providerId: row.provider_id,

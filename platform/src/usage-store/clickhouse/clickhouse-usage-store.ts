@@ -9,8 +9,7 @@ import {
 } from '@clickhouse/client'
 import type { UsageStore } from '../usage-store.ts'
 import { toUsageStoreError } from './clickhouse-errors.ts'
-import { GrowingBuffer } from './growing-buffer.ts'
-import { writeNativeBlock } from './native-block.ts'
+import { NativeBlock } from './native-block.ts'
 
 export type ClickHouseConnection = {
   readonly url: string
@@ -75,24 +74,23 @@ function clusterSettings({ cluster, requestTimeoutMs }: ClickHouseConnection): C
 
 export function createClickHouseUsageStore(connection: ClickHouseConnection): UsageStore {
   const client = connect(connection)
-  const idleBuffers: GrowingBuffer[] = []
+  const idleBlocks: NativeBlock[] = []
   return {
     async insert(table, columns, rows, token) {
       const names = columns.map(({ name }) => quotedName(name)).join(', ')
-      const buffer = idleBuffers.pop() ?? new GrowingBuffer()
-      writeNativeBlock(buffer, columns, rows)
+      const block = idleBlocks.pop() ?? new NativeBlock()
+      const parts = block.write(columns, rows)
       await withStoreErrors(async () => {
         const { stream } = await client.exec({
           query: `INSERT INTO ${quoted(table)} (${names}) FORMAT Native`,
-          values: Readable.from([buffer.written()], { objectMode: false }),
+          values: Readable.from(parts, { objectMode: false }),
           clickhouse_settings: { ...exactlyOnce, insert_deduplication_token: token },
         })
         // An unread response would occupy its connection.
         await finished(stream.resume())
       })
-      // The buffer is reused only after a response. A request that was interrupted may still be reading it.
-      buffer.clear()
-      idleBuffers.push(buffer)
+      // The block is used again only after a response. A request that was interrupted may still be reading it.
+      idleBlocks.push(block)
     },
     async query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>) {
       return await withStoreErrors(async () => {

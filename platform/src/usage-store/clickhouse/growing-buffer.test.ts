@@ -83,6 +83,18 @@ describe('GrowingBuffer', () => {
     }
   })
 
+  it('repeats the last text, also while it grows', () => {
+    for (const text of ['', 'ab', 'é'.repeat(40), 'x'.repeat(48), 'y'.repeat(30_000)]) {
+      const written = bytesOf((buffer) => {
+        buffer.writeText('before')
+        buffer.writeText(text)
+        for (let more = 0; more < 9; more += 1) buffer.repeatText()
+      })
+      const expected = ['before', ...Array.from({ length: 10 }, () => text)].map(textBytes)
+      expect(Buffer.concat(expected).equals(written)).toBe(true)
+    }
+  })
+
   it('throws for numbers that do not fit the format', () => {
     const buffer = new GrowingBuffer()
     for (const value of [1.5, Number.NaN, Infinity, 2 ** 53]) {

@@ -5,6 +5,8 @@ export class GrowingBuffer {
   #bytes = Buffer.allocUnsafeSlow(bytesAtStart)
   #view = viewOf(this.#bytes)
   #used = 0
+  /** Start of the text that was written last. */
+  #textAt = 0
 
   /** Returns the bytes written since the last `clear`. They are valid until the next `clear`. */
   written(): Uint8Array {
@@ -40,6 +42,7 @@ export class GrowingBuffer {
   writeText(text: string): void {
     const { length } = text
     const at = this.#room(lengthBytesMax + length * utf8BytesMax)
+    this.#textAt = at
     if (length > shortTextChars) return this.#writeLongText(text, at)
     const bytes = this.#bytes
     bytes[at] = length
@@ -49,6 +52,18 @@ export class GrowingBuffer {
       bytes[at + 1 + index] = code
     }
     this.#used = at + 1 + length
+  }
+
+  /** Writes the text again that was written last. Nothing else may have been written since. */
+  repeatText(): void {
+    const from = this.#textAt
+    const length = this.#used - from
+    const at = this.#room(length)
+    const bytes = this.#bytes
+    if (length > shortTextChars) bytes.copyWithin(at, from, from + length)
+    else for (let index = 0; index < length; index++) bytes[at + index] = bytes[from + index]!
+    this.#textAt = at
+    this.#used = at + length
   }
 
   #writeLongText(text: string, at: number): void {
