@@ -128,10 +128,7 @@ describe('the codec of meter events', () => {
         }[change]
         let expected: unknown
         try {
-          const { value, offset } = type.decode(bytes, wireHeaderBytes) as {
-            value: MeterEvent
-            offset: number
-          }
+          const { value, offset } = type.decode(bytes, wireHeaderBytes)
           expected = offset === bytes.length ? { ...value } : undefined
         } catch {
           expected = undefined

@@ -11,8 +11,8 @@ const comparedBytesMax = 48
 /** Names of further counts and dimensions of one event are not compared. */
 const comparedTextsMax = 32
 
-/** The bytes are not as `writeMeterEvent` writes them. */
-const unusual = Symbol('unusual')
+/** Thrown when bytes are not as `writeMeterEvent` writes them. It is created once, because damaged records may be many. */
+const unusual = new Error('The generic codec must read this record')
 
 export class MeterEventReader {
   #bytes: Buffer = Buffer.alloc(0)

@@ -13,6 +13,7 @@ import { createIssuerProblemPage } from '../pages/sign-in/issuer-problem-page.ts
 import { registerPages } from '../pages/register-pages.ts'
 import { basePathOf, registerStaticFiles } from '../pages/static-files.ts'
 import { registerReference } from '../reference/register-reference.ts'
+import { closeConnectionsAtStop } from './close-connections.ts'
 import { dataPlanePaths } from './data-plane-paths.ts'
 import { registerConsoleAliases } from './console-aliases.ts'
 import { installAllowedMethods } from './plugins/allowed-methods.ts'
@@ -110,6 +111,7 @@ export async function buildApp(
     continueInTurn(request, response)
     app.server.emit('request', request, response)
   })
+  closeConnectionsAtStop(app)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   installRequestId(app)
