@@ -17,6 +17,8 @@ import {
 } from './meter-event.ts'
 import { withoutCounts, type MeterEvent } from './meter-event.ts'
 
+type Decoded = { readonly value: MeterEvent; readonly offset: number }
+
 const text = fc.string({ unit: 'grapheme' })
 
 const eventFields = {
@@ -128,8 +130,8 @@ describe('the codec of meter events', () => {
         }[change]
         let expected: unknown
         try {
-          const { value, offset } = type.decode(bytes, wireHeaderBytes)
-          expected = offset === bytes.length ? { ...value } : undefined
+          const decoded: Decoded = type.decode(bytes, wireHeaderBytes)
+          expected = decoded.offset === bytes.length ? { ...decoded.value } : undefined
         } catch {
           expected = undefined
         }
