@@ -1,5 +1,5 @@
 import type { CommitGate } from './commit-gate.ts'
-import type { LmdbStore } from './environment.ts'
+import type { LmdbStore } from './lmdb-store.ts'
 
 const gates = new WeakMap<LmdbStore, CommitGate>()
 

@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { open, type RootDatabase } from 'lmdb'
+import { open } from 'lmdb'
 import { commitThrough } from './commit.ts'
+import type { LmdbStore } from './lmdb-store.ts'
 import { closeInTurn, openInTurn } from './open-in-turn.ts'
 import { NoAnswerError } from './opening-turn.ts'
-
-/** One database per LMDB environment: readers cannot open named databases while the writer creates them. */
-export type LmdbStore = RootDatabase<Buffer, Buffer>
 
 export type EnvironmentOptions = {
   readonly folder: string

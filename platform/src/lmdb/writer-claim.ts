@@ -1,6 +1,7 @@
 import { isListening, removeSocketFile, type CommitNotifier } from './commit-notifier.ts'
 import { commit } from './commit.ts'
-import { DataFolderError, type LmdbStore } from './environment.ts'
+import { DataFolderError } from './environment.ts'
+import type { LmdbStore } from './lmdb-store.ts'
 
 /** Another live process is the writer of the environment. */
 export class AnotherWriterError extends DataFolderError {}

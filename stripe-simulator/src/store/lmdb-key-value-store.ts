@@ -1,4 +1,5 @@
-import { openEnvironment, type LmdbStore } from '@tollgate/platform/lmdb/environment'
+import { openEnvironment } from '@tollgate/platform/lmdb/environment'
+import type { LmdbStore } from '@tollgate/platform/lmdb/lmdb-store'
 import type { Order, KeyValueStore } from './key-value-store.ts'
 
 /** Sorts after every key with the same prefix, because keys are ASCII. */

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommitListener } from '../../lmdb/commit-notifier.ts'
-import { DataFolderError, openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
+import { DataFolderError, openEnvironment } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { claimedPath } from '../../lmdb/writer-claim.ts'
 import {
   EventLogUnavailableError,

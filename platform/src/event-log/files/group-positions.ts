@@ -1,6 +1,6 @@
 import { GroupFencedError, type GroupPosition } from '../event-log.ts'
 import { commit } from '../../lmdb/commit.ts'
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 
 /** Stores the positions of consumer groups. Several processes write them, so they have a separate LMDB environment. */
 export class GroupPositions {

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { CommitNotifier } from '../../lmdb/commit-notifier.ts'
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 import { claimWriter, releaseClaim } from '../../lmdb/writer-claim.ts'
 import type { LogAppend } from '../event-log.ts'

@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import type { CounterBatch } from '../hot-state.ts'
 import { CountChanges } from './count-changes.ts'
 import { partitionPart } from './hot-keys.ts'

@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { bucketToAddTo, oldestKeptBucket, type BucketForm } from '../buckets.ts'
 import { amountBytes, readAmount, writeAmount } from './amount-format.ts'
 import { hotKey, keySpaces, readTimePart, textPart, timePart, timePartBytes } from './hot-keys.ts'

@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import type { MarkClaim } from '../hot-state.ts'
 import { partitionPart } from './hot-keys.ts'
 import { readMarks, setMissingMarks } from './marks.ts'

@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { bucketAt, oldestKeptBucket } from '../buckets.ts'
 import type { Increment, SlotLimits, Span } from '../hot-state.ts'
 import type { StoredForm } from './bucket-forms.ts'

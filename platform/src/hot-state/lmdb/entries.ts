@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { endedWith } from '../ended-reservations.ts'
 import type { Entry, EntryAddress, Window } from '../hot-state.ts'
 import { takenIn } from '../taken-in.ts'

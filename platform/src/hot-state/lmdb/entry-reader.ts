@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import type { BucketAmounts } from '../buckets.ts'
 import type { EntryAddress, EntrySeriesView, EntryView, SeriesView } from '../hot-state.ts'
 import type { StoredForm } from './bucket-forms.ts'

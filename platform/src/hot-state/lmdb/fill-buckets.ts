@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { allSlots, type StoredForm } from './bucket-forms.ts'
 import { bucketKey, BucketList } from './bucket-list.ts'
 import { frontierOf, slotsWithin, type SlotPlace } from './slots-in-order.ts'

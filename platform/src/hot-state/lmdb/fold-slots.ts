@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import type { AddedTime } from './added-time.ts'
 import { windowAmounts } from './counter-format.ts'
 import { textPart } from './hot-keys.ts'

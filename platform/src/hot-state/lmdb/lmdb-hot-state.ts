@@ -1,6 +1,7 @@
 import { commit } from '../../lmdb/commit.ts'
 import { CommitNotifier, CommitListener } from '../../lmdb/commit-notifier.ts'
-import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
+import { openEnvironment, readEnvironmentId } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 import { announceNotifier, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
 import { checkBucketSpecs } from '../buckets.ts'

@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import type { Mark } from '../hot-state.ts'
 import { hotKey, keySpaces, timePart } from './hot-keys.ts'
 import { markIdBytes, writeMarkId } from '../mark-id.ts'

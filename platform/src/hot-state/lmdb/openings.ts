@@ -1,5 +1,5 @@
 import { commit } from '../../lmdb/commit.ts'
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import type { EntryAddress } from '../hot-state.ts'
 import type { UsedPart } from '../reservations.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'

@@ -1,4 +1,5 @@
-import { readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
+import { readEnvironmentId } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import type { RestoreFinish, RestorePosition, RestoreStep, SpansNotTaken } from '../hot-state.ts'
 import { CountChanges } from './count-changes.ts'
 import { hotKey, keySpaces, partitionPart } from './hot-keys.ts'

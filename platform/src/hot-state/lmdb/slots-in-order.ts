@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { hotKey, keyAfter, keySpaces, readTimePart, textPartBytes, timePart } from './hot-keys.ts'
 import {
   dayOfMinute,

@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 import { bucketFormName, sumSince } from '../buckets.ts'
 import {
   expiredPerReadMax,

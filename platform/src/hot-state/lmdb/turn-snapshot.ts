@@ -1,4 +1,4 @@
-import type { LmdbStore } from '../../lmdb/environment.ts'
+import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 
 /**
  * Lets the reads of one turn of the event loop share one snapshot of the store, because opening a snapshot costs more than a read.
