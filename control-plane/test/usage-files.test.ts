@@ -263,4 +263,7 @@ test('queries see only the environment and the provider of the key', async () =>
   const other = await world.stack.createTenant()
   const foreign = await world.stack.call(other.sandboxKey, 'GET', `${path}?${queryText(query)}`)
   expect(foreign.status).toBe(404)
+  for (const tenant of [other, { ...world.tenant, sandboxKey: world.tenant.liveKey }]) {
+    expect((await world.file(meter, { ...query, format: 'csv' }, {}, tenant)).status).toBe(404)
+  }
 })
