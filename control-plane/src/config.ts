@@ -277,7 +277,13 @@ export const controlPlaneSettings = {
   ),
   usageExportsMax: integerSetting(
     'TOLLGATE_USAGE_EXPORTS_MAX',
-    'Maximum number of usage files (CSV or Parquet) that this process sends at the same time',
+    'Maximum number of usage files (CSV or Parquet) that this process sends at the same time. More get 503',
+    4,
+    { min: 1, max: 6 },
+  ),
+  usageExportsPerProviderMax: integerSetting(
+    'TOLLGATE_USAGE_EXPORTS_PER_PROVIDER_MAX',
+    'Maximum number of usage files of one provider that this process sends at the same time. More get 429',
     2,
     { min: 1, max: 6 },
   ),
@@ -291,6 +297,12 @@ export const controlPlaneSettings = {
     'TOLLGATE_USAGE_EXPORT_SECONDS_MAX',
     'Maximum duration of sending one usage file, in seconds',
     300,
+    { min: 1, max: 86_400 },
+  ),
+  usageExportStallSecondsMax: integerSetting(
+    'TOLLGATE_USAGE_EXPORT_STALL_SECONDS_MAX',
+    'Maximum time in which a client may read nothing of its usage file, in seconds. After it, the response ends incomplete',
+    15,
     { min: 1, max: 86_400 },
   ),
   bucketsMax: integerSetting(

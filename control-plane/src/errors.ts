@@ -359,6 +359,11 @@ export const refusals = {
     ),
   meterPermanent: (name: string) => refusal('meter_permanent', `Meter ${name} cannot be archived`),
 
+  tooManyOwnExports: (count: number) =>
+    temporaryRefusal(
+      'too_many_exports',
+      `${count === 1 ? 'Another file' : `${count} other files`} of your usage ${count === 1 ? 'is' : 'are'} being sent. Retry when one is complete`,
+    ),
   tooManyExports: () =>
     temporaryRefusal('overloaded', 'Too many files of usage are being sent. Retry in a moment'),
   usageBehind: () =>

@@ -34,6 +34,7 @@ const names = [
   'invoiceRef',
   'creditNoteRef',
   'paymentIntentRef',
+  'reservationId',
   'reconciliationRef',
   'endpointId',
   'deliveryId',
@@ -59,6 +60,8 @@ let tenant: Tenant
 let own: Refs
 let elsewhere: Record<string, Refs>
 let operations: readonly Operation[]
+/** The key of each customer's provider and environment. */
+const keys = new Map<string, string>()
 
 beforeAll(async () => {
   stack = await startTestStack()
@@ -84,6 +87,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const who = { email: `${word}@example.com`, externalRef: `user_${word}` }
   const customer = await make<CustomerBody>('/v1/sdk/customers', who)
   const customerRef = customer.reference
+  keys.set(customerRef, key)
   await make('/v1/sdk/limits', { customerRef, productRef: product.reference })
   const { body } = await stack.call<{ purchases: PurchaseBody[] }>(key, 'GET', '/v1/sdk/purchases')
   const meter = await make<MeterBody>('/v1/ui/meters', { name: `meter ${word}` })
@@ -92,6 +96,9 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const eventsPath = '/v1/ui/events'
   const events = await stack.call<{ events: { id: string }[] }>(key, 'GET', eventsPath)
   const paymentIntentRef = await storePaymentIntent(key, customerRef)
+  const held = await make<{ reservation: { id: string } }>('/v1/sdk/limits', {
+    ...{ customerRef, productRef: product.reference, reserve: { units: 1, ttlSeconds: 600 } },
+  })
   const invoiceRef = await issueSample(stack, key, customerRef)
   const deliveriesPath = '/v1/ui/webhook-deliveries'
   const list = await stack.call<{ deliveries: { id: string }[] }>(key, 'GET', deliveriesPath)
@@ -112,6 +119,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     invoiceRef,
     creditNoteRef: await creditSample(stack, key, invoiceRef),
     paymentIntentRef,
+    reservationId: held.reservation.id,
     reconciliationRef: await storeReconciliation(key, customerRef),
     endpointId: endpoint.id,
     deliveryId: list.body.deliveries[0]!.id,
@@ -163,6 +171,7 @@ const unknown: Refs = {
   invoiceRef: 'inv_NOBODYS00000',
   creditNoteRef: 'crn_NOBODYS00000',
   paymentIntentRef: 'txn_NOBODYS00000',
+  reservationId: 'rsv_NOBODYS00000000000000000000.cus_nobodys00000.prd_NOBODYS00000',
   reconciliationRef: 'rec_NOBODYS00000',
   endpointId: 'we_NOBODYS00000',
   deliveryId: 'dlv_NOBODYS00000',
@@ -304,6 +313,16 @@ function bigText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
+/** Returns whether the units of the reservation are still held. The customer's plan has 5 units. */
+async function isHeld({ customerRef, productRef, reservationId }: Refs): Promise<boolean> {
+  const key = keys.get(customerRef)
+  const request = { customerRef, productRef, reserve: { units: 5, ttlSeconds: 1 } }
+  const all = await stack.call<{ withinLimits: boolean }>(key, 'POST', '/v1/sdk/limits', request)
+  const extension = { reservationId, ttlSeconds: 600 }
+  const extended = await stack.call(key, 'POST', '/v1/sdk/limits/extend', extension)
+  return !all.body.withinLimits && extended.status === 200
+}
+
 test.each(['another provider', 'the other environment'])(
   'responds to references of %s as to unknown ones, in every operation',
   async (where) => {
@@ -315,9 +334,10 @@ test.each(['another provider', 'the other environment'])(
       const answer = await send(call, elsewhere[where]!)
       const title = `${method} ${path} with ${call.elsewhereNames.join()} of ${where}`
       expect(answer, title).toBe(await send(call, unknown))
-      expect(answer, title).toMatch(/^(404 |2\d\d )/)
+      expect(answer, title).toMatch(/^(404 |2\d\d |409 .*"reservation_gone")/)
     }
     expect(await readForeignRows()).toEqual(before)
+    expect(await isHeld(elsewhere[where]!)).toBe(true)
   },
 )
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AuditEntryBody } from '@tollgate/schemas/http/audit-log'
 import type { OverridesBody } from '@tollgate/schemas/http/overrides'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
@@ -134,6 +135,58 @@ test('refuses overrides without an effect, by field', async () => {
   ])
   const usageLimits = [{ meter: 'elsewhere', cap: 1, per: 'day' }]
   expect(await faultsOf({ usageLimits })).toEqual([400, ['usageLimits.0.meter']])
+})
+
+test.each([
+  ['a key that no limit has', [{ key: 'other', cap: null }], ['0.key']],
+  ['the key of a charge', [{ key: 'tokens', cap: null }], ['0.key']],
+  ['no key', [{ cap: null }], ['0.key']],
+  ['a meter', [{ key: 'rate', cap: null, meter: 'tokens' }], ['0.meter']],
+  ['a removal twice', [rateRemoved(), rateRemoved()], ['1.key']],
+  [
+    'a replacement, too',
+    [rateRemoved(), { key: 'rate', meter: 'tokens', cap: 1, per: 'day' }],
+    ['0.key'],
+  ],
+  [
+    'a fault in a limit behind it',
+    [rateRemoved(), { meter: 'elsewhere', cap: 1, per: 'day' }],
+    ['1.meter'],
+  ],
+  ['a limit without meter and window', [{ key: 'rate', cap: 5 }], ['0.meter', '0.per']],
+  ['a limit without a cap', [{ key: 'rate', meter: 'tokens', per: 'day' }], ['0.cap']],
+  ['a cap of 0', [{ key: 'rate', meter: 'tokens', per: 'day', cap: 0 }], ['0.cap']],
+  [
+    'a day with seconds',
+    [{ meter: 'tokens', per: 'day', rollingSeconds: 60, cap: 1 }],
+    ['0.rollingSeconds'],
+  ],
+])('refuses limits with %s', async (_, usageLimits, paths) => {
+  expect(await faultsOf({ usageLimits })).toEqual([400, paths.map((path) => `usageLimits.${path}`)])
+})
+
+function rateRemoved() {
+  return { key: 'rate', cap: null }
+}
+
+test('removes a limit, shows and audits the removal', async () => {
+  const customerRef = await createCustomer()
+  const saved = await put(customerRef, { usageLimits: [rateRemoved()] })
+  expect(saved).toMatchObject({ status: 200, body: { usageLimits: [rateRemoved()] } })
+  const shown = await call<OverridesBody>('GET', pathOf(customerRef))
+  expect(shown.body.usageLimits).toEqual([rateRemoved()])
+  await call('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
+  const path = `/v1/sdk/purchases/customer/${customerRef}`
+  const { body } = await call<{ purchases: PurchaseBody[] }>('GET', path)
+  expect(body.purchases[0]!.overrides).toMatchObject({ usageLimits: [rateRemoved()] })
+  await put(customerRef, { usageLimits: [{ meter: 'tokens', cap: 3, per: 'day' }] })
+  await put(customerRef, { usageLimits: [rateRemoved()] })
+  const log = `/v1/ui/audit-log?reference=${customerRef}/${productRef}`
+  const { entries } = (await call<{ entries: AuditEntryBody[] }>('GET', log)).body
+  expect(entries.map(({ action }) => action)).toEqual(['update', 'update', 'insert'])
+  for (const { changedColumns } of entries.slice(0, 2)) {
+    expect(changedColumns).toContain('usage_limits')
+  }
 })
 
 test('refuses overrides of a product whose plans have no charges', async () => {

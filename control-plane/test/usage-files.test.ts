@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
+import type { Tenant } from './test-stack.ts'
 import { csvRows, dayMs, queryText, range, start, UsageQueryWorld } from './usage-query-world.ts'
 
 /* Filters, refusals and files of usage queries. */
@@ -164,37 +165,87 @@ describe('a file', () => {
     expect((await weird.text()).split('\n')[0]).toBe('"dimension_we`ird\\name","value","count"')
   })
 
-  test('with too many rows is refused, and few are sent at a time to slow clients', async () => {
+  test('in CSV marks values that a spreadsheet would run as formulas, and no numbers', async () => {
     const meter = await world.createMeter({
-      name: 'large',
+      name: 'formulas',
       event: { type: 'u' },
-      dimensions: ['user'],
+      dimensions: ['model'],
     })
+    const marked = ['=1+1', '+1+cmd', '-2+3', '@SUM(A1)', '\tx', '\rx', '\nx', '＝1', '-', '=\'"']
+    const kept = ['-5', '+1.5', '-.5e3', 'a=1', ' =1', "'=1", '1-2', '']
+    const record = { atMs: start, receivedMs: start, micros: 1_000_000, text: '' }
+    await world.store(
+      meter.name,
+      [...marked, ...kept].map((model, at) => ({
+        ...record,
+        id: `formula${at}`,
+        dimensions: { model },
+      })),
+    )
+    const query = { ...range, groupBy: 'model' }
+    const text = await (await world.file(meter, { ...query, format: 'csv' })).text()
+    const fields = [...text.matchAll(/^"((?:[^"]|"")*)",1,1$/gm)].map(([, field]) =>
+      field!.replaceAll('""', '"'),
+    )
+    expect(fields.sort()).toEqual([...marked.map((value) => `'${value}`), ...kept].sort())
+    // Only a spreadsheet runs formulas, so other formats have the values as they were recorded.
+    const { body } = await world.get<{ groups: { dimensions: { model: string } }[] }>(
+      `/v1/ui/meters/${meter.reference}/usage`,
+      query,
+    )
+    expect(body.groups.map(({ dimensions: { model } }) => model).sort()).toEqual(
+      [...marked, ...kept].sort(),
+    )
+  })
+
+  /** Stores so many rows that a file of them does not fit into the buffers between the service and a client. */
+  async function createLargeMeter(tenant: Tenant): Promise<MeterBody> {
+    const fields = { name: 'large', event: { type: 'u' }, dimensions: ['user'] }
+    const meter = await world.createMeter(fields, tenant)
     await world.usage.store.command(
       `INSERT INTO sandbox.usage_records
-       SELECT concat('large', toString(number)), '${world.tenant.providerId}', 'ada', 'large', 1,
+       SELECT concat('large', toString(number)), '${tenant.providerId}', 'ada', 'large', 1,
          toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + number % 3, now64(3), 'success', '{}',
-         map('user', concat(repeat('u', 200), toString(number % 50001))), '' FROM numbers(50001)`,
+         map('user', concat(repeat('u', 500), toString(number % 50001))), '' FROM numbers(50001)`,
     )
+    return meter
+  }
+
+  test('with too many rows is refused, and slow clients of a provider do not block others', async () => {
+    const meter = await createLargeMeter(world.tenant)
     const query = { ...range, groupBy: 'user', format: 'csv' }
     const refused = await world.file(meter, query)
     expect(refused.status).toBe(400)
     expect(await refused.text()).toContain('more than 50000 rows')
 
+    const [other, third] = [await world.stack.createTenant(), await world.stack.createTenant()]
+    const otherMeter = await createLargeMeter(other)
+    const thirdMeter = await world.createMeter({ name: 'small' }, third)
+    const small = () => world.file(thirdMeter, { ...range, format: 'csv' }, {}, third)
     const smaller = { ...query, from: '2026-03-01T00:00:01Z' }
     const slow = await world.file(meter, smaller)
     expect(slow.status).toBe(200)
-    const busy = await world.file(meter, smaller)
+    const own = await world.file(meter, smaller)
+    expect([own.status, own.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await own.json()).toMatchObject({ code: 'too_many_exports' })
+
+    const beside = await world.file(otherMeter, smaller, {}, other)
+    expect(beside.status).toBe(200)
+    const busy = await small()
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await busy.json()).toMatchObject({ code: 'overloaded' })
-    await slow.body!.cancel()
-    const later = async () => {
-      const { status, body } = await world.file(meter, smaller)
-      // An answer that nobody reads would keep the control plane from stopping.
-      await body?.cancel()
-      return status
+
+    // A client that goes away makes room at once.
+    await beside.body!.cancel()
+    await expect.poll(async () => (await small()).status).toBe(200)
+    // A client that reads nothing for too long gets an incomplete file, and makes room.
+    const again = async () => {
+      const file = await world.file(meter, smaller)
+      await file.body!.cancel()
+      return file.status
     }
-    await expect.poll(later).toBe(200)
+    await expect.poll(again, { timeout: 10_000, interval: 200 }).toBe(200)
+    await expect(slow.text()).rejects.toThrow('terminated')
   })
 })
 
@@ -212,4 +263,7 @@ test('queries see only the environment and the provider of the key', async () =>
   const other = await world.stack.createTenant()
   const foreign = await world.stack.call(other.sandboxKey, 'GET', `${path}?${queryText(query)}`)
   expect(foreign.status).toBe(404)
+  for (const tenant of [other, { ...world.tenant, sandboxKey: world.tenant.liveKey }]) {
+    expect((await world.file(meter, { ...query, format: 'csv' }, {}, tenant)).status).toBe(404)
+  }
 })

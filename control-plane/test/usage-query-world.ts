@@ -31,8 +31,10 @@ export class UsageQueryWorld {
     const usage = await startTestUsageStore()
     await createUsageRecordTables(usage.store)
     const settings = {
-      TOLLGATE_USAGE_EXPORTS_MAX: '1',
+      TOLLGATE_USAGE_EXPORTS_MAX: '2',
+      TOLLGATE_USAGE_EXPORTS_PER_PROVIDER_MAX: '1',
       TOLLGATE_USAGE_EXPORT_ROWS_MAX: '50000',
+      TOLLGATE_USAGE_EXPORT_STALL_SECONDS_MAX: '4',
       TOLLGATE_USAGE_BUCKETS_MAX: '2000',
     }
     const stack = await startTestStack({ usageStore: usage.store, settings })
@@ -44,9 +46,8 @@ export class UsageQueryWorld {
     await this.usage.stop()
   }
 
-  async createMeter(fields: object): Promise<MeterBody> {
-    const { stack, tenant } = this
-    const made = await stack.call<MeterBody>(tenant.sandboxKey, 'POST', '/v1/ui/meters', fields)
+  async createMeter(fields: object, { sandboxKey } = this.tenant): Promise<MeterBody> {
+    const made = await this.stack.call<MeterBody>(sandboxKey, 'POST', '/v1/ui/meters', fields)
     expect([made.status, made.body]).toMatchObject([201, {}])
     return made.body
   }
@@ -85,9 +86,10 @@ export class UsageQueryWorld {
     meter: MeterBody,
     query: Query,
     headers: Readonly<Record<string, string>> = {},
+    { sandboxKey } = this.tenant,
   ): Promise<Response> {
     return this.stack.fetch(`/v1/ui/meters/${meter.reference}/usage?${queryText(query)}`, {
-      headers: { authorization: `Bearer ${this.tenant.sandboxKey}`, ...headers },
+      headers: { authorization: `Bearer ${sandboxKey}`, ...headers },
     })
   }
 }

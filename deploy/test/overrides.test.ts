@@ -78,6 +78,24 @@ test('caps and limits act with the response, follow a change of plan, and end wi
   })
 })
 
+test('a removed limit limits no longer, and is back with the next overrides', async () => {
+  const productRef = await createProduct({
+    ...{ ...free, default: true, charges: [{ meter: 'tokens', cap: 100 }] },
+    usageLimits: [{ key: 'rate', meter: 'tokens', cap: 5, per: 'hour' }],
+  })
+  const named = { customerRef: await createCustomer(client), productRef }
+  await check(named)
+  await count(named, 'tokens', 5)
+  expect(await check(named)).toMatchObject({ withinLimits: false })
+  await override(named, { usageLimits: [{ key: 'rate', cap: null }] })
+  expect(await check(named, { includeLimits: true })).toMatchObject({
+    ...{ withinLimits: true, remaining: 95 },
+    limits: [{ limit: 'tokens' }],
+  })
+  await override(named, { charges: [{ charge: 'tokens', cap: 50 }] })
+  expect(await check(named)).toMatchObject({ withinLimits: false })
+})
+
 test('a new price of a wallet acts on purchases that begin later, not on the running period', async () => {
   const plan = { type: 'usage-based', billingCycle: 'monthly' }
   const charges = [{ meter: 'tokens', creditsPerUnit: '2' }]

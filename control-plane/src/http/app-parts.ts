@@ -95,10 +95,14 @@ export type AppLimits = SessionLimits & {
   readonly bucketsMax: number
   /** Maximum number of usage files that are sent at the same time. */
   readonly usageExportsMax: number
+  /** Maximum number of usage files of one provider that are sent at the same time. */
+  readonly usageExportsPerProviderMax: number
   /** Maximum number of rows of one usage file. */
   readonly usageExportRowsMax: number
   /** Maximum duration of sending one usage file, in seconds. */
   readonly usageExportSecondsMax: number
+  /** Maximum time in which a client may read nothing of its usage file, in seconds. */
+  readonly usageExportStallSecondsMax: number
   /** How long the portal stays open after the customer used its link, in milliseconds. */
   readonly portalOpenMs: number
 }

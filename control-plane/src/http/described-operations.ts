@@ -231,11 +231,17 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'post /v1/ui/meters': operation('createMeter', 'Create a meter', 409),
   'get /v1/ui/meters/{meterRef}': operation('getMeter', 'Get a meter', 404),
   'patch /v1/ui/meters/{meterRef}': operation('updateMeter', 'Change or archive a meter', 404, 409),
-  'get /v1/ui/meters/{meterRef}/usage': operation('getMeterUsage', 'Get the usage of a meter', 404),
+  'get /v1/ui/meters/{meterRef}/usage': operation(
+    'getMeterUsage',
+    'Get the usage of a meter',
+    404,
+    429,
+  ),
   'get /ui/meters/{meterRef}/usage': operation(
     'getMeterUsageByShortPath',
     'Get the usage of a meter (short path)',
     404,
+    429,
   ),
 
   'get /v1/sdk/merchant': operation('getMerchant', 'Get the merchant record'),

@@ -103,14 +103,29 @@ function groupedUsage(rows: readonly Row[], rangeStartMs: number): GroupedUsage 
 const fileValue = 'Decimal(38, 6)'
 
 /**
+ * Values that a spreadsheet would run as a formula, by their first character: those that OWASP lists, and their full-width forms.
+ * Numbers with a sign are no formulas.
+ */
+const formula = '^(?:[=+@\\\\t\\\\r\\\\n-]|＝|＋|－|＠)'
+const plainNumber = '^[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?$'
+
+/** Returns an SQL expression with an apostrophe before values that a spreadsheet would run. */
+function harmlessInSpreadsheets(value: string): string {
+  return `if(match(${value}, '${formula}') AND NOT match(${value}, '${plainNumber}'), concat('\\'', ${value}), ${value})`
+}
+
+/**
  * Returns a query with a row for each group and bucket that has records, for a file. Its columns are `start` with `granularity`, one
- * for each dimension, `other` with `top`, `value` and `count`.
+ * for each dimension, `other` with `top`, `value` and `count`. `isForSpreadsheets` marks values that look like formulas.
  */
 export function fileStatement(
   query: UsageQuery,
   grouping: UsageGrouping,
+  { isForSpreadsheets }: { readonly isForSpreadsheets: boolean },
 ): { readonly text: string; readonly parameters: Readonly<Record<string, unknown>> } {
   const { dimensions, top, granularity } = grouping
+  const shown = (value: string): string =>
+    isForSpreadsheets ? harmlessInSpreadsheets(value) : value
   const { text, parameters } = groupedRecords(query, grouping)
   const keys = [
     ...(granularity === undefined ? [] : ['bucket']),
@@ -121,7 +136,9 @@ export function fileStatement(
     ...(granularity === undefined
       ? []
       : [`greatest(toDateTime64(bucket, 3, 'UTC'), ${rangeStart}) AS start`]),
-    ...dimensions.map((name, at) => `group[${at + 1}] AS ${quotedName(`dimension_${name}`)}`),
+    ...dimensions.map(
+      (name, at) => `${shown(`group[${at + 1}]`)} AS ${quotedName(`dimension_${name}`)}`,
+    ),
     ...(top === undefined ? [] : ['other AS is_other']),
     `CAST(${amountOf[query.aggregation]} AS ${fileValue}) AS value`,
     'count() AS count',

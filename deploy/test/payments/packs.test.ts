@@ -62,28 +62,6 @@ const packsOf = ({ customerRef }: Purchase) =>
     select (used_micros / 1000000)::text as used, (taken_micros / 1000000)::text as taken
     from packs where customer_ref = ${customerRef} order by starts_at, purchase_ref`
 
-/** Opens a hosted page like a browser, and returns its text. */
-async function openPage(path: string, form?: Record<string, string>): Promise<string> {
-  const posted = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
-  const opened = await payments.stack.fetch(path, { ...posted, redirect: 'manual' })
-  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const { pathname } = new URL(opened.headers.get('location') ?? '', 'http://127.0.0.1')
-  return (await payments.stack.fetch(pathname, { headers: { cookie } })).text()
-}
-
-async function openPortal({ customerRef }: Purchase): Promise<string> {
-  const path = '/v1/sdk/customers/customer-sessions'
-  const { body } = await payments.call<{ sessionId: string }>('POST', path, { customerRef })
-  return openPage('/customer/manage', { id: body.sessionId })
-}
-
-async function openCheckout({ customerRef }: Purchase, planRef: string): Promise<string> {
-  const request = { customerRef, productRef, planRef }
-  const path = '/v1/sdk/checkout-sessions'
-  const { body } = await payments.call<{ sessionId: string }>('POST', path, request)
-  return openPage(`/customer/checkout?id=${body.sessionId}`)
-}
-
 /** Disputes the payment of a pack. Returns the processor's id of the dispute. */
 async function dispute({ customerRef }: Purchase, planRef: string): Promise<string> {
   const [paid] = await shop.sql<{ id: string }[]>`
@@ -139,19 +117,6 @@ test('adds units to a running plan, and leaves its purchase untouched', async ()
   const [bought] = await shop.purchasesOf(purchase.customerRef)
   expect(bought).toMatchObject({ planRef: fifty, status: 'active', isPack: true, replaces: null })
   expect(await payments.eventsOf(purchase.reference)).not.toContain('purchase.plan_changed')
-})
-
-test('is shown in the portal beside the plan, and sold by a checkout that replaces nothing', async () => {
-  const purchase = await shop.buy(plan)
-  const page = await openCheckout(purchase, fifty)
-  expect(page).toContain('50 units, used after those of your plan')
-  expect(page).not.toContain('This replaces')
-  await buyPack(purchase, fifty)
-  await metered.use(purchase.customerRef, 120)
-  await check(purchase)
-  const portal = await openPortal(purchase)
-  expect(portal).toContain('120 of 150 requests')
-  expect(portal).toContain('Packs: 30 units left')
 })
 
 test('carries what is left over renewals, before and after the period is settled', async () => {

@@ -3,7 +3,7 @@ import { byUse } from '../packs/draw-packs.ts'
 import { paidIn, type PackUser } from '../packs/draw-usage.ts'
 import { ownMicros } from '../packs/own-units.ts'
 import { leftMicros } from '../packs/pack-balance.ts'
-import type { PackAccount } from '../packs/repository.ts'
+import type { Pack, PackAccount } from '../packs/repository.ts'
 import { unixSeconds, type Period } from '../periods/periods.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
@@ -36,7 +36,7 @@ export function entitledPacks(
 function packedMeter(
   purchase: PackedPurchase,
   plan: PlanSnapshot,
-  { packs, uses, settledTo }: PackAccount,
+  account: PackAccount,
   periods: readonly Period[],
   meterName: string,
 ): PackedMeter {
@@ -47,22 +47,29 @@ function packedMeter(
     own: own?.toString() ?? null,
     ...(first === own ? {} : { ownOfFirst: first?.toString() ?? null }),
     paid: periods.flatMap((period) => {
-      const { paidMicros, paidBeforeMicros } = paidIn(uses, purchase, period, meterName)
+      const { paidMicros, paidBeforeMicros } = paidIn(account.uses, purchase, period, meterName)
       const micros = paidMicros + paidBeforeMicros
       return micros === 0n
         ? []
         : [{ startSecond: unixSeconds(period.start), units: micros.toString() }]
     }),
-    packs: packs
-      .filter((pack) => pack.meterName === meterName)
-      .filter(({ endsAt }) => endsAt === null || endsAt > settledTo)
-      .map((pack) => ({ ...pack, leftMicros: leftMicros(pack) }))
-      .filter((pack) => pack.leftMicros > 0n)
-      .sort(byUse)
-      .map((pack) => ({
-        units: pack.leftMicros.toString(),
-        startSecond: unixSeconds(pack.startsAt),
-        endSecond: pack.endsAt === null ? null : unixSeconds(pack.endsAt),
-      })),
+    packs: packsInUse(account, meterName).map((pack) => ({
+      units: pack.leftMicros.toString(),
+      startSecond: unixSeconds(pack.startsAt),
+      endSecond: pack.endsAt === null ? null : unixSeconds(pack.endsAt),
+    })),
   }
+}
+
+/** Returns the packs of the meter that the entitlement lists, in its order, with what is left of each up to the last settlement. */
+export function packsInUse(
+  { packs, settledTo }: PackAccount,
+  meterName: string,
+): (Pack & { readonly leftMicros: bigint })[] {
+  return packs
+    .filter((pack) => pack.meterName === meterName)
+    .filter(({ endsAt }) => endsAt === null || endsAt > settledTo)
+    .map((pack) => ({ ...pack, leftMicros: leftMicros(pack) }))
+    .filter((pack) => pack.leftMicros > 0n)
+    .sort(byUse)
 }

@@ -27,13 +27,8 @@ export function packUnits(
 ): PackUnits | undefined {
   const meter = entitlement.packs?.meters.find((each) => each.meterName === meterName)
   if (meter === undefined) return undefined
-  const left = meter.packs.map((pack) => BigInt(pack.units))
-  const unsettled = unsettledPeriods(entitlement, period, nowMs)
-  if (unsettled === undefined) return { addedMicros: paidIn(meter, period), leftMicros: 0n }
-  for (const before of unsettled) {
-    const excess = excessIn(entitlement, meter, before, amounts, nowMs)
-    draw(meter.packs, left, excess, (pack) => lasts(pack, before, before.endSecond))
-  }
+  const left = leftBefore(entitlement, meter, period, amounts, nowMs)
+  if (left === undefined) return { addedMicros: paidIn(meter, period), leftMicros: 0n }
   const now = Math.floor(nowMs / 1000)
   const isUsable = (pack: EntitledPack): boolean => lasts(pack, period, now + 1)
   const usable = sumOf(left.filter((_, at) => isUsable(meter.packs[at]!)))
@@ -41,6 +36,43 @@ export function packUnits(
   draw(meter.packs, left, excessIn(entitlement, meter, period, amounts, nowMs), isUsable)
   const rest = sumOf(left.filter((_, at) => isUsable(meter.packs[at]!)))
   return { addedMicros: paidIn(meter, period) + usable, leftMicros: rest }
+}
+
+/**
+ * Returns what the usage of the period and of those before it has left of each pack of the meter, in the order of the entitlement.
+ * For display: units of a pack that ended are included. Undefined while the counters do not tell what was used before.
+ */
+export function leftOfPacks(
+  entitlement: Entitlement,
+  meter: PackedMeter,
+  period: EntitledPeriod,
+  amounts: ReadonlyMap<string, bigint>,
+  nowMs: number,
+): bigint[] | undefined {
+  const left = leftBefore(entitlement, meter, period, amounts, nowMs)
+  if (left === undefined) return undefined
+  const now = Math.floor(nowMs / 1000)
+  const excess = excessIn(entitlement, meter, period, amounts, nowMs)
+  draw(meter.packs, left, excess, (pack) => lasts(pack, period, now + 1))
+  return left
+}
+
+/** Returns what the usage of periods before this one has left of each pack. Undefined if the counters do not tell it. */
+function leftBefore(
+  entitlement: Entitlement,
+  meter: PackedMeter,
+  period: EntitledPeriod,
+  amounts: ReadonlyMap<string, bigint>,
+  nowMs: number,
+): bigint[] | undefined {
+  const unsettled = unsettledPeriods(entitlement, period, nowMs)
+  if (unsettled === undefined) return undefined
+  const left = meter.packs.map((pack) => BigInt(pack.units))
+  for (const before of unsettled) {
+    const excess = excessIn(entitlement, meter, before, amounts, nowMs)
+    draw(meter.packs, left, excess, (pack) => lasts(pack, before, before.endSecond))
+  }
+  return left
 }
 
 /**

@@ -8,7 +8,7 @@ import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
 import { fieldFault } from '../plans/field-fault.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import { priceUnitOf } from '../pricing/charge-terms.ts'
-import type { Overrides } from './overrides.ts'
+import { isRemoved, limitsToSet, type Overrides } from './overrides.ts'
 
 /*
  * A customer's overrides follow the customer from plan to plan, so a field may not fit the charge of another plan that has the same
@@ -59,9 +59,11 @@ export function applyOverrides<Plan extends PlanCore>(
 
 function limitsOf({ terms }: PlanCore, { usageLimits }: Overrides) {
   if (usageLimits.length === 0) return {}
-  const own = new Map(usageLimits.map((limit) => [usageLimitKey(limit), limit]))
+  const own = new Set(
+    usageLimits.map((limit) => (isRemoved(limit) ? limit.key : usageLimitKey(limit))),
+  )
   const kept = (terms.usageLimits ?? []).filter((limit) => !own.has(usageLimitKey(limit)))
-  return { usageLimits: [...kept, ...usageLimits] }
+  return { usageLimits: [...kept, ...limitsToSet(usageLimits)] }
 }
 
 /** Fields of an override that apply together or not at all. */

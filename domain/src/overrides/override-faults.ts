@@ -1,10 +1,11 @@
+import type { Charge } from '@tollgate/schemas/http/charges'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { usageLimitFaults, type ChargeableMeters } from '../catalog/charge-faults.ts'
-import { chargeKey } from '../plans/charge-key.ts'
+import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
 import { fieldFault } from '../plans/field-fault.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import { applyOverrides } from './apply-overrides.ts'
-import type { Overrides } from './overrides.ts'
+import { isRemoved, limitsToSet, type Overrides } from './overrides.ts'
 
 /** What overrides of a customer can apply to. */
 export type OverridableProduct = {
@@ -29,7 +30,8 @@ export function overrideFaults(
   return [
     ...repeatedCharges(overrides),
     ...overrides.charges.flatMap((_, index) => chargeFaults(overrides, index, held, plans)),
-    ...usageLimitFaults(overrides.usageLimits, held?.terms.charges ?? [], meters),
+    ...setLimitFaults(overrides, held?.terms.charges ?? [], meters),
+    ...removedLimitFaults(overrides, all),
   ]
 }
 
@@ -39,6 +41,39 @@ function withoutCharges({ charges, usageLimits }: Overrides): ValidationIssue[] 
     ...(charges.length === 0 ? [] : [fieldFault(['charges'], message)]),
     ...(usageLimits.length === 0 ? [] : [fieldFault(['usageLimits'], message)]),
   ]
+}
+
+/** Returns the faults of the limits that are set, with their places in the request. */
+function setLimitFaults(
+  { usageLimits }: Overrides,
+  charges: readonly Charge[],
+  meters: ChargeableMeters,
+): ValidationIssue[] {
+  const places = [...usageLimits.keys()].filter((index) => !isRemoved(usageLimits[index]!))
+  return usageLimitFaults(limitsToSet(usageLimits), charges, meters).map((issue) => {
+    const [list, at, ...field] = issue.path
+    return { ...issue, path: [list!, places[Number(at)]!, ...field] }
+  })
+}
+
+/** A limit can be removed that the customer's plan has, or another plan of the product. */
+function removedLimitFaults(
+  { usageLimits }: Overrides,
+  plans: readonly PlanCore[],
+): ValidationIssue[] {
+  const known = new Set(plans.flatMap(({ terms }) => (terms.usageLimits ?? []).map(usageLimitKey)))
+  const taken = new Set(limitsToSet(usageLimits).map(usageLimitKey))
+  return usageLimits.flatMap((limit, index) => {
+    if (!isRemoved(limit)) return []
+    const { key } = limit
+    const fault = (message: string) => [fieldFault(['usageLimits', index, 'key'], message)]
+    if (taken.has(key)) return fault(`The limit ${key} is listed twice.`)
+    taken.add(key)
+    if (known.has(key)) return []
+    return fault(
+      `No plan of the product has a limit with the key ${key}. The cap of a charge is removed with a \`cap\` of 0 in \`charges\`.`,
+    )
+  })
 }
 
 function repeatedCharges({ charges }: Overrides): ValidationIssue[] {

@@ -62,6 +62,16 @@ describe('overrides of a plan', () => {
     ])
   })
 
+  test('remove the limit with the same key, given or made of meter and window', () => {
+    const limitsWithout = (...keys: string[]) =>
+      applied({ usageLimits: keys.map((key) => ({ key, cap: null })) }).plan.terms.usageLimits
+    const [hourly, daily] = plan.terms.usageLimits!
+    expect(limitsWithout('daily')).toEqual([hourly])
+    expect(limitsWithout('tokens-hour')).toEqual([daily])
+    expect(limitsWithout('daily', 'tokens-hour')).toEqual([])
+    expect(limitsWithout('tokens')).toEqual([hourly, daily])
+  })
+
   test.each([
     [{ charge: 'tokens', creditsPerUnit: '1' }, 'creditsPerUnit'],
     [{ charge: 'tokens', tiers: [{ upTo: null, price: '1' }] }, 'tiers'],

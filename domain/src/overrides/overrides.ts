@@ -1,11 +1,11 @@
-import type { ChargeOverride } from '@tollgate/schemas/http/overrides'
+import type { ChargeOverride, OwnLimit, RemovedLimit } from '@tollgate/schemas/http/overrides'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 
 /** Terms that one customer has instead of those of a product's plans. */
 export type Overrides = {
   readonly charges: readonly ChargeOverride[]
-  /** Each replaces the limit of a plan that has its key, or is added. */
-  readonly usageLimits: readonly UsageLimit[]
+  /** Each replaces the limit of a plan that has its key, or removes it, or is added. */
+  readonly usageLimits: readonly OwnLimit[]
 }
 
 /** Overrides from an instant on, until the next version. */
@@ -15,6 +15,15 @@ export type OverridesVersion = Overrides & {
 }
 
 export const noOverrides: Overrides = { charges: [], usageLimits: [] }
+
+export function isRemoved(limit: OwnLimit): limit is RemovedLimit {
+  return limit.cap === null
+}
+
+/** Returns the limits without those that only remove one of a plan. */
+export function limitsToSet(limits: readonly OwnLimit[]): UsageLimit[] {
+  return limits.filter((limit) => !isRemoved(limit))
+}
 
 /** Returns the overrides that were in force at the instant. `versions` are oldest first. */
 export function overridesAt(versions: readonly OverridesVersion[], instant: Date): Overrides {

@@ -7,7 +7,7 @@ import { findDecidingPurchase } from './repository.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { nextHistory } from '../overrides/next-history.ts'
 import { overrideFaults } from '../overrides/override-faults.ts'
-import type { Overrides, OverridesVersion } from '../overrides/overrides.ts'
+import { limitsToSet, type Overrides, type OverridesVersion } from '../overrides/overrides.ts'
 import { findOverrides, saveOverrides } from '../overrides/repository.ts'
 
 export type ChangeOverridesOutcome =
@@ -56,6 +56,8 @@ async function findFaults(
   return overrideFaults(overrides, {
     held: held ?? undefined,
     plans: plans.filter(({ status }) => status !== 'archived'),
-    meters: await lockChargedMeters(sql, providerId, [{ usageLimits: overrides.usageLimits }]),
+    meters: await lockChargedMeters(sql, providerId, [
+      { usageLimits: limitsToSet(overrides.usageLimits) },
+    ]),
   })
 }

@@ -142,7 +142,8 @@ async function sendFile(
   format: keyof typeof fileTypes,
 ): Promise<never> {
   const engineFormat = format === 'csv' ? 'CSVWithNames' : 'Parquet'
-  const stream = await exports.open(fileStatement(usage, grouping), engineFormat)
+  const statement = fileStatement(usage, grouping, { isForSpreadsheets: format === 'csv' })
+  const stream = await exports.open(usage.providerId, statement, engineFormat)
   const days = [usage.range.startMs, usage.range.endMs].map((ms) =>
     new Date(ms).toISOString().slice(0, 10),
   )

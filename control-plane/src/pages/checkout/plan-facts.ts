@@ -41,7 +41,9 @@ export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader:
     plan.terms.requiresPaymentMethod === true && t('checkout:startsWithCard'),
     accessExpiryDays > 0 &&
       plan.type === 'one-time' &&
-      t('checkout:accessDays', { count: accessExpiryDays }),
+      t(plan.terms.pack === undefined ? 'checkout:accessDays' : 'checkout:unitDays', {
+        count: accessExpiryDays,
+      }),
   ]
   return facts.filter((fact) => fact !== false)
 }

@@ -6,9 +6,11 @@ import {
   type PurchaseViewParts,
   type ShownPurchase,
 } from '../../purchases/present-purchases.ts'
+import { readPackUnits, type ShownPack } from '../../purchases/read-pack-units.ts'
 import { purchaseTexts } from '../purchase-texts.ts'
 import { PostForm } from '../post-form.tsx'
 import { readOfferedProducts, type OfferedProduct } from './offered-products.ts'
+import { productsWithPacks, takesPacks } from './offered-packs.ts'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
@@ -22,6 +24,10 @@ type Overview = {
   readonly offered: readonly OfferedProduct[]
   readonly unpaid: readonly Invoice[]
   readonly suspensions: ReadonlyMap<string, SuspensionReason>
+  /** The units of bought packs by the references of their purchases. */
+  readonly packs: ReadonlyMap<string, ShownPack>
+  /** References of the purchases beside which packs are on offer. */
+  readonly offering: ReadonlySet<string>
 }
 
 /** Statuses in which the customer has something to do or to wait for, in addition to those with access. */
@@ -40,13 +46,22 @@ export async function readOverview(
   const isCurrent = ({ purchase }: ShownPurchase): boolean =>
     (hasStatusWithAccess(purchase) && !isLapsed(purchase, now)) ||
     waitingStatuses.has(purchase.status)
-  const current = shown.filter(isCurrent)
+  const current = shown.filter(isCurrent).sort(plansFirst)
   const past = shown.filter((each) => !isCurrent(each))
+  const taking = current.map(({ purchase }) => purchase).filter((each) => takesPacks(each, now))
+  const withPacks = await productsWithPacks(
+    pages,
+    portal,
+    taking.map(({ productRef }) => productRef),
+  )
   return {
     current,
     past,
     offered: await readOfferedProducts(pages, portal, {
-      current: new Set(current.map(({ purchase }) => purchase.productRef)),
+      // A pack alone gives no access, so its customer still needs a plan.
+      current: new Set(
+        current.flatMap(({ purchase }) => (purchase.isPack ? [] : [purchase.productRef])),
+      ),
       last: past[0]?.purchase.productRef,
     }),
     unpaid: await readUnpaid(pages, portal),
@@ -55,7 +70,18 @@ export async function readOverview(
       portal,
       current.map(({ purchase }) => purchase),
     ),
+    packs: current.some(({ purchase }) => purchase.isPack)
+      ? await readPackUnits(pages, caller, customer.reference)
+      : new Map(),
+    offering: new Set(
+      taking.flatMap(({ reference, productRef }) => (withPacks.has(productRef) ? [reference] : [])),
+    ),
   }
+}
+
+/** Packs come after the plans that they add to. */
+function plansFirst(one: ShownPurchase, other: ShownPurchase): number {
+  return Number(one.purchase.isPack) - Number(other.purchase.isPack)
 }
 
 type OverviewPageProps = {
@@ -66,7 +92,7 @@ type OverviewPageProps = {
 }
 
 export function OverviewPage({ portal, overview, now, notice }: OverviewPageProps): ReactElement {
-  const { current, past, offered, unpaid, suspensions } = overview
+  const { current, past, offered, unpaid, suspensions, packs, offering } = overview
   const { t } = portal.frame
   const title = t('portal:yourPlans')
   return (
@@ -84,6 +110,8 @@ export function OverviewPage({ portal, overview, now, notice }: OverviewPageProp
             portal={portal}
             shown={shown}
             suspension={suspensions.get(shown.purchase.reference)}
+            pack={packs.get(shown.purchase.reference)}
+            isOffering={offering.has(shown.purchase.reference)}
             now={now}
           />
         ))}

@@ -10,11 +10,13 @@ import { reactivateRefusalOf } from '@tollgate/domain/purchases/reactivate-purch
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
+import type { ShownPack } from '../../purchases/read-pack-units.ts'
 import { priceText, purchaseTexts } from '../purchase-texts.ts'
 import type { Formats } from '../formats.ts'
 import { PostForm } from '../post-form.tsx'
 import type { Reader } from '../reader.ts'
 import type { PlainKey } from '../texts/texts.ts'
+import { PackUnits } from './pack-units.tsx'
 import { ChargedUsage } from './charged-usage.tsx'
 import type { Portal } from './portal.ts'
 import type { SuspensionReason } from './read-suspension-reasons.ts'
@@ -24,6 +26,10 @@ type PurchaseCardProps = {
   readonly shown: ShownPurchase
   /** Undefined if the purchase is not suspended, or if its customer cannot end the suspension. */
   readonly suspension: SuspensionReason | undefined
+  /** Undefined if the purchase is not one of a pack. */
+  readonly pack: ShownPack | undefined
+  /** Whether packs are on offer beside the purchase. */
+  readonly isOffering: boolean
   readonly now: Date
   /** False on the page of the purchase itself. */
   readonly hasLink?: boolean
@@ -35,6 +41,8 @@ export function PurchaseCard({
   portal,
   shown,
   suspension,
+  pack,
+  isOffering,
   now,
   hasLink = true,
   notes,
@@ -86,8 +94,11 @@ export function PurchaseCard({
       )}
       {suspension !== undefined && <p>{t(suspensionTexts[suspension])}</p>}
       <UsageMeter shown={shown} reader={frame} />
+      {pack !== undefined && (
+        <PackUnits reference={purchase.reference} pack={pack} reader={frame} />
+      )}
       {notes}
-      <PurchaseActions portal={portal} shown={shown} now={now} />
+      <PurchaseActions portal={portal} shown={shown} isOffering={isOffering} now={now} />
     </article>
   )
 }
@@ -186,8 +197,9 @@ function toMicros(units: number): bigint {
 function PurchaseActions({
   portal,
   shown: { purchase },
+  isOffering,
   now,
-}: Pick<PurchaseCardProps, 'portal' | 'shown' | 'now'>) {
+}: Pick<PurchaseCardProps, 'portal' | 'shown' | 'isOffering' | 'now'>) {
   const { t } = portal.frame
   // A pack has no plan to change, and its cancellation would only forfeit its units.
   if (purchase.isPack) return null
@@ -196,7 +208,7 @@ function PurchaseActions({
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
   const isReactivable = reactivateRefusalOf(purchase, now) === undefined
   const plans = planChoiceLabel(purchase, now)
-  if (!isCancellable && !isReactivable && plans === undefined) return null
+  if (!isCancellable && !isReactivable && !isOffering && plans === undefined) return null
   return (
     <div className="actions">
       {isReactivable && (
@@ -219,6 +231,11 @@ function PurchaseActions({
             {t(plans)}
           </button>
         </PostForm>
+      )}
+      {isOffering && (
+        <a className="button" href={`${portal.path}${path}/packs`}>
+          {t('portal:buyUnits')}
+        </a>
       )}
       {isCancellable && (
         <a className="button plain" href={`${portal.path}${path}/cancel`}>

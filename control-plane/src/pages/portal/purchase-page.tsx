@@ -4,6 +4,7 @@ import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
+import type { ShownPack } from '../../purchases/read-pack-units.ts'
 import type { Formats } from '../formats.ts'
 import type { Reader } from '../reader.ts'
 import type { PlainKey } from '../texts/texts.ts'
@@ -23,6 +24,10 @@ type PurchasePageProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
   readonly suspension: SuspensionReason | undefined
+  /** Undefined if the purchase is not one of a pack. */
+  readonly pack: ShownPack | undefined
+  /** Whether packs are on offer beside the purchase. */
+  readonly isOffering: boolean
   /** Undefined if usage cannot be read now. */
   readonly charts: readonly MeterChart[] | undefined
   readonly control: SpendControl
@@ -34,6 +39,8 @@ export function PurchasePage({
   portal,
   shown,
   suspension,
+  pack,
+  isOffering,
   charts,
   control,
   now,
@@ -52,29 +59,47 @@ export function PurchasePage({
         portal={portal}
         shown={shown}
         suspension={suspension}
+        pack={pack}
+        isOffering={isOffering}
         now={now}
         hasLink={false}
         notes={<ReachedThresholds reached={control.reached} reader={frame} />}
       />
-      <BudgetSection portal={portal} purchase={purchase} control={control} now={now} />
-      <section className="card">
-        <h2>{t('portal:usage')}</h2>
-        {charts === undefined ? (
-          <p className="quiet">{t('portal:usageUnavailable')}</p>
-        ) : (
-          charts.map(({ meterName, title, bars }) => (
-            <UsageChart
-              key={meterName}
-              title={title ?? t('portal:meterRequests')}
-              bars={bars}
-              now={now}
-              reader={frame}
-            />
-          ))
-        )}
-      </section>
+      {!purchase.isPack && (
+        <>
+          <BudgetSection portal={portal} purchase={purchase} control={control} now={now} />
+          <UsageSection charts={charts} now={now} reader={frame} />
+        </>
+      )}
       <PurchaseFacts purchase={purchase} reader={frame} />
     </PortalPage>
+  )
+}
+
+function UsageSection(props: {
+  readonly charts: PurchasePageProps['charts']
+  readonly now: Date
+  readonly reader: Reader
+}): ReactElement {
+  const { charts, now, reader } = props
+  const { t } = reader
+  return (
+    <section className="card">
+      <h2>{t('portal:usage')}</h2>
+      {charts === undefined ? (
+        <p className="quiet">{t('portal:usageUnavailable')}</p>
+      ) : (
+        charts.map(({ meterName, title, bars }) => (
+          <UsageChart
+            key={meterName}
+            title={title ?? t('portal:meterRequests')}
+            bars={bars}
+            now={now}
+            reader={reader}
+          />
+        ))
+      )}
+    </section>
   )
 }
 

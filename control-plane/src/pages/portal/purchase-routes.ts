@@ -7,6 +7,7 @@ import { schedulePlan } from '@tollgate/domain/purchases/schedule-plan'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { longText, requiredReference } from '@tollgate/schemas/http/fields'
+import type { Plan } from '@tollgate/domain/plans/plan'
 import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { ApiServer } from '../../access/api-server.ts'
@@ -17,6 +18,7 @@ import {
   type PurchaseViewParts,
   type ShownPurchase,
 } from '../../purchases/present-purchases.ts'
+import { readPackUnits } from '../../purchases/read-pack-units.ts'
 import { handleOf } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import { refusalNotice, submittedFormOf } from '../submitted-form.ts'
@@ -25,6 +27,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
 import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+import { readOfferedPacks } from './offered-packs.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
 import { readSpendControl } from './read-spend-control.ts'
@@ -72,7 +75,15 @@ export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts
     )
     const control = await readSpendControl(pages, portal, purchase, now)
     const notice = doneNotice(request, notices) ?? refusalNotice(submittedFormOf(request, portal))
-    const page = { portal, shown, suspension, charts, control, now, notice }
+    const packs = purchase.isPack
+      ? await readPackUnits(pages, portal.caller, portal.customer.reference)
+      : undefined
+    const pack = packs?.get(purchase.reference)
+    const isOffering = (await readOfferedPacks(pages, portal, purchase, now)) !== undefined
+    const page = {
+      ...{ portal, shown, suspension, pack, isOffering },
+      ...{ charts, control, now, notice },
+    }
     return sendPage(reply, 200, PurchasePage(page))
   })
 
@@ -140,15 +151,15 @@ export async function redirectToCheckout(
   request: FastifyRequest,
   reply: FastifyReply,
   sale:
-    | { readonly purpose: 'product'; readonly productRef: string }
+    | { readonly purpose: 'product'; readonly productRef: string; readonly plan?: Plan }
     | { readonly purpose: 'credit_topup'; readonly productRef: null },
 ): Promise<FastifyReply> {
   const { customer, path, session } = portalOf(request)
   const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
     openCheckoutSession(work, pages, {
+      plan: undefined,
       ...sale,
       customerRef: customer.reference,
-      plan: undefined,
       returnUrl: new URL(path, pages.hostedUrl).href,
       mayChangePlan: true,
       portalHandle: handleOf(session.sessionId),

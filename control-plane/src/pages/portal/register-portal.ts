@@ -11,6 +11,7 @@ import { registerCardPages } from './card-routes.tsx'
 import { registerCreditPages, type PortalCreditsParts } from './credits-routes.ts'
 import { registerInvoicePages } from './invoice-routes.ts'
 import { registerPortalOpening, type OpenPortalParts } from './open-portal.tsx'
+import { registerPackPages } from './pack-routes.ts'
 import { portalOf, portalPath, requirePortal } from './portal.ts'
 import { registerPurchasePages, type PortalPurchaseParts } from './purchase-routes.ts'
 import { registerReturn, type ReturnPageParts } from './return-routes.tsx'
@@ -38,6 +39,7 @@ export function registerPortal(app: ApiServer, pages: PortalPagesParts): void {
     })
     registerPurchasePages(portal, pages)
     registerBudgetForm(portal, pages)
+    registerPackPages(portal, pages)
     registerCreditPages(portal, pages)
     registerInvoicePages(portal, pages)
     registerCardPages(portal, pages)

@@ -55,6 +55,8 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   startsWithCard: 'Beginnt mit einer gespeicherten Karte',
   accessDays_one: 'Zugang für {{count}} Tag',
   accessDays_other: 'Zugang für {{count}} Tage',
+  unitDays_one: 'Einheiten sind {{count}} Tag nutzbar',
+  unitDays_other: 'Einheiten sind {{count}} Tage nutzbar',
   packAdds: '{{units}} Einheiten, die nach denen Ihres Tarifs verbraucht werden',
 
   whatYouGet: 'Das ist enthalten',

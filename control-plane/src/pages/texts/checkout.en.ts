@@ -54,6 +54,8 @@ export const checkoutEnglish = {
   startsWithCard: 'Starts with a saved card',
   accessDays_one: 'Access for {{count}} day',
   accessDays_other: 'Access for {{count}} days',
+  unitDays_one: 'Units can be used for {{count}} day',
+  unitDays_other: 'Units can be used for {{count}} days',
   packAdds: '{{units}} units, used after those of your plan',
 
   // Reviewing a plan.

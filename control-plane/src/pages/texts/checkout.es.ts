@@ -63,6 +63,9 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   accessDays_one: 'Acceso durante {{count}} día',
   accessDays_many: 'Acceso durante {{count}} de días',
   accessDays_other: 'Acceso durante {{count}} días',
+  unitDays_one: 'Las unidades se pueden usar durante {{count}} día',
+  unitDays_many: 'Las unidades se pueden usar durante {{count}} de días',
+  unitDays_other: 'Las unidades se pueden usar durante {{count}} días',
   packAdds: '{{units}} unidades, que se usan después de las de su plan',
 
   whatYouGet: 'Qué incluye',

@@ -63,6 +63,9 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   accessDays_one: 'Accès pendant {{count}} jour',
   accessDays_many: 'Accès pendant {{count}} de jours',
   accessDays_other: 'Accès pendant {{count}} jours',
+  unitDays_one: 'Unités utilisables pendant {{count}} jour',
+  unitDays_many: 'Unités utilisables pendant {{count}} de jours',
+  unitDays_other: 'Unités utilisables pendant {{count}} jours',
   packAdds: '{{units}} unités, utilisées après celles de votre forfait',
 
   whatYouGet: 'Ce que comprend l’offre',

@@ -47,6 +47,7 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   setupFeeOf: '初期費用 {{amount}} (1 回のみ)',
   startsWithCard: 'カードの登録後に開始',
   accessDays_other: '{{count}} 日間利用可能',
+  unitDays_other: 'ユニットは {{count}} 日間利用可能',
   packAdds: 'プランの分の後に使われる {{units}} ユニット',
 
   whatYouGet: 'プランの内容',

@@ -63,6 +63,9 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   accessDays_one: 'Acesso por {{count}} dia',
   accessDays_many: 'Acesso por {{count}} de dias',
   accessDays_other: 'Acesso por {{count}} dias',
+  unitDays_one: 'As unidades podem ser usadas por {{count}} dia',
+  unitDays_many: 'As unidades podem ser usadas por {{count}} de dias',
+  unitDays_other: 'As unidades podem ser usadas por {{count}} dias',
   packAdds: '{{units}} unidades, usadas depois das do seu plano',
 
   whatYouGet: 'O que está incluído',

@@ -99,6 +99,11 @@ export const resourceCodes = {
     'The customer has too many hosted pages open.',
     'Use one of them, or retry after the seconds in Retry-After.',
   ),
+  too_many_exports: define(
+    429,
+    'As many usage files of the provider are being sent as are allowed.',
+    'Read them to the end, then retry after the seconds in Retry-After.',
+  ),
   wallet_full: define(
     400,
     'The wallet would hold more credits than are allowed.',

@@ -78,6 +78,7 @@ export const customerExamples = {
     body: examplesOf(overridesUpdateSchema, {
       'A lower price and a higher cap': { charges: [ownTokens] },
       'Fewer calls per minute': { usageLimits: [ownRate] },
+      'No limit per day': { usageLimits: [{ key: 'daily', cap: null }] },
     }),
     answer: overrides,
   },
