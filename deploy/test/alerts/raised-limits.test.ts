@@ -1,5 +1,5 @@
+import { overrideAndCheck } from '@tollgate/control-plane/alerts/override-and-check'
 import { setBudget } from '@tollgate/domain/budgets/set-budget'
-import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
@@ -38,7 +38,7 @@ async function setCap({ customerRef }: Purchase, cap: number): Promise<void> {
   const names = { customerRef, productRef: shop.shop.product.reference }
   const charges = [{ charge: 'tokens', cap }]
   const outcome = await shop.stack.runner.within(shop.shop, (work) =>
-    changeOverrides(work, names, { charges, usageLimits: [] }),
+    overrideAndCheck(work, names, { charges, usageLimits: [] }),
   )
   expect(outcome.kind).toBe('changed')
   await shop.publish(customerRef)

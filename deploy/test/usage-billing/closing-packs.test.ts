@@ -99,3 +99,20 @@ test.each([
   expect(await toldOf(purchase)).toBe(BigInt(unpaid))
   expect(await billedOf(purchase)).toBe(BigInt(unpaid))
 })
+
+test('bills the rest once, at whichever step the process dies', async () => {
+  let crashes = 0
+  for (let atStep = 1; ; atStep += 2) {
+    const [, running] = await twoPurchases(85)
+    const life = new CrashingProcess({ atStep, sendsPendingCall: false })
+    await close(running!, 'bill_now', life).catch((error: unknown) => {
+      if (!life.hasCrashed) throw error
+    })
+    expect(await billedOf(running!), `died ${life.steps.at(-1)}`).toBe(85n)
+    expect(await packUnitsOf(usageShop, running!)).toEqual([{ used: 85, taken: 0 }])
+    if (!life.hasCrashed) break
+    crashes += 1
+    usageShop.runner.clock.set('2026-01-31T12:00:00Z')
+  }
+  expect(crashes).toBeGreaterThan(3)
+})

@@ -1,5 +1,4 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import { requestCheck } from '../alerts/checks-repository.ts'
 import { lockChargedMeters } from '../catalog/plan-context.ts'
 import { listPlans } from '../catalog/plans-repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
@@ -41,8 +40,6 @@ export async function changeOverrides(
   if (first !== undefined && versions !== history) {
     await saveOverrides(sql, providerId, names, [first, ...later], now)
     await queuePublication(work, 'customer', customerRef)
-    // A lowered limit may be reached already, and no usage is admitted that would cause a check.
-    await requestCheck(work, customerRef)
   }
   return { kind: 'changed', current: versions.at(-1) }
 }
