@@ -4,8 +4,8 @@ import { planOf } from '../../test/allowance-world.ts'
 import { PackWorld } from '../../test/pack-world.ts'
 
 /*
- * Random histories of plans, packs, usage, refunds, won disputes and settlements that run early or late. Whatever the order: no unit is used
- * twice, nothing is admitted beyond what was bought, and invoices charge exactly what packs do not pay for.
+ * Random histories of plans, packs, usage, refunds, won disputes and settlements that run early or late. Whatever the order: no unit is
+ * used twice, nothing is admitted beyond what was bought, and invoices charge exactly what packs do not pay for.
  */
 
 const runs = Number(process.env['TOLLGATE_TEST_PACK_RUNS'] ?? 400)

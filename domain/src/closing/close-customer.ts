@@ -54,8 +54,8 @@ const attemptsMax = 5
  * Deletes a customer once the caller has decided about open invoices, unbilled usage and paid credits: they are billed
  * and charged, or written off. The remaining credits are forfeited in both cases.
  *
- * Order: settles packs up to now, which changes no answer; reads the open amounts and sums up the usage; issues and charges the bills, each in its own transaction; then
- * one transaction writes off, forfeits and deletes, if nothing was billed or bought in the meantime. After a crash
+ * Order: settles packs up to now, which changes no answer; reads the open amounts and sums up the usage; issues and
+ * charges the bills, each in its own transaction; then one transaction writes off, forfeits and deletes, if nothing was billed or bought in the meantime. After a crash
  * before that transaction, the customer exists with issued or paid invoices, and the next call continues from there.
  * After a crash behind it, the customer is deleted, and the next call gives the same answer.
  *
