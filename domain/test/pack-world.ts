@@ -9,7 +9,11 @@ import {
 import { packUnits } from '../src/entitlements/pack-units.ts'
 import type { BilledUsage } from '../src/invoices/sum-billed-usage.ts'
 import type { PackClaim } from '../src/packs/claims-repository.ts'
-import { decideSettlement, type UsedSpan } from '../src/billing/decide-pack-settlement.ts'
+import {
+  decideSettlement,
+  settledToOfReturn,
+  type UsedSpan,
+} from '../src/billing/decide-pack-settlement.ts'
 import { drawUsage } from '../src/packs/draw-usage.ts'
 import { openPacks } from '../src/packs/pack-balance.ts'
 import { payByPacks } from '../src/billing/pay-by-packs.ts'
@@ -44,6 +48,8 @@ export class PackWorld {
   invoicedMinor = 0n
   readonly billed = new Map<number, BilledUsage>()
   #claims: PackClaim[] = []
+  /** Settled claims with the units that they took. */
+  #settled: { claim: PackClaim; takenMicros: bigint }[] = []
   /** The entitlement was published then, and not since. */
   #publishedAt = new Date(begin)
 
@@ -94,6 +100,24 @@ export class PackWorld {
     return this.#change(pack.purchaseRef, (each) => ({
       claimedMicros: each.claimedMicros + unitsMicros,
     }))
+  }
+
+  /** Gives back what one of the claims took or would take, as after a won dispute. */
+  giveBack(index: number): this {
+    const all = [...this.#settled, ...this.#claims.map((claim) => ({ claim, takenMicros: null }))]
+    const undone = all[index % Math.max(1, all.length)]
+    if (undone === undefined) return this
+    const { claim, takenMicros } = undone
+    const { account } = this
+    const settledTo = settledToOfReturn(account, this.plans.purchases, this.now)
+    this.account = { ...account, settledTo: settledTo ?? account.settledTo }
+    this.#settled = this.#settled.filter((each) => each.claim !== claim)
+    this.#claims = this.#claims.filter((each) => each !== claim)
+    return this.#change(claim.packRef, (pack) =>
+      takenMicros === null
+        ? { claimedMicros: pack.claimedMicros - claim.unitsMicros }
+        : { takenMicros: pack.takenMicros - takenMicros },
+    )
   }
 
   remaining(): number {
@@ -218,10 +242,12 @@ export class PackWorld {
     this.#publish(drawUsage(this.account, given).account)
   }
 
-  #settleClaim({ packRef, unitsMicros }: PackClaim): void {
+  #settleClaim(claim: PackClaim): void {
+    const { packRef, unitsMicros } = claim
     this.#change(packRef, ({ unitsMicros: bought, usedMicros, takenMicros, claimedMicros }) => {
       const left = bought - usedMicros - takenMicros
       const taken = unitsMicros < left ? unitsMicros : left
+      this.#settled.push({ claim, takenMicros: taken })
       return { takenMicros: takenMicros + taken, claimedMicros: claimedMicros - unitsMicros }
     })
   }

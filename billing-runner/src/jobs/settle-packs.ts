@@ -2,22 +2,11 @@ import { selectDuePacks } from '@tollgate/domain/calendar/due-items'
 import type { MeasuringParts } from '@tollgate/domain/billing/measure-usage'
 import { endUsedUpPacks } from '@tollgate/domain/billing/end-used-up-packs'
 import type { AccountName } from '@tollgate/domain/packs/repository'
-import {
-  applySettlement,
-  explainSettlement,
-  measureSettlement,
-  prepareSettlement,
-} from '@tollgate/domain/billing/settle-packs'
-import type { ItemContext, ItemJob, ItemOutcome } from './job.ts'
+import { settleDuePacks } from '@tollgate/domain/billing/settle-due-packs'
+import { explainSettlement } from '@tollgate/domain/billing/settle-packs'
+import type { ItemJob } from './job.ts'
 
-/** Largest number of settlements in one run of an item. A runner that was away for long continues in the next run. */
-const settlementsMax = 100
-
-/**
- * Settles what packs pay for when a period or a pack ends, and takes back refunded units. Order of each settlement: what is due is
- * read and committed; usage is summed up with no transaction open; the units are drawn in one transaction, which also moves the
- * account on. After a crash in between, the account is still due, and nothing was drawn.
- */
+/** Settles what packs pay for when a period or a pack ends, and takes back refunded units. */
 export function createPackSettlement(measuring: MeasuringParts): ItemJob {
   return {
     kind: 'items',
@@ -25,13 +14,11 @@ export function createPackSettlement(measuring: MeasuringParts): ItemJob {
     selectDue: selectDuePacks,
     perform: async (context, item) => {
       const name = accountOf(item)
-      for (let settled = 0; settled < settlementsMax; settled += 1) {
-        const outcome = await settleNext(measuring, context, name)
-        if (outcome === 'settled') continue
-        await endUsedUpPacks(context, name)
-        return settled > 0 ? 'done' : outcome
-      }
-      return 'postponed'
+      const { settlements, left } = await settleDuePacks(measuring, context, name)
+      // A runner that was away for long continues in the next run.
+      if (left === 'some') return 'postponed'
+      await endUsedUpPacks(context, name)
+      return settlements === 0 && left === 'none' ? 'nothing' : 'done'
     },
     explain: async (sql, { providerId, item }, now) => {
       const decision = await explainSettlement({ sql, providerId }, accountOf(item), now)
@@ -40,25 +27,6 @@ export function createPackSettlement(measuring: MeasuringParts): ItemJob {
         ? `wait until ${decision.dueAt?.toISOString() ?? 'another pack is bought'}`
         : `settle the units used until ${decision.settlement.at.toISOString()}`
     },
-  }
-}
-
-async function settleNext(
-  measuring: MeasuringParts,
-  context: ItemContext,
-  name: AccountName,
-): Promise<ItemOutcome | 'settled'> {
-  const prepared = await context.commit((work) => prepareSettlement(work, name))
-  switch (prepared.kind) {
-    case 'nothing':
-      return 'nothing'
-    case 'noted':
-      return 'done'
-    case 'due': {
-      const measured = await measureSettlement(measuring, context, prepared)
-      await context.commit((work) => applySettlement(work, prepared, measured))
-      return 'settled'
-    }
   }
 }
 

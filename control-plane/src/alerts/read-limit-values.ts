@@ -73,7 +73,8 @@ async function readPlainValues(
   const values: WatchedValue[] = []
   if (cap !== null) {
     const size = [limits.cap ?? '', limits.unbilled?.units ?? ''].join('/')
-    values.push({ ...ofPeriod(watched), ...ofRequests, whole: cap, subject: 'cap requests', size })
+    const capped = { whole: cap, subject: 'cap requests', size, raised: packs?.addedMicros ?? 0n }
+    values.push({ ...ofPeriod(watched), ...ofRequests, ...capped })
   }
   const start = new Date(period.startSecond * 1_000)
   const plan = planOfPeriod(watched.plan, purchase, { start })
@@ -104,10 +105,11 @@ async function readChargeValues(
   const windows = new Map(entitlement.limits?.map(({ key, window }) => [key, window]))
   const values = states.flatMap((state) => {
     const window = state.charge === undefined ? windows.get(state.key) : periodWindow
-    if (state.capMicros === null || window === undefined) return []
+    const { capMicros } = state
+    if (capMicros === null || window === undefined) return []
     // Windows of time are not those of the period: the running one is read with the running period.
     if (isBucketed(window) && !isCurrent) return []
-    return [stateValue(watched, state, window, nowSecond)]
+    return [stateValue(watched, { ...state, capMicros }, window, nowSecond)]
   })
   const included = includedCharges(watched.plan)
   const usage = await readIncludedUsage(parts, counted, watched, included)
@@ -136,17 +138,20 @@ async function readPastMeters(
   return usedByMeter
 }
 
+type CappedState = LimitState & { readonly capMicros: bigint }
+
 function stateValue(
   watched: WatchedPurchasePeriod,
-  { key, meterName, charge, capMicros, usedMicros: value }: LimitState,
+  { key, meterName, charge, capMicros, usedMicros: value }: CappedState,
   window: LimitWindow,
   nowSecond: number,
 ): WatchedValue {
   const whole = capMicros
+  // Packs add to the whole, and are no change of the limit that the plan states.
+  const stated = BigInt(charge?.cap ?? whole)
   const subject = `${charge === undefined ? 'window' : 'cap'} ${key}`
-  // Packs add to the whole, and are no change of the limit.
-  const size = charge?.cap ?? String(whole)
-  const named = { limitKey: key, meterName, subject, value, whole, size }
+  const raised = whole - stated
+  const named = { limitKey: key, meterName, subject, value, whole, size: String(stated), raised }
   if (!isBucketed(window)) return { ...ofPeriod(watched), ...named }
   const { startSecond, endSecond } = bucketRangeAt(window, nowSecond)
   const id = `${window.kind}@${startSecond}`

@@ -154,6 +154,26 @@ test('ignores usage that packs pay for, whatever the periods before it used', as
   expect(await spent(customerRef)).toBe(10n)
 })
 
+test('a pack pays for usage until its end within the period, so that no budget stops early', async () => {
+  const { customerRef } = await shop.buy(metered)
+  await budget(customerRef, 100)
+  const parts = { runner: shop.stack.runner, shop: shop.shop }
+  await deliverPack(parts, { customerRef }, { meter: 'tokens', units: 30 }, 10)
+  await shop.use(customerRef, 35, tokens)
+  await shop.check()
+  expect(await spent(customerRef)).toBe(0n)
+  // The pack has ended and is not settled.
+  shop.stack.runner.clock.set('2026-03-12T10:00:00Z')
+  await shop.use(customerRef, 5, tokens)
+  await shop.check()
+  expect(await publishedStop(customerRef)).toBeUndefined()
+  await shop.stack.runner.runJob('pack-settlement', '2026-03-12T10:01:00Z')
+  await shop.use(customerRef, 5, tokens)
+  await shop.check()
+  // Of 45 units, 10 are included and the pack paid for 25.
+  expect(await spent(customerRef)).toBe(100n)
+})
+
 test('emits and stops once, at whichever step the process dies', async () => {
   for (let atStep = 1; ; atStep += 1) {
     const { customerRef } = await shop.buy(metered)

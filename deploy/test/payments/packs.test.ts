@@ -21,6 +21,11 @@ const plan = await payments.createPlan({ price: 1_900, ...monthly, limit: 100 })
 const pack = (units: number, more: object = {}) =>
   payments.createPlan({ type: 'one-time', price: 500, pack: { units }, ...more })
 const fifty = await pack(50)
+/** Usage above 100 units costs 1 cent each. */
+const hybrid = await payments.createPlan({
+  ...{ type: 'hybrid', basePrice: 4_900, ...monthly, limit: 100 },
+  overagePolicy: { allowOverage: true, overageRate: 100 },
+})
 
 beforeEach(async () => {
   payments.stack.clock.set('2026-06-01T00:00:00Z')
@@ -183,10 +188,6 @@ test('takes back what a refund left unused, in proportion to the amount', async 
 })
 
 test('pays for usage above the included units, so that it is not billed', async () => {
-  const hybrid = await payments.createPlan({
-    ...{ type: 'hybrid', basePrice: 4_900, ...monthly, limit: 100 },
-    overagePolicy: { allowOverage: true, overageRate: 100 },
-  })
   const purchase = await shop.buy(hybrid)
   await buyPack(purchase, fifty)
   await metered.use(purchase.customerRef, 130)
@@ -223,10 +224,6 @@ test('pays for usage above the included units, so that it is not billed', async 
 })
 
 test('ends the stop of a budget, because its units pay for the usage', async () => {
-  const hybrid = await payments.createPlan({
-    ...{ type: 'hybrid', basePrice: 4_900, ...monthly, limit: 100 },
-    overagePolicy: { allowOverage: true, overageRate: 100 },
-  })
   const purchase = await shop.buy(hybrid)
   const { providerId } = payments.tenant
   await shop.sql`
@@ -243,10 +240,6 @@ test('ends the stop of a budget, because its units pay for the usage', async () 
 })
 
 test('has its units back after a won dispute, for usage from then on', async () => {
-  const hybrid = await payments.createPlan({
-    ...{ type: 'hybrid', basePrice: 4_900, ...monthly, limit: 100 },
-    overagePolicy: { allowOverage: true, overageRate: 100 },
-  })
   const purchase = await shop.buy(hybrid)
   await buyPack(purchase, fifty)
   const disputeId = await dispute(purchase, fifty)
@@ -263,6 +256,31 @@ test('has its units back after a won dispute, for usage from then on', async () 
   })
   await settle('2026-08-11T00:00:00Z')
   expect(await packsOf(purchase)).toEqual([{ used: '0', taken: '0' }])
+})
+
+test.each([
+  ['alone', false],
+  ['beside another pack', true],
+])('of a pack that ends during a won dispute, %s', async (_, hasOther) => {
+  const ending = await pack(50, { accessExpiryDays: 20 })
+  const purchase = await shop.buy(hybrid)
+  await buyPack(purchase, ending)
+  if (hasOther) await buyPack(purchase, await pack(40))
+  const disputeId = await dispute(purchase, ending)
+  await settle('2026-06-02T00:00:00Z')
+  await metered.use(purchase.customerRef, 130)
+  at('2026-06-25T00:00:00Z')
+  await metered.use(purchase.customerRef, 15)
+  await payments.simulate(`disputes/${disputeId}/close`, { ending: 'won' })
+  await eventually(async () => {
+    expect((await packsOf(purchase))[0]).toEqual({ used: '0', taken: '0' })
+  })
+  await settle('2026-06-25T00:01:00Z')
+  // The usage of the running period until its end has its units, as without a dispute. The rest is forfeited.
+  const other = (used: string) => (hasOther ? [{ used, taken: '0' }] : [])
+  expect(await packsOf(purchase)).toEqual([{ used: '30', taken: '0' }, ...other('0')])
+  await settle('2026-07-01T00:01:00Z')
+  expect(await packsOf(purchase)).toEqual([{ used: '30', taken: '0' }, ...other('15')])
 })
 
 test('survives a change of plan', async () => {

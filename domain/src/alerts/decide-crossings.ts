@@ -13,6 +13,8 @@ export type Crossing = {
   readonly amount: bigint
   /** Says which threshold of the subject it is. */
   readonly threshold: string
+  /** What packs add to the whole. A threshold in percent is emitted again once they add more than before. */
+  readonly raised: bigint
   /** The whole limit or budget is reached. */
   readonly isWhole: boolean
 }
@@ -58,6 +60,7 @@ function crossingOf(
       percent,
       amount,
       threshold: percent === null ? `at ${amount}` : `${percent}% of ${value.size}`,
+      raised: percent === null ? 0n : (value.raised ?? 0n),
       isWhole: percent === wholePercent && value.watches !== 'spend',
     },
   ]

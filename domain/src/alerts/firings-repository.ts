@@ -9,6 +9,8 @@ type NewFiring = {
   readonly subject: string
   readonly period: string
   readonly threshold: string
+  /** What packs add to the limit. */
+  readonly raised: bigint
   readonly firedAt: Date
   readonly object: ReachedThreshold
   readonly periodEnd: Date | null
@@ -17,23 +19,27 @@ type NewFiring = {
   readonly rollingSeconds: number | undefined
 }
 
-/** Returns false if the threshold was emitted before in the period. */
+/** Returns false if the threshold was emitted before in the period, while packs added as much or more. */
 export async function insertFiring(
   sql: Queryable,
   providerId: string,
   firing: NewFiring,
 ): Promise<boolean> {
-  const { customerRef, subject, threshold, firedAt, rollingSeconds } = firing
+  const { customerRef, subject, period, threshold, firedAt, rollingSeconds } = firing
+  const raised = firing.raised.toString()
   const since = new Date(firedAt.getTime() - (rollingSeconds ?? 0) * 1_000)
   const rows = await sql`
     insert into alert_firings
-      (provider_id, customer_ref, subject, period, threshold, fired_at, object, period_end, kept_until)
-    select ${providerId}, ${customerRef}, ${subject}, ${firing.period}, ${threshold}, ${firedAt}::timestamptz,
+      (provider_id, customer_ref, subject, period, threshold, raised_micros, fired_at, object, period_end,
+        kept_until)
+    select ${providerId}, ${customerRef}, ${subject}, ${period}, ${threshold}, ${raised}::bigint, ${firedAt}::timestamptz,
       ${jsonb(sql, firing.object)}::jsonb, ${firing.periodEnd}::timestamptz, ${firing.keptUntil}::timestamptz
-    where ${rollingSeconds === undefined} or not exists (
+    where not exists (
       select from alert_firings
       where provider_id = ${providerId} and customer_ref = ${customerRef}
-        and subject = ${subject} and threshold = ${threshold} and fired_at > ${since})
+        and subject = ${subject} and threshold = ${threshold}
+        and ((period = ${period} and raised_micros >= ${raised}::bigint)
+          or (${rollingSeconds !== undefined} and fired_at > ${since})))
     on conflict do nothing
     returning period`
   return rows.length > 0

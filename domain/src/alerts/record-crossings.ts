@@ -11,7 +11,8 @@ import type { WatchedValue } from './watched-value.ts'
  * Emits an event for each crossing that was not emitted before, in the order given. The row and the event commit together, and the key
  * of the row is the crossing itself. So it is emitted once, whatever process crashes, and however often it is decided.
  *
- * The caller holds the lock of the customer's check: for a window that moves, the time since the last row decides.
+ * The caller holds the lock of the customer's check, because rows with other keys decide too: those within the length of a window that
+ * moves, and those of a limit that packs had raised as high before.
  */
 export async function recordCrossings(
   work: UnitOfWork,
@@ -20,7 +21,7 @@ export async function recordCrossings(
 ): Promise<void> {
   const { sql, providerId, now } = work
   for (const crossing of crossings) {
-    const { value, threshold } = crossing
+    const { value, threshold, raised } = crossing
     const { period, rollingSeconds } = value
     const object = eventObject(work, customerRef, crossing)
     const isMoving = rollingSeconds !== undefined
@@ -30,6 +31,7 @@ export async function recordCrossings(
       subject: `${value.productRef} ${value.watches} ${value.subject}`,
       period: period.id,
       threshold,
+      raised,
       firedAt: now,
       object,
       periodEnd: end,

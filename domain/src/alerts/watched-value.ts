@@ -32,6 +32,8 @@ export type WatchedValue = {
    * differ from it by units carried over, which late usage changes.
    */
   readonly size: string
+  /** The part of `whole` that packs add, in the same unit. Undefined for none. */
+  readonly raised?: bigint
   readonly period: WatchedPeriod
   /** In a window that moves with the time, a threshold is emitted again only after this many seconds. Undefined for fixed periods. */
   readonly rollingSeconds?: number

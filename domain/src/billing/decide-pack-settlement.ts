@@ -47,6 +47,21 @@ export function decideSettlement(
   return { kind: 'settle', settlement: { at, used } }
 }
 
+/**
+ * Returns from when usage is settled again if claimed units come back now. While no pack had units, nothing was settled, and periods
+ * were billed in full. Units that come back pay for the usage of the running period, until their end if that has passed, as if
+ * nothing had been claimed. Undefined if other units are left, so that settlements went on.
+ */
+export function settledToOfReturn(
+  account: PackAccount,
+  purchases: readonly Purchase[],
+  now: Date,
+): Date | undefined {
+  if (openPacks(account).length > 0) return undefined
+  const start = findUsedSpan(purchases, now)?.period.start ?? now
+  return start > account.settledTo ? start : account.settledTo
+}
+
 /** Returns the first end of a period of the purchase after the instant. Undefined if there is none. */
 function nextPeriodEnd(purchase: Purchase, after: Date): Date | undefined {
   const endsAt = endOf(purchase)

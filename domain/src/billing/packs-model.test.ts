@@ -4,8 +4,8 @@ import { planOf } from '../../test/allowance-world.ts'
 import { PackWorld } from '../../test/pack-world.ts'
 
 /*
- * Random histories of plans, packs, usage, refunds and settlements that run early or late. Whatever the order: no unit is used
- * twice, nothing is admitted beyond what was bought, and invoices charge exactly what packs do not pay for.
+ * Random histories of plans, packs, usage, refunds, won disputes and settlements that run early or late. Whatever the order: no unit is
+ * used twice, nothing is admitted beyond what was bought, and invoices charge exactly what packs do not pay for.
  */
 
 const runs = Number(process.env['TOLLGATE_TEST_PACK_RUNS'] ?? 400)
@@ -57,6 +57,11 @@ const refund = fc.record({ index: fc.nat(5), percent: fc.integer({ min: 1, max: 
     (world) =>
       world.refund(index, percent),
 )
+const giveBack = fc.nat(5).map(
+  (index): Step =>
+    (world) =>
+      world.giveBack(index),
+)
 const record = fc
   .record({ units: fc.integer({ min: 1, max: 90 }), daysAgo: fc.integer({ min: 0, max: 40 }) })
   .map(
@@ -87,7 +92,9 @@ const taken = ({ account }: PackWorld) =>
   sum(account.packs.map(({ takenMicros }) => unitsOf(takenMicros)))
 
 test('never admits more than the plans and the packs provide', () => {
-  const steps = fc.array(fc.oneof(use, use, wait, settle, buy, change, refund), { maxLength: 40 })
+  const steps = fc.array(fc.oneof(use, use, wait, settle, buy, change, refund, giveBack), {
+    maxLength: 40,
+  })
   fc.assert(
     fc.property(steps, (given) => {
       const world = run(new PackWorld().take(plans[0]!), given)
@@ -116,7 +123,7 @@ test('loses no unit of a pack that does not expire, over renewals and changes of
 })
 
 test('invoices the usage above the included units, less what packs paid for', () => {
-  const steps = fc.array(fc.oneof(record, record, wait, settle, bill, buy, refund), {
+  const steps = fc.array(fc.oneof(record, record, wait, settle, bill, buy, refund, giveBack), {
     maxLength: 40,
   })
   fc.assert(

@@ -4,7 +4,7 @@ import type { MeasuringParts } from './measure-usage.ts'
 import { listCurrentReferences } from '../customers/repository.ts'
 import { planToBill } from '../overrides/overridden-plan.ts'
 import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
-import { listPurchases } from '../purchases/repository.ts'
+import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listOpenClaims, settlePackClaim, type PackClaim } from '../packs/claims-repository.ts'
 import {
@@ -76,10 +76,18 @@ async function readAndDecide(
   account: PackAccount,
   now: Date,
 ): Promise<SettlementDecision> {
-  const { customerRef, productRef } = account
-  const filter = { customerRef, productRef, isOfPlan: true, rowsMax: purchasesReadMax }
-  const purchases = await listPurchases(sql, providerId, filter)
+  const purchases = await listUsingPurchases(sql, providerId, account)
   return decideSettlement(account, await listOpenClaims(sql, providerId, account), purchases, now)
+}
+
+/** Returns the purchases whose usage packs may pay for, newest first. */
+export function listUsingPurchases(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, productRef }: AccountName,
+): Promise<Purchase[]> {
+  const filter = { customerRef, productRef, isOfPlan: true, rowsMax: purchasesReadMax }
+  return listPurchases(sql, providerId, filter)
 }
 
 async function readToMeasure(

@@ -1,10 +1,12 @@
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import type { Seller } from '../invoices/parties.ts'
 import type { MeasuringParts } from '../billing/measure-usage.ts'
+import { settleDuePacks, type SettlingContext } from '../billing/settle-due-packs.ts'
 import { deleteCustomer } from '../deletion/delete-customer.ts'
 import { findCustomer, lockCustomer } from '../customers/repository.ts'
 import { listOpenInvoices } from '../invoices/debts.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { listPackAccounts } from '../packs/repository.ts'
 import { listOpenGrants } from '../wallet/grants.ts'
 import type { HoldCredits } from '../wallet/hold-credits.ts'
 import type { WalletKey } from '../wallet/hot-wallet.ts'
@@ -52,8 +54,8 @@ const attemptsMax = 5
  * Deletes a customer once the caller has decided about open invoices, unbilled usage and paid credits: they are billed
  * and charged, or written off. The remaining credits are forfeited in both cases.
  *
- * Order: reads the open amounts and sums up the usage; issues and charges the bills, each in its own transaction; then
- * one transaction writes off, forfeits and deletes, if nothing was billed or bought in the meantime. After a crash
+ * Order: settles packs up to now, which changes no answer; reads the open amounts and sums up the usage; issues and
+ * charges the bills, each in its own transaction; then one transaction writes off, forfeits and deletes, if nothing was billed or bought in the meantime. After a crash
  * before that transaction, the customer exists with issued or paid invoices, and the next call continues from there.
  * After a crash behind it, the customer is deleted, and the next call gives the same answer.
  *
@@ -74,6 +76,7 @@ export async function closeCustomer(
       return { kind: outcome === 'not-found' ? 'not-found' : 'deleted' }
     }
     const { reference } = customer
+    if (!(await settlePacks(parts, operation, reference))) continue
     const found = await readPosition(parts, operation, reference)
     if (settle === undefined && isUnsettled(found.open)) {
       return { kind: 'unsettled', open: found.open }
@@ -90,6 +93,26 @@ export async function closeCustomer(
     if (end === 'deleted') return { kind: 'deleted' }
   }
   return { kind: 'busy' }
+}
+
+/**
+ * Settles what packs pay for up to now, so that units of packs that have ended or were refunded are neither lost nor used later.
+ * Returns false if more is left to settle.
+ */
+async function settlePacks(
+  { database, measuring, commit }: ClosingParts,
+  operation: Operation,
+  customerRef: string,
+): Promise<boolean> {
+  const { providerId, environment } = operation
+  const rows = database.of(providerId).in(environment)
+  const accounts = await rows.read((sql) => listPackAccounts(sql, [{ providerId, customerRef }]))
+  const context: SettlingContext = { ...operation, commit: (body) => commit(operation, body) }
+  for (const account of accounts.get(customerRef) ?? []) {
+    const { left } = await settleDuePacks(measuring, context, account)
+    if (left === 'some') return false
+  }
+  return true
 }
 
 type CustomerPosition = {

@@ -18,7 +18,7 @@ import type { Operation } from '../unit-of-work/unit-of-work.ts'
 export type UnbilledUsage = {
   readonly toBill: UsageToBill
   readonly measured: UsageToPrice
-  /** Minor units of the purchase's currency, without tax. The sum over all bills of a purchase may not be 0. */
+  /** Minor units of the purchase's currency, without tax. Not all bills of a purchase are 0, unless packs pay for them. */
   readonly amountMinor: bigint
 }
 
@@ -35,6 +35,10 @@ export type ReadFinalBills = {
   readonly conversions: ReadonlyMap<string, CreditConversion>
 }
 
+/**
+ * Reads the input for the final bills. The oldest purchase comes first, because packs pay first for the usage that came first. The
+ * packs must be settled up to now.
+ */
 export async function readFinalBills(
   sql: Queryable,
   { providerId, now }: Pick<Operation, 'providerId' | 'now'>,
@@ -42,7 +46,7 @@ export async function readFinalBills(
 ): Promise<ReadFinalBills> {
   const bills: ReadBill[][] = []
   const conversions = new Map<string, CreditConversion>()
-  for (const purchase of purchases) {
+  for (const purchase of purchases.toSorted(byStart)) {
     const own: ReadBill[] = []
     const packs = await findPackAccount(sql, providerId, purchase)
     for (const bill of decideFinalBills(purchase, now)) {
@@ -58,8 +62,13 @@ export async function readFinalBills(
   return { bills, conversions }
 }
 
+function byStart(one: Purchase, other: Purchase): number {
+  return one.startDate.getTime() - other.startDate.getTime()
+}
+
 /**
- * Sums up the usage of the bills from the raw records. Purchases whose bills charge nothing are left out.
+ * Sums up the usage of the bills from the raw records. Purchases whose bills charge nothing are left out, unless packs pay for some of
+ * their usage: these units must be drawn before those of the next purchase.
  *
  * Throws UsageBehindError while the usage store does not contain all usage that was acknowledged before.
  */
@@ -69,25 +78,30 @@ export async function measureUnbilled(
   { bills, conversions }: ReadFinalBills,
 ): Promise<readonly UnbilledUsage[]> {
   const unbilled: UnbilledUsage[] = []
+  // Purchases of one product share their packs, so each bill finds what the bills before it have left.
+  const accounts = new Map<string, PackAccount>()
   for (const own of bills) {
     const measuredBills: UnbilledUsage[] = []
+    let hasDraws = false
     // When the next bill is made, the usage of the earlier bills of this call is already billed, including late usage.
     let billed: UsageToBill['earlier'] | undefined
-    let packs = own[0]?.packs
-    for (const { toBill } of own) {
+    for (const { toBill, packs: read } of own) {
       const whole = { ...toBill, earlier: billed ?? toBill.earlier }
       const { purchase } = whole
       const { planSnapshot: plan, currency } = purchase
       if (plan === null) throw new Error(`purchase ${purchase.reference} has no plan to charge for`)
       const measured = await measureUsage(parts, environment, providerId, whole)
+      const packs = accounts.get(purchase.productRef) ?? read
       const paid = packs && payByPacks(packs, purchase, plan, measured)
-      packs = paid?.account
+      if (paid !== undefined) accounts.set(purchase.productRef, paid.account)
+      hasDraws ||= paid !== undefined && paid.draws.length > 0
       const usage = paid?.usage ?? measured
       const lines = usageBillLines(purchase, plan, conversions.get(currency)!, usage)
       measuredBills.push({ toBill: whole, measured, amountMinor: totalOf(lines) })
       billed = periodsBilledAfter(usage, lines)
     }
-    if (measuredBills.some(({ amountMinor }) => amountMinor !== 0n)) unbilled.push(...measuredBills)
+    const isCharged = measuredBills.some(({ amountMinor }) => amountMinor !== 0n)
+    if (isCharged || hasDraws) unbilled.push(...measuredBills)
   }
   return unbilled
 }

@@ -14,29 +14,25 @@ export type Draw<Pack> = { readonly pack: Pack; readonly micros: bigint }
 
 /**
  * Returns the draws that pay for `excessMicros`, the units of the span that neither the plan nor earlier draws provide. Packs that
- * end first are drawn first, the oldest of several. A pack pays for the whole period in which it was bought. One that ended before
- * the span pays for nothing, because the usage until its end was settled at its end.
+ * end first are drawn first, the oldest of several. A pack pays for the whole period in which it was bought.
+ *
+ * The caller leaves out packs whose end is settled. One that ends within a running period pays for the usage until now.
  */
 export function drawPacks<Pack extends DrawablePack>(
   packs: readonly Pack[],
-  span: DrawnSpan,
+  { end }: DrawnSpan,
   excessMicros: bigint,
 ): Draw<Pack>[] {
   const draws: Draw<Pack>[] = []
   let missing = excessMicros
   for (const pack of packs.toSorted(byUse)) {
     if (missing <= 0n) break
-    if (pack.leftMicros <= 0n || !paysIn(pack, span)) continue
+    if (pack.leftMicros <= 0n || pack.startsAt >= end) continue
     const micros = pack.leftMicros < missing ? pack.leftMicros : missing
     draws.push({ pack, micros })
     missing -= micros
   }
   return draws
-}
-
-/** Returns whether the pack pays for usage of the span. */
-function paysIn({ startsAt, endsAt }: DrawablePack, { end }: DrawnSpan): boolean {
-  return startsAt < end && (endsAt === null || endsAt >= end)
 }
 
 /** Orders packs as their units are used. */

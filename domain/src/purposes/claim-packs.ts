@@ -1,4 +1,6 @@
 import { requestCheck } from '../alerts/checks-repository.ts'
+import { settledToOfReturn } from '../billing/decide-pack-settlement.ts'
+import { listUsingPurchases } from '../billing/settle-packs.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import {
   deletePackClaim,
@@ -6,7 +8,6 @@ import {
   insertPackClaim,
   sumClaims,
 } from '../packs/claims-repository.ts'
-import { openPacks } from '../packs/pack-balance.ts'
 import { unitsOfPack } from '../packs/pack-terms.ts'
 import {
   lockPackAccount,
@@ -104,9 +105,10 @@ async function undoClaim(work: UnitOfWork, pack: SoldPack, reference: string): P
   const { sql, providerId, now } = work
   const account = await lockPacks(work, pack)
   await deletePackClaim(sql, providerId, reference)
-  // While nothing was left, nothing was settled, and usage was billed in full. Units that come back pay for usage from now on.
-  if (account !== undefined && openPacks(account).length === 0) {
-    await setSettledTo(sql, providerId, pack, now)
+  if (account !== undefined) {
+    const purchases = await listUsingPurchases(sql, providerId, pack)
+    const settledTo = settledToOfReturn(account, purchases, now)
+    if (settledTo !== undefined) await setSettledTo(sql, providerId, pack, settledTo)
   }
   await publishPacks(work, pack)
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import { noOverrides, type Overrides } from '@tollgate/domain/overrides/overrides'
 import { findOverrides } from '@tollgate/domain/overrides/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -14,6 +13,7 @@ import { callerOf, operationOf } from '../../access/caller.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import { requireCustomer, requireProduct } from '../../access/require.ts'
+import { overrideAndCheck } from '../../alerts/override-and-check.ts'
 import { InvalidRequestError, refusals } from '../../errors.ts'
 import { overridesToHttp } from '../../purchases/translate-overrides.ts'
 
@@ -71,7 +71,7 @@ async function change(
   const customer = await requireCustomer(parts, operation, reference)
   const product = await requireProduct(parts, operation, productRef)
   const names = { customerRef: customer.reference, productRef: product.reference }
-  const outcome = await commit(parts, operation, (work) => changeOverrides(work, names, overrides))
+  const outcome = await commit(parts, operation, (work) => overrideAndCheck(work, names, overrides))
   switch (outcome.kind) {
     case 'changed':
       return { ...names, ...overridesToHttp(outcome.current) }
