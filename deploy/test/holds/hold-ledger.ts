@@ -47,10 +47,6 @@ export class HoldLedger {
     this.#caps = caps
   }
 
-  get late(): Amounts {
-    return this.#late
-  }
-
   get acked(): Amounts {
     return this.#holds.map(({ acked }) => acked).reduce(addAmounts, {})
   }
@@ -189,7 +185,7 @@ function certainlyTaken(hold: Hold, series: string, nowMs: number): number {
   return isHeld ? Math.max(hold.held[series] ?? 0, used) : used
 }
 
-export function addAmounts(one: Amounts, other: Amounts): Amounts {
+function addAmounts(one: Amounts, other: Amounts): Amounts {
   const sum: Record<string, number> = { ...one }
   for (const [series, amount] of Object.entries(other)) sum[series] = (sum[series] ?? 0) + amount
   return sum
