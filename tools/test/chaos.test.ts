@@ -45,5 +45,6 @@ test(
     })
     expect(rounds.filter((round) => !round.isExact)).toEqual([])
     expect(rounds.at(-1)?.sums.acked, `seed ${seed}`).toBeGreaterThan(1_000)
+    expect(rounds.at(-1)?.chargedRecords, `seed ${seed}`).toBeGreaterThan(100)
   },
 )

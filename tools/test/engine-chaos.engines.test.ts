@@ -47,6 +47,7 @@ describe.skipIf(missing.isLeftOut)(`faults of engines and services${missing.titl
         expect(wrong, `seed ${seed}`).toEqual([])
         const acked = rounds.at(-1)!.sums.reduce((sum, each) => sum + each.acked, 0)
         expect(acked).toBeGreaterThan(1_000)
+        expect(rounds.at(-1)!.chargedRecords).toBeGreaterThan(100)
       } finally {
         await chaos.end()
       }

@@ -6,6 +6,7 @@ import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
 import { Recount, type RecountParts } from './recount.ts'
 import { recoverCounts, recoverFromDamage } from './recover-position.ts'
+import { repeatParts } from './repeat-parts.ts'
 import {
   beginCountsRestore,
   type RestoreRunParts,
@@ -39,7 +40,7 @@ export function createCountersProjection(
   const labels = { projection: 'counters', topic: parts.topic }
   let position: number | undefined
   let restoring: Restoring | undefined
-  let fenceReadAtMs = -Infinity
+  const hasFenceMoved = createFenceCheck(parts)
   const recount = new Recount(parts)
 
   const restoreTo = async (offset: number): Promise<void> => {
@@ -56,12 +57,10 @@ export function createCountersProjection(
     return { kind: 'moved' }
   }
 
-  const hasFenceMoved = async (at: number): Promise<boolean> => {
-    const nowMs = parts.clock.now()
-    // The absolute value lets the check run after the clock was set back, too.
-    if (Math.abs(nowMs - fenceReadAtMs) < fenceReadIntervalMs) return false
-    fenceReadAtMs = nowMs
-    return (await parts.hotState.appliedOffset(parts.environment, parts.partition)) !== at
+  const continueAt = async (offset: number): Promise<void> => {
+    // Before the next batch, whose notes would hide what the last one has left undone.
+    await repeatParts(parts, offset, parts.clock.now())
+    position = offset
   }
 
   const stepBatch = async (from: number): Promise<Step> => {
@@ -100,13 +99,25 @@ export function createCountersProjection(
       if (restoring === undefined && position === undefined) {
         const plan = await recoverCounts(parts, parts.replayRecordsMax)
         if (plan === 'wait') return { kind: 'wait', waitMs: comparedWaitMs }
-        if (plan.kind === 'continue') position = plan.offset
+        if (plan.kind === 'continue') await continueAt(plan.offset)
         else await restoreTo(plan.offset)
       }
       // Each step processes one piece, so that a stop does not have to wait for the whole rebuild.
       if (restoring !== undefined) return await stepRestore(restoring)
       return await stepBatch(position!)
     },
+  }
+}
+
+/** Returns a function that reads the fence from time to time, and returns whether it is at another offset. */
+function createFenceCheck(parts: CountersParts): (at: number) => Promise<boolean> {
+  let fenceReadAtMs = -Infinity
+  return async (at) => {
+    const nowMs = parts.clock.now()
+    // The absolute value lets the check run after the clock was set back, too.
+    if (Math.abs(nowMs - fenceReadAtMs) < fenceReadIntervalMs) return false
+    fenceReadAtMs = nowMs
+    return (await parts.hotState.appliedOffset(parts.environment, parts.partition)) !== at
   }
 }
 

@@ -24,8 +24,9 @@ export type CountersOutcome =
  *    -> for each other partition: HotState.settleReservations(ended reservations of that partition)
  *
  * A crash before the apply leaves nothing changed, and the same records are read again. A crash after it leaves the fence at
- * `next`. There is no state in between, because marks, counters and fence change in one step. A crash before the last step leaves
- * reservations in other partitions on hold until they expire: too little usage is admitted, never too much.
+ * `next`. There is no state in between, because marks, counters and fence change in one step. After a crash before the last
+ * step, the next process reduces reservations in other partitions (repeat-parts.ts), and reservations that should have ended stay on
+ * hold until they expire: too little usage is admitted, never too much.
  *
  * Between the read and the apply, only claims of the sink can change marks. The sink claims the first offset of an id in the log,
  * as this batch does, so the verdicts stay the same.
@@ -69,7 +70,8 @@ async function countBatch(parts: PartitionParts, batch: DecodedBatch): Promise<C
   return { kind: 'applied', nextOffset: batch.toOffset, fold, unreadable: batch.unreadable }
 }
 
-async function settleInOtherPartitions(
+/** Ends and reduces the reservations that other partitions hold. `nextOffset` is the offset up to which this one has counted. */
+export async function settleInOtherPartitions(
   { hotState, environment, partition: countedPartition }: PartitionParts,
   settled: ReadonlyMap<number, readonly SettledReservation[]>,
   nextOffset: number,

@@ -57,6 +57,10 @@ const faults: Readonly<Record<string, Fault>> = {
 
 export const faultNames: readonly string[] = [...Object.keys(faults), ...services]
 
+export function losesHotState(fault: string): boolean {
+  return fault === 'damaged segment'
+}
+
 /** Causes the fault, and resolves when the installation is running again. The supervisor starts a killed service again. */
 export async function causeFault(
   name: string,

@@ -73,6 +73,11 @@ export class InstallationUnderTest {
     throw new Error(`No service ${name}; there are ${Object.keys(processes).join(', ')}`)
   }
 
+  /** Returns the environment with which the services run now. */
+  async environment(): Promise<Readonly<Record<string, string>>> {
+    return (await this.#instance.runFile()).environment
+  }
+
   async stop(): Promise<void> {
     await this.#instance.stop()
   }

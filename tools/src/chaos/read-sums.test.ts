@@ -24,7 +24,7 @@ async function read(baseUrl: string, records = 3): Promise<unknown> {
     { customerRef: 'ada', units: 1_200, records, sentUnits: 1_200, sentRecords: records },
     { customerRef: 'bob', units: 34, records: 1, sentUnits: 34, sentRecords: 1 },
   ]
-  const readLog = async () => ({ units: 0, records: 0 })
+  const readLog = async () => ({ units: 0, records: 0, charged: new Map() })
   const context = { client, productRef: 'prd_1', meterRef: 'mtr_1', readLog, timeoutMs: 200 }
   return readSums(context, ledgers)
     .catch((error: unknown) => error)

@@ -4,7 +4,7 @@ import { duplicateRecords, lostRecords, type Sums } from './sums.ts'
 
 /** Returns 1 line, and 1 line for each incorrect answer. */
 export function roundLine(round: Round, number: number): string {
-  const { fault, detail, sums, limitChecks, problems } = round
+  const { fault, detail, sums, limitChecks, problems, chargedRecords, chargedDifferences } = round
   const line = [
     String(number).padStart(3),
     (detail === '' ? fault : `${fault} (${detail})`).padEnd(32),
@@ -12,9 +12,10 @@ export function roundLine(round: Round, number: number): string {
     `all answered ${String(round.answeredAfterMs).padStart(6)} ms later`,
     `limit checks answered ${formatCount(limitChecks.answered)} of ${formatCount(limitChecks.attempted)}`,
     unitsText(sums),
+    `with several charges: ${formatCount(chargedRecords)} records`,
     round.isExact ? 'exact' : 'DIFFERS',
   ].join('  ')
-  return [line, ...problems.map((each) => `     ! ${each}`)].join('\n')
+  return [line, ...[...problems, ...chargedDifferences].map((each) => `     ! ${each}`)].join('\n')
 }
 
 /** Returns the totals of the run and the sums at its end. */
@@ -36,6 +37,7 @@ export function summary(rounds: readonly Round[]): string {
       `answered ${formatCount(answered)}, wrong ${formatCount(problems)}`,
     unitsText(sums),
     `lost ${formatCount(lostRecords(sums))}, duplicated ${formatCount(duplicateRecords(sums))}`,
+    `with several charges: ${formatCount(last.chargedRecords)} records, customers that differ: ${last.chargedDifferences.length}`,
   ].join('\n')
 }
 

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createChargedProduct } from '../client/charged-product.ts'
 import { createMeasuredProduct } from '../client/measured-product.ts'
 import { createSeededRandom, type SeededRandom } from '../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { InstanceOptions } from '../instance/instance.ts'
-import { causeFault, totalKills, type FaultContext } from './faults.ts'
+import { causeFault, losesHotState, totalKills, type FaultContext } from './faults.ts'
 import { InstallationUnderTest } from './installation-under-test.ts'
 import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { watchLimits, type LimitWatch } from './limit-watch.ts'
+import { ChargedLoad } from '../load/charged-load.ts'
 import { startLoad, type Load } from '../load/usage-load.ts'
+import { findChargedDifferences } from './read-charged-sums.ts'
 import { createLogReading } from './read-log.ts'
 import { readSums } from './read-sums.ts'
 import { sumsAgree, type Sums } from './sums.ts'
@@ -27,6 +30,10 @@ export type Round = {
   /** Incorrect answers to limit checks, one line each. */
   readonly problems: readonly string[]
   readonly sums: Sums
+  /** Number of records with several charges that were acknowledged. */
+  readonly chargedRecords: number
+  /** Customers whose usage with several charges differs between the places, one line each. */
+  readonly chargedDifferences: readonly string[]
   readonly isExact: boolean
 }
 
@@ -86,7 +93,11 @@ type RoundContext = {
   readonly load: Load
   readonly watch: LimitWatch
   readonly read: () => Promise<Sums>
+  readonly charged: ChargedLoad
+  readonly readCharged: (wasHotStateLost: boolean) => Promise<string[]>
 }
+
+const chargedCustomersOfEach = 2
 
 async function runRounds(
   options: ChaosOptions,
@@ -102,7 +113,9 @@ async function runRounds(
   const { productRef } = product
   const { lanes, timeoutMs, countersStoppedMs } = options
   const { dataDir, environment } = options.instance
-  const readLog = createLogReading(environment, dataDir, productRef)
+  const chargedProduct = await createChargedProduct(client, run, chargedCustomersOfEach)
+  const charged = new ChargedLoad(chargedProduct)
+  const readLog = createLogReading(environment, dataDir, productRef, chargedProduct)
   const load = startLoad({
     clients: [client],
     random: loadRandom,
@@ -110,6 +123,7 @@ async function runRounds(
     ...product,
     lanes,
     metadata,
+    charged,
   })
   const { ledgers } = load
   const watch = watchLimits({ clients: [client], random: loadRandom, productRef, ledgers })
@@ -126,9 +140,18 @@ async function runRounds(
     load,
     watch,
     read,
+    charged,
+    readCharged: (wasHotStateLost) =>
+      findChargedDifferences({
+        wasHotStateLost,
+        ...{ client, product: chargedProduct, ledgers: charged.ledgers, readLog, timeoutMs },
+        readEnvironment: () => installation.environment(),
+      }),
   }
+  let wasHotStateLost = false
   for (const fault of options.plan) {
-    const round = await runRound(scene, fault)
+    wasHotStateLost ||= losesHotState(fault)
+    const round = await runRound(scene, fault, wasHotStateLost)
     rounds.push(round)
     options.onRound(round, rounds.length)
     load.resume()
@@ -138,8 +161,9 @@ async function runRounds(
 }
 
 async function runRound(
-  { faultContext, random, load, watch, read }: RoundContext,
+  { faultContext, random, load, watch, read, charged, readCharged }: RoundContext,
   fault: string,
+  wasHotStateLost: boolean,
 ): Promise<Round> {
   const faultAfterMs = random.integer(faultDelayMs.min, faultDelayMs.max)
   await sleep(faultAfterMs)
@@ -149,6 +173,7 @@ async function runRound(
   await load.pause()
   const answeredAfterMs = Date.now() - faultAtMs
   const sums = await read()
+  const chargedDifferences = await readCharged(wasHotStateLost)
   undo?.()
   const { attempted, answered, problems } = watch.take()
   return {
@@ -161,6 +186,8 @@ async function runRound(
     limitChecks: { attempted, answered },
     problems,
     sums,
-    isExact: sumsAgree(sums) && problems.length === 0,
+    chargedRecords: charged.ledgers.reduce((sum, { acked }) => sum + acked.records, 0),
+    chargedDifferences,
+    isExact: sumsAgree(sums) && problems.length === 0 && chargedDifferences.length === 0,
   }
 }

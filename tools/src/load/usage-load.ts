@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requestWithRetries, defaultRetries } from '@tollgate/deploy/client/request-with-retries'
 import type { SeededRandom } from '../client/seeded-random.ts'
+import type { ChargedLoad } from './charged-load.ts'
 import { startLanes, type Lanes } from './lanes.ts'
 import { recordInLedgers, newLedger, type CustomerLedger } from './ledger.ts'
 import {
@@ -31,6 +32,8 @@ export type LoadOptions = {
   readonly unkeyed?: { readonly customerRefs: readonly string[]; readonly lanes: number }
   /** Added to every record with a key. Longer metadata fills the log sooner. */
   readonly metadata?: Readonly<Record<string, string>>
+  /** Sends part of the requests with keys instead of usage of `productRef`. */
+  readonly charged?: ChargedLoad
   /** Maximum milliseconds that each lane waits between 2 requests. */
   readonly restMsMax?: number
   /**
@@ -43,6 +46,7 @@ export type LoadOptions = {
 const bulkRate = 0.15
 const bulkSizeMax = 40
 const resendRate = 0.05
+const chargedRate = 0.25
 /** Pause before the next attempt after an immediate refusal or a failure, so that the service is not flooded. */
 const pauseMs = 200
 
@@ -112,7 +116,13 @@ async function sendKeyed(
   nextKey: () => string,
   onRetry: () => void,
 ): Promise<boolean> {
-  const { clients, random, productRef, metadata } = options
+  const { clients, random, productRef, metadata, charged } = options
+  const insist = (record: () => Promise<unknown>): Promise<unknown> =>
+    requestWithRetries(() => retryRefusals(record, options.onRefusal), defaultRetries, onRetry)
+  if (charged !== undefined && random.chance(chargedRate)) {
+    await charged.send({ clients, random, nextKey, insist })
+    return true
+  }
   const count = random.chance(bulkRate) ? random.integer(2, bulkSizeMax) : 1
   const items = Array.from({ length: count }, () => {
     const ledger = random.pick(ledgers)
@@ -126,8 +136,7 @@ async function sendKeyed(
     const client = random.pick(clients)
     return count === 1 ? client.recordUsage(usages[0]!) : client.recordUsages(usages)
   }
-  const send = (): Promise<unknown> =>
-    requestWithRetries(() => retryRefusals(record, options.onRefusal), defaultRetries, onRetry)
+  const send = (): Promise<unknown> => insist(record)
   await recordInLedgers(items, send)
   // A client that lost the answer sends the same records again. Nothing may change.
   if (random.chance(resendRate)) await send()

@@ -59,6 +59,10 @@ export const shortFaultNames: readonly string[] = Object.keys(shortFaults)
 export const longFaultNames: readonly string[] = Object.keys(longFaults)
 export const faultNames: readonly string[] = Object.keys(faults)
 
+export function losesHotState(fault: string): boolean {
+  return fault === 'FLUSHALL'
+}
+
 function killService(service: ServiceName): Fault {
   return async ({ services }, random) => {
     const pids = await services.pidsOf(service)

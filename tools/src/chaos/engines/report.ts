@@ -12,7 +12,7 @@ export function roundText(round: EngineRound, number: number): string {
       `usage without an ack for ${seconds(round.longestGapMs)} at most, all answered after ${seconds(round.answeredAfterMs)}, ` +
       `retries ${formatCount(round.retries)}; limit checks answered meanwhile ${share(answered, attempted)}`,
     `     with keys     ${sumsText(ofKind(true))}`,
-    `     without keys  ${sumsText(ofKind(false))}  ${isExact(round) ? 'exact' : 'WRONG'}`,
+    `     without keys  ${sumsText(ofKind(false))}  with several charges ${formatCount(round.chargedRecords)} records  ${isExact(round) ? 'exact' : 'WRONG'}`,
     ...[...round.differences, ...round.problems].map((line) => `     ! ${line}`),
   ].join('\n')
 }

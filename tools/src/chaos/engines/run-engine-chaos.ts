@@ -1,17 +1,20 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createChargedProduct } from '../../client/charged-product.ts'
 import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createSeededRandom, type SeededRandom } from '../../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { endRun } from '../end-run.ts'
 import { watchLimits, type LimitWatch } from '../limit-watch.ts'
+import { ChargedLoad } from '../../load/charged-load.ts'
 import { startLoad, type Load } from '../../load/usage-load.ts'
+import { findChargedDifferences } from '../read-charged-sums.ts'
 import { createLogReading, type LogTotals, type ReadLog } from '../read-log.ts'
 import { startChaosEngines, type ChaosEngines } from './chaos-engines.ts'
 import { startChaosServices, type ChaosServices } from './chaos-services.ts'
 import { totalOf, type CustomerSums, type TotalSums } from './engine-sums.ts'
 import { openEngineStores } from './engine-stores.ts'
-import { faults, sessionTimeoutMs, type FaultContext } from './faults.ts'
+import { faults, losesHotState, sessionTimeoutMs, type FaultContext } from './faults.ts'
 import { readEngineSums } from './read-engine-sums.ts'
 import { readUntilExact, type SumsOutcome } from './read-until-exact.ts'
 import { createCountedWait } from './create-counted-wait.ts'
@@ -32,6 +35,8 @@ export type EngineRound = {
   readonly sums: readonly CustomerSums[]
   /** Totals of all customers in the log. */
   readonly logged: LogTotals
+  /** Number of records with several charges that were acknowledged. */
+  readonly chargedRecords: number
   /** One line for each difference. */
   readonly differences: readonly string[]
 }
@@ -63,6 +68,7 @@ const partitionCount = 4
 const faultDelayMs = { min: 50, max: 2_500 }
 const loadAfterMsMax = 500
 const restMsMax = 20
+const chargedCustomersOfEach = 2
 
 /**
  * Runs the rounds under continuous load. A round is one fault, the wait until everything affected is running again, and a moment
@@ -129,6 +135,8 @@ type RoundContext = {
   /** Reads the sums of every customer. */
   readonly readSums: () => Promise<readonly CustomerSums[]>
   readonly readLog: ReadLog
+  readonly charged: ChargedLoad
+  readonly readCharged: (wasHotStateLost: boolean) => Promise<string[]>
   readonly faultContext: FaultContext
   readonly random: SeededRandom
 }
@@ -147,6 +155,8 @@ async function runRounds(
     run,
     options.customers * 2,
   )
+  const chargedProduct = await createChargedProduct(client, run, chargedCustomersOfEach)
+  const charged = new ChargedLoad(chargedProduct)
   const { sandboxKey, environment } = services
   const stores = await openEngineStores({ sandboxKey, productRef, environment, partitionCount })
   const refusals = new Set<string>()
@@ -158,6 +168,7 @@ async function runRounds(
     customerRefs: customerRefs.slice(0, options.customers),
     lanes: options.lanes,
     unkeyed: { customerRefs: customerRefs.slice(options.customers), lanes: options.lanes / 2 },
+    charged,
     restMsMax,
     onRefusal: (error) => void refusals.add(`usage was refused: ${error.message}`),
   })
@@ -166,8 +177,17 @@ async function runRounds(
     ...load.ledgers.map((ledger) => ({ ledger, isKeyed: true })),
     ...load.unkeyedLedgers.map((ledger) => ({ ledger, isKeyed: false })),
   ]
+  const { timeoutMs } = options
+  const readLog = createLogReading(environment, options.folder, productRef, chargedProduct)
   const scene: RoundContext = {
     load,
+    charged,
+    readCharged: (wasHotStateLost) =>
+      findChargedDifferences({
+        wasHotStateLost,
+        ...{ client, product: chargedProduct, ledgers: charged.ledgers, readLog, timeoutMs },
+        readEnvironment: () => Promise.resolve(services.environment),
+      }),
     refusals,
     watch,
     readSums: () =>
@@ -175,38 +195,49 @@ async function runRounds(
         { client, stores, productRef, meterRef, customersAtOnce: ledgers.length },
         ledgers,
       ),
-    readLog: createLogReading(environment, options.folder, productRef),
+    readLog,
     faultContext: {
       engines,
       services,
       clickHouseAwayMs: options.clickHouseAwayMs,
       countersStoppedMs: options.countersStoppedMs,
-      waitUntilCountedInRedis: createCountedWait(stores, load.ledgers, options.timeoutMs),
+      waitUntilCountedInRedis: createCountedWait(stores, load.ledgers, timeoutMs),
     },
     // The load has its own random source, because it draws at times that depend on answers. With the same seed, the faults come at
     // the same moments.
     random: createSeededRandom(options.seed),
   }
-  const rounds: EngineRound[] = []
-  // A failure ends the run without waiting for the clients, which would repeat their requests for minutes.
-  for (const fault of options.plan) {
-    options.onFault(fault, rounds.length + 1)
-    const round = await runRound(scene, fault, options.timeoutMs)
-    rounds.push(round)
-    options.onRound(round, rounds.length)
-    load.resume()
-  }
+  const rounds = await playFaults(options, scene)
   await watch.stop()
   await load.stop()
   await stores.close()
   return rounds
 }
 
+async function playFaults(
+  options: EngineChaosOptions,
+  scene: RoundContext,
+): Promise<readonly EngineRound[]> {
+  const rounds: EngineRound[] = []
+  let wasHotStateLost = false
+  // A failure ends the run without waiting for the clients, which would repeat their requests for minutes.
+  for (const fault of options.plan) {
+    options.onFault(fault, rounds.length + 1)
+    wasHotStateLost ||= losesHotState(fault)
+    const round = await runRound(scene, fault, { timeoutMs: options.timeoutMs, wasHotStateLost })
+    rounds.push(round)
+    options.onRound(round, rounds.length)
+    scene.load.resume()
+  }
+  return rounds
+}
+
 async function runRound(
-  { load, refusals, watch, readSums, readLog, faultContext, random }: RoundContext,
+  scene: RoundContext,
   fault: string,
-  timeoutMs: number,
+  { timeoutMs, wasHotStateLost }: { readonly timeoutMs: number; readonly wasHotStateLost: boolean },
 ): Promise<EngineRound> {
+  const { load, refusals, watch, readSums, readLog, faultContext, random } = scene
   await sleep(random.integer(faultDelayMs.min, faultDelayMs.max))
   const before = watch.take()
   const faultAtMs = performance.now()
@@ -217,6 +248,7 @@ async function runRound(
   const answeredAfterMs = performance.now() - faultAtMs
   const longestGapMs = load.takeLongestGapMs()
   const { sums, differences }: SumsOutcome = await readUntilExact(readSums, timeoutMs)
+  const chargedDifferences = await scene.readCharged(wasHotStateLost)
   const logged = await readLog()
   const stored = totalOf(sums)
   const isLogged = logged.units === stored.stored && logged.records === stored.storedRecords
@@ -233,7 +265,12 @@ async function runRound(
     problems,
     sums,
     logged,
-    differences: isLogged ? differences : [...differences, logDifference(logged, stored)],
+    chargedRecords: scene.charged.ledgers.reduce((sum, { acked }) => sum + acked.records, 0),
+    differences: [
+      ...differences,
+      ...(isLogged ? [] : [logDifference(logged, stored)]),
+      ...chargedDifferences,
+    ],
   }
 }
 
