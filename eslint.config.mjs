@@ -50,6 +50,11 @@ export default tseslint.config(
           property: 'env',
           message: 'Read the environment in main.ts and pass it on.',
         },
+        {
+          object: 'URL',
+          property: 'canParse',
+          message: 'Use parseUrl of schemas/src/parse-url.ts, which says why.',
+        },
       ],
     },
   },

@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
   integerSetting,
@@ -32,7 +33,7 @@ const originsSetting: Setting<ReadonlySet<string>> = {
     const entries = text.split(',').map((each) => each.trim())
     const named = entries.filter((each) => each !== '')
     for (const each of named) {
-      if (each === '*' || (URL.canParse(each) && new URL(each).origin === each)) continue
+      if (each === '*' || parseUrl(each)?.origin === each) continue
       throw new Error(`${each} is not an origin such as https://example.com`)
     }
     return new Set(named)

@@ -38,7 +38,7 @@ export function readOptions(options: PaywallOptions): Settings {
       throw new TypeError(`The paywall needs the option ${name}.`)
     }
   }
-  if (!/^https?:\/\//.test(options.baseUrl) || !URL.canParse(options.baseUrl)) {
+  if (!isWebAddress(options.baseUrl)) {
     throw new TypeError('The option baseUrl must be an http or https URL.')
   }
   const settings = {
@@ -85,5 +85,13 @@ function requireWhole(name: string, value: unknown, min: number, max: number): v
 function requireOneOf(name: string, value: string, allowed: readonly string[]): void {
   if (!allowed.includes(value)) {
     throw new TypeError(`The option ${name} must be one of: ${allowed.join(', ')}.`)
+  }
+}
+
+function isWebAddress(text: string): boolean {
+  try {
+    return /^https?:$/.test(new URL(text).protocol)
+  } catch {
+    return false
   }
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { isAllowedLink } from '@tollgate/schemas/http/link-hosts'
 import type { Caller } from './caller.ts'
@@ -43,5 +44,5 @@ export function mayLinkTo(
   address: string,
 ): boolean {
   if (isAllowedLink(hosts, address)) return true
-  return URL.canParse(address) && new URL(address).origin === new URL(hostedUrl).origin
+  return parseUrl(address)?.origin === new URL(hostedUrl).origin
 }

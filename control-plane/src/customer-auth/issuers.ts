@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import type Provider from 'oidc-provider'
 import {
   findAuthServer,
@@ -143,10 +144,9 @@ export function redirectPolicyOf(config: CustomerAuthConfig) {
  * yields no such address.
  */
 export function subdomainOf(template: string, resource: string): string | undefined {
-  if (!URL.canParse(resource)) return undefined
+  const href = parseUrl(resource)?.href
   const [before = '', after = ''] = template.split('{subdomain}')
-  const { href } = new URL(resource)
-  if (!href.startsWith(before)) return undefined
+  if (href?.startsWith(before) !== true) return undefined
   const [subdomain = ''] = href.slice(before.length).split(/[./?#:]/, 1)
   if (!/^[a-z0-9-]{1,63}$/.test(subdomain)) return undefined
   return resourceOf(proxyAddressOf(`${before}{subdomain}${after}`, subdomain), resource) ===
@@ -160,8 +160,7 @@ export function subdomainOf(template: string, resource: string): string | undefi
  * returns undefined.
  */
 export function resourceOf(address: ProxyAddress, resource: string): string | undefined {
-  if (!URL.canParse(resource)) return undefined
-  const { href } = new URL(resource)
+  const href = parseUrl(resource)?.href
   const names = [address.proxyUrl, ...address.resourceAliases]
   return names.some((name) => new URL(name).href === href) ? address.proxyUrl : undefined
 }

@@ -1,3 +1,5 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
+
 /** The addresses to which clients may be redirected. */
 export type RedirectPolicy = {
   /** Allowed hosts in lower case, each including its subdomains. */
@@ -14,8 +16,8 @@ export function isLoopback({ hostname }: URL): boolean {
 
 /** Returns what is wrong with the redirect URI, or undefined if it is allowed. */
 export function faultOfRedirect(uri: unknown, policy: RedirectPolicy): string | undefined {
-  if (typeof uri !== 'string' || !URL.canParse(uri)) return 'is not a URL'
-  const url = new URL(uri)
+  const url = typeof uri === 'string' ? parseUrl(uri) : undefined
+  if (typeof uri !== 'string' || url === undefined) return 'is not a URL'
   if (uri.includes('#')) return 'must not have a fragment'
   if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
   const scheme = url.protocol.slice(0, -1)
@@ -36,7 +38,7 @@ export function faultOfRedirect(uri: unknown, policy: RedirectPolicy): string | 
 
 /** Returns whether a client with this redirect URI runs on the machine of its user. */
 export function isNativeRedirect(uri: string): boolean {
-  if (!URL.canParse(uri)) return false
-  const url = new URL(uri)
+  const url = parseUrl(uri)
+  if (url === undefined) return false
   return url.protocol === 'http:' ? isLoopback(url) : url.protocol !== 'https:'
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import type { FastifyReply } from 'fastify'
 import type { ReactElement, ReactNode } from 'react'
 import { accentStylesheetPath } from './accent-stylesheet.ts'
@@ -106,5 +107,5 @@ function OutsideLink({ href, label }: { readonly href: string | null; readonly l
 
 /** Returns whether the text is a web address. The text comes from the provider, and a link that runs a script must not be shown. */
 export function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+  return /^https?:$/.test(parseUrl(text)?.protocol ?? '')
 }

@@ -1,8 +1,10 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import type { Setting } from '@tollgate/platform/config/settings'
 
 function mcpUrlSetting(variable: string, description: string, template: string): Setting<string> {
   const parse = (text: string): string => {
-    if (text.includes('{subdomain}') && URL.canParse(text.replace('{subdomain}', 'a'))) return text
+    if (text.includes('{subdomain}') && parseUrl(text.replace('{subdomain}', 'a')) !== undefined)
+      return text
     throw new Error('must be a URL that contains {subdomain}')
   }
   return { variable, description, defaultText: template, parse }

@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { Recent } from '@tollgate/platform/memory/recent'
 import type { ServedServer } from '../servers/served-server.ts'
@@ -79,5 +80,5 @@ function keyOf({ server, customerRef, purpose, planRef }: LinkRequest): string {
 
 function urlIn(body: unknown): string | undefined {
   const { url } = (body ?? {}) as { url?: unknown }
-  return typeof url === 'string' && URL.canParse(url) ? url : undefined
+  return typeof url === 'string' && parseUrl(url) !== undefined ? url : undefined
 }

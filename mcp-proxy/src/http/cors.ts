@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -12,8 +13,8 @@ export function isOriginAllowed(
   allowed: ReadonlySet<string>,
 ): boolean {
   if (origin === undefined || allowed.has('*') || allowed.has(origin)) return true
-  if (!URL.canParse(origin)) return false
-  const url = new URL(origin)
+  const url = parseUrl(origin)
+  if (url === undefined) return false
   return loopbackHosts.has(url.hostname) || url.host === host.toLowerCase()
 }
 

@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import { isIP } from 'node:net'
 import { isHostAllowed, type AllowList } from './allow-list.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -22,7 +23,7 @@ export type UrlJudgement =
 export function judgeUrl(text: string, rules: UrlRules): UrlJudgement {
   // The URL parser removes these characters, so the requested URL would differ from the one that people read.
   if (/[\s\p{Cc}]/u.test(text)) return refused('must not contain spaces')
-  const url = parse(text)
+  const url = parseUrl(text)
   if (url === undefined) return refused('is not a URL')
   if (!/^https?:\/\//i.test(text)) return refused('must begin with https://')
   if (url.username !== '' || url.password !== '') return refused('must not contain credentials')
@@ -45,10 +46,6 @@ export function judgeUrl(text: string, rules: UrlRules): UrlJudgement {
 /** Returns the host of a URL, an IPv6 address without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
-}
-
-function parse(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined
 }
 
 function portOf({ port, protocol }: URL): number {

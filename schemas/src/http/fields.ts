@@ -1,3 +1,4 @@
+import { parseUrl } from '../parse-url.ts'
 import { z } from 'zod'
 import type { JsonObject } from '../json-object.ts'
 import { faultOfJsonObject, isStorableText } from '../json-object.ts'
@@ -73,9 +74,8 @@ export const optionalWebAddress = text(textCharsMax).refine(
 function isWebAddress(value: string): boolean {
   // URL parsing drops these characters, so the opened address would differ from the displayed one.
   if (/[\s\p{Cc}\\]/u.test(value) || !/^https?:\/\//i.test(value)) return false
-  if (!URL.canParse(value)) return false
-  const { username, password } = new URL(value)
-  return username === '' && password === ''
+  const url = parseUrl(value)
+  return url?.username === '' && url.password === ''
 }
 
 export const invalidEmailMessage = 'Invalid email format'

@@ -1,3 +1,4 @@
+import { parseUrl } from '../parse-url.ts'
 import { z } from 'zod'
 import { listItemsMax, nameCharsMax } from '../limits.ts'
 
@@ -25,8 +26,10 @@ export function normalLinkHost(text: string): string | undefined {
   const isWildcard = text.startsWith(wildcard)
   const name = isWildcard ? text.slice(wildcard.length) : text
   // These characters would be parsed as other parts of the URL.
-  if (/[\s\p{Cc}/\\?#@%*]/u.test(name) || !URL.canParse(`http://${name}/`)) return undefined
-  const { hostname, port } = new URL(`http://${name}/`)
+  if (/[\s\p{Cc}/\\?#@%*]/u.test(name)) return undefined
+  const url = parseUrl(`http://${name}/`)
+  if (url === undefined) return undefined
+  const { hostname, port } = url
   // URLs omit the default port, so only its colon shows that one was given.
   const isAddress = hostname.startsWith('[')
   if (port !== '' || (!isAddress && name.includes(':')) || (isAddress && !name.endsWith(']'))) {
@@ -42,8 +45,9 @@ export function normalLinkHost(text: string): string | undefined {
  */
 export function isAllowedLink(hosts: readonly string[] | null, address: string): boolean {
   if (hosts === null) return true
-  if (!URL.canParse(address)) return false
-  const host = withoutRootDot(new URL(address).hostname)
+  const url = parseUrl(address)
+  if (url === undefined) return false
+  const host = withoutRootDot(url.hostname)
   return hosts.some((each) =>
     each.startsWith(wildcard) ? host.endsWith(each.slice(1)) : host === each,
   )

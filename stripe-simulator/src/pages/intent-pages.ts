@@ -159,7 +159,11 @@ function isOpen({ status }: PaymentIntent | SetupIntent): boolean {
 /** Returns the return URL if it is an HTTP URL. A `javascript:` URL would run as a script of the page. */
 function returnUrlOf(fields: Fields): string | null {
   const url = textOf(fields['return_url'])
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null
+  try {
+    return /^https?:$/.test(new URL(url).protocol) ? url : null
+  } catch {
+    return null
+  }
 }
 
 function textOf(value: unknown): string {

@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import {
   integerSetting,
   secretSetting,
@@ -76,7 +77,7 @@ function addressSetting(
   defaultText: string,
 ): Setting<string> {
   const parse = (text: string): string => {
-    const url = URL.canParse(text) ? new URL(text) : undefined
+    const url = parseUrl(text)
     if (url === undefined || !(url.protocol === 'https:' || isLoopbackHttp(url))) {
       throw new Error('must be an address that begins with https://')
     }

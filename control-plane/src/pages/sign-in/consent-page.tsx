@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import type { ReactElement } from 'react'
 import type { OpenInteraction } from '../../customer-auth/interactions.ts'
 import { isNativeRedirect } from '../../customer-auth/redirect-policy.ts'
@@ -73,9 +74,7 @@ export function ConsentPage({ visitor, client, productName }: ConsentPageProps):
 
 /** Returns the host that publishes the client's metadata. The address of the metadata is the client's id. */
 function publisherOf(clientId: string): string | undefined {
-  return clientId.startsWith('https://') && URL.canParse(clientId)
-    ? new URL(clientId).host
-    : undefined
+  return clientId.startsWith('https://') ? parseUrl(clientId)?.host : undefined
 }
 
 function redirectHostOf(redirectUri: string): string {

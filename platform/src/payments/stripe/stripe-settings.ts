@@ -1,3 +1,4 @@
+import { parseUrl } from '@tollgate/schemas/parse-url'
 import type { Environment } from '@tollgate/schemas/environment'
 import { integerSetting, secretSetting, type Setting } from '../../config/settings.ts'
 import type { SettingValues } from '../../config/settings.ts'
@@ -73,7 +74,7 @@ function urlSetting(variable: string, description: string): Setting<URL> {
     description: `${description}. Use another URL only for a simulator`,
     defaultText: 'https://api.stripe.com',
     parse: (text) => {
-      const url = URL.canParse(text) ? new URL(text) : undefined
+      const url = parseUrl(text)
       const isOrigin = url?.pathname === '/' && url.search === '' && url.username === ''
       if (isOrigin && /^https?:$/.test(url.protocol)) return url
       throw new Error('must be http:// or https:// with a host, and no path')
