@@ -3,25 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commit } from '../src/lmdb/commit.ts'
-import { openEnvironment } from '../src/lmdb/environment.ts'
+import { openCountedEnvironment, readCount } from './open-counted-environment.ts'
 import { runUntilKilled } from './run-until-killed.ts'
 
 test('keeps every commit while other processes open the environment and are killed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'open-while-writing-'))
-  const store = await openEnvironment({
-    folder,
-    content: 'test',
-    formatVersion: 1,
-    access: 'write',
-    createdWithinMs: 0,
-  })
+  const store = await openCountedEnvironment(folder)
   const key = Buffer.from('own')
   let isOver = false
   let written = 0
   const countUp = async () => {
     while (!isOver) {
       store.resetReadTxn()
-      expect(Number(store.getBinary(key)?.toString() ?? 0)).toBe(written)
+      expect(readCount(store, key)).toBe(written)
       const next = Buffer.from(String(written + 1))
       await commit(store, () => store.put(key, next))
       written += 1

@@ -1,3 +1,4 @@
+import type { LogRecord } from '@tollgate/platform/event-log/event-log'
 import { LogDamagedError } from '@tollgate/platform/event-log/log-damaged-error'
 import type { SettledReservation } from '@tollgate/platform/hot-state/reservations'
 import { BatchDecoder } from '../domain/decode-batch.ts'
@@ -17,8 +18,8 @@ const repeatedMs = 2 * 60_000
 /**
  * Reduces reservations in other partitions again by the usage that was counted last. The process that counted it may have died, or
  * the hot state may have failed, between counting and reducing, and then the reservation would hold the used units until it expires.
- * Nobody knows where the last batch began, so as many records are repeated as a batch may have. Reductions that were
- * made before change nothing.
+ * Where the last batch began is not stored, so this repeats as many records as a batch may have. Reductions that were made before
+ * change nothing.
  *
  * Ends of reservations are not repeated: an end has no offset, so it could end a later reservation that was made with the same key.
  * A reservation whose end was lost expires.
@@ -37,21 +38,23 @@ export async function repeatParts(
   if (position > head) return
   let from = Math.max(oldest, position - readLimits.recordsMax)
   while (from < position) {
-    const decoder = new BatchDecoder(from)
+    let records: LogRecord[]
     try {
       const recordsMax = position - from
-      decoder.add(await log.read(topic, partition, from, { ...readLimits, recordsMax }))
+      records = await log.read(topic, partition, from, { ...readLimits, recordsMax })
     } catch (error) {
       // Records of a damaged segment cannot be repeated. Those after it can.
       if (!(error instanceof LogDamagedError)) throw error
       from = error.readableFrom
       continue
     }
-    const { events, toOffset } = decoder.finish()
-    if (toOffset === from) return
-    const recent = events.filter(({ event }) => event.receivedAt > nowMs - repeatedMs)
-    await repeatPartsOf(parts, recent, position)
-    from = toOffset
+    const last = records.at(-1)
+    if (last === undefined) return
+    const decoder = new BatchDecoder(from)
+    // Old records are not decoded: after a long stop, that would delay every partition for nothing.
+    decoder.add(records.filter(({ receivedAtMs }) => receivedAtMs > nowMs - repeatedMs))
+    await repeatPartsOf(parts, decoder.finish().events, position)
+    from = last.offset + 1
   }
 }
 

@@ -7,9 +7,8 @@ import { eventsToStore, rowsOf, usageColumns, type UsageRow } from './usage-rows
 /** Returns what the table gets for a row, in the columns that differ between the rows of one record. */
 function valuesOf(row: UsageRow): unknown[] {
   const columns = new Map(usageColumns(0).map(({ name, value }) => [name, value(row)]))
-  return [...['log_offset', 'id', 'meter_name', 'value', 'value_text', 'debit', 'properties']].map(
-    (name) => columns.get(name),
-  )
+  const names = ['log_offset', 'id', 'meter_name', 'value', 'value_text', 'debit', 'properties']
+  return names.map((name) => columns.get(name))
 }
 
 function bytesTotal(parts: readonly Uint8Array[]): number {

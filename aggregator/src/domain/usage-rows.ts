@@ -17,7 +17,7 @@ export function eventsToStore(
 
 /** A row of `usage_records`: what a record counts on one meter. */
 export type UsageRow = EventRecord & {
-  /** What is counted, or undefined for the event's own meter and value. */
+  /** The count that the row stores. It is undefined if the row stores the event's own meter and value. */
   readonly count?: EventCount | undefined
   /** Set for all rows of a record but its first, which alone has the debit and the properties. */
   readonly isFurther?: boolean

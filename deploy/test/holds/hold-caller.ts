@@ -3,7 +3,7 @@ import { usedBeforeExpiryMs, type Amounts, type Hold, type HoldLedger } from './
 import { cappedMeters, meterOfLimit, withPrice, type Market } from './hold-market.ts'
 import type { HoldRequests, HeldAnswer } from './hold-requests.ts'
 
-/** What all callers of a customer share. */
+/** The parts that all callers of one customer share. */
 export type HoldStory = {
   readonly seed: number
   readonly market: Market

@@ -3,7 +3,7 @@ export type Amounts = Readonly<Record<string, number>>
 
 export type Cap = { readonly series: string; readonly cap: number }
 
-/** What the client knows of one hold. Times are in Unix milliseconds; the services run on the same clock. */
+/** A hold as its client knows it. Times are in Unix milliseconds; the services run on the same clock. */
 export type Hold = {
   readonly held: Amounts
   readonly sentAtMs: number
@@ -33,7 +33,7 @@ export const usedBeforeExpiryMs = 3_000
 const settledElsewhereMs = 5_000
 
 /**
- * What the clients of one customer know of holds and usage. At every moment it has a lower and an upper bound of what is taken: the
+ * Holds and usage as the clients of one customer know them. At every moment it has a lower and an upper bound of what is taken: the
  * sum of used and held amounts that the service compares with the caps.
  */
 export class HoldLedger {

@@ -1,53 +1,23 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
-import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { formTokenOf } from '../../../control-plane/src/pages/cookies.ts'
-import { startMeteredStack } from './metered-stack.ts'
-import { eventually } from './payment-stack.ts'
+import { startPackShop } from './pack-shop.ts'
 
 /* Packs on the pages of customers: what is shown of them, and to whom they are sold. */
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const metered = await startMeteredStack()
+const packShop = await startPackShop()
+const { metered, plan, pack, fifty, check, buyPack, settle, refund } = packShop
 const { shop } = metered
 const { payments } = shop
 const { productRef } = payments
 afterAll(() => metered.stop())
 
-const monthly = { billingCycle: 'monthly' }
-const plan = await payments.createPlan({ price: 1_900, ...monthly, limit: 100 })
-const pack = (units: number, more: object = {}) =>
-  payments.createPlan({ type: 'one-time', price: 500, pack: { units }, ...more })
-const fifty = await pack(50)
-
-beforeEach(async () => {
-  payments.stack.clock.set('2026-06-01T00:00:00Z')
-  await shop.endAll()
-  await shop.sql`update purchases set next_usage_bill_at = null, usage_closes_at = null`
-  await shop.sql`update pack_accounts set due_at = null`
-})
+beforeEach(() => packShop.begin())
 
 const { clock } = payments.stack
 const at = (iso: string): void => clock.set(iso)
-/** The clock stands still otherwise, and nothing would come before or after. */
-const waitAMinute = (): void => at(new Date(clock.now() + 60_000).toISOString())
-
-async function check({ customerRef }: Pick<Purchase, 'customerRef'>): Promise<LimitsResponse> {
-  const request = { customerRef, productRef }
-  return (await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)).body
-}
-
-function buyPack({ customerRef }: Purchase, planRef: string): Promise<void> {
-  waitAMinute()
-  return shop.pay(customerRef, planRef, 'pm_card_visa')
-}
-
-const settle = (iso: string) =>
-  shop.runJob('pack-settlement', iso, {
-    ...metered.runnerSettings,
-    TOLLGATE_BILLING_TRIES_MAX: '1',
-  })
 
 type OpenPage = { readonly pathname: string; readonly cookie: string }
 
@@ -88,21 +58,6 @@ async function openCheckout({ customerRef }: Purchase, planRef: string): Promise
   return (await visit(await openPage(`/customer/checkout?id=${body.sessionId}`))).text
 }
 
-async function refund(purchase: Purchase, planRef: string, amountMinor?: number): Promise<void> {
-  const [paid] = await shop.sql<{ id: string }[]>`
-    select processor_payment_id as id from payment_intents
-    where customer_ref = ${purchase.customerRef} and plan_ref = ${planRef}
-    order by created_at desc limit 1`
-  waitAMinute()
-  const amount = amountMinor === undefined ? {} : { amount: String(amountMinor) }
-  const [before] = await shop.sql<[{ n: number }]>`select count(*)::int as n from pack_claims`
-  await payments.stripe('POST', 'refunds', { payment_intent: paid!.id, ...amount })
-  await eventually(async () => {
-    const [now] = await shop.sql<[{ n: number }]>`select count(*)::int as n from pack_claims`
-    expect(now.n).toBe(before.n + 1)
-  })
-}
-
 test('is shown in the portal beside the plan, and sold by a checkout that replaces nothing', async () => {
   const purchase = await shop.buy(plan)
   const page = await openCheckout(purchase, fifty)
@@ -130,7 +85,7 @@ test('shows what is left of each pack, in the order in which packs are used', as
   await refund(purchase, fifty, 250)
   const refunded = await visit(await openPortal(purchase))
   expect(leftIn(refunded.text)).toEqual(['0 of 10 units left', '22 of 25 units left'])
-  // Without a running plan, what was settled last is shown, and the portal offers plans.
+  // The plan has ended: the portal shows what the last settlement left, and offers plans.
   await settle('2026-06-02T00:00:00Z')
   await payments.call('POST', `/v1/sdk/purchases/${purchase.reference}/cancel`, {})
   at('2026-07-01T00:00:00Z')

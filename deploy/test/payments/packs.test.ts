@@ -1,48 +1,31 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
-import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { startMeteredStack } from './metered-stack.ts'
+import { startPackShop } from './pack-shop.ts'
 import { eventually } from './payment-stack.ts'
 
 /* Packs are bought beside a running plan. Their units are used after those of the plan, until they are used up or expire. */
 
 vi.setConfig({ testTimeout: 120_000 })
 
-const metered = await startMeteredStack()
+const packShop = await startPackShop()
+const { metered, plan, pack, fifty, waitAMinute, check, buyPack, settle, refund } = packShop
 const { shop } = metered
 const { payments } = shop
 const { productRef } = payments
 afterAll(() => metered.stop())
 
-const monthly = { billingCycle: 'monthly' }
-const plan = await payments.createPlan({ price: 1_900, ...monthly, limit: 100 })
-const pack = (units: number, more: object = {}) =>
-  payments.createPlan({ type: 'one-time', price: 500, pack: { units }, ...more })
-const fifty = await pack(50)
 /** Usage above 100 units costs 1 cent each. */
 const hybrid = await payments.createPlan({
-  ...{ type: 'hybrid', basePrice: 4_900, ...monthly, limit: 100 },
+  ...{ type: 'hybrid', basePrice: 4_900, billingCycle: 'monthly', limit: 100 },
   overagePolicy: { allowOverage: true, overageRate: 100 },
 })
 
-beforeEach(async () => {
-  payments.stack.clock.set('2026-06-01T00:00:00Z')
-  await shop.endAll()
-  await shop.sql`update purchases set next_usage_bill_at = null, usage_closes_at = null`
-  await shop.sql`update pack_accounts set due_at = null`
-})
+beforeEach(() => packShop.begin())
 
 const { clock } = payments.stack
 const at = (iso: string): void => clock.set(iso)
-/** The clock stands still otherwise, and nothing would come before or after. */
-const waitAMinute = (): void => at(new Date(clock.now() + 60_000).toISOString())
-
-async function check({ customerRef }: Pick<Purchase, 'customerRef'>): Promise<LimitsResponse> {
-  const request = { customerRef, productRef }
-  return (await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', request)).body
-}
 
 /** Returns the remaining units: all, of the plan, and of packs. */
 async function remaining(of: Pick<Purchase, 'customerRef'>): Promise<unknown[]> {
@@ -50,17 +33,6 @@ async function remaining(of: Pick<Purchase, 'customerRef'>): Promise<unknown[]> 
   const [units] = body.packs ?? []
   return [body.remaining, units?.planRemaining, units?.packRemaining]
 }
-
-function buyPack({ customerRef }: Purchase, planRef: string): Promise<void> {
-  waitAMinute()
-  return shop.pay(customerRef, planRef, 'pm_card_visa')
-}
-
-const settle = (iso: string) =>
-  shop.runJob('pack-settlement', iso, {
-    ...metered.runnerSettings,
-    TOLLGATE_BILLING_TRIES_MAX: '1',
-  })
 
 const packsOf = ({ customerRef }: Purchase) =>
   shop.sql<{ used: string; taken: string }[]>`
@@ -79,21 +51,6 @@ async function dispute({ customerRef }: Purchase, planRef: string): Promise<stri
     expect(claims).toHaveLength(1)
   })
   return String(id)
-}
-
-async function refund(purchase: Purchase, planRef: string, amountMinor?: number): Promise<void> {
-  const [paid] = await shop.sql<{ id: string }[]>`
-    select processor_payment_id as id from payment_intents
-    where customer_ref = ${purchase.customerRef} and plan_ref = ${planRef}
-    order by created_at desc limit 1`
-  waitAMinute()
-  const amount = amountMinor === undefined ? {} : { amount: String(amountMinor) }
-  const [before] = await shop.sql<[{ n: number }]>`select count(*)::int as n from pack_claims`
-  await payments.stripe('POST', 'refunds', { payment_intent: paid!.id, ...amount })
-  await eventually(async () => {
-    const [now] = await shop.sql<[{ n: number }]>`select count(*)::int as n from pack_claims`
-    expect(now.n).toBe(before.n + 1)
-  })
 }
 
 test('adds units to a running plan, and leaves its purchase untouched', async () => {
@@ -284,7 +241,7 @@ test.each([
 })
 
 test('survives a change of plan', async () => {
-  const larger = await payments.createPlan({ price: 3_800, ...monthly, limit: 300 })
+  const larger = await payments.createPlan({ price: 3_800, billingCycle: 'monthly', limit: 300 })
   const purchase = await shop.buy(plan)
   await buyPack(purchase, fifty)
   await metered.use(purchase.customerRef, 120)

@@ -24,7 +24,7 @@ async function changePlan(purchase: Purchase, at: string): Promise<Purchase> {
     const names = { productRef: product.reference, planRef: plan.reference }
     return activatePlan(work, { customer: customer!, ...names, cycleMode: 'calendar', seller })
   })
-  // With an unpaid invoice the plan cannot be changed.
+  // The plan cannot change while an invoice is unpaid. The purchase then stays as it is.
   if (outcome.kind === 'payment-required') return purchase
   if (outcome.kind !== 'activated') throw new Error(outcome.kind)
   return outcome.purchase
@@ -66,7 +66,7 @@ async function billedOf(purchase: Purchase): Promise<bigint> {
   return outcome.uncharged.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 }
 
-/** Of two purchases, the earlier one has 80 units of late usage and the later one 90 of the running period. */
+/** Makes two purchases: the earlier one gets 80 units of late usage, and the later one 90 units in the running period. */
 async function twoPurchases(packUnits: number): Promise<readonly Purchase[]> {
   const first = await usageShop.buy(postPaid)
   await deliverPack(usageShop, first, { units: packUnits })

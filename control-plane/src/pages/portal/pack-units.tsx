@@ -10,7 +10,7 @@ type PackUnitsProps = {
   readonly reader: Reader
 }
 
-/** How many units of a bought pack are left. */
+/** Shows how many units of a bought pack are left. */
 export function PackUnits({ reference, pack, reader }: PackUnitsProps): ReactElement {
   const { t, formats } = reader
   const { left, units, meterName } = pack

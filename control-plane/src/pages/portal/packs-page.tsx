@@ -15,7 +15,7 @@ type PacksPageProps = {
   readonly offered: OfferedPacks
 }
 
-/** The packs that the customer can buy beside a running plan. */
+/** Shows the packs that the customer can buy beside a running plan. */
 export function PacksPage({ portal, purchase, offered }: PacksPageProps): ReactElement {
   const { frame } = portal
   const { t } = frame
