@@ -25,8 +25,9 @@ export type RecentLimits = {
 const placesMax = 10_000
 
 /**
- * Counts one customer's calls of this process that run without a hold and that ingest may not know yet: running calls, and calls
- * whose records are not delivered yet. Ingest does not subtract them from the remaining units.
+ * Counts one customer's calls of this process that ingest may not know yet. Calls without a hold are running, or their records are
+ * not delivered yet: ingest does not subtract them from the remaining units. Free repeats hold a unit until their records, which
+ * cost nothing, are delivered: ingest subtracts a unit too many.
  */
 export class CustomerCalls {
   /** Calls that ingest has not confirmed yet. */
@@ -136,6 +137,19 @@ export class AllCustomerCalls {
     return calls
   }
 
+  /** Adds the call of a record that is in the journal already, or about to be appended. */
+  addJournaled(record: CallRecord): void {
+    if (!isAwaited(record)) return
+    const calls = this.of(record)
+    calls.add()
+    calls.journal()
+  }
+
+  /** Notes that ingest has accepted the record, or that another one takes its place in the journal. */
+  confirm(record: CallRecord): void {
+    if (isAwaited(record)) this.of(record).confirm()
+  }
+
   forgetJournaled(): void {
     for (const calls of this.#places.values()) calls.forgetJournaled()
   }
@@ -151,6 +165,11 @@ export class AllCustomerCalls {
       if (isIdle && (recent?.untilMs ?? 0) < nowMs) this.#places.delete(key)
     }
   }
+}
+
+/** Returns whether a call near the cap waits until ingest has accepted this record, because ingest subtracts a wrong number before. */
+function isAwaited({ outcome, reservationId, units }: CallRecord): boolean {
+  return outcome === 'success' && (reservationId === undefined || units === 0)
 }
 
 /** References may contain any character, so JSON keeps the parts of the key apart. */

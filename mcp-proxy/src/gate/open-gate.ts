@@ -2,7 +2,6 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
-import type { CallRecord } from '../records/call-record.ts'
 import { openRecords } from '../records/open-records.ts'
 import { adaptTools } from './adapt-tools.ts'
 import { Admissions } from './admission.ts'
@@ -75,16 +74,15 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
       stopGraceMs: limits.journalStopGraceMs,
     },
     send: createSendRecords(ingest),
-    onAdopted: (record) => {
-      if (!countsWithoutHold(record)) return
-      calls.of(record).add()
-      calls.of(record).journal()
-    },
+    onAdopted: (record) => calls.addJournaled(record),
     onLost: () => calls.forgetJournaled(),
-    onUsedElsewhere: (record) => keyUses.useNext(record),
-    onRecorded: (record) => {
-      if (countsWithoutHold(record)) calls.of(record).confirm()
+    onUsedElsewhere: (record) => {
+      const next = keyUses.useNext(record)
+      calls.confirm(record)
+      calls.addJournaled(next)
+      return next
     },
+    onRecorded: (record) => calls.confirm(record),
     nowMs: () => clock.now(),
     logger,
     metrics: options.metrics,
@@ -117,10 +115,6 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
       await Promise.all([ingest.close(), controlPlane.close()])
     },
   }
-}
-
-function countsWithoutHold({ outcome, reservationId }: CallRecord): boolean {
-  return outcome === 'success' && reservationId === undefined
 }
 
 function createCollisionReport(metrics: GateMetrics, logger: Logger, productRef: string) {

@@ -70,12 +70,17 @@ export class RunningCall {
       this.#reservationId,
       limits.clientKeys,
     )
-    const isCounted = end.outcome === 'success' && this.#reservationId === undefined
-    const customerCalls = calls.of(placeOf(this.#call))
-    if (isCounted) customerCalls.journal()
-    const isKeyed = end.outcome === 'success' && record.idempotencyKey !== record.callId
-    records.append(isKeyed ? keyUses.use(record) : record)
-    if (end.outcome !== 'success') this.#withdraw()
+    if (end.outcome !== 'success') {
+      records.append(record)
+      this.#withdraw()
+      return
+    }
+    const isKeyed = record.idempotencyKey !== record.callId
+    const used = isKeyed ? keyUses.use(record) : record
+    // A call without a hold is counted since it was admitted.
+    if (this.#reservationId === undefined) calls.of(placeOf(this.#call)).journal()
+    else calls.addJournaled(used)
+    records.append(used)
   }
 
   /** Removes a call that does not count, and releases its hold so that the next call can use the unit. */

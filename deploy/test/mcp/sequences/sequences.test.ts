@@ -59,6 +59,15 @@ test.each<[string, Sequence]>([
     ],
   ],
   [
+    'leaves the last unit to repeats of a key by the proxy that knows it',
+    [
+      [
+        { ...by, do: 'batch', tools: ['basic', 'pro', 'pro', 'basic'] },
+        { ...repeat, ending: 'result', key: 0, count: 4, proxy: 1 },
+      ],
+    ],
+  ],
+  [
     'leaves the unit of a key that another proxy knows',
     [
       [
