@@ -17,7 +17,8 @@ const options = {
   seed,
   customers: option('CUSTOMERS', 8, 200),
   days: option('DAYS', 36, 366),
-  actsPercent: option('ACTS_PERCENT', 12, 12),
+  // In some weeks, few customers would buy anything at the rate of the whole year.
+  actsPercent: option('ACTS_PERCENT', 40, 12),
   killsPercent: option('KILLS_PERCENT', 3, 3),
   startsAt: isWhole ? '2027-09-15T00:00:00Z' : '2028-01-30T00:00:00Z',
 }

@@ -73,6 +73,8 @@ export class ModelCustomer {
   /** Number of the saved card. */
   card: number | undefined
   #habit: CardHabit | undefined
+  /** Amount that would have been carried to the next invoice, given up when the customer was deleted. */
+  #writtenOff = 0n
   #cards = 0
   readonly #lostCards = new Set<number>()
   readonly #changes = new Map<ModelPurchase, ModelSwitch>()
@@ -137,6 +139,23 @@ export class ModelCustomer {
     this.#habit = undefined
   }
 
+  get hasOpenInvoices(): boolean {
+    return this.#invoices().some((invoice) => invoice.status === 'open' && dueOf(invoice) > 0n)
+  }
+
+  /** Gives up what the customer owes: open invoices, and the amount carried to the next one. */
+  writeOff(at: number): void {
+    if (this.carried > 0n) this.#writtenOff += this.carried
+    for (const invoice of this.#invoices()) {
+      if (invoice.status !== 'open' || dueOf(invoice) === 0n) continue
+      Object.assign(invoice, { status: 'uncollectible', touchedAt: at })
+    }
+  }
+
+  #invoices(): readonly ModelInvoice[] {
+    return this.purchases.flatMap(({ invoices }) => invoices)
+  }
+
   #draw(): number {
     this.#cards += 1
     return this.#cards
@@ -159,10 +178,12 @@ export class ModelCustomer {
 
   /** Amount carried to the next invoice. */
   get carried(): bigint {
-    return this.purchases
-      .flatMap(({ invoices }) => invoices)
+    return this.#invoices()
       .filter(({ status }) => status !== 'void')
-      .reduce((sum, { carried, carriedIn, kept }) => sum + carried - carriedIn - kept, 0n)
+      .reduce(
+        (sum, { carried, carriedIn, kept }) => sum + carried - carriedIn - kept,
+        -this.#writtenOff,
+      )
   }
 
   charge(): ModelCharge {
