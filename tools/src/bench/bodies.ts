@@ -6,6 +6,9 @@ export type BodyFiles = {
   readonly single: string
   /** File of bodies with 100 such records each. */
   readonly bulk: string
+  /** The same of customers that do not exist. */
+  readonly unknown: string
+  readonly unknownBulk: string
   readonly limits: string
 }
 
@@ -18,8 +21,9 @@ export async function writeBodyFiles(
   productRef: string,
   customerRefs: readonly string[],
 ): Promise<BodyFiles> {
-  const usage = (number: number): unknown => ({
-    customerRef: customerRefs[number % customerRefs.length],
+  const unknownRefs = customerRefs.map((customerRef) => `not_${customerRef}`)
+  const usage = (number: number, references: readonly string[]): unknown => ({
+    customerRef: references[number % references.length],
     productRef,
     actionType: 'api_call',
     units: 1,
@@ -37,14 +41,17 @@ export async function writeBodyFiles(
     return path
   }
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
+  const singles = (references: readonly string[]): unknown[] =>
+    numbers(singleCount).map((number) => usage(number, references))
+  const bulks = (references: readonly string[]): unknown[] =>
+    numbers(bulkCount).map((body) => ({
+      events: numbers(bulkSize).map((at) => usage(body * bulkSize + at, references)),
+    }))
   return {
-    single: await write('single', numbers(singleCount).map(usage)),
-    bulk: await write(
-      'bulk',
-      numbers(bulkCount).map((body) => ({
-        events: numbers(bulkSize).map((at) => usage(body * bulkSize + at)),
-      })),
-    ),
+    single: await write('single', singles(customerRefs)),
+    bulk: await write('bulk', bulks(customerRefs)),
+    unknown: await write('unknown', singles(unknownRefs)),
+    unknownBulk: await write('unknown-bulk', bulks(unknownRefs)),
     limits: await write(
       'limits',
       customerRefs.map((customerRef) => ({ customerRef, productRef })),

@@ -27,7 +27,7 @@ export async function compareServers(
 
 function medians(results: readonly WrkResult[]): WrkResult {
   return {
-    ...mediansOf(results, ['requestsPerSecond', 'p50Ms', 'p99Ms']),
+    ...mediansOf(results, ['requestsPerSecond', 'p50Ms', 'p99Ms', 'processorUs']),
     errors: results.reduce((sum, result) => sum + result.errors, 0),
   }
 }

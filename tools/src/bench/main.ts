@@ -14,6 +14,7 @@ import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts
 import { measureEngineCeilings } from './engines/engine-ceilings.ts'
 import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
 import { chargesText } from './charges/charges-text.ts'
+import type { MeasuredServer } from './comparisons.ts'
 import { measureCharges } from './charges/measure-charges.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/measure-clients.ts'
@@ -169,12 +170,12 @@ try {
 }
 
 /** Starts the ceiling server in its own process, like Tollgate's server. */
-async function startCeiling(): Promise<{ readonly baseUrl: string; stop(): void }> {
+async function startCeiling(): Promise<MeasuredServer & { stop(): void }> {
   const port = await findFreePort(new Set())
   const file = fileURLToPath(new URL('../../dist/bench/ceiling/main.js', import.meta.url))
   const child = fork(file, { env: { ...process.env, CEILING_PORT: String(port) } })
   await once(child, 'message')
-  return { baseUrl: `http://127.0.0.1:${port}`, stop: () => void child.kill() }
+  return { baseUrl: `http://127.0.0.1:${port}`, pid: child.pid!, stop: () => void child.kill() }
 }
 
 async function reportBilling(): Promise<void> {
@@ -207,7 +208,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 
 async function reportAll(): Promise<void> {
   const processes = engines?.processes ?? {}
-  const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, print)
+  const result = await runBench(instance, processes, ceiling, folder.path, options, print)
   const { dataPlane } = result
   const beside = engines && dataPlane && (await measureEnginesAlone(engines))
   print(`\n${reportText(result)}`)

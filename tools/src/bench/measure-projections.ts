@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { readMetric } from '../instance/metrics.ts'
+import { processOf } from '../instance/process-of.ts'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
 import { runLanes, times } from '../load/lanes.ts'
 import { processorSeconds } from '../load/process-clock.ts'
@@ -42,12 +43,7 @@ export async function measureProjections(
   options: BacklogOptions,
 ): Promise<Record<keyof typeof projections, ProjectionRate>> {
   await waitUntilCaughtUp(options.runFile)
-  const { processes } = options.runFile
-  const pidOf = (service: string): number => {
-    const pid = processes[service]
-    if (pid === undefined) throw new Error(`No process of ${service} in the run file`)
-    return pid
-  }
+  const pidOf = (service: string): number => processOf(options.runFile, service)
   const pids = Object.values(projections).map(({ service }) => pidOf(service))
   const before = {
     counters: await readRecords(options.runFile, 'counters'),

@@ -18,10 +18,10 @@ export function reportText({ dataPlane, management }: BenchResult): string {
 
 function dataPlaneText(result: DataPlaneResult): string {
   const { counters, sink, visibility, limits } = result
-  const comparisons = [
-    ...usageRows('', result.usage),
-    ...usageRows('ingest alone: ', result.usageAlone),
-    comparisonRow('limit check, 64 connections', limits, 1, 'bare uWS', '0.50'),
+  const measured = [
+    ...usagePaths('', result.usage),
+    ...usagePaths('ingest alone: ', result.usageAlone),
+    { ...limitPath, result: limits },
   ]
   const rows = [
     ['limit check p99 / ceiling p99', ratio(limits.ours.p99Ms, limits.ceiling.p99Ms), '< 3'],
@@ -44,8 +44,26 @@ function dataPlaneText(result: DataPlaneResult): string {
     ['checks that missed an acked unit', String(visibility.wrong), '0'],
   ]
   const header = ['path', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'budget', 'p99 ms', 'errors']
-  return [formatTable(header, comparisons), formatTable(['measure', 'ours', 'budget'], rows)].join(
-    '\n\n',
+  return [
+    formatTable(header, measured.map(rateRow)),
+    processorText(measured),
+    formatTable(['measure', 'ours', 'budget'], rows),
+  ].join('\n\n')
+}
+
+/** Returns what each request costs the process that answers it, beside a server that does nothing else. */
+function processorText(measured: readonly MeasuredPath[]): string {
+  const header = ['path', 'per', 'ceiling', 'ceiling us', 'ours us', 'multiple']
+  return formatTable(
+    header,
+    measured.map(({ name, ceilingName, recordsPerRequest, result: { ceiling, ours } }) => [
+      name,
+      recordsPerRequest === 1 ? 'request' : 'record',
+      ceilingName,
+      (ceiling.processorUs / recordsPerRequest).toFixed(1),
+      (ours.processorUs / recordsPerRequest).toFixed(1),
+      ratio(ours.processorUs, ceiling.processorUs),
+    ]),
   )
 }
 
@@ -133,27 +151,41 @@ export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeil
   )
 }
 
-function usageRows(prefix: string, usage: UsageComparisons): string[][] {
+/** A path of the data plane, the server that it is compared with, and the smallest ratio of rates in the budget. */
+type MeasuredPath = {
+  readonly name: string
+  readonly ceilingName: string
+  readonly recordsPerRequest: number
+  readonly budget: string
+  readonly result: ComparisonResult
+}
+
+const singlePath = { ceilingName: 'bare uWS', recordsPerRequest: 1 }
+const bulkPath = { ceilingName: 'parse and validate', recordsPerRequest: bulkSize, budget: '0.60' }
+const limitPath = { name: 'limit check, 64 connections', ...singlePath, budget: '0.50' }
+
+function usagePaths(prefix: string, usage: UsageComparisons): MeasuredPath[] {
+  const single = { ...singlePath, name: `${prefix}single` }
+  const bulk = { ...bulkPath, name: `${prefix}bulk of ${bulkSize}` }
+  const at256 = { ...single, name: `${single.name}, 256 connections`, budget: '0.60' }
+  const at64 = { ...single, name: `${single.name}, 64 connections`, budget: '0.40' }
+  const unknown = (path: Omit<MeasuredPath, 'result'>, result: ComparisonResult): MeasuredPath => ({
+    ...path,
+    name: `${path.name}, unknown customers`,
+    result,
+  })
   return [
-    comparisonRow(`${prefix}single, 256 connections`, usage.single256, 1, 'bare uWS', '0.60'),
-    comparisonRow(`${prefix}single, 64 connections`, usage.single64, 1, 'bare uWS', '0.40'),
-    comparisonRow(
-      `${prefix}bulk of ${bulkSize}`,
-      usage.bulk,
-      bulkSize,
-      'parse and validate',
-      '0.60',
-    ),
+    { ...at256, result: usage.single256 },
+    { ...at64, result: usage.single64 },
+    { ...bulk, result: usage.bulk },
+    unknown(at256, usage.unknown256),
+    unknown(at64, usage.unknown64),
+    unknown(bulk, usage.unknownBulk),
   ]
 }
 
-function comparisonRow(
-  name: string,
-  { ceiling, ours }: ComparisonResult,
-  recordsPerRequest: number,
-  ceilingName: string,
-  budget: string,
-): string[] {
+function rateRow({ name, ceilingName, recordsPerRequest, budget, result }: MeasuredPath): string[] {
+  const { ceiling, ours } = result
   const rate = (perSecond: number): string => formatCount(Math.round(perSecond * recordsPerRequest))
   return [
     name,

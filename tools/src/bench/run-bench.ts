@@ -1,10 +1,16 @@
 import { createMeasuredProduct, type MeasuredProduct } from '../client/measured-product.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Instance } from '../instance/instance.ts'
+import { processOf } from '../instance/process-of.ts'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
 import { writeBodyFiles } from './bodies.ts'
 import type { ComparisonResult } from './compare-servers.ts'
-import { compareLimits, compareUsage, type UsageComparisons } from './comparisons.ts'
+import {
+  compareLimits,
+  compareUsage,
+  type MeasuredServer,
+  type UsageComparisons,
+} from './comparisons.ts'
 import { measureManagement, type ManagementResult } from './measure-management.ts'
 import {
   measureProjections,
@@ -59,7 +65,7 @@ const logConsumers = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
 export async function runBench(
   instance: Instance,
   processes: Readonly<Record<string, number>>,
-  ceilingUrl: string,
+  ceiling: MeasuredServer,
   folder: string,
   options: BenchOptions,
   print: (line: string) => void,
@@ -72,8 +78,7 @@ export async function runBench(
     const runFile = { ...found, processes: { ...processes, ...found.processes } }
     const bench = { instance, client, runFile, product, options, print }
     const { only } = options
-    const dataPlane =
-      only === 'management' ? undefined : await runDataPlane(bench, ceilingUrl, folder)
+    const dataPlane = only === 'management' ? undefined : await runDataPlane(bench, ceiling, folder)
     // The management API is measured last, because publishing so many customers would disturb the other measurements.
     return { dataPlane, management: only === 'data-plane' ? [] : await runManagement(bench) }
   } finally {
@@ -83,7 +88,7 @@ export async function runBench(
 
 async function runDataPlane(
   { instance, client, runFile, product, options, print }: Bench,
-  ceilingUrl: string,
+  ceiling: MeasuredServer,
   folder: string,
 ): Promise<DataPlaneResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
@@ -91,7 +96,8 @@ async function runDataPlane(
   // The first check of a customer creates the purchase, so it is not measured.
   for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
   const files = await writeBodyFiles(folder, productRef, customerRefs)
-  const setup = { ceilingUrl, baseUrl, key, files, ...options }
+  const ours = { baseUrl, pid: processOf(runFile, 'ingest') }
+  const setup = { ceiling, ours, key, files, ...options }
 
   print('measuring limit checks ...')
   const limits = await compareLimits(setup)

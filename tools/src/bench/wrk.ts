@@ -2,12 +2,15 @@ import { execFile } from 'node:child_process'
 import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { processorSeconds } from '../load/process-clock.ts'
 
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('../../src/bench/post-bodies.lua', import.meta.url))
 
 export type WrkLoad = {
   readonly url: string
+  /** Process of the server. */
+  readonly pid: number
   /** File with one JSON body per line. The bodies are sent in turn. */
   readonly bodiesFile: string
   readonly key: string
@@ -19,6 +22,8 @@ export type WrkResult = {
   readonly requestsPerSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** Processor time of the server per request, in microseconds. Other load of the machine changes it less than the rate. */
+  readonly processorUs: number
   readonly errors: number
 }
 
@@ -45,6 +50,7 @@ async function isInstalled(): Promise<boolean> {
 }
 
 export async function runWrk(load: WrkLoad): Promise<WrkResult> {
+  const secondsBefore = await processorSeconds(load.pid)
   const { stdout } = await run('wrk', [
     '--threads=1',
     `--connections=${load.connections}`,
@@ -56,6 +62,7 @@ export async function runWrk(load: WrkLoad): Promise<WrkResult> {
     load.bodiesFile,
     load.key,
   ])
+  const secondsUsed = (await processorSeconds(load.pid)) - secondsBefore
   const line = /RESULT (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(stdout)
   if (!line) throw new Error(`wrk printed no result:\n${stdout}`)
   const [requests, durationUs, p50Us, p99Us, errors] = line.slice(1).map(Number) as [
@@ -69,6 +76,7 @@ export async function runWrk(load: WrkLoad): Promise<WrkResult> {
     requestsPerSecond: requests / (durationUs / 1_000_000),
     p50Ms: p50Us / 1000,
     p99Ms: p99Us / 1000,
+    processorUs: (secondsUsed / requests) * 1_000_000,
     errors,
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Instance } from '../../instance/instance.ts'
+import { processOf } from '../../instance/process-of.ts'
 import { compareServers, type ComparisonResult } from '../compare-servers.ts'
 import { measureProjections, type ProjectionRate } from '../measure-projections.ts'
 import type { WrkLoad } from '../wrk.ts'
@@ -68,7 +69,8 @@ export async function measureCharges(
       const bodiesFile = join(folder, `${product.meterName}.jsonl`)
       const events = eventsOf(product, bodyCount)
       await writeFile(bodiesFile, events.map((event) => JSON.stringify(event)).join('\n') + '\n')
-      return { url: `${baseUrl}/v1/sdk/meter-events`, bodiesFile, key, connections, seconds }
+      const url = `${baseUrl}/v1/sdk/meter-events`
+      return { url, pid: processOf(runFile, 'ingest'), bodiesFile, key, connections, seconds }
     }
     const loads = { ceiling: await load(one), ours: await load(five) }
     const pids = logConsumers.flatMap((name) => runFile.processes[name] ?? [])
