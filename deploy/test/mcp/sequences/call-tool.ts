@@ -52,6 +52,8 @@ export async function callTool(
     const executions = world.origin.executionsOf(call.given.mark) - before
     if (executions > 0)
       throw new Error(`a call ran without an answer: ${JSON.stringify(call.given)}`)
+    // Its request for a hold may have been granted without an answer, and then the proxy releases the unit a moment later.
+    call.player.leftCalls += 1
     await sleep(pauseMs)
   }
   throw new Error(`no answer to ${JSON.stringify(call.given)}`)

@@ -63,7 +63,10 @@ async function buy(party: Party, player: Player): Promise<void> {
   })
   player.paymentIds.push(processorPaymentId)
   const path = `/v1/sdk/payment-intents/${processorPaymentId}/process`
-  await client.require('POST', path, { customerRef })
+  // The answer is `timeout` while the success is not stored yet.
+  const process = async () =>
+    ((await client.require('POST', path, { customerRef })) as { status: string }).status
+  await expect.poll(process, { timeout: 60_000 }).toBe('succeeded')
 }
 
 async function refund(party: Party, player: Player): Promise<void> {
