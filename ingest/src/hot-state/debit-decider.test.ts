@@ -20,6 +20,7 @@ it('rejects instead of throwing if a wallet that paid before cannot be read', as
   let read = (): string => document
   const decider = new DebitDecider({
     hotState: {
+      cachedEntryDocument: () => read(),
       readEntryDocument: () => read(),
       readDocument: () => Promise.resolve(undefined),
       incarnation: () => Promise.resolve(undefined),

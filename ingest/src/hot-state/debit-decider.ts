@@ -11,7 +11,10 @@ import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
 
 export type DebitDeciderParts = {
-  readonly hotState: Pick<HotState, 'readEntryDocument' | 'readDocument' | 'incarnation'>
+  readonly hotState: Pick<
+    HotState,
+    'cachedEntryDocument' | 'readEntryDocument' | 'readDocument' | 'incarnation'
+  >
   readonly documents: EntitlementDocuments
   readonly counts: IngestCounts
   readonly nowMs: () => number
@@ -53,11 +56,14 @@ export class DebitDecider {
     const at = { space: environment, partition, subject, scope: productRef }
     const payer = `${environment}:${productRef.length}:${productRef}${subject}`
     try {
-      const document = this.#parts.hotState.readEntryDocument(at)
-      if (document === undefined || document instanceof Promise) {
-        return this.#decideLater(event, at, document, payer).catch(() => this.#decideUnread(payer))
+      const { hotState } = this.#parts
+      const document = hotState.cachedEntryDocument(at)
+      if (typeof document === 'string') return this.#decideFor(event, document, payer)
+      if (document === undefined && !this.#payers.has(payer)) {
+        const known = hotState.cachedEntryDocument({ ...at, scope: '' })
+        if (!(known instanceof Promise)) return this.#decideWithout(event, known !== undefined)
       }
-      return this.#decideFor(event, document, payer)
+      return this.#decideLater(event, at, document, payer).catch(() => this.#decideUnread(payer))
     } catch {
       return this.#decideUnread(payer)
     }
@@ -73,10 +79,18 @@ export class DebitDecider {
     if (document !== undefined) return this.#decideFor(event, document, payer)
     await this.#requireNotLost(payer, at)
     // A customer with an entitlement is known. Without one, the customer's document must be read.
-    const { hotState, nowMs } = this.#parts
-    const isKnownCustomer = (await hotState.readEntryDocument({ ...at, scope: '' })) !== undefined
-    const { outcome, meterName, productRef } = event
-    const usage = { outcome, meterName, productRef, nowMs: nowMs() }
+    const { hotState } = this.#parts
+    return this.#decideWithout(
+      event,
+      (await hotState.cachedEntryDocument({ ...at, scope: '' })) !== undefined,
+    )
+  }
+
+  #decideWithout(
+    { outcome, meterName, productRef }: MeterEvent,
+    isKnownCustomer: boolean,
+  ): Decided {
+    const usage = { outcome, meterName, productRef, nowMs: this.#parts.nowMs() }
     const decision = decideDebit({ ...usage, isKnownCustomer, entitlement: undefined })
     return { decision, ownRef: undefined }
   }

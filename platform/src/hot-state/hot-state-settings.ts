@@ -56,4 +56,16 @@ export const hotStateSettings = {
     1,
     { min: 0, max: 100 },
   ),
+  entryCacheMebibytes: integerSetting(
+    'TOLLGATE_ENTRY_CACHE_MEBIBYTES',
+    'Memory of ingest for entitlements read from Redis, per environment, in MiB; 0 reads them for every usage record',
+    64,
+    { min: 0, max: 65_536 },
+  ),
+  entryCacheLeaseMs: integerSetting(
+    'TOLLGATE_ENTRY_CACHE_LEASE_MS',
+    'How long ingest uses cached entitlements without hearing from Redis, in milliseconds. Changes wait that long for an ingest process that was killed',
+    2_000,
+    { min: 200, max: 10_000 },
+  ),
 }

@@ -59,6 +59,12 @@ export interface HotState extends Reservations {
   /** Returns the document of an entry, for callers that need no counters. */
   readEntryDocument(at: EntryAddress): string | undefined | Promise<string | undefined>
 
+  /**
+   * Works like `readEntryDocument`, but may return what this process has cached. `putEntry`, `putEntries` and `deleteEntry` resolve
+   * only after no process returns an older document. After a loss of data, it may return a document that is lost.
+   */
+  cachedEntryDocument(at: EntryAddress): string | undefined | Promise<string | undefined>
+
   /** Returns the next offset to apply to the counters of this partition: all smaller offsets have been applied. */
   appliedOffset(space: string, partition: number): Promise<number>
 

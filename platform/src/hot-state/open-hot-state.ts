@@ -6,11 +6,12 @@ import type { HotState } from './hot-state.ts'
 import type { hotStateSettings } from './hot-state-settings.ts'
 import { openLmdbHotState, type LmdbHotStateOptions } from './lmdb/lmdb-hot-state.ts'
 import type { RedisServers } from './redis/connect.ts'
+import type { EntryCacheOptions } from './redis/entry-cache/with-entry-cache.ts'
 import { openRedisHotState } from './redis/redis-hot-state.ts'
 
 export type HotStateConfig = SettingValues<typeof hotStateSettings> & { readonly dataDir: string }
 
-/** Opens the configured hot state. The role matters only for the embedded one; Redis has no roles. */
+/** Opens the configured hot state. Of the roles, Redis knows only the reader, which caches entries. */
 export async function openHotState(
   config: HotStateConfig,
   role: LmdbHotStateOptions['role'],
@@ -29,10 +30,22 @@ export async function openHotState(
     keyPrefix: config.redisKeyPrefix,
     callTimeoutMs: config.redisCallTimeoutMs,
     callsInFlightMax: config.redisCallsMax,
+    entryCache: role === 'reader' ? entryCacheOf(config) : undefined,
     onConnectionLost: (error) =>
       logger.warn({ err: error }, 'connection to Redis lost; reconnecting'),
     onConnectionBack: () => logger.info('connected to Redis again'),
   })
+}
+
+const charsPerMebibyte = 1024 * 1024
+
+function entryCacheOf(config: HotStateConfig): EntryCacheOptions | undefined {
+  if (config.entryCacheMebibytes === 0) return undefined
+  return {
+    charsMax: config.entryCacheMebibytes * charsPerMebibyte,
+    leaseMs: config.entryCacheLeaseMs,
+    replicasMin: config.redisReplicasToWriteMin,
+  }
 }
 
 function serversOf({ redisUrl, redisClusterNodes }: HotStateConfig): RedisServers {

@@ -13,6 +13,7 @@ const spaces: { readonly [Name in Call]?: SpaceOf<Name> } = {
   readEntry: (at) => at.space,
   readEntrySeries: (at) => at.space,
   readEntryDocument: (at) => at.space,
+  cachedEntryDocument: (at) => at.space,
   appliedOffset: (space) => space,
   readMarks: (space) => space,
   claimMarks: (claim) => claim.space,

@@ -181,6 +181,11 @@ class LmdbHotState implements HotState {
     return this.#entries.document(at)
   }
 
+  /** Reading costs no more than a cache would. */
+  cachedEntryDocument(at: EntryAddress): string | undefined {
+    return this.#entries.document(at)
+  }
+
   async appliedOffset(space: string, partition: number): Promise<number> {
     this.#turn.renew()
     return readPartitionHead(this.#store, partitionPart(space, partition)).fence

@@ -67,6 +67,27 @@ export function createClient(
   )
 }
 
+export type ConnectionReports = {
+  /** Called once when the connection is lost; `onConnectionBack` is called once when it is restored. */
+  readonly onConnectionLost?: (error: Error) => void
+  readonly onConnectionBack?: () => void
+}
+
+export function reportConnection(
+  client: RedisClient,
+  { onConnectionLost, onConnectionBack }: ConnectionReports,
+): void {
+  let isLost = false
+  client.on('error', (error: Error) => {
+    if (!isLost) onConnectionLost?.(error)
+    isLost = true
+  })
+  client.on('ready', () => {
+    if (isLost) onConnectionBack?.()
+    isLost = false
+  })
+}
+
 /** Creates a connection for a subscription. The caller creates a new one when it ends. Undefined if no node is known. */
 export function createSubscriber(client: RedisClient): Redis | undefined {
   const options = { lazyConnect: true, enableOfflineQueue: true, retryStrategy: () => null }

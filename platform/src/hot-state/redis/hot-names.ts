@@ -23,6 +23,7 @@
  *     waiting                                   each (subject, scope) that has slots
  *   prefix:document:<key>       document
  *   prefix:acknowledged:<topic>     acknowledged head of the log, by partition
+ *   prefix:caches                   leases of the processes that cache entries (entry-cache/scripts.ts)
  *
  * Subject, scope and series are name parts (`namePart`). `<g>` is the generation of entries and marks, `<c>` that of the
  * counts; the head names those in use. Each script reads them there, so none mixes two generations. A new
@@ -42,12 +43,18 @@ export class HotNames {
   readonly #prefix: string
   /** Channel on which every applied batch is announced. */
   readonly channel: string
+  /** Channel on which changed entries are announced. */
+  readonly changesChannel: string
+  /** Leases of the processes that cache entries. Not a name of a partition, so it is not swept. */
+  readonly caches: string
 
   constructor(prefix: string) {
     if (!/^[^{}]+$/.test(prefix))
       throw new RangeError('A key prefix has no braces and is not empty')
     this.#prefix = prefix
     this.channel = `${prefix}:applied`
+    this.changesChannel = `${prefix}:changed`
+    this.caches = `${prefix}:caches`
   }
 
   document(key: string): string {

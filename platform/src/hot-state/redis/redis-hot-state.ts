@@ -32,11 +32,14 @@ import { packIncrements, packMarkIds, packMarks, packSpans } from './batch-forma
 import {
   createClient,
   createSubscriber,
+  reportConnection,
+  type ConnectionReports,
   type RedisClient,
   type RedisServers,
   type RedisTls,
 } from './connect.ts'
 import { createDocumentReads } from './document-reads.ts'
+import { withEntryCache, type EntryCacheOptions } from './entry-cache/with-entry-cache.ts'
 import { createEntryReads, createSeriesReads } from './entry-reads.ts'
 import { HotNames, namePart } from './hot-names.ts'
 import { slotOf } from './hash-slot.ts'
@@ -62,7 +65,7 @@ import { TakenReads } from './taken-reads.ts'
 import type { TurnReads } from './turn-reads.ts'
 import { packWindows } from './windows-format.ts'
 
-export type RedisHotStateOptions = {
+export type RedisHotStateOptions = ConnectionReports & {
   readonly servers: RedisServers
   /** Prefix of all key names, so that several states can share the servers. Default: `tollgate`. */
   readonly keyPrefix?: string
@@ -73,9 +76,8 @@ export type RedisHotStateOptions = {
   /** Minutes of slots that one step of a publication folds, per kind of slot. Default: 30. */
   readonly foldedMinutesMax?: number
   readonly tls?: RedisTls
-  /** Called once when the connection is lost; `onConnectionBack` is called once when it is restored. */
-  readonly onConnectionLost?: (error: Error) => void
-  readonly onConnectionBack?: () => void
+  /** Cache of entries in this process. Default: none. */
+  readonly entryCache?: EntryCacheOptions | undefined
 }
 
 /**
@@ -92,25 +94,11 @@ export async function openRedisHotState(options: RedisHotStateOptions): Promise<
   reportConnection(client, options)
   const calls = new RedisCalls(client, limits)
   await calls.call(() => client.connect()).catch(() => undefined)
-  return new RedisHotState(client, calls, names, options.foldedMinutesMax ?? 30)
+  const hotState = new RedisHotState(client, calls, names, options.foldedMinutesMax ?? 30)
+  return withEntryCache(hotState, { client, calls, names }, options.entryCache)
 }
 
-function reportConnection(
-  client: RedisClient,
-  { onConnectionLost, onConnectionBack }: RedisHotStateOptions,
-): void {
-  let isLost = false
-  client.on('error', (error: Error) => {
-    if (!isLost) onConnectionLost?.(error)
-    isLost = true
-  })
-  client.on('ready', () => {
-    if (isLost) onConnectionBack?.()
-    isLost = false
-  })
-}
-
-class RedisHotState implements HotState {
+class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
   readonly acknowledgedHeads: AcknowledgedHeads
   readonly #calls: RedisCalls
   readonly #names: HotNames
