@@ -84,6 +84,7 @@ const nothingScheduled = Object.fromEntries(
     'TRIAL_EXPIRY',
     'RENEWALS',
     'USAGE_BILLING',
+    'THRESHOLD_BILLING',
     'PAYMENT_RETRIES',
     'WRITE_OFFS',
     'USAGE_RESET',

@@ -54,6 +54,10 @@ async function goBack(): Promise<void> {
       drop table ${schema}.alerts, ${schema}.budgets, ${schema}.spend_readings, ${schema}.alert_positions,
         ${schema}.alert_checks, ${schema}.alert_firings;
       drop table ${schema}.pack_claims, ${schema}.pack_uses, ${schema}.packs, ${schema}.pack_accounts;
+      drop table ${schema}.threshold_crossings;
+      alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
+        drop column unbilled_raised_micros;
+      drop index ${schema}.purchases_billed_at_threshold;
       drop index ${schema}.purchases_one_with_access;
       alter table ${schema}.purchases drop column is_pack;
       create unique index purchases_one_with_access

@@ -104,7 +104,7 @@ describe('tables', () => {
       // Derived from a change that is audited.
       ...['outbox', 'publications', 'customer_publications'],
       // Claims and counts of jobs. The changes that jobs make are audited.
-      ...['job_claims', 'billing_runs', 'alert_checks'],
+      ...['job_claims', 'billing_runs', 'alert_checks', 'threshold_crossings'],
       // Derived from usage.
       ...['alert_firings', 'spend_readings'],
       // Derived from a ledger transaction.

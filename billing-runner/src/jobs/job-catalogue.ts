@@ -16,6 +16,7 @@ import { createRenewals } from './renew.ts'
 import { createUsageReset } from './reset-usage.ts'
 import { createPackSettlement } from './settle-packs.ts'
 import { createRetries } from './retry-charges.ts'
+import { createThresholdBilling } from './bill-thresholds.ts'
 import { createWriteOffs } from './write-off-invoices.ts'
 
 export type ScheduledJob = {
@@ -48,6 +49,10 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     storedWaitMs: config.usageStoredWaitMs,
   }
   const packs = createPackSettlement(measuring)
+  const thresholdBilling = createThresholdBilling({
+    ...{ charging, packs, measuring },
+    lateMs: timestampPastMsMax,
+  })
   const usageBilling = createUsageBilling({
     charging,
     renewals,
@@ -61,6 +66,7 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [createTrialExpiry(charging), config.trialExpiry],
     [renewals, config.renewals],
     [usageBilling, config.usageBilling],
+    [thresholdBilling, config.thresholdBilling],
     [createRetries(charging), config.paymentRetries],
     [createWriteOffs(config.writeOffAfterDays * dayMs), config.writeOffs],
     [createUsageReset(measuring), config.usageReset],

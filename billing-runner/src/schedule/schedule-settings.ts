@@ -18,6 +18,11 @@ export const scheduleSettings = {
     'the usage of ended periods is billed',
     '0 11 * * *',
   ),
+  thresholdBilling: scheduleSetting(
+    'TOLLGATE_SCHEDULE_THRESHOLD_BILLING',
+    'usage is billed within a period, once its unbilled part has reached the amount of the plan',
+    '* * * * *',
+  ),
   paymentRetries: scheduleSetting(
     'TOLLGATE_SCHEDULE_PAYMENT_RETRIES',
     'failed charges that are due are retried',

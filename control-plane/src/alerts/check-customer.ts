@@ -9,6 +9,8 @@ import { decideCrossings } from '@tollgate/domain/alerts/decide-crossings'
 import { recordCrossings } from '@tollgate/domain/alerts/record-crossings'
 import { listAlertsFor } from '@tollgate/domain/alerts/repository'
 import type { WatchedValue } from '@tollgate/domain/alerts/watched-value'
+import { readBillThreshold } from '@tollgate/domain/billing/bill-threshold'
+import { noteCrossing } from '@tollgate/domain/billing/crossings-repository'
 import { budgetStop, type Budget, type SpendReading } from '@tollgate/domain/budgets/budget'
 import {
   listBudgets,
@@ -16,6 +18,7 @@ import {
   upsertSpendReading,
 } from '@tollgate/domain/budgets/repository'
 import { findCustomer, listReferences } from '@tollgate/domain/customers/repository'
+import { sumBilledMinor } from '@tollgate/domain/invoices/billed-periods'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
 import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish'
@@ -56,13 +59,16 @@ export async function checkCustomer(
   const { providerId, customerRef } = check
   const context = { environment, providerId, now: parts.publisher.now() }
   const facts = await readFacts(parts, context, check)
-  const { values, readings } = await readValues(parts, context, check, facts)
+  const { values, readings, crossed } = await readValues(parts, context, check, facts)
   const crossings = values.flatMap((value) => decideCrossings(facts.alerts, value))
   const operation = jobOperation('check-alerts', context, context.now)
   await commitAndPublish(parts, operation, async (work) => {
     if (!(await lockClaim(work.sql, check))) return
     await recordCrossings(work, customerRef, crossings)
     await storeReadings(work, customerRef, readings)
+    for (const purchaseRef of crossed) {
+      await noteCrossing(work.sql, work.providerId, purchaseRef, work.now)
+    }
     await finishCheck(work.sql, check)
   })
 }
@@ -81,6 +87,8 @@ type CustomerPurchase = {
   readonly packs: PackAccount | undefined
   /** Undefined if the currency has no exchange rate. Nothing can be charged in it then. */
   readonly conversion: CreditConversion | undefined
+  /** Unbilled usage at which the running period is billed; undefined if the plan has no such amount. */
+  readonly billAtMinor: bigint | undefined
 }
 
 const noFacts: CustomerFacts = { alerts: [], budgets: new Map(), customerRefs: [], purchases: [] }
@@ -116,6 +124,7 @@ function readFacts(
         endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
         packs: accounts.get(customerRef)?.find((account) => account.productRef === productRef),
         conversion: unitsPerDollar === undefined ? undefined : { currency, unitsPerDollar },
+        billAtMinor: await readBillThreshold({ sql, providerId }, purchase),
       })
     }
     return { alerts, budgets, customerRefs, purchases: found }
@@ -124,8 +133,10 @@ function readFacts(
 
 type ReadValues = {
   readonly values: readonly WatchedValue[]
-  /** The cost of running periods. */
+  /** The cost of running periods, for budgets. */
   readonly readings: readonly SpendReading[]
+  /** Purchases whose unbilled usage has reached the amount of their plan. */
+  readonly crossed: readonly string[]
 }
 
 async function readValues(
@@ -136,22 +147,46 @@ async function readValues(
 ): Promise<ReadValues> {
   const values: WatchedValue[] = []
   const readings: SpendReading[] = []
+  const crossed: string[] = []
   const watchesLimits = alerts.some(({ watches }) => watches === 'limit')
   const watchesSpend = alerts.some(({ watches }) => watches === 'spend')
-  for (const { purchase, ...priced } of purchases) {
+  for (const { purchase, billAtMinor, ...priced } of purchases) {
     const references = { customerRefs, packs: priced.packs }
     const periods = watchedPeriods(purchase, references, usedHours, context.now)
     const budget = budgets.get(purchase.productRef)
     if (watchesLimits) values.push(...(await limitValuesOf(parts, context, periods, usedHours)))
     const { conversion } = priced
-    if (conversion === undefined || (budget === undefined && !watchesSpend)) continue
+    const isSpendWatched = budget !== undefined || watchesSpend
+    if (conversion === undefined) continue
     for (const watched of periods) {
+      const isBilledWithin = billAtMinor !== undefined && watched.isCurrent
+      if (!isSpendWatched && !isBilledWithin) continue
+      const billedMinor = isBilledWithin ? await readBilled(parts, context, watched) : 0n
       const reading = await readSpend(parts, context, watched, { ...priced, budget, conversion })
+      if (isBilledWithin && reading.spentMinor - billedMinor >= billAtMinor) {
+        crossed.push(purchase.reference)
+      }
+      if (!isSpendWatched) continue
       values.push(...spendValues(watched, reading, budget))
       if (watched.isCurrent) readings.push(reading)
     }
   }
-  return { values, readings }
+  return { values, readings, crossed }
+}
+
+/**
+ * Returns what bills within the period have charged. It is read before the cost is measured: a bill in between then makes a crossing
+ * that leads to no bill, and no crossing is missed.
+ */
+function readBilled(
+  parts: AlertParts,
+  context: WatchContext,
+  { purchase, period }: WatchedPurchasePeriod,
+): Promise<bigint> {
+  const start = new Date(period.startSecond * 1_000)
+  return read(parts, context, (sql) =>
+    sumBilledMinor(sql, context.providerId, purchase.reference, start),
+  )
 }
 
 async function limitValuesOf(

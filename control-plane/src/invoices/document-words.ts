@@ -39,6 +39,8 @@ const documentWords = {
   unitsLateOfPacks: '{{units}} of them from packs',
   unitsUsedBefore: '{{units}} used before the plan change',
   unitsLate: '{{units}} {{meter}} recorded after the {{before}} that were billed',
+  unitsSinceBill: '{{units}} {{meter}} after the {{before}} that were billed for {{amount}}',
+  carriedOverChange: '{{units}} carried over since then',
   unitsLateBefore: '{{units}} more used before the plan change',
   packages: '{{units}} in packages of {{size}}',
   rate: 'at 1 USD = {{rate}} {{currency}}',

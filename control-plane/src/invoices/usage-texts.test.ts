@@ -181,4 +181,14 @@ describe('usage texts of charges', () => {
       { quantity: '1', unitPrice: '€2.50' },
     ])
   })
+
+  test('show what the rest of a period adds to the amount that was billed within it', () => {
+    const before = priced(graduated, '0')
+    const bill = { billedMinor: '123456', lateCarriedOverUnits: '-20', lateUnits: '10' }
+    const rest = { ...before, ...bill, kind: 'late_usage', usedUnits: '1500' } as const
+    expect(lateUsageTexts(rest).details).toEqual([
+      '10 tokens after the 1,500 that were billed for €1,234.56',
+      '-20 carried over since then',
+    ])
+  })
 })

@@ -1,4 +1,4 @@
-import { minorPerMajor } from '@tollgate/domain/money/currencies'
+import { formatMoney, minorPerMajor } from '@tollgate/domain/money/currencies'
 import { decimalOfMicros, fractionOf, picosOfDecimal } from '@tollgate/domain/money/decimal'
 import { isChargeTerms, type ChargeTerms } from '@tollgate/domain/pricing/charge-terms'
 import type {
@@ -55,7 +55,7 @@ export function usageTexts(charge: UsageCharge): UsageTexts {
 /** Returns the texts about usage that was recorded late, and about what it adds to the amount already billed. */
 export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
   const { terms, usedUnits, lateUnits, lateBeforeUnits, latePackUnits, reading } = charge
-  const { conversion } = charge
+  const { conversion, billedMinor, lateCarriedOverUnits } = charge
   const before = partsOfUsage(terms, unitsOfCharge(charge))
   const after = partsOfUsage(terms, unitsWithLate(charge))
   const added = after.map(({ micros, ...part }, at) => ({
@@ -64,10 +64,20 @@ export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
     flatPrice: differenceOf(part.flatPrice, before[at]!.flatPrice),
   }))
   const prices = pricesTexts(added, terms, conversion)
-  const late = { units: unitsText(lateUnits), meter: reading.meterName }
+  const [units, billedUnits] = [unitsText(lateUnits), unitsText(usedUnits)]
+  const late = { units, meter: reading.meterName, before: billedUnits }
   return {
     details: [
-      documentText('unitsLate', { ...late, before: unitsText(usedUnits) }),
+      // The line is the price of the whole period less this amount, which can differ from its own units by a rounding.
+      billedMinor === undefined
+        ? documentText('unitsLate', late)
+        : documentText('unitsSinceBill', {
+            ...late,
+            amount: formatMoney(BigInt(billedMinor), conversion.currency),
+          }),
+      ...(lateCarriedOverUnits === undefined
+        ? []
+        : [documentText('carriedOverChange', { units: unitsText(lateCarriedOverUnits) })]),
       ...(lateBeforeUnits === undefined
         ? []
         : [documentText('unitsLateBefore', { units: unitsText(lateBeforeUnits) })]),

@@ -29,7 +29,7 @@ export async function deliverPack(
 
 /** Returns the used and taken units of the customer's packs, in the order of their purchase. */
 export async function packUnitsOf(
-  { runner }: UsageShop,
+  { runner }: Pick<UsageShop, 'runner'>,
   { customerRef }: Pick<Purchase, 'customerRef'>,
 ): Promise<{ used: number; taken: number }[]> {
   const rows = await runner.database.in('sandbox')<{ used: string; taken: string }[]>`

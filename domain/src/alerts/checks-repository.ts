@@ -17,17 +17,35 @@ export const hourMs = 3_600_000
  */
 const hoursMax = 64
 
-/** Returns the providers with alerts or with budgets of customers. */
+/**
+ * Returns the providers with alerts, with budgets of customers, or with purchases that are billed at an amount of unbilled usage. The
+ * purchases of a provider can be many, so the query reads one of each.
+ */
 export async function listWatchedProviders(sql: Queryable): Promise<ReadonlySet<string>> {
   const rows = await sql<{ provider_id: string }[]>`
-    select provider_id from alerts where watches <> 'wallet'
+    with recursive billing as (
+      (select provider_id from purchases where ${isBilledWithinPeriods(sql)}
+        order by provider_id limit 1)
+      union all
+      select (select purchases.provider_id from purchases
+        where purchases.provider_id > billing.provider_id and ${isBilledWithinPeriods(sql)}
+        order by purchases.provider_id limit 1)
+      from billing where billing.provider_id is not null)
+    select provider_id from billing where provider_id is not null
+    union select provider_id from alerts where watches <> 'wallet'
     union select provider_id from budgets`
   return new Set(rows.map((row) => row.provider_id))
 }
 
+/** The condition of the index `purchases_billed_at_threshold`. */
+function isBilledWithinPeriods(sql: Queryable) {
+  return sql`purchases.next_usage_bill_at is not null
+    and purchases.plan_snapshot->'terms'->>'billAtUnbilledMinor' is not null`
+}
+
 /**
- * Notes the customers to check. A provider without alerts needs checks only of customers with a budget. A reference that belongs to
- * no customer has no limits.
+ * Notes the customers to check. A provider without alerts needs checks only of customers with a budget, or with a purchase that is
+ * billed at an amount of unbilled usage. A reference that belongs to no customer has no limits.
  */
 export async function noteUsedHours(sql: Queryable, used: readonly UsedHour[]): Promise<void> {
   if (used.length === 0) return
@@ -47,6 +65,9 @@ export async function noteUsedHours(sql: Queryable, used: readonly UsedHour[]): 
         or exists (
           select from budgets where budgets.provider_id = used.provider_id
             and budgets.customer_ref = link.customer_ref)
+        or exists (
+          select from purchases where purchases.provider_id = used.provider_id
+            and purchases.customer_ref = link.customer_ref and ${isBilledWithinPeriods(sql)})
       group by used.provider_id, link.customer_ref
       order by used.provider_id, link.customer_ref
     on conflict (provider_id, customer_ref) do update set

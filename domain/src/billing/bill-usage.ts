@@ -1,31 +1,42 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { findCustomer } from '../customers/repository.ts'
-import { listBilledPeriods, type PeriodClaim } from '../invoices/billed-periods.ts'
+import {
+  continueUsagePeriod,
+  listBilledPeriods,
+  type PeriodClaim,
+} from '../invoices/billed-periods.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { createDraft } from '../invoices/create-draft.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
-import { findExchangeRate } from '../money/exchange-rates.ts'
-import { payByPacks } from './pay-by-packs.ts'
+import { partOf } from './billed-part.ts'
+import { readCreditConversion } from './credit-conversion.ts'
+import { payByPacks, type PaidUsage } from './pay-by-packs.ts'
 import { lockPackAccount, recordDraws } from '../packs/repository.ts'
 import { unixSeconds } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { recurringLines } from '../pricing/charges.ts'
-import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
-import type { CreditConversion } from '../pricing/line-inputs.ts'
+import { totalOf, type ChargedPeriod, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { splitCharges } from '../pricing/split-charges.ts'
 import { decideDueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
-import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
+import { updateUsageBilledTo, updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from '../invoices/parties.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
-import { usageBillLines, type ChargeUsage, type UsageToPrice } from './usage-lines.ts'
+import { raisedUnbilled } from './raised-unbilled.ts'
+import {
+  usageBillLines,
+  type BilledPart,
+  type ChargeUsage,
+  type UsageToPrice,
+} from './usage-lines.ts'
 
 export type UsageBillOutcome =
   | { readonly kind: 'invoiced'; readonly invoice: InvoiceWithLines }
   /** There was nothing to charge. The purchase's billing dates were updated. */
   | { readonly kind: 'noted' }
+  /** The unbilled usage of the period costs less than `leastMinor`. Nothing was written. */
+  | { readonly kind: 'below' }
   /** The purchase has changed since its usage was summed up. Nothing was written. */
   | { readonly kind: 'changed' }
 
@@ -33,16 +44,17 @@ export type UsageBillOutcome =
  * Issues the invoice for usage that was summed up, and updates the purchase's billing dates (`billingDates`) in the same
  * transaction, so that billed usage is not due again. `alone` bills the usage without the price of the next period. The
  * data that was read before the lock is valid as long as the billing dates are unchanged, because every bill moves
- * them.
+ * one of them: a bill within a period moves `usageBilledTo`, and every other bill `nextUsageBillAt` or `usageClosesAt`.
  */
 export async function billUsage(
   work: UnitOfWork,
-  { purchase: before, period, billingDates }: UsageToBill,
+  toBill: UsageToBill,
   measured: UsageToPrice,
   seller: Seller,
   withRenewal: 'with renewal' | 'alone' = 'with renewal',
 ): Promise<UsageBillOutcome> {
   const { sql, providerId } = work
+  const { purchase: before, period, continued } = toBill
   const purchase = await lockPurchase(sql, providerId, before.reference)
   if (purchase === undefined || !isUnchanged(purchase, before)) return { kind: 'changed' }
   // A customer who was deleted in the meantime is not billed, not even for periods that had ended before.
@@ -51,18 +63,22 @@ export async function billUsage(
   }
   const { reference, customerRef, currency, planSnapshot, productRef } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
-  await updateUsageBilling(sql, providerId, { reference, ...billingDates })
-  const usage = usageBillLines(
-    purchase,
-    planSnapshot,
-    await readCreditConversion(work, currency),
-    await drawFromPacks(work, purchase, planSnapshot, measured),
-  )
-  if (usage.length === 0 || isSuspendedWithoutUsage(purchase, measured)) return { kind: 'noted' }
+  const { usage: unpaid, draws } = await payFromPacks(work, purchase, planSnapshot, measured)
+  const conversion = await readCreditConversion(work, currency)
+  const part = partOf(toBill, measured)
+  const usage = usageBillLines(purchase, planSnapshot, conversion, unpaid, part)
+  if (costsLess(usage, toBill)) return { kind: 'below' }
+  await recordDraws(sql, providerId, draws)
+  if (draws.length > 0) await queuePublication(work, 'customer', customerRef)
+  await updateBillingDates(work, toBill, part, usage)
+  const whole = period ?? continued
   const renewal =
-    withRenewal === 'alone'
+    withRenewal === 'alone' || whole === undefined
       ? undefined
-      : period && (await findCombinedRenewal(work, purchase, period))
+      : await findCombinedRenewal(work, purchase, whole)
+  // The rest of a period may have no line, but its invoice still charges the next period.
+  const isEmpty = usage.length === 0 && (continued === undefined || renewal === undefined)
+  if (isEmpty || isSuspendedWithoutUsage(purchase, measured)) return { kind: 'noted' }
   const groups = splitCharges(
     { recurring: renewal?.lines ?? [], usage },
     renewal === undefined ? undefined : 'combined',
@@ -78,6 +94,10 @@ export async function billUsage(
   const made = await createDraft(work, { ...request, staysDraft: isDraft })
   if (made.kind !== 'created')
     throw new Error(`a due period of purchase ${reference} is billed already`)
+  if (continued !== undefined) {
+    const bill = { invoiceRef: made.invoice.reference, billedAt: work.now }
+    await continueUsagePeriod(sql, providerId, reference, continued, bill)
+  }
   if (isDraft) return { kind: 'noted' }
   const parties = await readParties(work, customerRef, productRef, seller)
   const invoice = await issueInvoice(work, made.invoice, parties)
@@ -86,20 +106,40 @@ export async function billUsage(
 }
 
 /** Returns the usage with the units that packs pay for. Locks the packs, so that no other process uses the same units. */
-async function drawFromPacks(
-  work: UnitOfWork,
+async function payFromPacks(
+  { sql, providerId }: UnitOfWork,
   purchase: Purchase,
   plan: PlanSnapshot,
   measured: UsageToPrice,
-): Promise<UsageToPrice> {
-  const { sql, providerId } = work
+): Promise<Pick<PaidUsage, 'usage' | 'draws'>> {
   const account = await lockPackAccount(sql, providerId, purchase)
-  if (account === undefined) return measured
-  const { usage, draws } = payByPacks(account, purchase, plan, measured)
-  if (draws.length === 0) return usage
-  await recordDraws(sql, providerId, draws)
-  await queuePublication(work, 'customer', purchase.customerRef)
-  return usage
+  if (account === undefined) return { usage: measured, draws: [] }
+  return payByPacks(account, purchase, plan, measured)
+}
+
+function costsLess(usage: readonly InvoiceLine[], { leastMinor, ...toBill }: UsageToBill): boolean {
+  if (leastMinor === undefined) return false
+  const startMs = (toBill.period ?? toBill.continued)?.start.getTime()
+  return totalOf(usage.filter(({ period }) => period?.start.getTime() === startMs)) < leastMinor
+}
+
+/** Moves the dates by which a repeated bill is recognised. A bill within a period leaves its last bill due. */
+async function updateBillingDates(
+  work: UnitOfWork,
+  { purchase: { reference, planSnapshot: plan, customerRef }, leastMinor, ...toBill }: UsageToBill,
+  part: BilledPart | undefined,
+  usage: readonly InvoiceLine[],
+): Promise<void> {
+  const { sql, providerId } = work
+  if (leastMinor === undefined || part === undefined || plan === null) {
+    return updateUsageBilling(sql, providerId, { reference, ...toBill.billingDates })
+  }
+  const planConversion = await readCreditConversion(work, plan.currency)
+  const raised = raisedUnbilled(plan, part.periodStart, usage, planConversion)
+  const moved = { reference, usageBilledTo: part.until, raisedUnbilled: raised }
+  await updateUsageBilledTo(sql, providerId, moved)
+  // Limit checks count unbilled usage from this bill on.
+  if (raised !== undefined) await queuePublication(work, 'customer', customerRef)
 }
 
 function isUnchanged(one: Purchase, other: Purchase): boolean {
@@ -107,12 +147,13 @@ function isUnchanged(one: Purchase, other: Purchase): boolean {
     one.status === other.status &&
     isSameTime(one.nextUsageBillAt, other.nextUsageBillAt) &&
     isSameTime(one.usageClosesAt, other.usageClosesAt) &&
+    isSameTime(one.usageBilledTo, other.usageBilledTo) &&
     isSameTime(one.endedAt, other.endedAt) &&
     isSameTime(one.endDate, other.endDate)
   )
 }
 
-function isSameTime(one: Date | null, other: Date | null): boolean {
+function isSameTime(one: Date | null | undefined, other: Date | null | undefined): boolean {
   return one?.getTime() === other?.getTime()
 }
 
@@ -130,15 +171,6 @@ function hasNoUsage({ current, earlier }: ChargeUsage): boolean {
       usedMicros !== billed.usedMicros || usedBeforeMicros !== billed.usedBeforeMicros,
   )
   return current?.usedMicros === 0n && !hasLate
-}
-
-export async function readCreditConversion(
-  { sql, providerId }: { readonly sql: Queryable; readonly providerId: string },
-  currency: string,
-): Promise<CreditConversion> {
-  const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
-  return { currency, unitsPerDollar: rate.unitsPerDollar }
 }
 
 type RenewalPart = { readonly lines: readonly InvoiceLine[]; readonly period: ChargedPeriod }

@@ -92,7 +92,7 @@ function effectiveEnd({ endedAt, endDate }: Purchase, now: Date): Date | null {
  * Returns the billable period that ends at `end`, or undefined if there is none. A purchase without a cycle has one
  * period without an end.
  */
-function periodEndingAt(purchase: Purchase, end: Date): ChargedPeriod | undefined {
+export function periodEndingAt(purchase: Purchase, end: Date): ChargedPeriod | undefined {
   const cycle = cycleOf(purchase)
   if (cycle === undefined) {
     return end.getTime() === farFuture.getTime() ? { start: purchase.anchor, end } : undefined

@@ -6,6 +6,7 @@ import {
   listBilledUsage,
 } from '../invoices/billed-periods.ts'
 import type { BilledCharges } from '../invoices/sum-billed-usage.ts'
+import { billsWithinPeriods } from '../plans/bill-threshold.ts'
 import { openPacks } from '../packs/pack-balance.ts'
 import { findPackAccount } from '../packs/repository.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
@@ -24,8 +25,15 @@ import { periodsWithLateUsage } from '../purchases/usage-windows.ts'
 /** Everything about a purchase that is read before its usage is summed up. */
 export type UsageToBill = {
   readonly purchase: Purchase
-  /** Undefined if all periods are billed and only late usage is left. */
+  /**
+   * The period that the bill is the first to charge. Undefined if it is billed in part, or all periods are billed and only late usage
+   * is left.
+   */
   readonly period: ChargedPeriod | undefined
+  /** The period of which the bill charges the rest. It is the newest of `earlier`. Undefined if no bill was made within it. */
+  readonly continued?: ChargedPeriod | undefined
+  /** Set for a bill within the period: it is not made if the unbilled usage of the period costs less, in minor units. */
+  readonly leastMinor?: bigint | undefined
   /** Billed periods that may have late usage, newest first. The newest billed period is always included. */
   readonly earlier: readonly (ChargedPeriod & { readonly billed: BilledCharges })[]
   /** End of the customer's previous purchase of the product. */
@@ -91,12 +99,15 @@ export async function readUsageToBill(
   { purchase, period, billingDates }: Pick<UsageToBill, 'purchase' | 'period' | 'billingDates'>,
   lateMs: number,
 ): Promise<UsageToBill> {
-  const { customerRef } = purchase
+  const { customerRef, reference } = purchase
   const references = await listCurrentReferences(sql, [{ providerId, customerRef }])
+  const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
+  const continued = isBilledInPart(purchase, period, all) ? period : undefined
   return {
     purchase,
-    period,
-    earlier: await listEarlierPeriods({ sql, providerId }, purchase, lateMs),
+    period: continued === undefined ? period : undefined,
+    ...(continued === undefined ? {} : { continued }),
+    earlier: await listEarlierPeriods({ sql, providerId }, purchase, all, { lateMs, continued }),
     endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
     customerRefs: references.get(customerRef) ?? [customerRef],
     billingDates,
@@ -130,12 +141,23 @@ async function hasUnsettledPacks(
   return openPacks(account).length > 0
 }
 
+/** Returns whether a bill within the period was made. Other plans have no such bills, and a second bill of theirs is an error. */
+function isBilledInPart(
+  { planSnapshot }: Purchase,
+  period: ChargedPeriod | undefined,
+  billed: readonly BilledPeriod[],
+): boolean {
+  if (period === undefined || planSnapshot === null || !billsWithinPeriods(planSnapshot))
+    return false
+  return billed.some(({ start }) => start.getTime() === period.start.getTime())
+}
+
 async function listEarlierPeriods(
   { sql, providerId }: ProviderSql,
   { reference, endedAt }: Purchase,
-  lateMs: number,
+  all: readonly BilledPeriod[],
+  { lateMs, continued }: { readonly lateMs: number } & Pick<UsageToBill, 'continued'>,
 ): Promise<UsageToBill['earlier']> {
-  const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
   const withLateUsage = periodsWithLateUsage(all, lateMs)
   const periods: readonly BilledPeriod[] =
     withLateUsage.length > 0 ? withLateUsage : all.slice(0, 1)
@@ -144,6 +166,7 @@ async function listEarlierPeriods(
   return periods.flatMap(({ start, end }) => {
     const billed = usage.get(start.getTime())
     if (billed === undefined) return []
+    if (start.getTime() === continued?.start.getTime()) return [{ ...continued, billed }]
     // The purchase may have ended before the end of a period that was billed early. Usage after that end belongs to the
     // next purchase.
     return [{ start, end: endedAt !== null && endedAt < end ? endedAt : end, billed }]

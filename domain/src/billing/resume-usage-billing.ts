@@ -1,5 +1,6 @@
 import { extendUsagePeriod, hasBilledUsage } from '../invoices/billed-periods.ts'
 import { periodAt, usagePeriodAt } from '../periods/periods.ts'
+import { billsWithinPeriods } from '../plans/bill-threshold.ts'
 import { billsUsage } from '../pricing/billed-charges.ts'
 import { cycleOf } from '../purchases/access.ts'
 import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
@@ -30,6 +31,11 @@ export async function resumeUsageBilling(
   const isExtended =
     isFinal && !isBilledElsewhere && (await extendUsagePeriod(sql, providerId, reference, period))
   const isWhole = !isBilledElsewhere && !isExtended
+  // Usage after the change of plan stays with the purchase that was billed for it. A part of the period that this one was billed for
+  // gets no usage after that, and its rest is late usage of the next bill.
+  if (isBilledElsewhere && billsWithinPeriods(planSnapshot)) {
+    await extendUsagePeriod(sql, providerId, reference, { start: period.start, end: endedAt })
+  }
   await updateUsageBilling(sql, providerId, {
     reference,
     nextUsageBillAt: isWhole ? period.end : nextEnd,

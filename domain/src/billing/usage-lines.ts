@@ -1,9 +1,10 @@
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
+import { billsWithinPeriods } from '../plans/bill-threshold.ts'
 import { unixSeconds } from '../periods/periods.ts'
 import { planToBill, type OverriddenPurchase } from '../overrides/overridden-plan.ts'
 import type { ProratedPurchase } from '../plans/included-units.ts'
 import { billedCharges } from '../pricing/billed-charges.ts'
-import { lateUsageLines, usageLines } from '../pricing/charges.ts'
+import { lateUsageLines, usageLines, type LateUsage, type PeriodPart } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion, UsageReading } from '../pricing/line-inputs.ts'
 import {
@@ -46,18 +47,22 @@ export type UsageToPrice = readonly ChargeUsage[]
 /** The fields of a purchase that decide how its usage is priced. */
 export type PricedPurchase = RollOverPurchase & ProratedPurchase & OverriddenPurchase
 
+/** The part of a period that a bill charges, if the period has more than one bill. */
+export type BilledPart = PeriodPart & { readonly periodStart: Date }
+
 /**
  * Returns the usage lines of one invoice: for each charge, a line for the late usage of each earlier period, oldest first, and after
- * all of these a line for each charge in the current period.
+ * all of these a line for each charge in the current period. A period that was billed in part is among the earlier ones.
  */
 export function usageBillLines(
   purchase: PricedPurchase,
   plan: PlanSnapshot,
   conversion: CreditConversion,
   usage: UsageToPrice,
+  part?: BilledPart,
 ): InvoiceLine[] {
-  const late = usage.flatMap((charge) => lateLines(purchase, plan, conversion, charge))
-  const current = usage.flatMap((charge) => currentLines(purchase, plan, conversion, charge))
+  const late = usage.flatMap((charge) => lateLines(purchase, plan, conversion, charge, part))
+  const current = usage.flatMap((charge) => currentLines(purchase, plan, conversion, charge, part))
   return [...late, ...current]
 }
 
@@ -66,6 +71,7 @@ function lateLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
   { key, earlier, reading }: ChargeUsage,
+  part: BilledPart | undefined,
 ): InvoiceLine[] {
   return earlier.toReversed().flatMap(({ period, billed, ...used }) => {
     const billedRows = used.rowMicros?.map((_, row) => billed.rowMicros?.[row] ?? 0n)
@@ -77,10 +83,34 @@ function lateLines(
       lateBeforeMicros: used.usedBeforeMicros - billed.usedBeforeMicros,
       latePackMicros: (used.packMicros ?? billed.packMicros ?? 0n) - (billed.packMicros ?? 0n),
       lateRowMicros: used.rowMicros?.map((micros, row) => micros - billedRows![row]!),
+      ...restOf(purchase, plan, { key, earlier }, { period, billed }, part),
       reading,
     }
-    return lateUsageLines(planToBill(plan, purchase, period), conversion, late, key)
+    // All lines of a period have one rate, so that a new rate does not price billed units again.
+    const rate = billsWithinPeriods(plan) ? (billed.conversion ?? conversion) : conversion
+    return lateUsageLines(planToBill(plan, purchase, period), rate, late, key)
   })
+}
+
+/**
+ * Returns the fields of a late line that make the lines of a period add up to its price, for plans that bill within periods. Units
+ * that are carried over into a period are final with its last bill, as in other plans.
+ */
+function restOf(
+  purchase: PricedPurchase,
+  plan: PlanSnapshot,
+  { key, earlier }: Pick<ChargeUsage, 'key' | 'earlier'>,
+  { period, billed }: Pick<BilledUsedPeriod, 'period' | 'billed'>,
+  part: BilledPart | undefined,
+): Pick<LateUsage, 'billedMinor' | 'lateCarriedOverMicros' | 'part'> {
+  if (!billsWithinPeriods(plan)) return {}
+  const billedMinor = billed.amountMinor ?? 0n
+  if (part?.periodStart.getTime() !== period.start.getTime()) return { billedMinor }
+  const hasBefore = earlier.some((each) => each.period.end.getTime() === period.start.getTime())
+  const lateCarriedOverMicros = hasBefore
+    ? carriedOverInto(purchase, plan, key, period, earlier) - billed.carriedOverMicros
+    : 0n
+  return { billedMinor, lateCarriedOverMicros, part }
 }
 
 function currentLines(
@@ -88,11 +118,12 @@ function currentLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
   { key, current, earlier, reading }: ChargeUsage,
+  part: BilledPart | undefined,
 ): InvoiceLine[] {
   if (current === undefined) return []
   const carriedOverMicros = carriedOverInto(purchase, plan, key, current.period, earlier)
   const own = planToBill(plan, purchase, current.period)
-  return usageLines(own, conversion, { ...current, carriedOverMicros, reading }, key)
+  return usageLines(own, conversion, { ...current, carriedOverMicros, part, reading }, key)
 }
 
 /** Returns the units of the charge that the previous period leaves to this period, in 10^-6 units. */

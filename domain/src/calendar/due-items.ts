@@ -58,6 +58,16 @@ export function selectUsageToBill(graceMs: number): SelectDue {
       and least(next_usage_bill_at, ended_at) > ${new Date(now.getTime() - graceMs)}`
 }
 
+/**
+ * Selects purchases whose unbilled usage was found to have reached the amount of their plan. While an invoice of the purchase is
+ * open, they wait.
+ */
+export const selectThresholdsToBill: SelectDue = (sql) => sql`
+  select provider_id, purchase_ref as item, noted_at as due_at from threshold_crossings as crossing
+  where not exists (
+    select from invoices where invoices.provider_id = crossing.provider_id
+      and invoices.purchase_ref = crossing.purchase_ref and invoices.status = 'open')`
+
 /** Selects customers and products whose packs are to be settled. */
 export const selectDuePacks: SelectDue = (sql, now) => sql`
   select provider_id, customer_ref || '/' || product_ref as item, due_at from pack_accounts

@@ -5,6 +5,7 @@ import { planTypes } from '@tollgate/schemas/http/plan-terms'
 import type { PlanCreateInput, PlanUpdateInput } from '@tollgate/schemas/http/plans'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Plan, PlanTerms, PlanType } from '../plans/plan.ts'
+import { billThresholdFaults } from './bill-threshold-faults.ts'
 import { chargeFaults, type ChargeableMeters } from './charge-faults.ts'
 import { paymentMethodFaults } from './payment-method-faults.ts'
 import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
@@ -148,6 +149,7 @@ const termKeys = [
   'freeUnits',
   'limit',
   'maxUnbilledMinor',
+  'billAtUnbilledMinor',
   'pack',
   'pricingOptions',
   'trialDays',
@@ -184,6 +186,7 @@ function refusedPrices(plan: PlanDraft, { rates, meters }: PlanContext): PlanDec
     ...chargeFaults(plan, meters ?? new Map<string, never>()),
     ...packFaults(plan, meters ?? new Map<string, never>()),
     ...unbilledLimitFaults(plan, rates),
+    ...billThresholdFaults(plan),
     ...paymentMethodFaults(plan),
   ])
 }
@@ -207,6 +210,7 @@ function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }
     [usageTiers, usageTierMode, overagePolicy, unitsPerPackage, maxUnbilledMinor],
     ...(charges === undefined ? [] : [charges, terms.limits?.['maxTransactions']]),
     ...(usageLimits === undefined ? [] : [usageLimits]),
+    ...(terms.billAtUnbilledMinor === undefined ? [] : [terms.billAtUnbilledMinor]),
     ...(terms.pack === undefined
       ? []
       : [terms.pack, terms.trialDays, terms.limits?.['maxTransactions']]),

@@ -3,8 +3,8 @@ import type { UsageBillingDates } from '../billing/decide-usage-bill.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 
-/** The billing dates of purchases, keyed by reference: up to when their usage is billed. Every bill moves them. */
-export type BillingDates = ReadonlyMap<string, UsageBillingDates>
+/** The billing dates of purchases, keyed by reference: up to when their usage is billed. Every bill moves one of them. */
+export type BillingDates = ReadonlyMap<string, UsageBillingDates & Pick<Purchase, 'usageBilledTo'>>
 
 const purchasesPerPage = 500
 
@@ -33,7 +33,10 @@ export function billingDatesAfter(
   billed: readonly UnbilledUsage[],
 ): BillingDates {
   const notes = new Map(before)
-  for (const { toBill } of billed) notes.set(toBill.purchase.reference, toBill.billingDates)
+  for (const { toBill } of billed) {
+    const { reference, usageBilledTo } = toBill.purchase
+    notes.set(reference, { ...toBill.billingDates, usageBilledTo })
+  }
   return notes
 }
 
@@ -53,11 +56,12 @@ export async function isBillingUnchanged(
     return (
       known !== undefined &&
       isSame(known.nextUsageBillAt, purchase.nextUsageBillAt) &&
-      isSame(known.usageClosesAt, purchase.usageClosesAt)
+      isSame(known.usageClosesAt, purchase.usageClosesAt) &&
+      isSame(known.usageBilledTo, purchase.usageBilledTo)
     )
   })
 }
 
-function isSame(one: Date | null, other: Date | null): boolean {
+function isSame(one: Date | null | undefined, other: Date | null | undefined): boolean {
   return one?.getTime() === other?.getTime()
 }

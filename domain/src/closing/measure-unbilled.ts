@@ -1,6 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import { readCreditConversion } from '../billing/bill-usage.ts'
+import { partOf } from '../billing/billed-part.ts'
+import { readCreditConversion } from '../billing/credit-conversion.ts'
 import { decideFinalBills, type FinalBill } from '../billing/decide-final-bill.ts'
 import { measureUsage, type MeasuringParts } from '../billing/measure-usage.ts'
 import { readUsageToBill, type UsageToBill } from '../billing/prepare-usage-bill.ts'
@@ -96,7 +97,8 @@ export async function measureUnbilled(
       if (paid !== undefined) accounts.set(purchase.productRef, paid.account)
       hasDraws ||= paid !== undefined && paid.draws.length > 0
       const usage = paid?.usage ?? measured
-      const lines = usageBillLines(purchase, plan, conversions.get(currency)!, usage)
+      const conversion = conversions.get(currency)!
+      const lines = usageBillLines(purchase, plan, conversion, usage, partOf(whole, measured))
       measuredBills.push({ toBill: whole, measured, amountMinor: totalOf(lines) })
       billed = periodsBilledAfter(usage, lines)
     }
@@ -124,21 +126,34 @@ function chargeBilledAfter(
   { key, current, earlier }: ChargeUsage,
   lines: ReturnType<typeof usageBillLines>,
 ): BilledPeriodOfCharge[] {
-  const rebilled = earlier.map(({ period, billed, ...used }) => ({
-    period,
-    billed: { ...billed, ...used },
-  }))
+  const rebilled = earlier.map(({ period, billed, ...used }) => {
+    const line = lineOf(lines, key, period)
+    const amountMinor = (billed.amountMinor ?? 0n) + (line?.amountMinor ?? 0n)
+    const carriedOverMicros = billed.carriedOverMicros + (line?.lateCarriedOverMicros ?? 0n)
+    return { period, billed: { ...billed, ...used, amountMinor, carriedOverMicros } }
+  })
   if (current === undefined) return rebilled
   const { period, ...used } = current
-  return [
-    { period, billed: { ...used, carriedOverMicros: carriedOverOf(lines, key) } },
-    ...rebilled,
-  ]
+  const { carriedOverMicros = 0n, amountMinor = 0n, conversion } = lineOf(lines, key, period) ?? {}
+  return [{ period, billed: { ...used, carriedOverMicros, amountMinor, conversion } }, ...rebilled]
 }
 
-function carriedOverOf(lines: ReturnType<typeof usageBillLines>, key: string | null): bigint {
-  const own = lines
-    .map(({ inputs }) => inputs)
-    .find((inputs) => inputs.kind === 'usage' && (inputs.charge ?? null) === key)
-  return own?.kind === 'usage' ? microsOfDecimal(own.carriedOverUnits) : 0n
+/** Returns what the line of a charge for a period says. Undefined if the bill has none. */
+function lineOf(
+  lines: ReturnType<typeof usageBillLines>,
+  key: string | null,
+  { start }: ChargedPeriod,
+) {
+  for (const { inputs, period, amountMinor } of lines) {
+    if (inputs.kind !== 'usage' && inputs.kind !== 'late_usage') continue
+    if ((inputs.charge ?? null) !== key || period?.start.getTime() !== start.getTime()) continue
+    const lateCarried = inputs.kind === 'late_usage' ? inputs.lateCarriedOverUnits : undefined
+    return {
+      amountMinor,
+      conversion: inputs.conversion,
+      carriedOverMicros: microsOfDecimal(inputs.carriedOverUnits),
+      lateCarriedOverMicros: microsOfDecimal(lateCarried ?? '0'),
+    }
+  }
+  return undefined
 }

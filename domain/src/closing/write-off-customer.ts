@@ -24,7 +24,8 @@ export async function writeOffUsage(
 ): Promise<void> {
   for (const { toBill, amountMinor } of unbilled) {
     if (amountMinor <= 0n) continue
-    const { purchase, period } = toBill
+    const { purchase } = toBill
+    const period = toBill.period ?? toBill.continued
     const part = `${purchase.reference}:${period?.start.toISOString() ?? 'late'}`
     const { currency } = purchase
     await postMoney(work, usageWrittenOff({ customerRef, part, currency, amountMinor }))

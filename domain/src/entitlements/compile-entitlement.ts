@@ -53,6 +53,8 @@ export type EntitledPurchase = RollOverPurchase &
     readonly carriedOverMicros: bigint | null
     /** Allowance that the first period shares with the previous purchase. Null if it shares none. */
     readonly allowance: SharedAllowance | null
+    /** The limit of unbilled usage in a period that was billed in part. Absent if there is none. */
+    readonly raisedUnbilled?: { readonly periodStart: Date; readonly micros: bigint } | undefined
   }
 
 export type EntitlementContext = {
@@ -153,12 +155,16 @@ function rollOverOf(purchase: EntitledPurchase, plan: PlanSnapshot): RollOver | 
 }
 
 function unbilledOf(
-  { anchor }: EntitledPurchase,
+  { anchor, raisedUnbilled: raised }: EntitledPurchase,
   plan: PlanSnapshot,
 ): Pick<Entitlement, 'unbilled'> {
   const cap = unbilledCap(plan)
   if (cap === null) return {}
-  return { unbilled: { ...cap, units: cap.units.toString(), fromSecond: unixSeconds(anchor) } }
+  const fromSecond = unixSeconds(anchor)
+  const raisedUnits = raised && {
+    raised: { startSecond: unixSeconds(raised.periodStart), units: raised.micros.toString() },
+  }
+  return { unbilled: { ...cap, units: cap.units.toString(), fromSecond, ...raisedUnits } }
 }
 
 function sharedWindowOf({ allowance }: EntitledPurchase): Pick<Entitlement, 'sharedWindow'> {

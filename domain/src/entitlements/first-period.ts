@@ -13,7 +13,9 @@ export function limitsOfPeriod(
   const { cap, unbilled } = entitlement
   const own = ownLimits(entitlement, startSecond) ?? { cap }
   if (unbilled === undefined) return { cap: own.cap }
-  return { cap: own.cap, unbilled: { ...unbilled, units: own.unbilledUnits ?? unbilled.units } }
+  const raised = unbilled.raised?.startSecond === startSecond ? unbilled.raised.units : undefined
+  const units = raised ?? own.unbilledUnits ?? unbilled.units
+  return { cap: own.cap, unbilled: { ...unbilled, units } }
 }
 
 /** Returns the units of the period whose unused part rolls over to the next period, in 10^-6 units. */

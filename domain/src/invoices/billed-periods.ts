@@ -125,6 +125,25 @@ export async function hasBilledUsage(
   return rows.length > 0
 }
 
+/**
+ * Records that the invoice charges more usage of a period that was billed in part, up to the end of `period`. The row names the
+ * latest invoice, because the same invoice may charge the price of the next period, which tells it from one that charges only that
+ * price.
+ */
+export async function continueUsagePeriod(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+  { start, end }: ChargedPeriod,
+  { invoiceRef, billedAt }: Pick<BilledPeriod, 'invoiceRef' | 'billedAt'>,
+): Promise<void> {
+  await sql`
+    update billed_periods
+    set period_end = ${end}, invoice_ref = ${invoiceRef}, billed_at = greatest(billed_at, ${billedAt})
+    where provider_id = ${providerId} and purchase_ref = ${purchaseRef} and part = 'usage'
+      and period_start = ${start}`
+}
+
 /** Gives a usage period that was billed early its regular end again. Returns false if the period is not billed. */
 export async function extendUsagePeriod(
   sql: Queryable,
@@ -138,6 +157,18 @@ export async function extendUsagePeriod(
       and period_start = ${start}
     returning 1`
   return extended.length > 0
+}
+
+/** Returns what the usage lines of a period have charged, in minor units of the purchase's currency. */
+export async function sumBilledMinor(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+  periodStart: Date,
+): Promise<bigint> {
+  const usage = await listBilledUsage(sql, providerId, purchaseRef, [periodStart])
+  const charges = [...(usage.get(periodStart.getTime())?.values() ?? [])]
+  return charges.reduce((sum, { amountMinor = 0n }) => sum + amountMinor, 0n)
 }
 
 /**
@@ -157,7 +188,8 @@ export async function listBilledUsage(
       inputs->>'carriedOverUnits' as carried, inputs->>'usedBeforeUnits' as before,
       inputs->>'lateBeforeUnits' as late_before, inputs->>'charge' as charge,
       inputs->>'packUnits' as packed, inputs->>'latePackUnits' as late_packed,
-      inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units
+      inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units,
+      inputs->>'lateCarriedOverUnits' as late_carried, amount::text, inputs->'conversion' as conversion
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}

@@ -1,4 +1,5 @@
 import { microsOfDecimal } from '../money/decimal.ts'
+import type { CreditConversion } from '../pricing/line-inputs.ts'
 
 export type BilledUsage = {
   /** All billed usage of the period, including late usage. 10^-6 units. */
@@ -13,6 +14,10 @@ export type BilledUsage = {
   readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
+  /** What the lines charged, in minor units of the invoice's currency, whatever was credited or refunded later. */
+  readonly amountMinor?: bigint | undefined
+  /** How the first line of the period converted credits. */
+  readonly conversion?: CreditConversion | undefined
 }
 
 /** Billed usage of a period by the key of the charge, which is null for plans without charges. */
@@ -31,6 +36,9 @@ export type UsageLineRow = {
   readonly late_packed?: string | null
   readonly row_units?: readonly string[] | null
   readonly late_row_units?: readonly string[] | null
+  readonly late_carried?: string | null
+  readonly amount?: string
+  readonly conversion?: CreditConversion
 }
 
 /** A usage line and the key of its charge, which is null for plans without charges. */
@@ -65,12 +73,20 @@ export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, Bille
         usedBeforeMicros: microsOfDecimal(row.before ?? '0'),
         ...(row.packed ? { packMicros: microsOfDecimal(row.packed) } : {}),
         ...(row.row_units ? { rowMicros: row.row_units.map(microsOfDecimal) } : {}),
+        ...(row.amount === undefined ? {} : { amountMinor: BigInt(row.amount) }),
+        ...(row.conversion === undefined ? {} : { conversion: row.conversion }),
       })
     } else if (known !== undefined) {
       billed.set(start, {
         ...known,
         usedMicros: known.usedMicros + microsOfDecimal(row.late ?? '0'),
         usedBeforeMicros: known.usedBeforeMicros + microsOfDecimal(row.late_before ?? '0'),
+        ...(row.late_carried
+          ? { carriedOverMicros: known.carriedOverMicros + microsOfDecimal(row.late_carried) }
+          : {}),
+        ...(row.amount === undefined
+          ? {}
+          : { amountMinor: (known.amountMinor ?? 0n) + BigInt(row.amount) }),
         ...(row.late_packed
           ? { packMicros: (known.packMicros ?? 0n) + microsOfDecimal(row.late_packed) }
           : {}),

@@ -13,6 +13,18 @@ export async function hasUnpaidInvoice(
   return rows.length > 0
 }
 
+/** Returns whether the purchase has an open invoice, whether or not its charge has failed. */
+export async function hasOpenInvoice(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from invoices where provider_id = ${providerId} and purchase_ref = ${purchaseRef}
+      and status = 'open' limit 1`
+  return rows.length > 0
+}
+
 /** Makes the customer's open invoices with failed charges due for a charge now. Held invoices are excluded. */
 export async function scheduleUnpaidCharges(
   sql: Queryable,

@@ -22,6 +22,8 @@ export type PlanTerms = {
   readonly limit?: number
   /** Maximum unbilled amount in minor units of the plan's currency. 0 and absent mean the same. */
   readonly maxUnbilledMinor?: number
+  /** Unbilled usage at which a running period is billed, in minor units of the plan's currency. 0 and absent mean the same. */
+  readonly billAtUnbilledMinor?: number
   /** Derived: the units of a period that cost at most `maxUnbilledMinor`. */
   readonly maxUnbilledUnits?: number
   readonly pricingOptions?: readonly PricingOption[]

@@ -73,11 +73,21 @@ export type PeriodUsage = {
   readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
+  /** The part of the period that the line charges, if the period is not billed as a whole. */
+  readonly part?: PeriodPart | undefined
   readonly reading: UsageReading
 }
 
+/** The part of a period that a bill within it charges. */
+export type PeriodPart = {
+  /** When the bill before was made. Undefined for the first bill of the period. */
+  readonly since: Date | undefined
+  /** Up to when the bill charges usage. Undefined for the bill at the end of the period. */
+  readonly until: Date | undefined
+}
+
 /**
- * Returns the line for usage of a period that has ended. `key` is the charge, or null for a plan without charges. Empty if usage is
+ * Returns the line for usage of a period that has ended, or of a part of it. `key` is the charge, or null for a plan without charges. Empty if usage is
  * not billed. A period that costs nothing has a line too, because it records up to where usage was billed, and later usage is late.
  */
 export function usageLines(
@@ -90,6 +100,7 @@ export function usageLines(
     usedBeforeMicros,
     packMicros,
     rowMicros,
+    part,
     reading,
   }: PeriodUsage,
   key: string | null = null,
@@ -108,7 +119,18 @@ export function usageLines(
     conversion,
     reading,
   } as const
-  return [invoiceLine(inputs, `${plan.name}, ${charge.name ?? 'usage'}`, period)]
+  return [invoiceLine(inputs, `${plan.name}, ${charge.name ?? 'usage'}${partText(part)}`, period)]
+}
+
+/** Returns the end of a line's description, such as `, from 2026-11-12 14:03 until 2026-11-20 09:30 UTC`. */
+function partText(part: PeriodPart | undefined): string {
+  const since = part?.since === undefined ? '' : ` from ${minuteText(part.since)}`
+  const until = part?.until === undefined ? '' : ` until ${minuteText(part.until)}`
+  return since + until === '' ? '' : `,${since}${until} UTC`
+}
+
+function minuteText(instant: Date): string {
+  return instant.toISOString().slice(0, 16).replace('T', ' ')
 }
 
 /**
@@ -122,9 +144,16 @@ export type LateUsage = PeriodUsage & {
   readonly latePackMicros?: bigint | undefined
   /** `lateMicros` by row of a matrix. */
   readonly lateRowMicros?: readonly bigint[] | undefined
+  /** Change of `carriedOverMicros` since the bill before; absent if there is none. */
+  readonly lateCarriedOverMicros?: bigint | undefined
+  /** The amount of all earlier lines of the charge in the period. Given for plans that bill at an amount of unbilled usage. */
+  readonly billedMinor?: bigint | undefined
 }
 
-/** Returns the line for usage that arrived after its period was billed, priced by the plan of that period. */
+/**
+ * Returns the line for usage that arrived after its period was billed, or after a bill within the period, priced by the plan of that
+ * period.
+ */
 export function lateUsageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
@@ -132,9 +161,9 @@ export function lateUsageLines(
   key: string | null = null,
 ): InvoiceLine[] {
   const charge = chargeOf(plan, key, conversion)
-  if (charge === undefined || !isLate(late)) return []
+  if (charge === undefined) return []
   const { period, lateMicros, lateBeforeMicros = 0n, latePackMicros = 0n } = late
-  const { reading, rowMicros, lateRowMicros } = late
+  const { reading, rowMicros, lateRowMicros, lateCarriedOverMicros = 0n, billedMinor } = late
   const inputs = {
     kind: 'late_usage',
     ...(key === null ? {} : { charge: key }),
@@ -148,19 +177,30 @@ export function lateUsageLines(
     ...packInput(late.packMicros),
     ...(latePackMicros === 0n ? {} : { latePackUnits: decimalFromMicros(latePackMicros) }),
     ...(lateBeforeMicros === 0n ? {} : { lateBeforeUnits: decimalFromMicros(lateBeforeMicros) }),
+    ...(lateCarriedOverMicros === 0n
+      ? {}
+      : { lateCarriedOverUnits: decimalFromMicros(lateCarriedOverMicros) }),
+    ...(billedMinor === undefined ? {} : { billedMinor: billedMinor.toString() }),
     conversion,
     reading,
   } as const
-  const name = charge.name === null ? 'usage recorded late' : `${charge.name}, recorded late`
-  return [invoiceLine(inputs, `${plan.name}, ${name}`, period)]
+  const line = invoiceLine(inputs, `${plan.name}, ${lateName(charge, late.part)}`, period)
+  // The rest of a period can change its price without usage: a higher cap charges usage that the cap before had left out.
+  const isCharged = isLate(late) || (billedMinor !== undefined && line.amountMinor !== 0n)
+  return isCharged ? [line] : []
+}
+
+function lateName({ name }: BilledCharge, part: PeriodPart | undefined): string {
+  if (part !== undefined) return `${name ?? 'usage'}${partText(part)}`
+  return name === null ? 'usage recorded late' : `${name}, recorded late`
 }
 
 /** Corrections can move units between the rows of a matrix without a change of their sum. */
 function isLate(late: LateUsage): boolean {
   const { lateMicros, lateBeforeMicros = 0n, latePackMicros = 0n, lateRowMicros = [] } = late
-  return [lateMicros, lateBeforeMicros, latePackMicros, ...lateRowMicros].some(
-    (micros) => micros !== 0n,
-  )
+  const { lateCarriedOverMicros = 0n } = late
+  const changes = [lateMicros, lateBeforeMicros, latePackMicros, lateCarriedOverMicros]
+  return [...changes, ...lateRowMicros].some((micros) => micros !== 0n)
 }
 
 /** Prices in minor units are those of the plan's currency, which its purchases therefore have. */

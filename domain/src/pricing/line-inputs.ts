@@ -68,6 +68,14 @@ export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
   readonly lateBeforeUnits?: string
   /** The part of `lateUnits` that packs paid for; absent if there is none. */
   readonly latePackUnits?: string
+  /** Change of `carriedOverUnits` since the bill before; absent if there is none. */
+  readonly lateCarriedOverUnits?: string
+  /**
+   * The amount of all earlier lines of the charge in the period, in plans that bill at an amount of unbilled usage. The line then
+   * costs the rounded price of the whole period less this amount, so that the lines of a period add up to its price. Absent for
+   * other plans: their late usage is rounded by itself.
+   */
+  readonly billedMinor?: string
 }
 
 /** A change of plan within a period: the price difference for the rest of it. A negative amount is a credit. */

@@ -1,7 +1,13 @@
 import { creditsPerMinorUnit } from '../money/credits.ts'
 import { minorPerMajor } from '../money/currencies.ts'
 import { divideRounded, fractionOf, type Fraction } from '../money/decimal.ts'
-import type { CreditConversion, LineInputs, ProratedCharge, TaxCharge } from './line-inputs.ts'
+import type {
+  CreditConversion,
+  LateUsageCharge,
+  LineInputs,
+  ProratedCharge,
+  TaxCharge,
+} from './line-inputs.ts'
 import { isChargeTerms, type ChargeTerms } from './charge-terms.ts'
 import { priceCharge } from './price-charge.ts'
 import { priceUsage, type UnitsOfPeriod } from './price-usage.ts'
@@ -20,7 +26,22 @@ export type PricedAmount = {
 
 /** Calculates the amount of a line from its inputs. All line amounts are calculated here. */
 export function priceLine(inputs: LineInputs): PricedAmount {
+  if (inputs.kind === 'late_usage' && inputs.billedMinor !== undefined) {
+    return priceRest(inputs, BigInt(inputs.billedMinor))
+  }
   return roundAmount(exactAmount(inputs))
+}
+
+/** Returns the rounded price of the whole period less what earlier lines charged. The price is rounded before the subtraction. */
+function priceRest(inputs: LateUsageCharge, billedMinor: bigint): PricedAmount {
+  const { terms, conversion } = inputs
+  const whole = roundAmount(exactUsage(terms, unitsWithLate(inputs), conversion))
+  const { numerator, denominator } = whole.exact
+  return {
+    ...whole,
+    exact: { numerator: numerator - billedMinor * denominator, denominator },
+    amountMinor: whole.amountMinor - billedMinor,
+  }
 }
 
 function exactAmount(inputs: LineInputs): Fraction {

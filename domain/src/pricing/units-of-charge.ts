@@ -16,11 +16,11 @@ export function unitsOfCharge(charge: UsageCharge | LateUsageCharge): UnitsOfPer
 /** Returns the units of the period including the late ones. */
 export function unitsWithLate(charge: LateUsageCharge): UnitsOfPeriod {
   const units = unitsOfCharge(charge)
-  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros, rowMicros } = units
+  const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n, rowMicros } = units
   const late = charge.lateRowUnits?.map(microsOfDecimal)
   return {
     usedMicros: usedMicros + microsOfDecimal(charge.lateUnits),
-    carriedOverMicros,
+    carriedOverMicros: carriedOverMicros + microsOfDecimal(charge.lateCarriedOverUnits ?? '0'),
     usedBeforeMicros: usedBeforeMicros + microsOfDecimal(charge.lateBeforeUnits ?? '0'),
     packMicros: (units.packMicros ?? 0n) + microsOfDecimal(charge.latePackUnits ?? '0'),
     rowMicros: rowMicros?.map((micros, row) => micros + (late?.[row] ?? 0n)),

@@ -25,6 +25,24 @@ export async function updateUsageBilling(
     where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
+/**
+ * Stores a bill within a period: up to when it charged usage, and the limit of unbilled usage in the rest of the period; undefined
+ * if the plan has none.
+ */
+export async function updateUsageBilledTo(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'usageBilledTo' | 'raisedUnbilled'>,
+): Promise<void> {
+  const { raisedUnbilled: raised } = purchase
+  await sql`
+    update purchases
+    set usage_billed_to = ${purchase.usageBilledTo ?? null},
+      unbilled_raised_from = ${raised?.periodStart ?? null},
+      unbilled_raised_micros = ${raised?.micros.toString() ?? null}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
 /** Stores the windows of refunded purchases that this purchase includes from its next publication on. */
 export async function updateWindowsTakenIn(
   sql: Queryable,

@@ -40,6 +40,9 @@ export type PurchaseRow = {
   next_retry_at: Date | null
   next_usage_bill_at: Date | null
   usage_closes_at: Date | null
+  usage_billed_to: Date | null
+  unbilled_raised_from: Date | null
+  unbilled_raised_micros: bigint | null
   suspended_at: Date | null
   access_restored_at: Date | null
   carried_into: Date | null
@@ -80,6 +83,7 @@ export type EntitlingPurchase = Pick<
   | 'allowance'
   | 'windowsTakenIn'
   | 'firstIncludedMicros'
+  | 'raisedUnbilled'
   | 'overrides'
 >
 
@@ -108,6 +112,8 @@ export type EntitlingRow = Pick<
   | 'allowance_until'
   | 'windows_taken_in'
   | 'first_included_micros'
+  | 'unbilled_raised_from'
+  | 'unbilled_raised_micros'
   | 'overrides'
 >
 
@@ -131,8 +137,14 @@ export function toEntitling(row: EntitlingRow): EntitlingPurchase {
     allowance: allowanceOf(row),
     windowsTakenIn: row.windows_taken_in ?? [],
     firstIncludedMicros: row.first_included_micros,
+    ...raisedUnbilledOf(row),
     ...(row.overrides === null ? {} : { overrides: row.overrides }),
   }
+}
+
+function raisedUnbilledOf(row: EntitlingRow): Pick<Purchase, 'raisedUnbilled'> {
+  const { unbilled_raised_from: periodStart, unbilled_raised_micros: micros } = row
+  return periodStart === null || micros === null ? {} : { raisedUnbilled: { periodStart, micros } }
 }
 
 function allowanceOf(row: EntitlingRow): SharedAllowance | null {
@@ -165,6 +177,7 @@ export function fromRow(row: PurchaseRow): Purchase {
     nextRetryAt: row.next_retry_at,
     nextUsageBillAt: row.next_usage_bill_at,
     usageClosesAt: row.usage_closes_at,
+    ...(row.usage_billed_to === null ? {} : { usageBilledTo: row.usage_billed_to }),
     carrySettlesAt: row.carry_settles_at,
     isPack: row.is_pack,
     replaces: row.replaces,

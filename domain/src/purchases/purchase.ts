@@ -49,6 +49,10 @@ export type Purchase = {
   readonly nextUsageBillAt: Date | null
   /** When late usage of an ended purchase is billed for the last time; null if it has not ended, or that is done. */
   readonly usageClosesAt: Date | null
+  /** Up to when a bill within a period has charged its usage. Absent if there was none. Only moves forward. */
+  readonly usageBilledTo?: Date | undefined
+  /** The limit of unbilled usage in the period of that bill. Absent if the plan has no such limit. */
+  readonly raisedUnbilled?: RaisedUnbilled | undefined
   /**
    * When the purchase was last suspended, and when its access was restored after that. Null if it was not, or if that was not
    * recorded.
@@ -80,4 +84,11 @@ export type Purchase = {
   readonly isPack: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
+}
+
+/** The limit of unbilled usage counts from the last bill, so a bill within a period raises it for the rest of that period. */
+export type RaisedUnbilled = {
+  readonly periodStart: Date
+  /** Units of the period, 10^-6, from its start. Units that were carried over are added if the plan adds them. */
+  readonly micros: bigint
 }

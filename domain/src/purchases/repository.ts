@@ -230,7 +230,8 @@ export async function listDecidingPurchases(
       reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, start_date,
       end_date, ended_at, updated_at, suspended_at, access_restored_at, carried_into,
       carried_over_micros, allowance_window, allowance_since, allowance_until,
-      windows_taken_in, first_included_micros, ${selectOverrides(sql)}
+      windows_taken_in, first_included_micros, unbilled_raised_from, unbilled_raised_micros,
+      ${selectOverrides(sql)}
     from purchases
     where (provider_id, customer_ref) in (${selectKeys(sql, customers)}) and plan_ref is not null and not is_pack
     order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`

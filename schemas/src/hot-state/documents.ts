@@ -234,6 +234,11 @@ export type UnbilledLimit = {
   readonly isWidened: boolean
   /** Periods that start before this Unix second are never billed, because they belong to the trial. */
   readonly fromSecond: number
+  /**
+   * The limit in the period that starts at that Unix second, in place of `units`: a part of the period is billed. Absent if no
+   * period is billed in part. Readers of earlier releases ignore it and allow less.
+   */
+  readonly raised?: { readonly startSecond: number; readonly units: string }
 }
 
 /** Unused units of a period are added to the cap of the next one. */

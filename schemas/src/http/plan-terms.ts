@@ -123,6 +123,11 @@ export const planFields = {
    * checks refuse further usage. Only for post-paid and hybrid plans that charge for usage.
    */
   maxUnbilledMinor: amountMinor.optional(),
+  billAtUnbilledMinor: amountMinor
+    .describe(
+      "Unbilled usage of a running period is invoiced and charged whenever it reaches this amount, in minor units of the plan's currency; 0 for only at the end of the period. The invoices of a period add up to its price. Only for post-paid and hybrid plans that charge for usage without volume prices. At least the smallest amount that can be charged.",
+    )
+    .optional(),
   /** Prices and limits by meter, in place of the fields that price and limit `requests`. */
   charges: chargesSchema.optional(),
   /** Limits in addition to the caps of charges, such as per minute or per week. Only for plans with charges. */

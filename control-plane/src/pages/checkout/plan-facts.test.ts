@@ -29,6 +29,16 @@ test.each<[string, Plan['type'], PlanTerms, string[]]>([
     ],
   ],
   [
+    'post-paid, billed within the period',
+    'usage-based',
+    { ...postPaid, creditsPerUnit: 100, billAtUnbilledMinor: 10_000 },
+    [
+      '1,000 requests cost $10.00',
+      'Billed when the period has ended',
+      'Billed within the period whenever unbilled usage reaches $100.00',
+    ],
+  ],
+  [
     'overage in tiers',
     'hybrid',
     { limit: 1_000, usageTiers: tiers, overagePolicy: { allowOverage: true } },

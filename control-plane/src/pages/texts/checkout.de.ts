@@ -51,6 +51,8 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   chargeIncludes: '{{name}}: {{units}} pro Zeitraum enthalten',
   chargeUpTo: '{{name}}: bis zu {{units}} pro Zeitraum',
   unbilledMax: 'Nutzung bis {{amount}} pro Zeitraum, bevor sie abgerechnet wird',
+  billedAtAmount:
+    'Wird innerhalb des Zeitraums abgerechnet, sobald nicht abgerechnete Nutzung {{amount}} erreicht',
   setupFeeOf: 'Einrichtungsgebühr {{amount}} (einmalig)',
   startsWithCard: 'Beginnt mit einer gespeicherten Karte',
   accessDays_one: 'Zugang für {{count}} Tag',

@@ -58,6 +58,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   chargeIncludes: '{{name}}: {{units}} incluidos por período',
   chargeUpTo: '{{name}}: hasta {{units}} por período',
   unbilledMax: 'Uso de hasta {{amount}} por período antes de facturarse',
+  billedAtAmount: 'Se factura durante el período cuando el uso sin facturar alcanza {{amount}}',
   setupFeeOf: 'Cuota de alta de {{amount}} (una sola vez)',
   startsWithCard: 'Empieza con una tarjeta guardada',
   accessDays_one: 'Acceso durante {{count}} día',

@@ -58,6 +58,8 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   chargeIncludes: '{{name}} : {{units}} inclus par période',
   chargeUpTo: '{{name}} : jusqu’à {{units}} par période',
   unbilledMax: 'Utilisation jusqu’à {{amount}} par période avant facturation',
+  billedAtAmount:
+    'Facturé pendant la période dès que l’utilisation non facturée atteint {{amount}}',
   setupFeeOf: 'Frais de mise en service {{amount}} (une fois)',
   startsWithCard: 'Commence avec une carte enregistrée',
   accessDays_one: 'Accès pendant {{count}} jour',
