@@ -116,8 +116,8 @@ describe('the queue of a partition', () => {
   it('sends a batch again unchanged, whatever arrived after it', () => {
     const queue = createQueue()
     add(queue, 2)
-    const before = Buffer.from(queue.beginSend(0, leader).bytes)
-    const { batch } = queue.beginSend(0, leader + 1)
+    const { batch, bytes } = queue.beginSend(0, leader)
+    const before = Buffer.from(bytes)
     add(queue, 5)
     queue.fail(batch, 0)
     expect(queue.isDue(0, leader)).toBe(false)

@@ -4,7 +4,7 @@ import type { KafkaCluster } from './kafka-cluster.ts'
 import type { LogEnds } from './log-ends.ts'
 import type { RecordCache } from './record-cache.ts'
 import { describeCode, errorCode } from './wire/error-codes.ts'
-import { decodeRecordBatches } from './wire/record-batch.ts'
+import { decodeRecordBatches, RecordBatchFormatError } from './wire/record-batch.ts'
 import { fetchRequest, type FetchResult, type TopicPartition } from './wire/requests.ts'
 
 const fetchBytesMin = 64 * 1024
@@ -52,7 +52,8 @@ export class RecordReader {
     let left = limits
     for (let offset = fromOffset; ; offset = taken.at(-1)!.offset + 1) {
       const run =
-        this.#parts.cache.take(at.topic, at.partition, offset) ?? (await this.#fetch(at, offset, left))
+        this.#parts.cache.take(at.topic, at.partition, offset) ??
+        (await this.#fetchAfter(taken, at, offset, left))
       const count = countWithin(run, left, taken.length === 0)
       for (let index = 0; index < count; index += 1) taken.push(run[index]!)
       if (count < run.length) {
@@ -63,6 +64,21 @@ export class RecordReader {
       const next = (taken.at(-1)?.offset ?? -1) + 1
       const isDone = run.length === 0 || left.recordsMax === 0 || left.bytesMax <= 0
       if (isDone || next >= (this.#seenHeads.get(keyOf(at)) ?? 0)) return taken
+    }
+  }
+
+  /** Fetches the next records. If they cannot be decoded, those in `taken` are returned first, and the next read fails. */
+  async #fetchAfter(
+    taken: readonly LogRecord[],
+    at: TopicPartition,
+    offset: number,
+    limits: ReadLimits,
+  ): Promise<LogRecord[]> {
+    try {
+      return await this.#fetch(at, offset, limits)
+    } catch (error) {
+      if (error instanceof RecordBatchFormatError && taken.length > 0) return []
+      throw error
     }
   }
 
@@ -103,13 +119,16 @@ export class RecordReader {
       throw new Error(`Cannot read ${topic}/${partition}: ${describeCode(result.errorCode)}`)
     }
     this.#seenHeads.set(keyOf(result), result.highWatermark)
-    const records = decodeRecordBatches(
-      result.batches,
-      fromOffset,
-      this.#parts.decompressedBytesMax,
-    )
-    this.#learnSizes(result.batches.byteLength, records)
-    return records
+    const { topic, partition, batches } = result
+    try {
+      const records = decodeRecordBatches(batches, fromOffset, this.#parts.decompressedBytesMax)
+      this.#learnSizes(batches.byteLength, records)
+      return records
+    } catch (cause) {
+      if (!(cause instanceof RecordBatchFormatError)) throw cause
+      const message = `Cannot read ${topic}/${partition}: ${cause.message}`
+      throw new RecordBatchFormatError(message, { cause })
+    }
   }
 
   #learnSizes(fetchedBytes: number, records: readonly LogRecord[]): void {
