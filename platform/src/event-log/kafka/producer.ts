@@ -26,10 +26,10 @@ const requestBytesMax = 4 * 1024 * 1024
 /** How long a leader waits for the other replicas, in milliseconds. */
 const replicasWithinMs = 4_000
 const tickMs = 20
-/** A request behind another one is sent as soon as its values have this many bytes, about 64 records of usage. */
-const secondRequestBytesMin = 16 * 1024
-/** A smaller request behind another one waits at most this long, in milliseconds. */
-const secondRequestWaitMs = 2
+/** A second request is sent behind one in flight as soon as its values have this many bytes, about 256 records of usage. */
+const secondRequestBytesMin = 64 * 1024
+/** A smaller second request waits at most this long for the first one's answer, in milliseconds. */
+const secondRequestWaitMs = 20
 
 /**
  * Group commit over a network: records collect while a request to a leader is in flight, then all of them are sent in the next one.
