@@ -116,9 +116,7 @@ async function setCompression(topicName: string, value: string): Promise<void> {
   await admin.connect()
   await admin.alterConfigs({
     validateOnly: false,
-    resources: [
-      { type: 2, name: topicName, configEntries: [{ name: 'compression.type', value }] },
-    ],
+    resources: [{ type: 2, name: topicName, configEntries: [{ name: 'compression.type', value }] }],
   })
   await admin.disconnect()
 }

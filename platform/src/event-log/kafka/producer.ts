@@ -26,8 +26,8 @@ const requestBytesMax = 4 * 1024 * 1024
 /** How long a leader waits for the other replicas, in milliseconds. */
 const replicasWithinMs = 4_000
 const tickMs = 20
-/** A second request is sent behind one in flight as soon as its values have this many bytes, about 256 records of usage. */
-const secondRequestBytesMin = 64 * 1024
+/** A second request is sent behind one in flight as soon as its values have this many bytes, about 500 records of usage. */
+const secondRequestBytesMin = 128 * 1024
 /** A smaller second request waits at most this long for the first one's answer, in milliseconds. */
 const secondRequestWaitMs = 20
 

@@ -145,7 +145,9 @@ describe('record batches', () => {
     const second = finish('8', 0)
     expect(second).not.toEqual(first)
     expect(finish('7', 5)).toEqual(first)
-    expect(decodeRecordBatches(second, 0, bytesMax)).toEqual(decodeRecordBatches(first, 0, bytesMax))
+    expect(decodeRecordBatches(second, 0, bytesMax)).toEqual(
+      decodeRecordBatches(first, 0, bytesMax),
+    )
   })
 
   it('are refused in an old format', () => {
