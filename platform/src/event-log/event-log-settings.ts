@@ -57,7 +57,7 @@ export const eventLogSettings = {
   ),
   kafkaBatchBytesMax: integerSetting(
     'TOLLGATE_KAFKA_BATCH_BYTES_MAX',
-    'Maximum bytes of one compressed batch of records after decompression. A larger one is not read: projections wait at it and report an error',
+    'Maximum bytes of one compressed batch after decompression. A larger one is not read, and its readers report an error',
     64 * 1024 * 1024,
     { min: 1024 * 1024, max: 1024 * 1024 * 1024 },
   ),
@@ -106,7 +106,7 @@ export const eventLogWriterSettings = {
   ),
   kafkaCompression: choiceSetting(
     'TOLLGATE_KAFKA_COMPRESSION',
-    'How batches of records are compressed: auto uses zstd on Node 22.15 and later, and gzip before. Upgrade all readers of the topics before they meet the first compressed batch',
+    'Compression of batches; auto is zstd where Node has it (22.15 and later), and gzip otherwise',
     ['auto', 'none', 'gzip', 'lz4', 'zstd'],
     'auto',
   ),
