@@ -17,6 +17,7 @@ import { chargesText } from './charges/charges-text.ts'
 import { measureCharges } from './charges/measure-charges.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/measure-clients.ts'
+import { codecsText, measureCodecs } from './kafka-clients/measure-codecs.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
 import { measureMcp } from './mcp/measure-mcp.ts'
 import { mcpText } from './mcp/mcp-text.ts'
@@ -214,6 +215,7 @@ async function reportAll(): Promise<void> {
   if (beside) {
     print(`\n${engineCeilingsText(dataPlane, beside.ceilings)}`)
     print(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
+    print(`\n${codecsText(measureCodecs())}`)
   }
 }
 

@@ -220,7 +220,7 @@ describe('the queue of a partition and a broker', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
-        fc.array(act, { minLength: 10, maxLength: 120 }),
+        fc.array(act, { minLength: 10, maxLength: 120, size: 'max' }),
         (accepts, acts) => {
           const world = new World(accepts)
           for (const each of acts) each(world)
@@ -241,7 +241,7 @@ describe('the queue of a partition and a broker', () => {
           lost += world.lost.size
         },
       ),
-      { numRuns: 2_000, size: 'max' },
+      { numRuns: 2_000 },
     )
     expect(inFlightMax).toBe(2)
     expect(lost).toBeGreaterThan(0)
