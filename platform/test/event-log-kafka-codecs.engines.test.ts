@@ -1,4 +1,3 @@
-import { Kafka, logLevel } from 'kafkajs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EventLog } from '../src/event-log/event-log.ts'
 import { KafkaCluster } from '../src/event-log/kafka/kafka-cluster.ts'
@@ -7,7 +6,12 @@ import { codecIds } from '../src/event-log/kafka/wire/codecs.ts'
 import type { WriterCodec } from '../src/event-log/kafka/wire/compress.ts'
 import { fetchRequest } from '../src/event-log/kafka/wire/requests.ts'
 import { canCompressZstd } from '../src/event-log/kafka/wire/zstd.ts'
-import { deleteTopics, kafkaOptions, testBrokers } from '../src/testing/kafka-under-test.ts'
+import {
+  deleteTopics,
+  kafkaOptions,
+  setBrokerCompression,
+  testBrokers,
+} from '../src/testing/kafka-under-test.ts'
 
 const topic = 'orders'
 const perRound = 500
@@ -65,7 +69,7 @@ describe.skipIf(testBrokers === undefined)('codecs, with TOLLGATE_TEST_KAFKA_BRO
     for (const codec of own) await appendRound(await open(codec))
     // The broker compresses again, in the way of Java's clients.
     for (const codec of ['gzip', 'snappy', 'lz4', 'zstd', 'uncompressed']) {
-      await setCompression(options.namePrefix + topic, codec)
+      await setBrokerCompression(testBrokers!, options.namePrefix + topic, codec)
       await appendRound(await open('none'))
       await appendRound(await open('lz4'))
     }
@@ -109,16 +113,6 @@ describe.skipIf(testBrokers === undefined)('codecs, with TOLLGATE_TEST_KAFKA_BRO
 
 function valueOf(number: number): Buffer {
   return Buffer.from(`{"customerRef":"customer_${number % 13}","units":${number}}`.padEnd(120))
-}
-
-async function setCompression(topicName: string, value: string): Promise<void> {
-  const admin = new Kafka({ brokers: [...testBrokers!], logLevel: logLevel.NOTHING }).admin()
-  await admin.connect()
-  await admin.alterConfigs({
-    validateOnly: false,
-    resources: [{ type: 2, name: topicName, configEntries: [{ name: 'compression.type', value }] }],
-  })
-  await admin.disconnect()
 }
 
 /** Returns the codec of every batch of partition 0. */

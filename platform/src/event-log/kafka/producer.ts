@@ -33,7 +33,7 @@ const secondRequestWaitMs = 20
 
 /**
  * Group commit over a network: records collect while a request to a leader is in flight, then all of them are sent in the next one.
- * No timer delays them.
+ * Many records are sent in a second request behind it. Nothing waits while no request is in flight.
  */
 export class Producer {
   readonly #cluster: KafkaCluster

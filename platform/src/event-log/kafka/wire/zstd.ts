@@ -6,8 +6,8 @@ import * as zlib from 'node:zlib'
  */
 
 type RuntimeZstd = {
-  zstdCompressSync?(bytes: Uint8Array, options: object): Buffer
-  zstdDecompressSync?(bytes: Uint8Array, options: object): Buffer
+  readonly zstdCompressSync?: (bytes: Uint8Array, options: object) => Buffer
+  readonly zstdDecompressSync?: (bytes: Uint8Array, options: object) => Buffer
   readonly constants: { readonly ZSTD_c_compressionLevel?: number }
 }
 
