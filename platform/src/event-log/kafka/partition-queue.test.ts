@@ -210,19 +210,21 @@ describe('the queue of a partition', () => {
     expect(sentAs(queue.beginSend(1_000, leader))).toMatchObject({ firstSequence: 0 })
   })
 
-  it('refuses records that the broker will never accept, and continues with their number', async () => {
-    const queue = createQueue()
+  it('refuses records that the broker will never accept, and continues with a new session', async () => {
+    const queue = createKnownQueue()
     const refused = add(queue, 1)
+    queue.beginSend(0, leader)
+    const second = add(queue, 1)
     queue.beginSend(0, leader)
     const messageTooLarge = 10
     queue.settle(refused, answer(messageTooLarge), 0)?.report()
     await expect(refused.durable).rejects.toThrow(EventLogUnavailableError)
-    add(queue, 1)
-    expect(sentAs(queue.beginSend(0, leader))).toEqual({
-      producerId: '7',
-      firstSequence: 0,
-      count: 1,
-    })
+    queue.settle(second, answer(errorCode.outOfOrderSequence), 0)
+    expect(queue.needsSession(1_000)).toBe(true)
+    expect(queue.useSession(secondSession)).toEqual([])
+    const sent = queue.beginSend(1_000, leader)
+    expect(sent.batch).toBe(second)
+    expect(sentAs(sent)).toEqual({ producerId: '8', firstSequence: 0, count: 1 })
   })
 
   it('closes a batch that would become too large', () => {

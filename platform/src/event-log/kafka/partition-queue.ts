@@ -134,7 +134,9 @@ export class PartitionQueue {
       this.#backOff(nowMs)
       return undefined
     }
-    this.#dropRefused(index)
+    this.#batches.splice(index, 1)
+    // An earlier copy may be stored, and a later batch may have the number after it, so the number is not used for other records.
+    this.#session = undefined
     return refusal(batch, `Kafka refuses the records: ${describeCode(code)}`)
   }
 
@@ -195,14 +197,6 @@ export class PartitionQueue {
     const batch = new OutgoingBatch(nowMs)
     this.#batches.push(batch)
     return batch
-  }
-
-  /** Gives the number of a batch that was never stored to the next one, unless a later batch was sent with a number after it. */
-  #dropRefused(index: number): void {
-    const isLastSent = index === this.#sentCount - 1
-    const [batch] = this.#batches.splice(index, 1)
-    if (isLastSent) this.#nextSequence = batch!.firstSequence!
-    else this.#session = undefined
   }
 }
 
