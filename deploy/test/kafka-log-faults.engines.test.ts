@@ -60,6 +60,7 @@ function openLog(deliveryTimeoutMs: number, answerWithinMs = 10_000) {
       replicationFactor: copies,
       minInSyncReplicas: copies > 1 ? 2 : 1,
       deliveryTimeoutMs,
+      codec: 'gzip',
     },
     groupTimeouts: { sessionTimeoutMs: 6_000, rebalanceTimeoutMs: 6_000 },
     answerWithinMs,
@@ -107,6 +108,45 @@ class Writing {
         this.refused.push(number)
       }
       await sleep(2)
+    }
+  }
+}
+
+/** Appends consecutive numbers without waiting for the one before, so that full batches follow each other. */
+class OrderedStream {
+  count = 0
+  refused = 0
+  #waiting = 0
+  #isWriting = true
+  readonly #written: Promise<void>
+
+  constructor(to: EventLog) {
+    this.#written = this.#write(to)
+  }
+
+  /** Waits until that many more records are acknowledged. */
+  async untilAcknowledged(more: number): Promise<void> {
+    const goal = this.count - this.#waiting + more
+    await expect
+      .poll(() => this.count - this.#waiting, { timeout: 120_000, interval: 5 })
+      .toBeGreaterThan(goal)
+  }
+
+  async stop(): Promise<void> {
+    this.#isWriting = false
+    await this.#written
+  }
+
+  async #write(to: EventLog): Promise<void> {
+    while (this.#isWriting || this.#waiting > 0) {
+      while (this.#isWriting && this.#waiting < 6_000) {
+        const number = this.count++
+        this.#waiting += 1
+        to.append(topic, number % partitionCount, Buffer.from(`${number}`.padEnd(200)), Date.now())
+          .catch(() => (this.refused += 1))
+          .finally(() => (this.#waiting -= 1))
+      }
+      await sleep(1)
     }
   }
 }
@@ -236,6 +276,27 @@ describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`
     const inLog = new Set(found)
     expect(writing.acked.filter((number) => !inLog.has(number))).toEqual([])
   })
+
+  it(
+    'keeps the order of records while the broker is killed with two requests in flight',
+    { timeout },
+    async () => {
+      log = await openLog(120_000)
+      const stream = new OrderedStream(log)
+      for (let round = 0; round < 2; round += 1) {
+        await stream.untilAcknowledged(5_000)
+        process.kill(engine.servers[0]!.pid, 'SIGKILL')
+        await restartBroker(0)
+      }
+      await stream.untilAcknowledged(5_000)
+      await stream.stop()
+      expect(stream.refused).toBe(0)
+      // A partition gets every third number.
+      const found = await readAll(log)
+      const expected = [...Array(stream.count).keys()]
+      expect(found).toEqual([0, 1, 2].flatMap((at) => expected.filter((n) => n % 3 === at)))
+    },
+  )
 
   it('gives a group its partitions back after the broker was killed', { timeout }, async () => {
     log = await openLog(10_000)

@@ -55,6 +55,12 @@ export const eventLogSettings = {
     5_000,
     milliseconds,
   ),
+  kafkaBatchBytesMax: integerSetting(
+    'TOLLGATE_KAFKA_BATCH_BYTES_MAX',
+    'Maximum bytes of one compressed batch after decompression. A larger one is not read, and its readers report an error',
+    64 * 1024 * 1024,
+    { min: 1024 * 1024, max: 1024 * 1024 * 1024 },
+  ),
   kafkaAddedPartitions: choiceSetting(
     'TOLLGATE_KAFKA_ADDED_PARTITIONS',
     'What to do if partitions were added to a topic: refuse to start, or ignore them and use only the original ones',
@@ -97,6 +103,12 @@ export const eventLogWriterSettings = {
     'Replicas that must have a record before it is acknowledged',
     2,
     { min: 1, max: 100 },
+  ),
+  kafkaCompression: choiceSetting(
+    'TOLLGATE_KAFKA_COMPRESSION',
+    'Compression of batches; auto is zstd where Node has it (22.15 and later), and gzip otherwise',
+    ['auto', 'none', 'gzip', 'lz4', 'zstd'],
+    'auto',
   ),
   kafkaDeliveryTimeoutMs: integerSetting(
     'TOLLGATE_KAFKA_DELIVERY_TIMEOUT_MS',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kafka, logLevel } from 'kafkajs'
+import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
 import { openKafkaEventLog, type KafkaEventLogOptions } from '../event-log/kafka/kafka-event-log.ts'
 import { createLogger } from '../observability/logger.ts'
 import { contractTopics, type EventLogUnderTest } from './event-log-contract.ts'
@@ -66,6 +66,22 @@ export async function addPartitions(
   const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
   await admin.createPartitions({ topicPartitions: [{ topic, count }] })
+  await admin.disconnect()
+}
+
+/** Makes the brokers compress batches of the topic with that codec again. All other settings of the topic get their defaults. */
+export async function setBrokerCompression(
+  brokers: readonly string[],
+  topic: string,
+  codec: string,
+): Promise<void> {
+  const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin()
+  await admin.connect()
+  const configEntries = [{ name: 'compression.type', value: codec }]
+  await admin.alterConfigs({
+    validateOnly: false,
+    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+  })
   await admin.disconnect()
 }
 

@@ -18,6 +18,7 @@ import type { MeasuredServer } from './comparisons.ts'
 import { measureCharges } from './charges/measure-charges.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/measure-clients.ts'
+import { codecsText, measureCodecs } from './kafka-clients/measure-codecs.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
 import { measureMcp } from './mcp/measure-mcp.ts'
 import { mcpText } from './mcp/mcp-text.ts'
@@ -215,6 +216,7 @@ async function reportAll(): Promise<void> {
   if (beside) {
     print(`\n${engineCeilingsText(dataPlane, beside.ceilings)}`)
     print(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
+    print(`\n${codecsText(measureCodecs())}`)
   }
 }
 

@@ -3,7 +3,7 @@ import { WakeUps } from '../../waiting/wake-ups.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { RecordCache } from './record-cache.ts'
 import { errorCode, isRetriable } from './wire/error-codes.ts'
-import { decodeRecordBatches } from './wire/record-batch.ts'
+import { decodeRecordBatches, RecordBatchFormatError } from './wire/record-batch.ts'
 import {
   fetchRequest,
   latest,
@@ -27,6 +27,7 @@ const lookMs = 50
 export class AppendWatch {
   readonly #cluster: KafkaCluster
   readonly #cache: RecordCache
+  readonly #decompressedBytesMax: number
   readonly #wakeUps = new WakeUps(lookMs)
   /** Offset of the next record, by partition. Unknown ones are looked up, and all waiters are woken. */
   readonly #heads = new Map<number, number>()
@@ -34,9 +35,10 @@ export class AppendWatch {
   #isClosed = false
 
   /** `cluster` must be used by this watch only, because its connections are almost always waiting. */
-  constructor(cluster: KafkaCluster, cache: RecordCache) {
+  constructor(cluster: KafkaCluster, cache: RecordCache, decompressedBytesMax: number) {
     this.#cluster = cluster
     this.#cache = cache
+    this.#decompressedBytesMax = decompressedBytesMax
   }
 
   wait(timeoutMs: number): Promise<void> {
@@ -101,9 +103,19 @@ export class AppendWatch {
     }
     const head = this.#heads.get(result.partition)!
     if (result.highWatermark <= head) return false
-    this.#cache.put(result.topic, result.partition, decodeRecordBatches(result.batches, head))
+    this.#keep(result, head)
     this.#heads.set(result.partition, result.highWatermark)
     return true
+  }
+
+  /** Caches the records. Of a batch that cannot be decoded, the waiting reader fetches it again and gets the error. */
+  #keep({ topic, partition, batches }: FetchResult, head: number): void {
+    try {
+      const records = decodeRecordBatches(batches, head, this.#decompressedBytesMax)
+      this.#cache.put(topic, partition, records)
+    } catch (error) {
+      if (!(error instanceof RecordBatchFormatError)) throw error
+    }
   }
 
   /** Pauses after an error. The waiters have their own timeouts. */

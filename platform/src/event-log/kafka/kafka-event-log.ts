@@ -25,14 +25,20 @@ import { PlacedPartitionsError, usedPartitions } from './placed-partitions.ts'
 import { Producer } from './producer.ts'
 import { RecordCache } from './record-cache.ts'
 import { RecordReader, type PrepareRecords } from './record-reader.ts'
+import { compressionOf, type WriterCodec } from './wire/compress.ts'
 import { describeCode, errorCode } from './wire/error-codes.ts'
 import { deleteRecordsRequest, type TopicPartition } from './wire/requests.ts'
+import { loadZstd } from './wire/zstd.ts'
 
 export type KafkaWriterOptions = TopicPlan & {
   /** How long a record may wait to become durable before its append is refused, in milliseconds. */
   readonly deliveryTimeoutMs: number
   /** Maximum bytes that wait for the brokers before appends are refused. Default: 64 MiB. */
   readonly pendingBytesMax?: number
+  /** Maximum requests in flight to one broker: one or two. Default: two. */
+  readonly requestsInFlightMax?: 1 | 2
+  /** Codec of batches. Default: none. */
+  readonly codec?: WriterCodec
 }
 
 export type KafkaEventLogOptions = {
@@ -45,6 +51,8 @@ export type KafkaEventLogOptions = {
   readonly groupTimeouts: GroupTimeouts
   /** Timeout of a read from the brokers, in milliseconds. */
   readonly answerWithinMs: number
+  /** Maximum bytes of one batch after decompression; a larger one is not read. Default: 64 MiB. */
+  readonly decompressedBytesMax?: number
   readonly logger: Logger
   /** Stored facts about the log. Without them, nothing is compared or recorded. */
   readonly notes?: LogNotes
@@ -76,6 +84,7 @@ class KafkaEventLog implements EventLog {
   readonly #options: KafkaEventLogOptions
   readonly #cluster: KafkaCluster
   readonly #cache = new RecordCache(cacheBytesMax)
+  readonly #decompressedBytesMax: number
   readonly #ends: LogEnds
   readonly #reader: RecordReader
   readonly #positions: GroupPositions
@@ -87,23 +96,27 @@ class KafkaEventLog implements EventLog {
   #isClosed = false
 
   constructor(options: KafkaEventLogOptions) {
-    const { answerWithinMs, logger, prepareRecords } = options
+    const { answerWithinMs, decompressedBytesMax = 64 * mebibyte } = options
+    const { logger, prepareRecords: prepare } = options
     this.#options = options
     this.#cluster = this.#newCluster(options.topics)
     this.#ends = new LogEnds({ cluster: this.#cluster, answerWithinMs, logger })
-    this.#reader = new RecordReader(
-      this.#cluster,
-      this.#ends,
-      this.#cache,
+    this.#decompressedBytesMax = decompressedBytesMax
+    this.#reader = new RecordReader({
+      cluster: this.#cluster,
+      ends: this.#ends,
+      cache: this.#cache,
       answerWithinMs,
-      prepareRecords,
-    )
+      decompressedBytesMax,
+      prepare,
+    })
     this.#positions = new GroupPositions(this.#cluster, answerWithinMs)
   }
 
   /** Creates the topics, or waits for them if this process only reads. */
   async open(): Promise<void> {
     const { topics, writer, createdWithinMs = 30_000 } = this.#options
+    await loadZstd()
     await retryUntilAnswered(createdWithinMs, () => this.#learnTopics())
     await this.#compareWithNotes()
     if (writer === undefined) return
@@ -119,6 +132,8 @@ class KafkaEventLog implements EventLog {
       pendingBytesMax: writer.pendingBytesMax ?? 64 * mebibyte,
       batchBytesMax,
       deliveryTimeoutMs: writer.deliveryTimeoutMs,
+      requestsInFlightMax: writer.requestsInFlightMax ?? 2,
+      compression: compressionOf(writer.codec ?? 'none'),
     })
   }
 
@@ -172,7 +187,7 @@ class KafkaEventLog implements EventLog {
     let watch = this.#watches.get(topic)
     if (watch === undefined) {
       this.#refuseIfClosed()
-      watch = new AppendWatch(this.#newCluster([topic]), this.#cache)
+      watch = new AppendWatch(this.#newCluster([topic]), this.#cache, this.#decompressedBytesMax)
       this.#watches.set(topic, watch)
     }
     return watch.wait(timeoutMs)

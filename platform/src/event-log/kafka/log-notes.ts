@@ -9,6 +9,7 @@ import { parseLogNote, type LogNote } from './log-note.ts'
 import { Producer } from './producer.ts'
 import { RecordCache } from './record-cache.ts'
 import { RecordReader } from './record-reader.ts'
+import { loadZstd } from './wire/zstd.ts'
 
 export type LogNotesOptions = {
   readonly connection: KafkaConnection
@@ -40,6 +41,7 @@ export class LogNotes {
   /** Reads all notes. If the topic is missing, an older release has written the log and there are no notes. */
   static async open(options: LogNotesOptions): Promise<LogNotes> {
     const notes = new LogNotes(options)
+    await loadZstd()
     await notes.refresh()
     return notes
   }
@@ -78,6 +80,7 @@ export class LogNotes {
         pendingBytesMax: mebibyte,
         batchBytesMax: mebibyte / 2,
         deliveryTimeoutMs: answerWithinMs,
+        requestsInFlightMax: 1,
       })
       const records = notes.map((note) => ({
         partition: 0,
@@ -123,7 +126,13 @@ export class LogNotes {
     }
     const ends = new LogEnds({ cluster, answerWithinMs, logger })
     const cache = new RecordCache(mebibyte)
-    const reader = new RecordReader(cluster, ends, cache, answerWithinMs, undefined)
+    const reader = new RecordReader({
+      cluster,
+      ends,
+      cache,
+      answerWithinMs,
+      decompressedBytesMax: mebibyte,
+    })
     const head = await ends.head(at)
     const notes: LogNote[] = []
     for (let offset = 0; offset < head;) {

@@ -12,6 +12,7 @@ import { LogNotes, type LogNotesOptions } from './log-notes.ts'
 import { agreeOnSchema, notedSchemas } from './noted-schemas.ts'
 import { openKafkaEventLog, type KafkaWriterOptions } from './kafka-event-log.ts'
 import type { KafkaConnection } from './kafka-node.ts'
+import { bestCodec } from './wire/compress.ts'
 
 export async function openKafkaForWriting(
   config: EventLogWriterConfig,
@@ -29,6 +30,7 @@ export async function openKafkaForWriting(
     ...copies,
     partitionCounts: Object.fromEntries(topics.map((topic) => [topic, config.logPartitions])),
     deliveryTimeoutMs: config.kafkaDeliveryTimeoutMs,
+    codec: config.kafkaCompression === 'auto' ? bestCodec() : config.kafkaCompression,
   })
   return { log, schemaId, close: () => log.close() }
 }
@@ -71,6 +73,7 @@ function open(
       rebalanceTimeoutMs: config.kafkaRebalanceTimeoutMs ?? defaultTimeoutMs,
     },
     answerWithinMs: config.kafkaAnswerTimeoutMs,
+    decompressedBytesMax: config.kafkaBatchBytesMax,
     logger,
     notes,
     ignoresAddedPartitions: config.kafkaAddedPartitions === 'ignore',

@@ -10,6 +10,12 @@ export class OutgoingBatch {
   /** Offset of the first record once it is durable; -1 before. */
   baseOffset = -1
   valueBytes = 0
+  /** Sequence number of the first record in the current producer session. Undefined until the batch is sent in that session. */
+  firstSequence: number | undefined
+  /** True once the batch was sent. It accepts no records after that. */
+  isClosed = false
+  /** True if the log may have the batch: it was sent, and the broker has not said that it did not store it. */
+  mayBeStored = false
   #keep = (): void => undefined
   #refuse: (error: Error) => void = () => undefined
 

@@ -1,7 +1,8 @@
 import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
-import { PartitionQueue, type Settled } from './partition-queue.ts'
+import { PartitionQueue, type Sending, type Settled } from './partition-queue.ts'
 import { openProducerSession } from './producer-session.ts'
+import type { Compression } from './wire/compress.ts'
 import { produceRequest, type TopicPartition } from './wire/requests.ts'
 
 export type ProducerLimits = {
@@ -11,17 +12,28 @@ export type ProducerLimits = {
   readonly batchBytesMax: number
   /** How long a record may wait to become durable before its append is refused, in milliseconds. */
   readonly deliveryTimeoutMs: number
+  /** Maximum requests in flight to one leader: one or two. */
+  readonly requestsInFlightMax: number
+  /** Compresses batches. Without it, they stay plain. */
+  readonly compression?: Compression | undefined
 }
+
+/** A batch in flight, with its queue. */
+type Sent = Sending & { readonly queue: PartitionQueue }
 
 /** Larger requests are split, so that the answer for the first record does not wait for the last one. */
 const requestBytesMax = 4 * 1024 * 1024
 /** How long a leader waits for the other replicas, in milliseconds. */
 const replicasWithinMs = 4_000
 const tickMs = 20
+/** A second request is sent behind one in flight as soon as its values have this many bytes, about 500 records of usage. */
+const secondRequestBytesMin = 128 * 1024
+/** A smaller second request waits at most this long for the first one's answer, in milliseconds. */
+const secondRequestWaitMs = 20
 
 /**
  * Group commit over a network: records collect while a request to a leader is in flight, then all of them are sent in the next one.
- * No timer delays them.
+ * Many records are sent in a second request behind it. Nothing waits while no request is in flight.
  */
 export class Producer {
   readonly #cluster: KafkaCluster
@@ -30,11 +42,16 @@ export class Producer {
   readonly #queues = new Map<string, PartitionQueue>()
   /** Queues with records. */
   readonly #filled = new Set<PartitionQueue>()
-  readonly #busyLeaders = new Set<number>()
+  /** Queues whose producer session is being opened. */
+  readonly #opening = new Set<PartitionQueue>()
+  /** Number of requests in flight, by leader. */
+  readonly #requestsInFlight = new Map<number, number>()
   #pendingBytes = 0
   #isScheduled = false
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
+  /** Set while records wait behind a request in flight. */
+  #waiting: NodeJS.Timeout | undefined
   #onEmpty: (() => void) | undefined
 
   /** `onHead` is called with the new head of a partition for every answer, before the appends resolve. */
@@ -124,41 +141,78 @@ export class Producer {
     const nowMs = performance.now()
     const byLeader = new Map<number, PartitionQueue[]>()
     for (const queue of this.#filled) {
-      if (!queue.isDue(nowMs)) continue
+      if (queue.needsSession(nowMs)) this.#openSession(queue)
       const leader = this.#cluster.state(queue)?.leader ?? -1
-      if (this.#busyLeaders.has(leader)) continue
+      if (this.#countInFlight(leader) >= this.#limits.requestsInFlightMax) continue
+      if (!queue.isDue(nowMs, leader)) continue
       const sameLeader = byLeader.get(leader)
       if (sameLeader === undefined) byLeader.set(leader, [queue])
       else sameLeader.push(queue)
     }
     for (const [leader, queues] of byLeader) {
-      this.#busyLeaders.add(leader)
-      void this.#send(leader, queues).then((settled) => {
-        this.#busyLeaders.delete(leader)
+      if (!this.#isWorthSending(leader, queues, nowMs)) continue
+      const sent = this.#beginSend(queues, nowMs, leader)
+      this.#requestsInFlight.set(leader, this.#countInFlight(leader) + 1)
+      void this.#send(leader, sent).then((settled) => {
+        this.#requestsInFlight.set(leader, this.#countInFlight(leader) - 1)
         this.#finish(settled)
       })
     }
   }
 
-  /** Sends due batches to a leader. Never rejects: failed batches stay in their queues and are retried. */
-  async #send(leader: number, due: readonly PartitionQueue[]): Promise<Settled[]> {
-    let concerned = due
+  #countInFlight(leader: number): number {
+    return this.#requestsInFlight.get(leader) ?? 0
+  }
+
+  /**
+   * A request is sent at once if none is in flight to that leader. Behind another request it waits until it has enough bytes, for
+   * at most `secondRequestWaitMs`, because each request costs the client and the broker more than 100 records do.
+   */
+  #isWorthSending(leader: number, queues: readonly PartitionQueue[], nowMs: number): boolean {
+    if (this.#countInFlight(leader) === 0) return true
+    const waiting = queues.map((queue) => queue.waiting(nowMs, leader))
+    const bytes = waiting.reduce((sum, { valueBytes }) => sum + valueBytes, 0)
+    if (bytes >= secondRequestBytesMin) return true
+    const waitedMs = nowMs - Math.min(...waiting.map(({ startedMs }) => startedMs))
+    if (waitedMs >= secondRequestWaitMs) return true
+    this.#waiting ??= setTimeout(() => {
+      this.#waiting = undefined
+      this.#sendDue()
+    }, secondRequestWaitMs)
+    return false
+  }
+
+  #beginSend(due: readonly PartitionQueue[], nowMs: number, leader: number): Sent[] {
+    const sent: Sent[] = []
+    let bytes = 0
+    for (const queue of due) {
+      if (bytes > requestBytesMax) break
+      const sending = queue.beginSend(nowMs, leader, this.#limits.compression)
+      bytes += sending.bytes.byteLength
+      sent.push({ queue, ...sending })
+    }
+    return sent
+  }
+
+  /** Sends batches to a leader. Never rejects: failed batches stay in their queues and are retried. */
+  async #send(leader: number, sent: readonly Sent[]): Promise<Settled[]> {
+    const batches = sent.map(({ queue: { topic, partition }, bytes: batch }) => {
+      return { topic, partition, batch }
+    })
     try {
-      await Promise.all(due.map((queue) => this.#openSession(queue)))
-      const sent = beginSend(due)
-      concerned = sent.map(({ queue }) => queue)
-      if (sent.length === 0) return []
-      const results = await this.#cluster.send(leader, produceRequest(sent, replicasWithinMs))
+      const results = await this.#cluster.send(leader, produceRequest(batches, replicasWithinMs))
       const nowMs = performance.now()
-      const settled = results.map((result) => {
-        const known = this.#queueOf(result.topic, result.partition).settle(result, nowMs)
+      const settled = sent.map(({ queue, batch }) => {
+        const result = results.find((each) => isOf(queue, each))
+        if (result === undefined) return queue.fail(batch, nowMs)
+        const known = queue.settle(batch, result, nowMs)
         if (known !== undefined) this.#recordHead(result, known)
         return known
       })
       if (settled.includes(undefined)) await this.#refresh()
       return settled.filter((each) => each !== undefined)
     } catch {
-      for (const queue of concerned) queue.backOff(performance.now())
+      for (const { queue, batch } of sent) queue.fail(batch, performance.now())
       await this.#refresh()
       return []
     }
@@ -168,8 +222,23 @@ export class Producer {
     if (batch.baseOffset >= 0) this.#onHead(at, batch.baseOffset + batch.records.count)
   }
 
-  async #openSession(queue: PartitionQueue): Promise<void> {
-    if (queue.needsSession) queue.useSession(await openProducerSession(this.#cluster))
+  #openSession(queue: PartitionQueue): void {
+    if (this.#opening.has(queue)) return
+    this.#opening.add(queue)
+    void this.#trySession(queue).then((settled) => {
+      this.#opening.delete(queue)
+      this.#finish(settled)
+    })
+  }
+
+  async #trySession(queue: PartitionQueue): Promise<Settled[]> {
+    try {
+      return queue.useSession(await openProducerSession(this.#cluster))
+    } catch {
+      queue.failSession(performance.now())
+      await this.#refresh()
+      return []
+    }
   }
 
   /** Updates the leaders, since one may have moved. */
@@ -185,7 +254,8 @@ export class Producer {
     for (const { report } of settled) report()
     if (this.#filled.size > 0) return
     clearInterval(this.#timer)
-    this.#timer = undefined
+    clearTimeout(this.#waiting)
+    this.#timer = this.#waiting = undefined
     this.#onEmpty?.()
   }
 
@@ -200,16 +270,6 @@ export class Producer {
   }
 }
 
-function beginSend(due: readonly PartitionQueue[]) {
-  const sent = []
-  let bytes = 0
-  for (const queue of due) {
-    if (bytes > requestBytesMax) break
-    // The batch was abandoned while a session was opened.
-    if (queue.isEmpty) continue
-    const batch = queue.beginSend()
-    bytes += batch.byteLength
-    sent.push({ queue, topic: queue.topic, partition: queue.partition, batch })
-  }
-  return sent
+function isOf(queue: PartitionQueue, { topic, partition }: TopicPartition): boolean {
+  return queue.partition === partition && queue.topic === topic
 }

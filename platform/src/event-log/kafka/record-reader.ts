@@ -4,11 +4,22 @@ import type { KafkaCluster } from './kafka-cluster.ts'
 import type { LogEnds } from './log-ends.ts'
 import type { RecordCache } from './record-cache.ts'
 import { describeCode, errorCode } from './wire/error-codes.ts'
-import { decodeRecordBatches } from './wire/record-batch.ts'
+import { decodeRecordBatches, RecordBatchFormatError } from './wire/record-batch.ts'
 import { fetchRequest, type FetchResult, type TopicPartition } from './wire/requests.ts'
 
 const fetchBytesMin = 64 * 1024
 const fetchBytesMax = 8 * 1024 * 1024
+
+export type RecordReaderParts = {
+  readonly cluster: KafkaCluster
+  readonly ends: LogEnds
+  readonly cache: RecordCache
+  /** Timeout of a read, in milliseconds. */
+  readonly answerWithinMs: number
+  /** Maximum bytes of one batch after decompression. */
+  readonly decompressedBytesMax: number
+  readonly prepare?: PrepareRecords | undefined
+}
 
 /** Prepares records before they are returned; returns undefined if there is nothing to wait for. */
 export type PrepareRecords = (records: readonly LogRecord[]) => Promise<void> | undefined
@@ -18,33 +29,21 @@ export type PrepareRecords = (records: readonly LogRecord[]) => Promise<void> | 
  * read.
  */
 export class RecordReader {
-  readonly #cluster: KafkaCluster
-  readonly #ends: LogEnds
-  readonly #cache: RecordCache
-  readonly #answerWithinMs: number
-  readonly #prepare: PrepareRecords | undefined
+  readonly #parts: RecordReaderParts
   /** Head of each partition at its last fetch. */
   readonly #seenHeads = new Map<string, number>()
   /** Running mean of the record size, so that a fetch returns about as much as the limits allow. */
   #recordBytesMean = 320
+  /** Running mean of the bytes of values for each fetched byte: more than 1 if batches are compressed. */
+  #growthMean = 1
 
-  constructor(
-    cluster: KafkaCluster,
-    ends: LogEnds,
-    cache: RecordCache,
-    answerWithinMs: number,
-    prepare: PrepareRecords | undefined,
-  ) {
-    this.#cluster = cluster
-    this.#ends = ends
-    this.#cache = cache
-    this.#answerWithinMs = answerWithinMs
-    this.#prepare = prepare
+  constructor(parts: RecordReaderParts) {
+    this.#parts = parts
   }
 
   async read(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
     const records = await this.#collect(at, fromOffset, limits)
-    await this.#prepare?.(records)
+    await this.#parts.prepare?.(records)
     return records
   }
 
@@ -53,11 +52,12 @@ export class RecordReader {
     let left = limits
     for (let offset = fromOffset; ; offset = taken.at(-1)!.offset + 1) {
       const run =
-        this.#cache.take(at.topic, at.partition, offset) ?? (await this.#fetch(at, offset, left))
+        this.#parts.cache.take(at.topic, at.partition, offset) ??
+        (await this.#fetchAfter(taken, at, offset, left))
       const count = countWithin(run, left, taken.length === 0)
       for (let index = 0; index < count; index += 1) taken.push(run[index]!)
       if (count < run.length) {
-        this.#cache.put(at.topic, at.partition, run.slice(count))
+        this.#parts.cache.put(at.topic, at.partition, run.slice(count))
         return taken
       }
       left = less(left, run)
@@ -67,15 +67,30 @@ export class RecordReader {
     }
   }
 
+  /** Fetches the next records. If they cannot be decoded, those in `taken` are returned first, and the next read fails. */
+  async #fetchAfter(
+    taken: readonly LogRecord[],
+    at: TopicPartition,
+    offset: number,
+    limits: ReadLimits,
+  ): Promise<LogRecord[]> {
+    try {
+      return await this.#fetch(at, offset, limits)
+    } catch (error) {
+      if (error instanceof RecordBatchFormatError && taken.length > 0) return []
+      throw error
+    }
+  }
+
   async #fetch(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
     const bytesMax = this.#bytesFor(limits)
     const result = await requestFromLeader(
-      this.#cluster,
+      this.#parts.cluster,
       at,
-      this.#answerWithinMs,
+      this.#parts.answerWithinMs,
       async (leader) => {
         const wanted = { ...at, fromOffset, bytesMax }
-        const [only] = await this.#cluster.send(
+        const [only] = await this.#parts.cluster.send(
           leader,
           fetchRequest([wanted], { waitMs: 0, bytesMax }),
         )
@@ -94,7 +109,7 @@ export class RecordReader {
     fromOffset: number,
     limits: ReadLimits,
   ): Promise<LogRecord[]> {
-    const oldest = await this.#ends.oldest(at)
+    const oldest = await this.#parts.ends.oldest(at)
     return fromOffset < oldest ? this.#fetch(at, oldest, limits) : []
   }
 
@@ -104,17 +119,28 @@ export class RecordReader {
       throw new Error(`Cannot read ${topic}/${partition}: ${describeCode(result.errorCode)}`)
     }
     this.#seenHeads.set(keyOf(result), result.highWatermark)
-    const records = decodeRecordBatches(result.batches, fromOffset)
-    if (records.length > 0) {
-      const mean = result.batches.byteLength / records.length
-      this.#recordBytesMean += (mean - this.#recordBytesMean) / 8
+    const { topic, partition, batches } = result
+    try {
+      const records = decodeRecordBatches(batches, fromOffset, this.#parts.decompressedBytesMax)
+      this.#learnSizes(batches.byteLength, records)
+      return records
+    } catch (cause) {
+      if (!(cause instanceof RecordBatchFormatError)) throw cause
+      const message = `Cannot read ${topic}/${partition}: ${cause.message}`
+      throw new RecordBatchFormatError(message, { cause })
     }
-    return records
+  }
+
+  #learnSizes(fetchedBytes: number, records: readonly LogRecord[]): void {
+    if (records.length === 0) return
+    const valueBytes = records.reduce((sum, { value }) => sum + value.byteLength, 0)
+    this.#recordBytesMean += (fetchedBytes / records.length - this.#recordBytesMean) / 8
+    this.#growthMean += (Math.max(1, valueBytes / fetchedBytes) - this.#growthMean) / 8
   }
 
   #bytesFor({ recordsMax, bytesMax }: ReadLimits): number {
-    const expected = recordsMax * this.#recordBytesMean
-    return Math.ceil(Math.min(fetchBytesMax, Math.max(fetchBytesMin, Math.min(bytesMax, expected))))
+    const expected = Math.min(recordsMax * this.#recordBytesMean, bytesMax / this.#growthMean)
+    return Math.ceil(Math.min(fetchBytesMax, Math.max(fetchBytesMin, expected)))
   }
 }
 

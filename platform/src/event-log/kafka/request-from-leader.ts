@@ -77,8 +77,11 @@ export async function answeredWithin<Answer>(
 ): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const error = new EventLogUnavailableError(`Kafka did not answer within ${withinMs} ms.`)
-    timer = setTimeout(() => reject(error), withinMs)
+    // The error is created only when the time is up, because its stack takes longer than the rest of a limit check's question.
+    timer = setTimeout(
+      () => reject(new EventLogUnavailableError(`Kafka did not answer within ${withinMs} ms.`)),
+      withinMs,
+    )
   })
   try {
     return await Promise.race([answer, late])

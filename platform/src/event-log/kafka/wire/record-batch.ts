@@ -1,7 +1,10 @@
 import type { LogRecord } from '../../event-log.ts'
 import { ByteReader } from './byte-reader.ts'
 import { ByteWriter, varintBytes } from './byte-writer.ts'
+import { codecName } from './codecs.ts'
+import type { Compression } from './compress.ts'
 import { crc32c } from './crc32c.ts'
+import { decompress } from './decompress.ts'
 
 /*
  * Kafka's record batch, version 2:
@@ -24,6 +27,8 @@ const countAt = 57
 export const batchHeaderBytes = 61
 
 const magic = 2
+/** Smaller batches, of about eight records, stay plain: a codec takes up to 25 µs to start. */
+const compressedBytesMin = 2_048
 const compressionMask = 0x07
 const logAppendTimeFlag = 0x08
 
@@ -41,6 +46,7 @@ export class RecordBatchBuilder {
   #count = 0
   #firstTimestampMs = 0
   #maxTimestampMs = 0
+  #finished: Buffer | undefined
 
   constructor() {
     this.#writer.raw(emptyHeader)
@@ -74,9 +80,15 @@ export class RecordBatchBuilder {
     this.#count += 1
   }
 
-  /** Returns the encoded batch. May be called again for another producer. */
-  finish({ producerId, producerEpoch, firstSequence }: BatchProducer): Buffer {
-    const batch = this.#writer.bytes
+  /**
+   * Returns the encoded batch. No record may be added after that. May be called again for another producer: the records are
+   * compressed once.
+   */
+  finish(
+    { producerId, producerEpoch, firstSequence }: BatchProducer,
+    compression?: Compression,
+  ): Buffer {
+    const batch = (this.#finished ??= withCompressedRecords(this.#writer.bytes, compression))
     batch.writeInt32BE(batch.byteLength - leaderEpochAt, lengthAt)
     batch.writeInt8(magic, magicAt)
     batch.writeInt32BE(this.#count - 1, lastOffsetDeltaAt)
@@ -93,48 +105,99 @@ export class RecordBatchBuilder {
 
 const emptyHeader = Buffer.alloc(batchHeaderBytes)
 
-/** The batch has a format that is not supported, because another client wrote it. */
+/** Returns the batch with its records compressed, or the same batch if that would save nothing. */
+function withCompressedRecords(batch: Buffer, compression: Compression | undefined): Buffer {
+  if (compression === undefined || batch.byteLength < compressedBytesMin) return batch
+  const records = compression.compress(batch.subarray(batchHeaderBytes))
+  if (records.byteLength >= batch.byteLength - batchHeaderBytes) return batch
+  const compressed = Buffer.concat([emptyHeader, records])
+  compressed.writeInt16BE(compression.codecId, attributesAt)
+  return compressed
+}
+
+/** The batch has a format that is not supported, because another client wrote it, or it is damaged or too large. */
 export class RecordBatchFormatError extends Error {
   override readonly name = 'RecordBatchFormatError'
 }
 
 /**
- * Decodes the records from `fromOffset` on. Their values are views into `batches`. The first batch may begin before that offset. If
- * the fetch limit cut off the last batch, that batch is ignored.
+ * Decodes the records from `fromOffset` on. Their values are views into `batches`, or into the decompressed batch. The first batch
+ * may begin before that offset. If the fetch limit cut off the last batch, that batch is ignored. Returns the records before a
+ * compressed batch that is damaged or has more than `decompressedBytesMax` bytes. Throws a RecordBatchFormatError if there are none.
  */
-export function decodeRecordBatches(batches: Buffer, fromOffset: number): LogRecord[] {
+export function decodeRecordBatches(
+  batches: Buffer,
+  fromOffset: number,
+  decompressedBytesMax: number,
+): LogRecord[] {
   const records: LogRecord[] = []
   for (let at = 0; at + batchHeaderBytes <= batches.byteLength;) {
     const end = at + leaderEpochAt + batches.readInt32BE(at + lengthAt)
     if (end > batches.byteLength) break
-    decodeBatch(batches, at, end, fromOffset, records)
+    try {
+      decodeBatch(batches.subarray(at, end), fromOffset, decompressedBytesMax, records)
+    } catch (error) {
+      // The caller gets the error when it continues after the records that can be read.
+      if (error instanceof RecordBatchFormatError && records.length > 0) break
+      throw error
+    }
     at = end
   }
   return records
 }
 
 function decodeBatch(
-  bytes: Buffer,
-  start: number,
-  end: number,
+  batch: Buffer,
+  fromOffset: number,
+  decompressedBytesMax: number,
+  records: LogRecord[],
+): void {
+  if (batch.readInt8(magicAt) !== magic) {
+    throw new RecordBatchFormatError('The topic holds records in a format of before Kafka 0.11.')
+  }
+  const baseOffset = Number(batch.readBigInt64BE(0))
+  if (baseOffset + batch.readInt32BE(lastOffsetDeltaAt) < fromOffset) return
+  const codecId = batch.readInt16BE(attributesAt) & compressionMask
+  if (codecId === 0) {
+    readRecords(batch, new ByteReader(batch, batchHeaderBytes), baseOffset, fromOffset, records)
+    return
+  }
+  const decoded: LogRecord[] = []
+  try {
+    checkChecksum(batch)
+    const bytes = decompress(codecId, batch.subarray(batchHeaderBytes), decompressedBytesMax)
+    readRecords(batch, new ByteReader(bytes), baseOffset, fromOffset, decoded)
+  } catch (cause) {
+    throw new RecordBatchFormatError(
+      `Cannot decompress the batch at offset ${baseOffset} (${codecName(codecId) ?? `codec ${codecId}`}, ` +
+        `${batch.byteLength} bytes) to at most ${decompressedBytesMax} bytes ` +
+        `(TOLLGATE_KAFKA_BATCH_BYTES_MAX): ${(cause as Error).message}`,
+      { cause },
+    )
+  }
+  for (const record of decoded) records.push(record)
+}
+
+/** Kafka's brokers check the checksum of a batch when they receive it, but not when they return it. */
+function checkChecksum(batch: Buffer): void {
+  const expected = batch.readUInt32BE(crcAt)
+  if (crc32c(batch, attributesAt, batch.byteLength) !== expected) {
+    throw new Error('its checksum is wrong')
+  }
+}
+
+/** Adds the records in `reader`, which follow the header of `batch`, from `fromOffset` on. */
+function readRecords(
+  batch: Buffer,
+  reader: ByteReader,
+  baseOffset: number,
   fromOffset: number,
   records: LogRecord[],
 ): void {
-  if (bytes.readInt8(start + magicAt) !== magic) {
-    throw new RecordBatchFormatError('The topic holds records in a format of before Kafka 0.11.')
-  }
-  const baseOffset = Number(bytes.readBigInt64BE(start))
-  const attributes = bytes.readInt16BE(start + attributesAt)
-  if ((attributes & compressionMask) !== 0) {
-    throw new RecordBatchFormatError(
-      `The batch at offset ${baseOffset} is compressed. The topic must have compression.type=producer.`,
-    )
-  }
-  const firstTimestamp = Number(bytes.readBigInt64BE(start + firstTimestampAt))
-  const maxTimestamp = Number(bytes.readBigInt64BE(start + maxTimestampAt))
-  const isAppendTime = (attributes & logAppendTimeFlag) !== 0
-  const count = bytes.readInt32BE(start + countAt)
-  const reader = new ByteReader(bytes, start + batchHeaderBytes, end)
+  const firstTimestamp = Number(batch.readBigInt64BE(firstTimestampAt))
+  const maxTimestamp = Number(batch.readBigInt64BE(maxTimestampAt))
+  const isAppendTime = (batch.readInt16BE(attributesAt) & logAppendTimeFlag) !== 0
+  const count = batch.readInt32BE(countAt)
   for (let index = 0; index < count; index += 1) {
     const bodyBytes = reader.varint()
     const recordEnd = reader.position + bodyBytes
