@@ -144,7 +144,7 @@ export async function continueUsagePeriod(
       and period_start = ${start}`
 }
 
-/** Gives a usage period that was billed early its regular end again. Returns false if the period is not billed. */
+/** Gives a usage period that was billed early its end. Returns false if the period is not billed. */
 export async function extendUsagePeriod(
   sql: Queryable,
   providerId: string,

@@ -1,0 +1,78 @@
+import { endNow } from '@tollgate/domain/purchases/move-purchase'
+import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import { lockPurchase } from '@tollgate/domain/purchases/repository'
+import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { ThresholdShop } from './threshold-shop.ts'
+
+/* Periods billed in part, around changes of their purchase: nothing that was used is lost, and nothing unpaid stays owed by mistake. */
+
+const shop = await ThresholdShop.start()
+afterAll(() => shop.stop())
+beforeEach(() => shop.open('2026-03-01T10:00:00Z'))
+
+/** A request costs 1.5 cents. */
+const metered: Partial<PlanCreateInput> = {
+  type: 'usage-based',
+  billingModel: 'post-paid',
+  billingCycle: 'monthly',
+  creditsPerUnit: 150,
+  billAtUnbilledMinor: 1_000,
+}
+
+const hybrid = { ...metered, billingModel: undefined, type: 'hybrid', basePrice: 4_900 } as const
+
+test('late usage after an end date that was withdrawn is billed', async () => {
+  const purchase = await shop.alerts.buy(metered)
+  await shop.sql`
+    update purchases set end_date = ${'2026-03-10T00:00:00Z'}, auto_renew = false
+    where reference = ${purchase.reference}`
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measureAndBill('2026-03-05T00:01:00Z')
+  await shop.sql`
+    update purchases set end_date = null, auto_renew = true
+    where reference = ${purchase.reference}`
+  await shop.billPeriods('2026-04-01T11:00:00Z')
+  expect(await shop.amountsOf(purchase)).toEqual([[1_202n]])
+  shop.runner.clock.set('2026-04-02T00:00:00Z')
+  await shop.alerts.use(purchase.customerRef, 101, { at: '2026-03-20T00:00:00Z' })
+  await shop.billPeriods('2026-05-01T11:00:00Z')
+  expect(await shop.billedMinor(purchase)).toBe(1_353n)
+})
+
+test('an invoice of the next price alone becomes void with the purchase', async () => {
+  const purchase = await shop.alerts.buy({ ...hybrid, billingStrategy: 'combined' })
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measureAndBill('2026-03-05T00:01:00Z')
+  await shop.billPeriods('2026-04-01T11:00:00Z', shop.withDecliningCard)
+  await shop.runner.within(shop.shop, async (work) => {
+    const locked = await lockPurchase(work.sql, work.providerId, purchase.reference)
+    await endNow(work, locked!, 'cancelled')
+  })
+  const invoices = await shop.invoicesOf(purchase)
+  expect(invoices.map(({ status }) => status)).toEqual(['paid', 'void'])
+})
+
+test('a currency without a rate stops no check of the customer', async () => {
+  const iceland = { currency: 'ISK', unitsPerDollar: '120' }
+  const rate = (change: 'set' | 'remove') =>
+    shop.runner.within(shop.shop, ({ sql, providerId, now }) =>
+      change === 'set'
+        ? setExchangeRate(sql, providerId, iceland, now)
+        : removeExchangeRate(sql, providerId, 'ISK'),
+    )
+  await rate('set')
+  const pricingOptions = [
+    { currency: 'USD', price: 0, default: true },
+    { currency: 'ISK', price: 0 },
+  ]
+  const plan = await shop.runner.addPlan(shop.shop, { ...metered, pricingOptions })
+  const purchase = await shop.runner.buy(shop.shop, plan, { currency: 'ISK' })
+  await shop.alerts.publish(purchase.customerRef)
+  await rate('remove')
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measure('2026-03-05T00:01:00Z')
+  const left = await shop.sql`
+    select failures from alert_checks where provider_id = ${shop.shop.providerId}`
+  expect(left).toEqual([])
+})
