@@ -1,6 +1,8 @@
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
-import { lockPurchase } from '@tollgate/domain/purchases/repository'
+import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
+import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { ThresholdShop } from './threshold-shop.ts'
@@ -75,4 +77,34 @@ test('a currency without a rate stops no check of the customer', async () => {
   const left = await shop.sql`
     select failures from alert_checks where provider_id = ${shop.shop.providerId}`
   expect(left).toEqual([])
+})
+
+async function change({ reference }: Purchase, at: string): Promise<Purchase> {
+  shop.runner.clock.set(at)
+  return shop.runner.within(shop.shop, async (work) => {
+    const { sql, providerId, now } = work
+    const before = (await lockPurchase(sql, providerId, reference))!
+    await endNow(work, before, 'expired')
+    const dates = { startDate: now, createdAt: now, updatedAt: now, originalAmountMinor: 4_900 }
+    const changed = { ...before, ...dates, reference: generateReference('purchase') }
+    await insertPurchase(sql, providerId, changed)
+    return changed
+  })
+}
+
+test('the usage before a change is billed if the change is undone before that', async () => {
+  const purchase = await shop.alerts.buy(hybrid)
+  await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
+  const changed = await change(purchase, '2026-03-12T00:00:00Z')
+  await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
+  await shop.measureAndBill('2026-03-13T00:01:00Z')
+  shop.runner.clock.set('2026-03-13T03:00:00Z')
+  await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
+  for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
+    await shop.runner.runJob('renewals', at, shop.paying)
+    await shop.billPeriods(at)
+    await shop.billThresholds(at)
+  }
+  const billed = (await shop.billedMinor(purchase)) + (await shop.billedMinor(changed))
+  expect(billed).toBe(1_502n)
 })

@@ -152,7 +152,10 @@ describe('the rest of a period', () => {
     if (outcome.kind !== 'activated') throw new Error(outcome.kind)
     await shop.use(before, 601, '2026-03-13T00:00:00Z')
     await shop.measureAndBill('2026-03-13T00:01:00Z')
+    // The purchase before is billed to its end first.
+    expect(await shop.amountsOf(outcome.purchase)).toEqual([])
     await shop.billPeriods('2026-03-13T03:00:00Z')
+    await shop.billThresholds('2026-03-13T03:01:00Z')
     expect(await shop.amountsOf(before)).toEqual([[1_202n], [151n]])
     expect(await shop.amountsOf(outcome.purchase)).toEqual([[1_202n]])
     expect(await shop.reconcile('2026-03-14T00:00:00Z')).toEqual({ compared: 3, findings: [] })
@@ -188,12 +191,13 @@ describe('a change of plan that is undone', () => {
   }
 
   test.each([
-    // The rest of the period before the change is billed late, and its usage after the change was billed already.
+    // The purchase before was billed to the change, and the usage after the change was billed already.
     ['was billed within the period', 700, 1_202n + 151n, 1_050n],
     ['was not billed', 10, 1_202n + 241n, 0n],
   ])('bills each unit once if the new purchase %s', async (_, units, ofFirst, ofChanged) => {
     const purchase = await usedBeyond(hybrid)
     const changed = await change(purchase, '2026-03-12T00:00:00Z')
+    await shop.billPeriods('2026-03-12T11:00:00Z')
     await shop.use(purchase, units, '2026-03-13T00:00:00Z')
     await shop.measureAndBill('2026-03-13T00:01:00Z')
     shop.runner.clock.set('2026-03-15T00:00:00Z')
