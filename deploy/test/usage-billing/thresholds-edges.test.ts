@@ -1,3 +1,4 @@
+import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
@@ -107,4 +108,33 @@ test('the usage before a change is billed if the change is undone before that', 
   }
   const billed = (await shop.billedMinor(purchase)) + (await shop.billedMinor(changed))
   expect(billed).toBe(1_502n)
+})
+
+test('usage after an undone change is billed, and bills of the undone plan are credited', async () => {
+  const purchase = await shop.alerts.buy(hybrid)
+  await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
+  const changed = await change(purchase, '2026-03-12T00:00:00Z')
+  await shop.billPeriods('2026-03-12T11:00:00Z')
+  await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
+  await shop.measureAndBill('2026-03-13T00:01:00Z')
+  shop.runner.clock.set('2026-03-13T03:00:00Z')
+  await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
+  await shop.use(purchase, 5_000, '2026-03-14T00:00:00Z')
+  await shop.measureAndBill('2026-03-14T00:01:00Z')
+  for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
+    await shop.runner.runJob('renewals', at, shop.paying)
+    await shop.billPeriods(at)
+    await shop.billThresholds(at)
+  }
+  // 6,001 requests are billed by the restored purchase, and the 700 of the undone one are credited.
+  const [restored, undone] = [await shop.billedMinor(purchase), await shop.billedMinor(changed)]
+  expect([restored, undone]).toEqual([9_002n, 1_050n])
+  const [credit] = await shop.sql`
+    select sum(total)::text as total from credit_notes where provider_id = ${shop.shop.providerId}`
+  expect(credit!['total']).toBe('1050')
+  const carried = await shop.sql`
+    select amount from carried_amounts where provider_id = ${shop.shop.providerId} and amount <> 0`
+  expect(carried).toEqual([])
+  expect(await listUnbalancedInvoices(shop.sql, 9)).toEqual([])
+  expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
 })
