@@ -1,3 +1,7 @@
+import { verifyLedgerCommand } from '@tollgate/control-plane/cli/ledger-commands'
+import { insertIntent } from '@tollgate/domain/payments/intents-repository'
+import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
+import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
 import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
@@ -6,6 +10,7 @@ import { generateReference } from '@tollgate/domain/unit-of-work/generate-refere
 import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { createTestIntent } from '../../../domain/test/test-intent.ts'
 import { ThresholdShop } from './threshold-shop.ts'
 
 /* Periods billed in part, around changes of their purchase: nothing that was used is lost, and nothing unpaid stays owed by mistake. */
@@ -137,4 +142,76 @@ test('usage after an undone change is billed, and bills of the undone plan are c
   expect(carried).toEqual([])
   expect(await listUnbalancedInvoices(shop.sql, 9)).toEqual([])
   expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
+})
+
+test('a bill within the period that the processor refunds is not billed again', async () => {
+  const purchase = await shop.alerts.buy(metered)
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measureAndBill('2026-03-05T00:01:00Z', shop.withDecliningCard)
+  const [invoice] = await shop.invoicesOf(purchase)
+  const { customerRef, productRef, planRef, planSnapshot, reference: purchaseRef } = purchase
+  const now = new Date(shop.runner.clock.now())
+  const amounts = { amountMinor: 1_202n, originalAmountMinor: 1_202n, currency: 'USD' }
+  const of = { purchaseRef, invoiceRef: invoice!.reference, customerRef, productRef }
+  const intent = createTestIntent(
+    {
+      reference: 'pay_1',
+      purpose: 'usage_billing',
+      ...of,
+      planRef,
+      planSnapshot,
+      ...amounts,
+      exchangeRate: '1',
+    },
+    now,
+  )
+  const unknown = { reason: undefined, pendingReason: undefined, failureReason: undefined }
+  const common = { currency: 'USD', settlement: undefined, metadata: {}, createdAt: now }
+  const { reference } = intent
+  await shop.runner.within(shop.shop, async (work) => {
+    await insertIntent(work.sql, work.providerId, intent)
+    const payment = {
+      ...{
+        kind: 'payment_intent' as const,
+        id: `pi_${reference}`,
+        status: 'succeeded' as const,
+        ...common,
+      },
+      ...{ amountMinor: 1_202n, receivedMinor: 1_202n, chargeId: `ch_${reference}` },
+      ...{ clientSecret: undefined, customerId: undefined, paymentMethodId: undefined },
+      ...{ nextAction: undefined, lastDecline: undefined },
+    } as const
+    const paid = { payment, card: undefined, isCardSaved: false }
+    await applyPaymentState(work, reference, paid, 'https://shop.example')
+  })
+  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
+  for (const status of ['pending', 'succeeded', 'succeeded'] as const) {
+    await shop.runner.within(shop.shop, (work) =>
+      applyRefund(work, reference, {
+        ...{
+          kind: 'refund' as const,
+          id: `re_${reference}`,
+          status,
+          amountMinor: 1_202n,
+          ...common,
+        },
+        ...{ chargeId: `ch_${reference}`, paymentIntentId: `pi_${reference}`, ...unknown },
+        failureSettlement: undefined,
+      }),
+    )
+  }
+  await shop.use(purchase, 101, '2026-03-06T00:00:00Z')
+  await shop.measureAndBill('2026-03-06T00:01:00Z')
+  await shop.billPeriods('2026-04-01T11:00:00Z')
+  expect(await shop.amountsOf(purchase)).toEqual([[1_202n], [151n]])
+  const invoices = await shop.invoicesOf(purchase)
+  expect(invoices.map(({ status }) => status)).toEqual(['refunded', 'paid'])
+  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
+  const shown: unknown[] = []
+  const { database } = shop.runner
+  const output = { show: (report: unknown) => void shown.push(report) }
+  await verifyLedgerCommand({ database, output } as unknown as Parameters<
+    typeof verifyLedgerCommand
+  >[0])
+  expect(shown).toMatchObject([{ json: { isWhole: true, differences: [] } }])
 })
