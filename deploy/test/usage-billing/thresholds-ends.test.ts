@@ -152,7 +152,10 @@ describe('the rest of a period', () => {
     if (outcome.kind !== 'activated') throw new Error(outcome.kind)
     await shop.use(before, 601, '2026-03-13T00:00:00Z')
     await shop.measureAndBill('2026-03-13T00:01:00Z')
+    // The purchase before is billed to its end first.
+    expect(await shop.amountsOf(outcome.purchase)).toEqual([])
     await shop.billPeriods('2026-03-13T03:00:00Z')
+    await shop.billThresholds('2026-03-13T03:01:00Z')
     expect(await shop.amountsOf(before)).toEqual([[1_202n], [151n]])
     expect(await shop.amountsOf(outcome.purchase)).toEqual([[1_202n]])
     expect(await shop.reconcile('2026-03-14T00:00:00Z')).toEqual({ compared: 3, findings: [] })
@@ -188,27 +191,38 @@ describe('a change of plan that is undone', () => {
   }
 
   test.each([
-    // The rest of the period before the change is billed late, and its usage after the change was billed already.
-    ['was billed within the period', 700, 1_202n + 151n, 1_050n],
-    ['was not billed', 10, 1_202n + 241n, 0n],
-  ])('bills each unit once if the new purchase %s', async (_, units, ofFirst, ofChanged) => {
-    const purchase = await usedBeyond(hybrid)
-    const changed = await change(purchase, '2026-03-12T00:00:00Z')
-    await shop.use(purchase, units, '2026-03-13T00:00:00Z')
-    await shop.measureAndBill('2026-03-13T00:01:00Z')
-    shop.runner.clock.set('2026-03-15T00:00:00Z')
-    await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
-    if (units === 10) await shop.use(purchase, 50, '2026-03-20T00:00:00Z')
-    for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
-      await shop.runner.runJob('renewals', at, shop.paying)
-      await shop.billPeriods(at)
-    }
-    expect([await shop.billedMinor(purchase), await shop.billedMinor(changed)]).toEqual([
-      ofFirst,
-      ofChanged,
-    ])
-    expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
-  })
+    // The restored purchase bills all usage, and the bill of the new one is credited.
+    ['was billed within the period', 700, true, 1_202n + 151n + 1_050n, 1_050n, 1_050n],
+    // The debt stays with the new purchase, and so does its usage.
+    ['was billed and has not paid', 700, false, 1_202n + 151n, 1_050n, 0n],
+    ['was not billed', 10, true, 1_202n + 241n, 0n, 0n],
+  ])(
+    'bills each unit once if the new purchase %s',
+    async (_, units, pays, ofFirst, ofChanged, credited) => {
+      const purchase = await usedBeyond(hybrid)
+      const changed = await change(purchase, '2026-03-12T00:00:00Z')
+      await shop.billPeriods('2026-03-12T11:00:00Z')
+      await shop.use(purchase, units, '2026-03-13T00:00:00Z')
+      const card = pays ? shop.paying : shop.withDecliningCard
+      await shop.measureAndBill('2026-03-13T00:01:00Z', card)
+      shop.runner.clock.set('2026-03-15T00:00:00Z')
+      await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
+      if (units === 10) await shop.use(purchase, 50, '2026-03-20T00:00:00Z')
+      for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
+        await shop.runner.runJob('renewals', at, shop.paying)
+        await shop.billPeriods(at)
+      }
+      expect([await shop.billedMinor(purchase), await shop.billedMinor(changed)]).toEqual([
+        ofFirst,
+        ofChanged,
+      ])
+      const [row] = await shop.sql`
+      select coalesce(sum(total), 0)::text as total from credit_notes
+      where provider_id = ${shop.shop.providerId}`
+      expect(row!['total']).toBe(String(credited))
+      expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
+    },
+  )
 })
 
 describe('a customer who is deleted', () => {

@@ -1,6 +1,7 @@
 import { findCustomer } from '../customers/repository.ts'
 import {
   continueUsagePeriod,
+  extendUsagePeriod,
   listBilledPeriods,
   type PeriodClaim,
 } from '../invoices/billed-periods.ts'
@@ -71,6 +72,8 @@ export async function billUsage(
   await recordDraws(sql, providerId, draws)
   if (draws.length > 0) await queuePublication(work, 'customer', customerRef)
   await updateBillingDates(work, toBill, part, usage)
+  // The bill before may have expected an earlier end, also if this one has no line.
+  if (continued !== undefined) await extendUsagePeriod(sql, providerId, reference, continued)
   const whole = period ?? continued
   const renewal =
     withRenewal === 'alone' || whole === undefined
@@ -94,7 +97,7 @@ export async function billUsage(
   const made = await createDraft(work, { ...request, staysDraft: isDraft })
   if (made.kind !== 'created')
     throw new Error(`a due period of purchase ${reference} is billed already`)
-  if (continued !== undefined) {
+  if (continued !== undefined && usage.length > 0) {
     const bill = { invoiceRef: made.invoice.reference, billedAt: work.now }
     await continueUsagePeriod(sql, providerId, reference, continued, bill)
   }

@@ -1,5 +1,6 @@
 import { findCustomer } from '../customers/repository.ts'
 import { hasOpenInvoice } from '../invoices/unpaid.ts'
+import { hasEndedUnbilled } from '../purchases/purchase-fields-repository.ts'
 import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readBillThreshold } from './bill-threshold.ts'
@@ -14,7 +15,7 @@ export type PreparedThresholdBill =
       /** The crossing that requested the bill. */
       readonly version: bigint
     }
-  /** The period before is not billed yet, or the purchase has an open invoice. The crossing is kept. */
+  /** The period or the purchase before is not billed yet, or the purchase has an open invoice. The crossing is kept. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'nothing' }
 
@@ -49,6 +50,8 @@ export async function prepareThresholdBill(
   }
   if (decision.kind === 'wait') return decision
   if (await hasOpenInvoice(sql, providerId, reference)) return { kind: 'wait' }
+  // If the change of plan is undone, only a purchase that was billed to its end keeps its usage besides that of this one.
+  if (await hasEndedUnbilled(sql, providerId, purchase)) return { kind: 'wait' }
   const { nextUsageBillAt, usageClosesAt } = purchase
   const billingDates = { nextUsageBillAt, usageClosesAt }
   const due = { purchase, period: decision.period, billingDates }

@@ -112,17 +112,23 @@ export async function listUnpaidPeriods(
   return new Set(unpaid.map((row) => row.purchase_ref))
 }
 
-/** Returns whether usage of one of the purchases was invoiced. */
-export async function hasBilledUsage(
+/**
+ * Returns those of the purchases whose running period is billed in part. Undefined if a period of one of them was billed to its end.
+ * The end of a period that is billed in part is still the next date of a usage bill.
+ */
+export async function listPartBilledPurchases(
   sql: Queryable,
   providerId: string,
   purchaseRefs: readonly string[],
-): Promise<boolean> {
-  const rows = await sql`
-    select 1 from billed_periods
-    where provider_id = ${providerId} and purchase_ref = any(${[...purchaseRefs]})
-      and part = 'usage' limit 1`
-  return rows.length > 0
+): Promise<string[] | undefined> {
+  const rows = await sql<{ reference: string; is_part: boolean }[]>`
+    select reference, bool_and(next_usage_bill_at is not distinct from period_end) as is_part
+    from billed_periods join purchases on purchases.provider_id = billed_periods.provider_id
+      and reference = purchase_ref
+    where billed_periods.provider_id = ${providerId} and purchase_ref = any(${[...purchaseRefs]})
+      and part = 'usage'
+    group by reference order by reference`
+  return rows.every((row) => row.is_part) ? rows.map((row) => row.reference) : undefined
 }
 
 /**
@@ -144,7 +150,7 @@ export async function continueUsagePeriod(
       and period_start = ${start}`
 }
 
-/** Gives a usage period that was billed early its regular end again. Returns false if the period is not billed. */
+/** Gives a usage period that was billed early its end. Returns false if the period is not billed. */
 export async function extendUsagePeriod(
   sql: Queryable,
   providerId: string,

@@ -97,6 +97,22 @@ export async function findEndOfPrevious(
   return row?.ended_at ?? undefined
 }
 
+/** Returns whether an ended purchase of the customer and product still has a period to bill. */
+export async function hasEndedUnbilled(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'customerRef' | 'productRef'>,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from purchases
+    where provider_id = ${providerId} and customer_ref = ${purchase.customerRef}
+      and product_ref = ${purchase.productRef} and plan_ref is not null and not is_pack
+      and reference <> ${purchase.reference} and ended_at is not null
+      and next_usage_bill_at is not null and status not in ('pending', 'trialing', 'refunded')
+    limit 1`
+  return rows.length > 0
+}
+
 /** Returns the counter windows in which more than one purchase of the customers counts. */
 export async function listSharedWindows(
   sql: Queryable,

@@ -1,0 +1,217 @@
+import { verifyLedgerCommand } from '@tollgate/control-plane/cli/ledger-commands'
+import { insertIntent } from '@tollgate/domain/payments/intents-repository'
+import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
+import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
+import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
+import { endNow } from '@tollgate/domain/purchases/move-purchase'
+import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
+import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { createTestIntent } from '../../../domain/test/test-intent.ts'
+import { ThresholdShop } from './threshold-shop.ts'
+
+/* Periods billed in part, around changes of their purchase: nothing that was used is lost, and nothing unpaid stays owed by mistake. */
+
+const shop = await ThresholdShop.start()
+afterAll(() => shop.stop())
+beforeEach(() => shop.open('2026-03-01T10:00:00Z'))
+
+/** A request costs 1.5 cents. */
+const metered: Partial<PlanCreateInput> = {
+  type: 'usage-based',
+  billingModel: 'post-paid',
+  billingCycle: 'monthly',
+  creditsPerUnit: 150,
+  billAtUnbilledMinor: 1_000,
+}
+
+const hybrid = { ...metered, billingModel: undefined, type: 'hybrid', basePrice: 4_900 } as const
+
+test('late usage after an end date that was withdrawn is billed', async () => {
+  const purchase = await shop.alerts.buy(metered)
+  await shop.sql`
+    update purchases set end_date = ${'2026-03-10T00:00:00Z'}, auto_renew = false
+    where reference = ${purchase.reference}`
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measureAndBill('2026-03-05T00:01:00Z')
+  await shop.sql`
+    update purchases set end_date = null, auto_renew = true
+    where reference = ${purchase.reference}`
+  await shop.billPeriods('2026-04-01T11:00:00Z')
+  expect(await shop.amountsOf(purchase)).toEqual([[1_202n]])
+  shop.runner.clock.set('2026-04-02T00:00:00Z')
+  await shop.alerts.use(purchase.customerRef, 101, { at: '2026-03-20T00:00:00Z' })
+  await shop.billPeriods('2026-05-01T11:00:00Z')
+  expect(await shop.billedMinor(purchase)).toBe(1_353n)
+})
+
+test('an invoice of the next price alone becomes void with the purchase', async () => {
+  const purchase = await shop.alerts.buy({ ...hybrid, billingStrategy: 'combined' })
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measureAndBill('2026-03-05T00:01:00Z')
+  await shop.billPeriods('2026-04-01T11:00:00Z', shop.withDecliningCard)
+  await shop.runner.within(shop.shop, async (work) => {
+    const locked = await lockPurchase(work.sql, work.providerId, purchase.reference)
+    await endNow(work, locked!, 'cancelled')
+  })
+  const invoices = await shop.invoicesOf(purchase)
+  expect(invoices.map(({ status }) => status)).toEqual(['paid', 'void'])
+})
+
+test('a currency without a rate stops no check of the customer', async () => {
+  const iceland = { currency: 'ISK', unitsPerDollar: '120' }
+  const rate = (change: 'set' | 'remove') =>
+    shop.runner.within(shop.shop, ({ sql, providerId, now }) =>
+      change === 'set'
+        ? setExchangeRate(sql, providerId, iceland, now)
+        : removeExchangeRate(sql, providerId, 'ISK'),
+    )
+  await rate('set')
+  const pricingOptions = [
+    { currency: 'USD', price: 0, default: true },
+    { currency: 'ISK', price: 0 },
+  ]
+  const plan = await shop.runner.addPlan(shop.shop, { ...metered, pricingOptions })
+  const purchase = await shop.runner.buy(shop.shop, plan, { currency: 'ISK' })
+  await shop.alerts.publish(purchase.customerRef)
+  await rate('remove')
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measure('2026-03-05T00:01:00Z')
+  const left = await shop.sql`
+    select failures from alert_checks where provider_id = ${shop.shop.providerId}`
+  expect(left).toEqual([])
+})
+
+async function change({ reference }: Purchase, at: string): Promise<Purchase> {
+  shop.runner.clock.set(at)
+  return shop.runner.within(shop.shop, async (work) => {
+    const { sql, providerId, now } = work
+    const before = (await lockPurchase(sql, providerId, reference))!
+    await endNow(work, before, 'expired')
+    const dates = { startDate: now, createdAt: now, updatedAt: now, originalAmountMinor: 4_900 }
+    const changed = { ...before, ...dates, reference: generateReference('purchase') }
+    await insertPurchase(sql, providerId, changed)
+    return changed
+  })
+}
+
+test('the usage before a change is billed if the change is undone before that', async () => {
+  const purchase = await shop.alerts.buy(hybrid)
+  await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
+  const changed = await change(purchase, '2026-03-12T00:00:00Z')
+  await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
+  await shop.measureAndBill('2026-03-13T00:01:00Z')
+  shop.runner.clock.set('2026-03-13T03:00:00Z')
+  await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
+  for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
+    await shop.runner.runJob('renewals', at, shop.paying)
+    await shop.billPeriods(at)
+    await shop.billThresholds(at)
+  }
+  const billed = (await shop.billedMinor(purchase)) + (await shop.billedMinor(changed))
+  expect(billed).toBe(1_502n)
+})
+
+test('usage after an undone change is billed, and bills of the undone plan are credited', async () => {
+  const purchase = await shop.alerts.buy(hybrid)
+  await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
+  const changed = await change(purchase, '2026-03-12T00:00:00Z')
+  await shop.billPeriods('2026-03-12T11:00:00Z')
+  await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
+  await shop.measureAndBill('2026-03-13T00:01:00Z')
+  shop.runner.clock.set('2026-03-13T03:00:00Z')
+  await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
+  await shop.use(purchase, 5_000, '2026-03-14T00:00:00Z')
+  await shop.measureAndBill('2026-03-14T00:01:00Z')
+  for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
+    await shop.runner.runJob('renewals', at, shop.paying)
+    await shop.billPeriods(at)
+    await shop.billThresholds(at)
+  }
+  // 6,001 requests are billed by the restored purchase, and the 700 of the undone one are credited.
+  const [restored, undone] = [await shop.billedMinor(purchase), await shop.billedMinor(changed)]
+  expect([restored, undone]).toEqual([9_002n, 1_050n])
+  const [credit] = await shop.sql`
+    select sum(total)::text as total from credit_notes where provider_id = ${shop.shop.providerId}`
+  expect(credit!['total']).toBe('1050')
+  const carried = await shop.sql`
+    select amount from carried_amounts where provider_id = ${shop.shop.providerId} and amount <> 0`
+  expect(carried).toEqual([])
+  expect(await listUnbalancedInvoices(shop.sql, 9)).toEqual([])
+  expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
+})
+
+test('a bill within the period that the processor refunds is not billed again', async () => {
+  const purchase = await shop.alerts.buy(metered)
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measureAndBill('2026-03-05T00:01:00Z', shop.withDecliningCard)
+  const [invoice] = await shop.invoicesOf(purchase)
+  const { customerRef, productRef, planRef, planSnapshot, reference: purchaseRef } = purchase
+  const now = new Date(shop.runner.clock.now())
+  const amounts = { amountMinor: 1_202n, originalAmountMinor: 1_202n, currency: 'USD' }
+  const of = { purchaseRef, invoiceRef: invoice!.reference, customerRef, productRef }
+  const intent = createTestIntent(
+    {
+      reference: 'pay_1',
+      purpose: 'usage_billing',
+      ...of,
+      planRef,
+      planSnapshot,
+      ...amounts,
+      exchangeRate: '1',
+    },
+    now,
+  )
+  const unknown = { reason: undefined, pendingReason: undefined, failureReason: undefined }
+  const common = { currency: 'USD', settlement: undefined, metadata: {}, createdAt: now }
+  const { reference } = intent
+  await shop.runner.within(shop.shop, async (work) => {
+    await insertIntent(work.sql, work.providerId, intent)
+    const payment = {
+      ...{
+        kind: 'payment_intent' as const,
+        id: `pi_${reference}`,
+        status: 'succeeded' as const,
+        ...common,
+      },
+      ...{ amountMinor: 1_202n, receivedMinor: 1_202n, chargeId: `ch_${reference}` },
+      ...{ clientSecret: undefined, customerId: undefined, paymentMethodId: undefined },
+      ...{ nextAction: undefined, lastDecline: undefined },
+    } as const
+    const paid = { payment, card: undefined, isCardSaved: false }
+    await applyPaymentState(work, reference, paid, 'https://shop.example')
+  })
+  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
+  for (const status of ['pending', 'succeeded', 'succeeded'] as const) {
+    await shop.runner.within(shop.shop, (work) =>
+      applyRefund(work, reference, {
+        ...{
+          kind: 'refund' as const,
+          id: `re_${reference}`,
+          status,
+          amountMinor: 1_202n,
+          ...common,
+        },
+        ...{ chargeId: `ch_${reference}`, paymentIntentId: `pi_${reference}`, ...unknown },
+        failureSettlement: undefined,
+      }),
+    )
+  }
+  await shop.use(purchase, 101, '2026-03-06T00:00:00Z')
+  await shop.measureAndBill('2026-03-06T00:01:00Z')
+  await shop.billPeriods('2026-04-01T11:00:00Z')
+  expect(await shop.amountsOf(purchase)).toEqual([[1_202n], [151n]])
+  const invoices = await shop.invoicesOf(purchase)
+  expect(invoices.map(({ status }) => status)).toEqual(['refunded', 'paid'])
+  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
+  const shown: unknown[] = []
+  const { database } = shop.runner
+  const output = { show: (report: unknown) => void shown.push(report) }
+  await verifyLedgerCommand({ database, output } as unknown as Parameters<
+    typeof verifyLedgerCommand
+  >[0])
+  expect(shown).toMatchObject([{ json: { isWhole: true, differences: [] } }])
+})
