@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
+import kafkajs, { Kafka, logLevel } from 'kafkajs'
 import { openKafkaEventLog, type KafkaEventLogOptions } from '../event-log/kafka/kafka-event-log.ts'
 import { createLogger } from '../observability/logger.ts'
 import { contractTopics, type EventLogUnderTest } from './event-log-contract.ts'
@@ -80,7 +80,8 @@ export async function setBrokerCompression(
   const configEntries = [{ name: 'compression.type', value: codec }]
   await admin.alterConfigs({
     validateOnly: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }],
+    // Node does not find this named export in the CommonJS package.
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configEntries }],
   })
   await admin.disconnect()
 }
