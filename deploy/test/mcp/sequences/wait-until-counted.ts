@@ -13,8 +13,10 @@ export async function waitUntilCounted(party: Party): Promise<void> {
   await waitForDelivery(party)
   for (const player of party.players) {
     player.releasedBy = undefined
-    if (!party.isDeleted && player.limits.planRef !== undefined)
-      await expectRemaining(party, player)
+    if (party.isDeleted || player.limits.planRef === undefined) continue
+    await expectRemaining(party, player)
+    // What remains is exact only once no unit is held.
+    player.leftCalls = 0
   }
 }
 
