@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis'
 import { WakeUps } from '../../waiting/wake-ups.ts'
+import { Subscription } from './subscription.ts'
 
 /** Maximum wait while listening, in milliseconds, because a message may be lost. */
 const listeningSleepMsMax = 100
 /** Maximum wait while not listening, in milliseconds. */
 const unsubscribedSleepMsMax = 10
-const reconnectAfterMs = 200
 /** How long a read of Redis takes, in milliseconds. */
 const checkMs = 5
 
@@ -17,10 +17,7 @@ export class ApplyListener {
   readonly #createConnection: () => Redis | undefined
   readonly #channel: string
   readonly #wakeUps = new WakeUps(checkMs)
-  #connection: Redis | undefined
-  #reconnecting: NodeJS.Timeout | undefined
-  #isStarted = false
-  #isListening = false
+  #subscription: Subscription | undefined
   #isClosed = false
 
   /** `createConnection` returns a connection without automatic reconnects, or undefined if none is available. */
@@ -30,11 +27,9 @@ export class ApplyListener {
   }
 
   wait(timeoutMs: number): Promise<void> {
-    if (!this.#isStarted) {
-      this.#isStarted = true
-      this.#listen()
-    }
-    const sleepMsMax = this.#isListening ? listeningSleepMsMax : unsubscribedSleepMsMax
+    if (!this.#isClosed) this.#subscription ??= this.#subscribe()
+    const isListening = this.#subscription?.isListening === true
+    const sleepMsMax = isListening ? listeningSleepMsMax : unsubscribedSleepMsMax
     return this.#wakeUps.wait(Math.min(timeoutMs, sleepMsMax))
   }
 
@@ -44,39 +39,17 @@ export class ApplyListener {
 
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#reconnecting)
-    this.#connection?.disconnect()
+    this.#subscription?.close()
     this.#wakeUps.wake()
   }
 
-  #listen(): void {
-    if (this.#isClosed) return
-    const connection = this.#createConnection()
-    if (connection === undefined) {
-      this.#listenLater()
-      return
-    }
-    this.#connection = connection
-    // Errors are handled when the connection ends.
-    connection.on('error', () => undefined)
-    connection.on('message', () => this.#wakeUps.wake())
-    connection.once('end', () => {
-      this.#isListening = false
-      this.#listenLater()
+  #subscribe(): Subscription {
+    return new Subscription({
+      createConnection: this.#createConnection,
+      channel: this.#channel,
+      onMessage: () => this.#wakeUps.wake(),
+      // Batches may have been applied before the subscription was active.
+      onListening: () => this.#wakeUps.wake(),
     })
-    connection.subscribe(this.#channel).then(
-      () => {
-        this.#isListening = true
-        // Batches may have been applied before the subscription was active.
-        this.#wakeUps.wake()
-      },
-      () => connection.disconnect(),
-    )
-  }
-
-  #listenLater(): void {
-    if (this.#isClosed) return
-    this.#reconnecting = setTimeout(() => this.#listen(), reconnectAfterMs)
-    this.#reconnecting.unref()
   }
 }

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Redis } from 'ioredis'
 import type { ChangedEntries } from './entry-announcer.ts'
+import { Subscription, type SubscriptionOptions } from '../subscription.ts'
 import type { RunLeaseScript } from './lease-script.ts'
 import { endLeaseScript, noteSeenScript, renewLeaseScript } from './scripts.ts'
 
-export type LeaseOptions = {
+export type LeaseOptions = Pick<SubscriptionOptions, 'createConnection' | 'channel'> & {
   readonly run: RunLeaseScript
-  /** Returns a connection without automatic reconnects, or undefined if none is available. */
-  readonly createConnection: () => Redis | undefined
-  readonly channel: string
   /** Length of the lease in milliseconds. */
   readonly leaseMs: number
   /** Replicas that must be up to date for a renewal, if the server has any. */
@@ -19,7 +16,6 @@ export type LeaseOptions = {
 }
 
 const renewalsPerLease = 4
-const reconnectAfterMs = 200
 /** Wait for announcements that are on their way when a renewal reports a later one. */
 const onTheWayMs = 50
 /** The lease ends earlier here than in Redis, because the clocks of two machines differ in speed. */
@@ -40,16 +36,19 @@ export class EntryLease {
   #untilMs = Number.NEGATIVE_INFINITY
   #runId = ''
   #seen = 0
-  #connection: Redis | undefined
+  readonly #subscription: Subscription
   #renewing: NodeJS.Timeout | undefined
-  #reconnecting: NodeJS.Timeout | undefined
   #isRenewing = false
   #isNoting = false
   #isClosed = false
 
   constructor(options: LeaseOptions) {
     this.#options = options
-    this.#listen()
+    this.#subscription = new Subscription({
+      ...options,
+      onMessage: (text) => this.#notice(text),
+      onListening: () => this.#renewNow(),
+    })
   }
 
   isValid(): boolean {
@@ -60,33 +59,9 @@ export class EntryLease {
     this.#isClosed = true
     this.#untilMs = Number.NEGATIVE_INFINITY
     clearTimeout(this.#renewing)
-    clearTimeout(this.#reconnecting)
-    this.#connection?.disconnect()
-    // Without this, changes would wait until the lease has ended.
+    this.#subscription.close()
+    // The lease is given back, so that no change waits until it would have ended.
     await this.#options.run(endLeaseScript, [this.#reader]).catch(() => undefined)
-  }
-
-  #listen(): void {
-    const connection = this.#options.createConnection()
-    if (connection === undefined) {
-      this.#listenLater()
-      return
-    }
-    this.#connection = connection
-    // Errors are handled when the connection ends.
-    connection.on('error', () => undefined)
-    connection.on('message', (_channel, text) => this.#notice(text))
-    connection.once('end', () => this.#listenLater())
-    connection.subscribe(this.#options.channel).then(
-      () => this.#renewNow(),
-      () => connection.disconnect(),
-    )
-  }
-
-  #listenLater(): void {
-    if (this.#isClosed) return
-    this.#reconnecting = setTimeout(() => this.#listen(), reconnectAfterMs)
-    this.#reconnecting.unref()
   }
 
   #renewNow(): void {
@@ -94,7 +69,7 @@ export class EntryLease {
     this.#isRenewing = true
     clearTimeout(this.#renewing)
     this.#renew()
-      // Without an answer, the lease ends, and entries are read.
+      // If no renewal is answered, the lease ends, and every entry is read from Redis.
       .catch(() => undefined)
       .finally(() => {
         this.#isRenewing = false
