@@ -1,19 +1,16 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { activatePlan } from '@tollgate/domain/billing/activate-plan'
-import { closeCustomer } from '@tollgate/domain/closing/close-customer'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
-import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { expect, test } from 'vitest'
 import { CrashingProcess, databaseOf } from '../money/crashing-process.ts'
 import { deliverPack, packUnitsOf } from './add-pack.ts'
+import { closeAt, seller } from './close-at.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* A customer who leaves has packs: they pay once for usage that is not billed yet, and the rest is told and billed. */
 
 const usageShop = new UsageShop()
-const seller = { name: 'Acme' }
 
 async function changePlan(purchase: Purchase, at: string): Promise<Purchase> {
   usageShop.runner.clock.set(at)
@@ -30,26 +27,8 @@ async function changePlan(purchase: Purchase, at: string): Promise<Purchase> {
   return outcome.purchase
 }
 
-async function close(
-  { customerRef }: Purchase,
-  settle: 'bill_now' | undefined,
-  life = new CrashingProcess(),
-) {
-  const { runner, shop } = usageShop
-  const database = databaseOf(life, runner.database)
-  const now = () => new Date(runner.clock.now())
-  const parts = {
-    database,
-    commit: async (operation, body) => (await runUnitOfWork(database, operation, body)).result,
-    charge: undefined,
-    measuring: { ...runner.parts, now, storedWaitMs: 30_000 },
-    readWallet: () => Promise.resolve(undefined),
-    holdCredits: () => Promise.reject(new Error('this customer has no credits')),
-    readSeller: () => Promise.resolve(seller),
-  } satisfies Parameters<typeof closeCustomer>[0]
-  const { providerId } = shop
-  const operation = jobOperation('test', { environment: 'sandbox', providerId }, now())
-  return closeCustomer(parts, operation, customerRef, settle)
+function close(purchase: Purchase, settle: 'bill_now' | undefined, life = new CrashingProcess()) {
+  return closeAt(usageShop, purchase, settle, databaseOf(life, usageShop.runner.database))
 }
 
 /** Returns the amount of unbilled usage that a request without a decision is told, in cents. */

@@ -2,11 +2,10 @@ import { createJobs } from '@tollgate/billing-runner/jobs/job-catalogue'
 import { runOnce } from '@tollgate/billing-runner/jobs/run-once'
 import { publisherOf, type Parts } from '@tollgate/billing-runner/open-parts'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { CrashingProcess, databaseOf, hotStateOf } from '../money/crashing-process.ts'
 import { deliverPack, packUnitsOf } from './add-pack.ts'
-import { ThresholdShop } from './threshold-shop.ts'
+import { metered, ThresholdShop } from './threshold-shop.ts'
 
 /* A process dies once at each of its effects, and another one does its work again: one crossing makes one invoice. */
 
@@ -14,14 +13,7 @@ const shop = await ThresholdShop.start()
 afterAll(() => shop.stop())
 beforeEach(() => shop.open('2026-03-01T10:00:00Z'))
 
-const metered: Partial<PlanCreateInput> = {
-  type: 'usage-based',
-  billingModel: 'post-paid',
-  billingCycle: 'monthly',
-  creditsPerUnit: 150,
-  billAtUnbilledMinor: 1_000,
-  maxUnbilledMinor: 2_000,
-}
+const limited = { ...metered, maxUnbilledMinor: 2_000 }
 
 /** Plays the story once for each effect with a death there, and once without a death. Returns the effects. */
 async function crashAtEachStep(
@@ -54,7 +46,7 @@ async function billIn(life: CrashingProcess, at: string): Promise<void> {
 
 async function buyAndUse(units: number): Promise<Purchase> {
   shop.runner.clock.set('2026-03-01T10:00:00Z')
-  const purchase = await shop.alerts.buy(metered)
+  const purchase = await shop.alerts.buy(limited)
   await shop.use(purchase, units, '2026-03-05T00:00:00Z')
   return purchase
 }

@@ -5,11 +5,30 @@ import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
-import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { endNow } from '@tollgate/domain/purchases/move-purchase'
+import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
+import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { expect } from 'vitest'
 import type { RunnerStack, Shop } from '../../../billing-runner/test/runner-stack.ts'
 import { AlertShop } from '../alerts/alert-shop.ts'
 import type { CrashingProcess } from '../money/crashing-process.ts'
+
+/** A request costs 1.5 cents. */
+export const metered = {
+  type: 'usage-based',
+  billingModel: 'post-paid',
+  billingCycle: 'monthly',
+  creditsPerUnit: 150,
+  billAtUnbilledMinor: 1_000,
+} as const satisfies Partial<PlanCreateInput>
+
+export const hybrid = {
+  ...metered,
+  billingModel: undefined,
+  type: 'hybrid',
+  basePrice: 4_900,
+} as const
 
 /** The alert job, which notes that unbilled usage has reached an amount, and the billing runner, which bills it. */
 export class ThresholdShop {
@@ -115,6 +134,20 @@ export class ThresholdShop {
   async billedMinor(purchase: Pick<Purchase, 'reference'>): Promise<bigint> {
     const amounts = await this.amountsOf(purchase)
     return amounts.flat().reduce((sum, minor) => sum + minor, 0n)
+  }
+
+  /** Ends the purchase and begins another one of the same plan, as a change of plan does. */
+  change({ reference }: Purchase, at: string): Promise<Purchase> {
+    this.runner.clock.set(at)
+    return this.runner.within(this.shop, async (work) => {
+      const { sql, providerId, now } = work
+      const before = (await lockPurchase(sql, providerId, reference))!
+      await endNow(work, before, 'expired')
+      const dates = { startDate: now, createdAt: now, updatedAt: now, originalAmountMinor: 4_900 }
+      const changed = { ...before, ...dates, reference: generateReference('purchase') }
+      await insertPurchase(sql, providerId, changed)
+      return changed
+    })
   }
 
   now({ reference }: Purchase): Promise<Purchase> {

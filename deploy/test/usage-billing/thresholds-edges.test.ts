@@ -6,29 +6,16 @@ import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
-import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
-import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
-import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { lockPurchase } from '@tollgate/domain/purchases/repository'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createTestIntent } from '../../../domain/test/test-intent.ts'
-import { ThresholdShop } from './threshold-shop.ts'
+import { hybrid, metered, ThresholdShop } from './threshold-shop.ts'
 
 /* Periods billed in part, around changes of their purchase: nothing that was used is lost, and nothing unpaid stays owed by mistake. */
 
 const shop = await ThresholdShop.start()
 afterAll(() => shop.stop())
 beforeEach(() => shop.open('2026-03-01T10:00:00Z'))
-
-/** A request costs 1.5 cents. */
-const metered: Partial<PlanCreateInput> = {
-  type: 'usage-based',
-  billingModel: 'post-paid',
-  billingCycle: 'monthly',
-  creditsPerUnit: 150,
-  billAtUnbilledMinor: 1_000,
-}
-
-const hybrid = { ...metered, billingModel: undefined, type: 'hybrid', basePrice: 4_900 } as const
 
 test('late usage after an end date that was withdrawn is billed', async () => {
   const purchase = await shop.alerts.buy(metered)
@@ -85,23 +72,10 @@ test('a currency without a rate stops no check of the customer', async () => {
   expect(left).toEqual([])
 })
 
-async function change({ reference }: Purchase, at: string): Promise<Purchase> {
-  shop.runner.clock.set(at)
-  return shop.runner.within(shop.shop, async (work) => {
-    const { sql, providerId, now } = work
-    const before = (await lockPurchase(sql, providerId, reference))!
-    await endNow(work, before, 'expired')
-    const dates = { startDate: now, createdAt: now, updatedAt: now, originalAmountMinor: 4_900 }
-    const changed = { ...before, ...dates, reference: generateReference('purchase') }
-    await insertPurchase(sql, providerId, changed)
-    return changed
-  })
-}
-
 test('the usage before a change is billed if the change is undone before that', async () => {
   const purchase = await shop.alerts.buy(hybrid)
   await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
-  const changed = await change(purchase, '2026-03-12T00:00:00Z')
+  const changed = await shop.change(purchase, '2026-03-12T00:00:00Z')
   await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
   await shop.measureAndBill('2026-03-13T00:01:00Z')
   shop.runner.clock.set('2026-03-13T03:00:00Z')
@@ -118,7 +92,7 @@ test('the usage before a change is billed if the change is undone before that', 
 test('usage after an undone change is billed, and bills of the undone plan are credited', async () => {
   const purchase = await shop.alerts.buy(hybrid)
   await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
-  const changed = await change(purchase, '2026-03-12T00:00:00Z')
+  const changed = await shop.change(purchase, '2026-03-12T00:00:00Z')
   await shop.billPeriods('2026-03-12T11:00:00Z')
   await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
   await shop.measureAndBill('2026-03-13T00:01:00Z')

@@ -1,20 +1,17 @@
 import { activatePlan } from '@tollgate/domain/billing/activate-plan'
-import { closeCustomer } from '@tollgate/domain/closing/close-customer'
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { creditInvoice } from '@tollgate/domain/invoices/credit-notes'
 import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
-import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
-import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { changeMerchant } from '@tollgate/domain/merchants/repository'
 import { saveTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
-import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
-import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { deliverPack, packUnitsOf } from './add-pack.ts'
-import { ThresholdShop, usageOf } from './threshold-shop.ts'
+import { closeAt, seller } from './close-at.ts'
+import { hybrid, metered, ThresholdShop, usageOf } from './threshold-shop.ts'
 
 /* How a period that was billed in part ends: the rest of it is billed once, whatever ends it. */
 
@@ -25,22 +22,11 @@ afterEach(async () => {
   expect(await listUnbalancedInvoices(shop.sql, 9)).toEqual([])
 })
 
-/** A request costs 1.5 cents. */
-const metered: Partial<PlanCreateInput> = {
-  type: 'usage-based',
-  billingModel: 'post-paid',
-  billingCycle: 'monthly',
-  creditsPerUnit: 150,
-  billAtUnbilledMinor: 1_000,
-}
-
-const seller = { name: 'Acme' }
-
 const noDetails = { businessName: null, customerName: null, taxId: null, taxIdType: null }
 const swede = { ...noDetails, isBusiness: false, country: 'SE' }
 
 /** Buys the plan, and uses 801 requests that are billed within the period, and then 101. */
-async function usedBeyond(input = metered): Promise<Purchase> {
+async function usedBeyond(input: Partial<PlanCreateInput> = metered): Promise<Purchase> {
   const purchase = await shop.alerts.buy(input)
   await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
   await shop.measureAndBill('2026-03-05T00:01:00Z')
@@ -50,32 +36,8 @@ async function usedBeyond(input = metered): Promise<Purchase> {
   return shop.now(purchase)
 }
 
-async function close({ customerRef }: Purchase, settle: 'bill_now' | 'write_off' | undefined) {
-  const { runner } = shop
-  const { database } = runner
-  const now = () => new Date(runner.clock.now())
-  const parts = {
-    database,
-    commit: async (operation, body) => (await runUnitOfWork(database, operation, body)).result,
-    charge: undefined,
-    measuring: { ...runner.parts, now, storedWaitMs: 30_000 },
-    readWallet: () => Promise.resolve(undefined),
-    holdCredits: () => Promise.reject(new Error('this customer has no credits')),
-    readSeller: () => Promise.resolve(seller),
-  } satisfies Parameters<typeof closeCustomer>[0]
-  const { providerId } = shop.shop
-  const operation = jobOperation('test', { environment: 'sandbox', providerId }, now())
-  return closeCustomer(parts, operation, customerRef, settle)
-}
-
 describe('the rest of a period', () => {
   test('is billed on the invoice of the next one by a plan that combines them', async () => {
-    const hybrid = {
-      ...metered,
-      billingModel: undefined,
-      type: 'hybrid',
-      basePrice: 4_900,
-    } as const
     const purchase = await usedBeyond({ ...hybrid, billingStrategy: 'combined' })
     await shop.billPeriods('2026-04-01T11:00:00Z')
     const [, invoice] = await shop.invoicesOf(purchase)
@@ -91,12 +53,6 @@ describe('the rest of a period', () => {
   })
 
   test('has no line if nothing was used, and the next period is still charged on time', async () => {
-    const hybrid = {
-      ...metered,
-      billingModel: undefined,
-      type: 'hybrid',
-      basePrice: 4_900,
-    } as const
     const purchase = await shop.alerts.buy({ ...hybrid, billingStrategy: 'combined' })
     await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
     await shop.measureAndBill('2026-03-05T00:01:00Z')
@@ -175,21 +131,6 @@ describe('the rest of a period', () => {
 })
 
 describe('a change of plan that is undone', () => {
-  const hybrid = { ...metered, billingModel: undefined, type: 'hybrid', basePrice: 4_900 } as const
-
-  async function change({ reference }: Purchase, at: string): Promise<Purchase> {
-    shop.runner.clock.set(at)
-    return shop.runner.within(shop.shop, async (work) => {
-      const { sql, providerId, now } = work
-      const before = (await lockPurchase(sql, providerId, reference))!
-      await endNow(work, before, 'expired')
-      const dates = { startDate: now, createdAt: now, updatedAt: now, originalAmountMinor: 4_900 }
-      const changed = { ...before, ...dates, reference: generateReference('purchase') }
-      await insertPurchase(sql, providerId, changed)
-      return changed
-    })
-  }
-
   test.each([
     // The restored purchase bills all usage, and the bill of the new one is credited.
     ['was billed within the period', 700, true, 1_202n + 151n + 1_050n, 1_050n, 1_050n],
@@ -200,7 +141,7 @@ describe('a change of plan that is undone', () => {
     'bills each unit once if the new purchase %s',
     async (_, units, pays, ofFirst, ofChanged, credited) => {
       const purchase = await usedBeyond(hybrid)
-      const changed = await change(purchase, '2026-03-12T00:00:00Z')
+      const changed = await shop.change(purchase, '2026-03-12T00:00:00Z')
       await shop.billPeriods('2026-03-12T11:00:00Z')
       await shop.use(purchase, units, '2026-03-13T00:00:00Z')
       const card = pays ? shop.paying : shop.withDecliningCard
@@ -228,9 +169,9 @@ describe('a change of plan that is undone', () => {
 describe('a customer who is deleted', () => {
   test('is billed for the rest of the period at once', async () => {
     const purchase = await usedBeyond()
-    const asked = await close(purchase, undefined)
+    const asked = await closeAt(shop, purchase, undefined)
     expect(asked).toMatchObject({ open: { amounts: [{ unbilledUsageMinor: 151n }] } })
-    const outcome = await close(purchase, 'bill_now')
+    const outcome = await closeAt(shop, purchase, 'bill_now')
     expect(outcome).toMatchObject({ uncharged: [{ amountMinor: 151n, reason: 'no_card' }] })
     expect(await shop.amountsOf(purchase)).toEqual([[1_202n], [151n]])
     // The customer stays because nothing was paid, and the period is billed.
@@ -245,7 +186,7 @@ describe('a customer who is deleted', () => {
 
   test('owes nothing for the rest of the period if it is written off', async () => {
     const purchase = await usedBeyond()
-    expect(await close(purchase, 'write_off')).toEqual({ kind: 'deleted' })
+    expect(await closeAt(shop, purchase, 'write_off')).toEqual({ kind: 'deleted' })
     await shop.measureAndBill('2026-03-11T00:01:00Z')
     await shop.billPeriods('2026-05-01T11:00:00Z')
     expect(await shop.amountsOf(purchase)).toEqual([[1_202n]])
@@ -260,7 +201,7 @@ describe('a customer who is deleted', () => {
     const purchase = await usedBeyond()
     await shop.use(purchase, 700, '2026-03-11T00:00:00Z')
     await shop.measure('2026-03-11T00:01:00Z')
-    const closing = close(purchase, 'write_off')
+    const closing = closeAt(shop, purchase, 'write_off')
     await Promise.all([closing, shop.billThresholds('2026-03-11T00:01:00Z')])
     expect(await closing).toEqual({ kind: 'deleted' })
     const billed = await shop.billedMinor(purchase)
