@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 const host = '127.0.0.1'
 const produce = 0
 
-/** What happens to a produce request: it passes, is lost, is cut off in the middle, or is stored and its answer is lost. */
+/** The fate of a produce request: it passes, is lost, is cut off in the middle, or is stored and its answer is lost. */
 export type Fate = 'passes' | 'lost' | 'cut' | 'unanswered'
 
 /**

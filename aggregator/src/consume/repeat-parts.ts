@@ -18,8 +18,8 @@ const repeatedMs = 2 * 60_000
 /**
  * Reduces reservations in other partitions again by the usage that was counted last. The process that counted it may have died, or
  * the hot state may have failed, between counting and reducing, and then the reservation would hold the used units until it expires.
- * Where the last batch began is not stored, so this repeats as many records as a batch may have. Reductions that were made before
- * change nothing.
+ * The start of the last batch is not stored, so this function repeats as many records as a batch may have. A reduction that was
+ * made before changes nothing.
  *
  * Ends of reservations are not repeated: an end has no offset, so it could end a later reservation that was made with the same key.
  * A reservation whose end was lost expires.

@@ -73,7 +73,7 @@ const charges: fc.Arbitrary<OracleCharge> = fc
     ...(capUnits === undefined ? {} : { cap: capUnits }),
   }))
 
-/** What a bill finds in addition to the bill before, in decimal text. */
+/** The usage since the bill before, in decimal text. */
 const bills = fc.array(
   fc.record({
     used: units,

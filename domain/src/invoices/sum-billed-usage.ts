@@ -14,7 +14,7 @@ export type BilledUsage = {
   readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
-  /** What the lines charged, in minor units of the invoice's currency, whatever was credited or refunded later. */
+  /** Sum of the lines in minor units of the invoice's currency. Later credits and refunds do not change it. */
   readonly amountMinor?: bigint | undefined
   /** How the first line of the period converted credits. */
   readonly conversion?: CreditConversion | undefined

@@ -21,7 +21,7 @@ export type UsageComparisons = {
   readonly single64: ComparisonResult
   readonly single256: ComparisonResult
   readonly bulk: ComparisonResult
-  /** Of customers that the control plane does not know. */
+  /** The same loads for customers that the control plane does not know. */
   readonly unknown64: ComparisonResult
   readonly unknown256: ComparisonResult
   readonly unknownBulk: ComparisonResult

@@ -15,7 +15,7 @@ export async function waitUntilCounted(party: Party): Promise<void> {
     player.releasedBy = undefined
     if (party.isDeleted || player.limits.planRef === undefined) continue
     await expectRemaining(party, player)
-    // What remains is exact only once no unit is held.
+    // The limit check returned the exact number, so no unit is held any more.
     player.leftCalls = 0
   }
 }

@@ -9,7 +9,7 @@ const leader = 1
 const messageTooLarge = 10
 
 type Answer = { readonly errorCode: number; readonly baseOffset: number }
-/** What the broker does with a request in addition to what the sequence numbers require. */
+/** How the broker may treat a request that its sequence number does not decide. */
 const fates = ['stores', 'stores', 'stores', 'refuses', 'stores and fails', 'never stores'] as const
 type Fate = (typeof fates)[number]
 
