@@ -10,7 +10,7 @@ export async function runUntilKilled(
 ): Promise<string[]> {
   const path = fileURLToPath(new URL(script, import.meta.url))
   const node = ['--conditions=source', '--import', 'tsx', path, ...parameters]
-  const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   let isTimed = false
   child.stdout.on('data', (chunk: Buffer) => {
@@ -19,8 +19,10 @@ export async function runUntilKilled(
     isTimed = true
     setTimeout(() => child.kill('SIGKILL'), killAfterMs)
   })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== null) throw new Error(`${script} ended by itself with code ${code}.`)
+  if (code !== null) throw new Error(`${script} ended by itself with code ${code}. ${errors}`)
   return output
     .slice(0, output.lastIndexOf('\n') + 1)
     .split('\n')

@@ -168,9 +168,7 @@ export class Person {
   }
 
   async startTrial({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
-    const held = this.model.activePurchase(productRef, this.now)
-    const mayTry =
-      held?.plan !== plan && !this.model.hasHadPlan(plan) && !this.model.owes(productRef)
+    const mayTry = this.model.mayTry(productRef, plan, this.now)
     const operation = this.#installation.operation(this.seller, this.environment)
     const customer = await this.#customer()
     const outcome = await this.#installation

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { lineKey } from './model/customer.ts'
+import { lineKey } from './model/invoices.ts'
 import type { LineKind } from './model/invoices.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { lineKey, type UnfinishedCharges } from './model/customer.ts'
+import type { UnfinishedCharges } from './model/customer.ts'
+import { lineKey } from './model/invoices.ts'
 import type { LineKind } from './model/invoices.ts'
 
 /**

@@ -3,6 +3,8 @@ import { boundary, indexAt, type Mode, type ModelCycle } from './calendar.ts'
 import {
   dueOf,
   issue,
+  keyOf,
+  lineKey,
   sell,
   staysDraft,
   type ModelInvoice,
@@ -205,10 +207,6 @@ export class ModelCustomer {
     return last !== undefined && givesAccess(last, at) ? last : undefined
   }
 
-  hasHadPlan(plan: ModelPlan): boolean {
-    return this.purchases.some((purchase) => purchase.plan === plan)
-  }
-
   /** Returns whether an invoice for the product is unpaid. An invoice for a period that never begins is not owed. */
   owes(productRef: string): boolean {
     return this.purchases
@@ -233,6 +231,13 @@ export class ModelCustomer {
     if (isFree && plan.cap !== undefined && this.#hadThisPeriod(plan, at)) return 'invalid'
     this.#replace({ productRef, plan, at, how: 'activated', amount: 0n }, change)
     return 'activated'
+  }
+
+  /** Returns whether the customer can try the plan. A change within a paid period is charged, so it cannot be a trial. */
+  mayTry(productRef: string, plan: ModelPlan, at: number): boolean {
+    if (this.activePurchase(productRef, at)?.plan === plan || this.owes(productRef)) return false
+    if (this.purchases.some((purchase) => purchase.plan === plan)) return false
+    return this.#switchTo(productRef, plan, at) === undefined
   }
 
   needsPayment(productRef: string, plan: ModelPlan, at: number): boolean {
@@ -384,16 +389,4 @@ function firstCharges({ plan, mode, anchor }: ModelPurchase, fee: bigint): Model
 
 function periodFrom(cycle: ModelCycle, mode: Mode, start: number) {
   return { start, end: boundary(cycle, mode, start, 1) }
-}
-
-function keyOf(purchaseRef: string, lines: readonly ModelLine[]): string {
-  return lineKey(purchaseRef, lines.find(({ kind }) => kind !== 'late_usage') ?? lines[0]!)
-}
-
-/** Returns a key of a line among those of a purchase. */
-export function lineKey(
-  purchaseRef: string,
-  { kind, start }: Pick<ModelLine, 'kind' | 'start'>,
-): string {
-  return `${purchaseRef} ${kind} ${start ?? ''}`
 }

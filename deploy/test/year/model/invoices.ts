@@ -181,6 +181,19 @@ function sum(lines: readonly ModelLine[]): bigint {
   return lines.reduce((total, { amount }) => total + amount, 0n)
 }
 
+/** Returns a key of an invoice among those of a purchase: that of its first line of its own. */
+export function keyOf(purchaseRef: string, lines: readonly ModelLine[]): string {
+  return lineKey(purchaseRef, lines.find(({ kind }) => kind !== 'late_usage') ?? lines[0]!)
+}
+
+/** Returns a key of a line among those of a purchase. */
+export function lineKey(
+  purchaseRef: string,
+  { kind, start }: Pick<ModelLine, 'kind' | 'start'>,
+): string {
+  return `${purchaseRef} ${kind} ${start ?? ''}`
+}
+
 /** Formats an invoice as one line for comparison. */
 export function describe({ lines, status, ...amounts }: DescribedInvoice): string {
   const { total, carried, credited, paid, refunded } = amounts

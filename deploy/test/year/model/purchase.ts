@@ -49,10 +49,12 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
 
 export const noRetries = [{ failures: 0, next: null }] as const
 
-/** Begins a purchase that continues the period of the replaced one. */
+/** Begins a purchase that continues the period of the replaced one. A plan without renewal ends with the period. */
 export function beginSwitched(given: Begin, { from, end }: ModelSwitch): ModelPurchase {
   const purchase = begin({ ...given, mode: from.mode })
-  const dates = { anchor: from.anchor, nextBilling: end, nextReset: end }
+  const dates = purchase.autoRenew
+    ? { anchor: from.anchor, nextBilling: end, nextReset: end }
+    : { anchor: from.anchor, end }
   return { ...purchase, ...dates, amount: BigInt(given.plan.price) }
 }
 
