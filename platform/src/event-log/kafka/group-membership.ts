@@ -30,8 +30,10 @@ export type MembershipParts = {
 
 /** A partition that this member owns in the current generation. */
 type Owned = TopicPartition & {
-  /** Position as last read or committed by this member. No other member can have moved it since. */
-  position: GroupPosition | undefined
+  /** Position as last read after joining, or committed by this member. No other member can have moved it since. */
+  position: GroupPosition
+  /** Position of a commit that the coordinator refused and may have stored before. */
+  refused: GroupPosition | undefined
   /** Commits run one after the other, so that each compares with the result of the previous one. */
   lastCommit: Promise<unknown>
 }
@@ -49,6 +51,12 @@ const leaveWithinMs = 3_000
  * a partition moves its position, and comparing with the value known here is safe. A commit whose response was lost may still
  * arrive later and overwrite a newer one. So after such a commit the member leaves and joins with a new id, and the late commit is
  * refused.
+ *
+ * A broker that has just become the coordinator answers with positions as of the newest record that it knows to be on all replicas.
+ * For some milliseconds that can be older than what the previous coordinator acknowledged. A commit that follows an older position
+ * would undo the acknowledged one: a sink would forget its open batch and store its rows a second time. So positions are read in two
+ * cases only. After joining: the coordinator has stored the new generation behind all earlier positions, and knows that all replicas
+ * have it. And after a refused commit: the position is the last known one, that of this commit, or the coordinator is asked again.
  */
 export class KafkaGroupMembership implements GroupMembership {
   readonly #parts: MembershipParts
@@ -131,24 +139,43 @@ export class KafkaGroupMembership implements GroupMembership {
     const isNext = memberId === this.#memberId && generationId === this.#generationId + 1
     this.#memberId = memberId
     const assigned = await syncAssignment(coordinator, request, generation)
+    const positions = await this.#readAfterJoining(coordinator, assigned)
     if (this.#hasLeft) return
     if (!isNext) this.#dropAll()
     this.#generationId = generationId
-    this.#apply(assigned)
+    this.#apply(assigned, positions)
     this.#isJoined = true
     this.#joined.resolve()
     this.#markAnswered()
     logger.info({ group: groupId, generationId, assigned: assigned.map(keyOf) }, 'joined the group')
   }
 
-  #apply(assigned: readonly TopicPartition[]): void {
+  /**
+   * Reads the positions from the coordinator that has stored the generation. If it fails, another broker may be the coordinator, and
+   * only a new member makes that one store a generation as well.
+   */
+  async #readAfterJoining(
+    coordinator: KafkajsBroker,
+    assigned: readonly TopicPartition[],
+  ): Promise<ReadonlyMap<string, GroupPosition>> {
+    if (assigned.length === 0) return new Map()
+    try {
+      return await fetchPositions(coordinator, this.#parts.group, assigned)
+    } catch (error) {
+      this.#abandon()
+      throw error
+    }
+  }
+
+  #apply(assigned: readonly TopicPartition[], positions: ReadonlyMap<string, GroupPosition>): void {
     const keys = new Set(assigned.map(keyOf))
     for (const [key, owned] of this.#owned) if (!keys.has(key)) this.#drop(owned)
     if (this.#isStopping) return
     for (const at of assigned) {
       if (this.#owned.has(keyOf(at))) continue
+      const position = positions.get(keyOf(at)) ?? startPosition
       const lastCommit = Promise.resolve()
-      this.#owned.set(keyOf(at), { ...at, position: undefined, lastCommit })
+      this.#owned.set(keyOf(at), { ...at, position, refused: undefined, lastCommit })
       this.#handover.assign(at)
     }
   }
@@ -219,6 +246,12 @@ export class KafkaGroupMembership implements GroupMembership {
     this.#wake.abort()
   }
 
+  /** Leaves as this member, and joins as a new one. */
+  #abandon(): void {
+    this.#abandonedMemberId = this.#memberId
+    this.#joinAsAnother()
+  }
+
   #joinAsAnother(): void {
     this.#dropAll()
     this.#memberId = ''
@@ -233,12 +266,12 @@ export class KafkaGroupMembership implements GroupMembership {
   async #commit(owned: Owned, expected: GroupPosition, next: GroupPosition): Promise<void> {
     const coordinator = await retryUntilAnswered(this.#parts.answerWithinMs, async () => {
       await this.#joined.promise
-      owned.position ??= await this.#fetchPosition(owned)
-      return this.#coordinator()
+      const found = await this.#coordinator()
+      if (this.#isCurrent(owned)) await this.#settleRefused(owned, found)
+      return found
     })
-    const { offset, note } = owned.position ?? startPosition
-    const isExpected = offset === expected.offset && note === expected.note
-    if (!isExpected || this.#owned.get(keyOf(owned)) !== owned) throw this.#fenced(owned)
+    const isExpected = isSame(owned.position, expected)
+    if (!isExpected || !this.#isCurrent(owned)) throw this.#fenced(owned)
     const partitions = [
       { partition: owned.partition, offset: String(next.offset), metadata: next.note },
     ]
@@ -247,9 +280,22 @@ export class KafkaGroupMembership implements GroupMembership {
       await coordinator.offsetCommit({ ...this.#identity(), topics })
       owned.position = next
     } catch (error) {
-      owned.position = undefined
+      owned.refused = next
       throw this.#commitFailure(owned, error)
     }
+  }
+
+  /** Finds out whether a refused commit is stored. Rejects if the coordinator answers with an older position. */
+  async #settleRefused(owned: Owned, coordinator: KafkajsBroker): Promise<void> {
+    const { refused } = owned
+    if (refused === undefined) return
+    const positions = await fetchPositions(coordinator, this.#parts.group, [owned])
+    const read = positions.get(keyOf(owned)) ?? startPosition
+    if (isSame(read, refused)) owned.position = refused
+    else if (!isSame(read, owned.position)) {
+      throw new Error('the new coordinator does not know the last position yet')
+    }
+    owned.refused = undefined
   }
 
   #commitFailure(owned: Owned, error: unknown): Error {
@@ -266,16 +312,13 @@ export class KafkaGroupMembership implements GroupMembership {
         this.#parts.cluster.forgetCoordinator(this.#parts.group)
         break
       default:
-        this.#abandonedMemberId = this.#memberId
-        this.#joinAsAnother()
+        this.#abandon()
     }
     return new EventLogUnavailableError('Kafka did not commit the position.', { cause: error })
   }
 
-  async #fetchPosition(at: TopicPartition): Promise<GroupPosition> {
-    const coordinator = await this.#coordinator()
-    const positions = await fetchPositions(coordinator, this.#parts.group, [at])
-    return positions.get(keyOf(at)) ?? startPosition
+  #isCurrent(owned: Owned): boolean {
+    return this.#owned.get(keyOf(owned)) === owned
   }
 
   #coordinator(): Promise<KafkajsBroker> {
@@ -292,6 +335,10 @@ export class KafkaGroupMembership implements GroupMembership {
       `Group ${this.#parts.group} has given ${topic} partition ${partition} to another member.`,
     )
   }
+}
+
+function isSame(one: GroupPosition, other: GroupPosition): boolean {
+  return one.offset === other.offset && one.note === other.note
 }
 
 type Signal = { readonly promise: Promise<void>; readonly resolve: () => void }
