@@ -15,6 +15,7 @@ import {
   type PaymentProcessor,
   type ProcessorEvent,
 } from '@tollgate/platform/payments/payment-processor'
+import { noteCrossing } from '@tollgate/domain/billing/crossings-repository'
 import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish'
 import { closeCustomer, type ClosingParts } from '@tollgate/domain/closing/close-customer'
 import type { MeasuringParts } from '@tollgate/domain/billing/measure-usage'
@@ -26,6 +27,7 @@ import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchase
 import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
 import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
 import { processSlot } from '@tollgate/billing-runner/jobs/process-slot'
+import { createThresholdBilling } from '@tollgate/billing-runner/jobs/bill-thresholds'
 import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
 import { createPackSettlement } from '@tollgate/billing-runner/jobs/settle-packs'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
@@ -200,18 +202,23 @@ export class CrashingService {
       delays: { hours: runnerConfig.paymentRetryHours, jitterMs: 0 },
     }
     const renewals = createRenewals(charging)
+    const measuring = this.#measuring()
+    const packs = createPackSettlement(measuring)
     const usageBilling = createUsageBilling({
       charging,
       renewals,
-      packs: createPackSettlement(this.#measuring()),
+      packs,
       delays: { graceMs: usageGraceMs, lateMs: timestampPastMsMax },
-      measuring: this.#measuring(),
+      measuring,
     })
+    const within = { charging, measuring, packs, lateMs: timestampPastMsMax }
+    await this.#noteCrossings()
     const all = [
       createEndedPurchases(),
       createTrialExpiry(charging),
       renewals,
       usageBilling,
+      createThresholdBilling(within),
       createRetries(charging),
     ]
     const stopping = new AbortController().signal
@@ -219,6 +226,20 @@ export class CrashingService {
       slots += 1
       const when = { at: new Date(slots), isByHand: true }
       await processSlot(parts, job, environment, when, stopping, () => undefined)
+    }
+  }
+
+  /**
+   * Notes every purchase that can be billed within its period, in place of the alert job. Those that did not reach the amount of
+   * their plan are not billed.
+   */
+  async #noteCrossings(): Promise<void> {
+    const sql = this.database.in(environment)
+    const purchases = await sql<{ provider: string; reference: string }[]>`
+      select provider_id as provider, reference from purchases
+      where plan_snapshot -> 'terms' ? 'billAtUnbilledMinor' and status = 'active'`
+    for (const { provider, reference } of purchases) {
+      await noteCrossing(sql, provider, reference, this.parts.now())
     }
   }
 }

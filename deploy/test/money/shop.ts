@@ -22,12 +22,18 @@ const centAUnit = { billingCycle: 'monthly', creditsPerUnit: 100 } as const
 const plans = {
   gold: { ...rest, price: 4_900 },
   silver: { ...rest, price: 1_900 },
-  /** 29 dollars per month and 1 cent per unit. */
-  metered: { ...rest, ...centAUnit, type: 'hybrid', basePrice: 2_900 },
+  /** 29 dollars per month and 1 cent per unit, billed at each 5 dollars. */
+  metered: { ...rest, ...centAUnit, type: 'hybrid', basePrice: 2_900, billAtUnbilledMinor: 500 },
   /** The same prices on one invoice. */
   combined: { ...centAUnit, type: 'hybrid', basePrice: 2_900, billingStrategy: 'combined' },
-  /** 1 cent for each unit after the first 100. */
-  'pay as you go': { ...centAUnit, type: 'usage-based', billingModel: 'post-paid', freeUnits: 100 },
+  /** 1 cent for each unit after the first 100, billed at each 5 dollars. */
+  'pay as you go': {
+    ...centAUnit,
+    type: 'usage-based',
+    billingModel: 'post-paid',
+    freeUnits: 100,
+    billAtUnbilledMinor: 500,
+  },
 } as const
 
 export type PlanName = keyof typeof plans

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
+import { claimEventPoll } from '@tollgate/domain/payments/inbox-repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
@@ -32,6 +33,8 @@ export async function openStores(): Promise<Stores> {
   await migrateUsageTables(clickhouse.connection)
   const hotState = await openLmdbHotState({ folder, role: 'projection' })
   const clock = createManualClock('2026-05-04T10:00:00Z')
+  // An installation reads the processor's events from its start on. Its first reading does not reach back for months.
+  await claimEventPoll(postgres.database.in(environment), new Date(clock.now()), 0)
   const stores = { postgres, hotState, usageStore: clickhouse.store, clock }
   return {
     ...stores,

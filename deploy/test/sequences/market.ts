@@ -14,8 +14,8 @@ export const plans = {
   /** A change to this plan takes effect with the next period. */
   later: { ...monthly, price: 3_400, limit: 200, prorationPolicy: 'none' },
   trial: { ...monthly, price: 2_900, limit: 120, setupFee: 700, trialDays: 14 },
-  /** 1 cent for each unit after the first 100, or 2 cents after the first 80. */
-  cheap: { ...perUnit, creditsPerUnit: 100, freeUnits: 100 },
+  /** 1 cent for each unit after the first 100, or 2 cents after the first 80. The cheap plan is billed at each half dollar. */
+  cheap: { ...perUnit, creditsPerUnit: 100, freeUnits: 100, billAtUnbilledMinor: 50 },
   dear: { ...perUnit, creditsPerUnit: 200, freeUnits: 80 },
   /** A base price, and 1 cent for each of at most 350 units after the first 50. */
   hybrid: {
@@ -25,6 +25,7 @@ export const plans = {
     creditsPerUnit: 100,
     limit: 400,
     freeUnits: 50,
+    billAtUnbilledMinor: 50,
     prorationPolicy: 'proportional',
   },
   /** 1 cent per unit, paid from the wallet. */

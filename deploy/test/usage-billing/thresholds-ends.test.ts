@@ -134,8 +134,7 @@ describe('a change of plan that is undone', () => {
   test.each([
     // The restored purchase bills all usage, and the bill of the new one is credited.
     ['was billed within the period', 700, true, 1_202n + 151n + 1_050n, 1_050n, 1_050n],
-    // The debt stays with the new purchase, and so does its usage.
-    ['was billed and has not paid', 700, false, 1_202n + 151n, 1_050n, 0n],
+    ['was billed and has not paid', 700, false, 1_202n + 151n + 1_050n, 1_050n, 1_050n],
     ['was not billed', 10, true, 1_202n + 241n, 0n, 0n],
   ])(
     'bills each unit once if the new purchase %s',
@@ -161,6 +160,10 @@ describe('a change of plan that is undone', () => {
       select coalesce(sum(total), 0)::text as total from credit_notes
       where provider_id = ${shop.shop.providerId}`
       expect(row!['total']).toBe(String(credited))
+      const owed = await shop.sql`
+        select reference from invoices
+        where provider_id = ${shop.shop.providerId} and status = 'open'`
+      expect(owed).toEqual([])
       expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
     },
   )

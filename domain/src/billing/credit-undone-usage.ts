@@ -1,9 +1,11 @@
 import { listPartBilledPurchases } from '../invoices/billed-periods.ts'
 import { creditInvoice, sumCredited } from '../invoices/credit-notes.ts'
+import { creditOpenInvoice } from '../invoices/credit-open-invoice.ts'
 import type { CreditedLine } from '../invoices/decide-credit.ts'
 import { listLines } from '../invoices/lines.ts'
 import { listInvoices, lockInvoice } from '../invoices/repository.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
+import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -12,15 +14,16 @@ const invoicesMax = 1_000
 
 /**
  * Credits what bills within the running period have charged for usage of purchases whose change of plan is undone. The restored
- * purchase then bills that usage with its own, so that usage until the end of the period is neither billed twice nor lost. Returns
- * false and credits nothing if usage must stay with one of the purchases: its period was billed to the end, or an invoice is not
- * settled and its charge can still succeed or was given up. The caller has locked the customer.
+ * purchase then bills that usage with its own, so that usage until the end of the period is neither billed twice nor lost. What an
+ * open invoice charges for usage is no longer due; a payment of it that succeeds after all is refunded, because its amount is not the
+ * one that is due. Returns false and credits nothing if usage must stay with one of the purchases: its period was billed to the end, or
+ * an invoice was given up. The caller has locked the customer.
  */
 export async function creditUndoneUsage(
   work: UnitOfWork,
   undone: readonly string[],
 ): Promise<boolean> {
-  const { sql, providerId } = work
+  const { sql, providerId, now } = work
   const purchaseRefs = await listPartBilledPurchases(sql, providerId, undone)
   if (purchaseRefs === undefined) return false
   const billed: InvoiceWithLines[] = []
@@ -28,11 +31,13 @@ export async function creditUndoneUsage(
     const page = { limit: invoicesMax, offset: 0 }
     const { invoices, total } = await listInvoices(sql, providerId, { purchaseRef }, page)
     if (total > invoicesMax) return false
-    for (const { reference } of invoices) {
+    for (const { reference, status } of invoices) {
       const lines = await listLines(sql, providerId, reference)
       if (!lines.some(isUsage)) continue
+      // Payments are locked before their invoice, as when a payment succeeds.
+      if (status === 'open') await requestCancelOfInvoice(sql, providerId, reference, now)
       const invoice = (await lockInvoice(sql, providerId, reference))!
-      if (!settledStatuses.has(invoice.status)) return false
+      if (!creditableStatuses.has(invoice.status)) return false
       billed.push({ ...invoice, lines })
     }
   }
@@ -40,9 +45,17 @@ export async function creditUndoneUsage(
   return true
 }
 
-const settledStatuses: ReadonlySet<string> = new Set(['paid', 'partly_refunded', 'refunded'])
+const creditableStatuses: ReadonlySet<string> = new Set([
+  'open',
+  'paid',
+  'partly_refunded',
+  'refunded',
+])
 
-/** Credits the usage of a settled invoice to the customer's next invoice, as far as it is not credited or refunded yet. */
+/**
+ * Credits the usage of an invoice, as far as it is not credited or refunded yet. What was paid is credited to the customer's next
+ * invoice.
+ */
 async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise<void> {
   const { reference } = invoice
   const credited = await sumCredited(work.sql, work.providerId, reference)
@@ -59,8 +72,9 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
     leftMinor -= amountMinor
   }
   if (lines.length === 0) return
-  const credit = { lines, reason: 'the change of plan was undone', settles: 'balance' } as const
-  const outcome = await creditInvoice(work, invoice, credit)
+  const credit = { lines, reason: 'the change of plan was undone' }
+  if (invoice.status === 'open') return creditOpenInvoice(work, invoice, credit, 'undone')
+  const outcome = await creditInvoice(work, invoice, { ...credit, settles: 'balance' })
   if (outcome.kind !== 'credited') {
     throw new Error(`invoice ${reference} could not be credited: ${outcome.kind}`)
   }

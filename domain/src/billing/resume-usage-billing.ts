@@ -12,7 +12,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
  * Resumes usage billing of a purchase that a change of plan had ended and that is active again. `before` is the
  * purchase as it was ended. `undone` are the purchases that replaced it. Usage since then is billed with the period of
  * this purchase, and bills within the period of a replacing purchase are credited. If such a purchase was billed to the end of a
- * period, or its bill is not paid, the usage stays with it, so that nothing is billed twice.
+ * period, the usage stays with it, so that nothing is billed twice.
  *
  * If the final bill was already issued, the period that it billed gets its regular end back. The next bill charges the
  * usage since then as late usage, priced after the units that were already billed.
