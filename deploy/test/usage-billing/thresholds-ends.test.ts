@@ -253,6 +253,23 @@ test('units that are carried over and arrive late count as without bills within 
   expect(lines[2]!.inputs).toMatchObject({ carriedOverUnits: '300', lateCarriedOverUnits: '-100' })
 })
 
+test('a pack pays for units that are no longer carried over into a period billed in part', async () => {
+  const rolling = { ...metered, type: 'hybrid', billingModel: undefined, limit: 500 } as const
+  const overage = { overagePolicy: { allowOverage: true }, rolloverUnusedUnits: true } as const
+  const purchase = await shop.alerts.buy({ ...rolling, ...overage })
+  await shop.use(purchase, 200, '2026-03-05T00:00:00Z')
+  await shop.billPeriods('2026-04-01T11:00:00Z')
+  await shop.use(purchase, 1_601, '2026-04-05T00:00:00Z')
+  await shop.measureAndBill('2026-04-05T00:01:00Z')
+  await deliverPack(shop, purchase, { units: 1_000 })
+  shop.runner.clock.set('2026-04-10T00:00:00Z')
+  await shop.alerts.use(purchase.customerRef, 100, { at: '2026-03-06T00:00:00Z' })
+  await shop.measureAndBill('2026-04-10T00:01:00Z')
+  await shop.billPeriods('2026-05-01T11:00:00Z')
+  expect(await packUnitsOf(shop, purchase)).toEqual([{ used: 901, taken: 0 }])
+  expect(await shop.billedMinor(purchase)).toBe(0n)
+})
+
 test('the invoices of a taxed period add up to its price, each with its own tax', async () => {
   await shop.runner.within(shop.shop, ({ sql, providerId, now }) =>
     changeMerchant(sql, providerId, { country: 'SE', vatNumber: 'SE556012579001' }, now),

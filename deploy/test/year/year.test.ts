@@ -12,7 +12,8 @@ function option(variable: string, short: number, whole: number): number {
   return given ?? (isWhole ? whole : short)
 }
 
-const seed = option('SEED', Date.now() % 1_000_000, Date.now() % 1_000_000)
+// The weeks are the same in each run. The whole year is drawn anew.
+const seed = option('SEED', 14, Date.now() % 1_000_000)
 const options = {
   seed,
   customers: option('CUSTOMERS', 8, 200),
