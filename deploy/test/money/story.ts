@@ -256,6 +256,14 @@ const rareActs: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
     ...single({ do: 'run', job: 'bill' }),
     ...single({ do: 'cancel' }),
   ],
+  // A renewal cannot be charged, and the customer leaves without paying it.
+  [
+    ...single({ do: 'enter a card', card: 'pm_card_simulator_expired' }),
+    ...deliverWebhooks,
+    ...single({ do: 'pass', minutes: monthMinutes }),
+    ...single({ do: 'run', job: 'bill' }),
+    ...single({ do: 'settle and leave', settle: 'write_off' }),
+  ],
   // Usage arrives after its period was billed.
   [
     ...single({ do: 'buy', slot: 1, item: 'metered' }),

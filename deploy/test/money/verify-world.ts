@@ -1,4 +1,5 @@
 import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
+import { createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
 import { readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { expect } from 'vitest'
 import {
@@ -340,8 +341,11 @@ async function verifyHotWallets(
     select customer_ref, balance_micros as balance from wallets
     join customers on customers.provider_id = wallets.provider_id and reference = customer_ref
     where wallets.provider_id = ${providerId} and customers.status = 'active'`
+  const release = createReleaseCredits({ log, hotState })
   for (const { customer_ref: customerRef, balance } of wallets) {
     const name = { environment, providerId, customerRef } as const
+    // If a process dies while it deletes a customer, the credits are held for a day on the clock of the hot state.
+    await release(name, `forfeiture:${customerRef}`)
     const { grantedMicros, spentMicros } = await readWallet(
       { log, hotState },
       name,

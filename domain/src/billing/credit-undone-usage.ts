@@ -26,23 +26,38 @@ export async function creditUndoneUsage(
   const { sql, providerId, now } = work
   const purchaseRefs = await listPartBilledPurchases(sql, providerId, undone)
   if (purchaseRefs === undefined) return false
+  const bills = await listUsageBills(work, purchaseRefs)
+  if (bills === undefined) return false
   const billed: InvoiceWithLines[] = []
-  for (const purchaseRef of purchaseRefs) {
-    const page = { limit: invoicesMax, offset: 0 }
-    const { invoices, total } = await listInvoices(sql, providerId, { purchaseRef }, page)
-    if (total > invoicesMax) return false
-    for (const { reference, status } of invoices) {
-      const lines = await listLines(sql, providerId, reference)
-      if (!lines.some(isUsage)) continue
-      // Payments are locked before their invoice, as when a payment succeeds.
-      if (status === 'open') await requestCancelOfInvoice(sql, providerId, reference, now)
-      const invoice = (await lockInvoice(sql, providerId, reference))!
-      if (!creditableStatuses.has(invoice.status)) return false
-      billed.push({ ...invoice, lines })
-    }
+  for (const { reference, status, lines } of bills) {
+    // Payments are locked before their invoice, as when a payment succeeds.
+    if (status === 'open') await requestCancelOfInvoice(sql, providerId, reference, now)
+    const invoice = (await lockInvoice(sql, providerId, reference))!
+    if (!creditableStatuses.has(invoice.status)) return false
+    billed.push({ ...invoice, lines })
   }
   for (const invoice of billed) await creditUsage(work, invoice)
   return true
+}
+
+/** Returns the invoices with usage. Undefined if one of them cannot be credited. */
+async function listUsageBills(
+  { sql, providerId }: UnitOfWork,
+  purchaseRefs: readonly string[],
+): Promise<InvoiceWithLines[] | undefined> {
+  const bills: InvoiceWithLines[] = []
+  for (const purchaseRef of purchaseRefs) {
+    const page = { limit: invoicesMax, offset: 0 }
+    const { invoices, total } = await listInvoices(sql, providerId, { purchaseRef }, page)
+    if (total > invoicesMax) return undefined
+    for (const invoice of invoices) {
+      const lines = await listLines(sql, providerId, invoice.reference)
+      if (!lines.some(isUsage)) continue
+      if (!creditableStatuses.has(invoice.status)) return undefined
+      bills.push({ ...invoice, lines })
+    }
+  }
+  return bills
 }
 
 const creditableStatuses: ReadonlySet<string> = new Set([

@@ -79,12 +79,12 @@ export async function endRefundedPurchase(work: UnitOfWork, reference: string): 
     const purchase = await lockPurchase(sql, providerId, ended)
     if (purchase !== undefined && canMove(purchase, 'cancelled')) await markRefunded(work, purchase)
   }
+  if (effects.restored !== undefined) {
+    const undone = [refunded, ...effects.dependents]
+    await restorePurchase(work, history, effects.restored.reference, undone)
+  }
+  // A bill that is credited for the restored purchase returns the carried amounts that it had taken over.
   for (const each of effects.dependents) await reverseProration(work, each)
-  if (effects.restored === undefined) return
-  await restorePurchase(work, history, effects.restored.reference, [
-    refunded,
-    ...effects.dependents,
-  ])
 }
 
 async function markRefunded(work: UnitOfWork, purchase: Purchase): Promise<void> {

@@ -32,8 +32,8 @@ export type MembershipParts = {
 type Owned = TopicPartition & {
   /** Position as last read after joining, or committed by this member. No other member can have moved it since. */
   position: GroupPosition
-  /** Position of a commit that the coordinator refused and may have stored before. */
-  refused: GroupPosition | undefined
+  /** Positions of commits since then that were refused. The coordinator may have stored each of them. */
+  refused: readonly GroupPosition[]
   /** Commits run one after the other, so that each compares with the result of the previous one. */
   lastCommit: Promise<unknown>
 }
@@ -53,10 +53,12 @@ const leaveWithinMs = 3_000
  * refused.
  *
  * A broker that has just become the coordinator answers with positions as of the newest record that it knows to be on all replicas.
- * For some milliseconds that can be older than what the previous coordinator acknowledged. A commit that follows an older position
- * would undo the acknowledged one: a sink would forget its open batch and store its rows a second time. So positions are read in two
- * cases only. After joining: the coordinator has stored the new generation behind all earlier positions, and knows that all replicas
- * have it. And after a refused commit: the position is the last known one, that of this commit, or the coordinator is asked again.
+ * That can be older than what the previous coordinator acknowledged. A commit that follows an older position would undo the
+ * acknowledged one: a sink would forget its open batch and store its rows a second time. So positions are read in two cases only.
+ * After joining: the coordinator has stored the new generation behind all earlier positions, and knows that all replicas have it. And
+ * after a refused commit, which may be stored: the position is the last known one or that of a refused commit, otherwise the
+ * coordinator is asked again. What it answers is committed once more before anyone acts on it, because another refused commit
+ * could still appear.
  */
 export class KafkaGroupMembership implements GroupMembership {
   readonly #parts: MembershipParts
@@ -92,9 +94,21 @@ export class KafkaGroupMembership implements GroupMembership {
   commit(at: TopicPartition, expected: GroupPosition, next: GroupPosition): Promise<void> {
     const owned = this.#owned.get(keyOf(at))
     if (owned === undefined) return Promise.reject(this.#fenced(at))
-    const commit = owned.lastCommit.then(() => this.#commit(owned, expected, next))
-    owned.lastCommit = commit.catch(() => undefined)
-    return commit
+    return inTurn(owned, async () => {
+      await this.#settleRefused(owned)
+      if (!isSame(owned.position, expected)) throw this.#fenced(owned)
+      await this.#commit(owned, next)
+    })
+  }
+
+  /** Returns the position of a partition that this member owns, otherwise undefined. */
+  position(at: TopicPartition): Promise<GroupPosition> | undefined {
+    const owned = this.#owned.get(keyOf(at))
+    if (owned === undefined) return undefined
+    return inTurn(owned, async () => {
+      await this.#settleRefused(owned)
+      return owned.position
+    })
   }
 
   async leave(): Promise<void> {
@@ -175,7 +189,7 @@ export class KafkaGroupMembership implements GroupMembership {
       if (this.#owned.has(keyOf(at))) continue
       const position = positions.get(keyOf(at)) ?? startPosition
       const lastCommit = Promise.resolve()
-      this.#owned.set(keyOf(at), { ...at, position, refused: undefined, lastCommit })
+      this.#owned.set(keyOf(at), { ...at, position, refused: [], lastCommit })
       this.#handover.assign(at)
     }
   }
@@ -263,15 +277,9 @@ export class KafkaGroupMembership implements GroupMembership {
     await sleep(ms, undefined, { signal: this.#wake.signal }).catch(() => undefined)
   }
 
-  async #commit(owned: Owned, expected: GroupPosition, next: GroupPosition): Promise<void> {
-    const coordinator = await retryUntilAnswered(this.#parts.answerWithinMs, async () => {
-      await this.#joined.promise
-      const found = await this.#coordinator()
-      if (this.#isCurrent(owned)) await this.#settleRefused(owned, found)
-      return found
-    })
-    const isExpected = isSame(owned.position, expected)
-    if (!isExpected || !this.#isCurrent(owned)) throw this.#fenced(owned)
+  async #commit(owned: Owned, next: GroupPosition): Promise<void> {
+    const coordinator = await this.#retry(() => this.#coordinator())
+    if (!this.#isCurrent(owned)) throw this.#fenced(owned)
     const partitions = [
       { partition: owned.partition, offset: String(next.offset), metadata: next.note },
     ]
@@ -279,23 +287,35 @@ export class KafkaGroupMembership implements GroupMembership {
     try {
       await coordinator.offsetCommit({ ...this.#identity(), topics })
       owned.position = next
+      owned.refused = []
     } catch (error) {
-      owned.refused = next
+      owned.refused = [...owned.refused, next]
       throw this.#commitFailure(owned, error)
     }
   }
 
-  /** Finds out whether a refused commit is stored. Rejects if the coordinator answers with an older position. */
-  async #settleRefused(owned: Owned, coordinator: KafkajsBroker): Promise<void> {
-    const { refused } = owned
-    if (refused === undefined) return
-    const positions = await fetchPositions(coordinator, this.#parts.group, [owned])
-    const read = positions.get(keyOf(owned)) ?? startPosition
-    if (isSame(read, refused)) owned.position = refused
-    else if (!isSame(read, owned.position)) {
-      throw new Error('the new coordinator does not know the last position yet')
-    }
-    owned.refused = undefined
+  /** Finds out which position is stored after refused commits, and commits it again. */
+  async #settleRefused(owned: Owned): Promise<void> {
+    if (owned.refused.length === 0) return
+    const possible = [owned.position, ...owned.refused]
+    const stored = await this.#retry(async () => {
+      if (!this.#isCurrent(owned)) return owned.position
+      const coordinator = await this.#coordinator()
+      const positions = await fetchPositions(coordinator, this.#parts.group, [owned])
+      const read = positions.get(keyOf(owned)) ?? startPosition
+      const found = possible.find((each) => isSame(each, read))
+      if (found === undefined) throw new Error('the coordinator does not know the last position')
+      return found
+    })
+    await this.#commit(owned, stored)
+  }
+
+  /** Retries until an attempt succeeds while this member has joined. */
+  #retry<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    return retryUntilAnswered(this.#parts.answerWithinMs, async () => {
+      await this.#joined.promise
+      return attempt()
+    })
   }
 
   #commitFailure(owned: Owned, error: unknown): Error {
@@ -335,6 +355,13 @@ export class KafkaGroupMembership implements GroupMembership {
       `Group ${this.#parts.group} has given ${topic} partition ${partition} to another member.`,
     )
   }
+}
+
+/** Runs behind the earlier commits of the partition. */
+function inTurn<Result>(owned: Owned, act: () => Promise<Result>): Promise<Result> {
+  const turn = owned.lastCommit.then(act)
+  owned.lastCommit = turn.catch(() => undefined)
+  return turn
 }
 
 function isSame(one: GroupPosition, other: GroupPosition): boolean {

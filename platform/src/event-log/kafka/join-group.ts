@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { AssignerProtocol } from 'kafkajs'
 import { assignPartitions, type Candidate } from './assign-partitions.ts'
 import type { KafkajsBroker } from './kafkajs-internals.ts'
@@ -68,6 +69,10 @@ export async function syncAssignment(
   return readAssignment(memberAssignment)
 }
 
+/**
+ * Returns the metadata of a member. It differs each time: with the metadata of its last join, the coordinator would return the running
+ * generation to a member that joins again, and not store a new one. The additional entry is a topic that is never assigned.
+ */
 function writeMetadata(
   topics: Readonly<Record<string, number>>,
   owned: readonly TopicPartition[],
@@ -75,7 +80,7 @@ function writeMetadata(
   return AssignerProtocol.MemberMetadata.encode({
     version: assignerVersion,
     topics: Object.keys(topics),
-    userData: Buffer.from(JSON.stringify(owned)),
+    userData: Buffer.from(JSON.stringify([...owned, { topic: randomUUID(), partition: 0 }])),
   })
 }
 

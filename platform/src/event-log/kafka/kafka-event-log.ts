@@ -221,7 +221,10 @@ class KafkaEventLog implements EventLog {
   }
 
   position(group: string, topic: string, partition: number): Promise<GroupPosition> {
-    return this.#positions.read(this.#groupIdOf(group), this.#at(topic, partition))
+    const at = this.#at(topic, partition)
+    // A coordinator may answer with an older position, so the owner of the partition knows it better.
+    const own = this.#memberships.get(group)?.position(at)
+    return own ?? this.#positions.read(this.#groupIdOf(group), at)
   }
 
   async commit(
