@@ -1,8 +1,11 @@
 import { verifyLedgerCommand } from '@tollgate/control-plane/cli/ledger-commands'
+import { billSwitch } from '@tollgate/domain/billing/bill-switch'
 import { insertIntent } from '@tollgate/domain/payments/intents-repository'
 import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
 import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
 import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
+import { invoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
@@ -116,6 +119,60 @@ test('usage after an undone change is billed, and bills of the undone plan are c
   expect(carried).toEqual([])
   expect(await listUnbalancedInvoices(shop.sql, 9)).toEqual([])
   expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
+})
+
+test('usage of two undone changes is billed once, by the restored purchase', async () => {
+  const purchase = await shop.alerts.buy(hybrid)
+  await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
+  const second = await shop.change(purchase, '2026-03-12T00:00:00Z')
+  await shop.billPeriods('2026-03-12T11:00:00Z')
+  await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
+  await shop.measureAndBill('2026-03-13T00:01:00Z')
+  const third = await shop.change(second, '2026-03-14T00:00:00Z')
+  await shop.billPeriods('2026-03-14T11:00:00Z')
+  await shop.use(purchase, 700, '2026-03-15T00:00:00Z')
+  await shop.measureAndBill('2026-03-15T00:01:00Z')
+  shop.runner.clock.set('2026-03-16T00:00:00Z')
+  await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, second.reference))
+  for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
+    await shop.runner.runJob('renewals', at, shop.paying)
+    await shop.billPeriods(at)
+  }
+  const billed = await Promise.all([purchase, second, third].map((each) => shop.billedMinor(each)))
+  expect(billed).toEqual([2_552n, 1_050n, 1_050n])
+  const [credit] = await shop.sql`
+    select sum(total)::text as total from credit_notes where provider_id = ${shop.shop.providerId}`
+  expect(credit!['total']).toBe('2100')
+  expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
+})
+
+test('a credit for an undone change is taken back from the unpaid bill that took it over', async () => {
+  const purchase = await shop.alerts.buy(hybrid)
+  const paid = await shop.change(purchase, '2026-03-12T00:00:00Z')
+  const cheaper = await shop.change(paid, '2026-03-12T01:00:00Z')
+  await shop.runner.within(shop.shop, (work) => {
+    const amounts = { oldMinor: '1000', newMinor: '500', secondsLeft: 1, secondsInPeriod: 1 }
+    const inputs = { kind: 'proration', policy: 'proportional', ...amounts } as const
+    const lines = [invoiceLine(inputs, 'Change of plan', null)]
+    const credit = { lines, currency: 'USD' } as unknown as PlanSwitch
+    return billSwitch(work, cheaper, credit, { name: 'Acme' })
+  })
+  await shop.billPeriods('2026-03-12T11:00:00Z')
+  await shop.use(purchase, 1_000, '2026-03-13T00:00:00Z')
+  await shop.measureAndBill('2026-03-13T00:01:00Z', shop.withDecliningCard)
+  expect((await shop.invoicesOf(cheaper)).map(({ totalMinor }) => totalMinor)).toEqual([
+    -500n,
+    1_000n,
+  ])
+  shop.runner.clock.set('2026-03-13T03:00:00Z')
+  await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, paid.reference))
+  expect((await shop.now(purchase)).status).toBe('active')
+  const carried = await shop.sql`
+    select amount from carried_amounts where provider_id = ${shop.shop.providerId} and amount <> 0`
+  expect(carried).toEqual([])
+  const owed = await shop.sql`
+    select reference from invoices where provider_id = ${shop.shop.providerId} and status = 'open'`
+  expect(owed).toEqual([])
 })
 
 test('a bill within the period that the processor refunds is not billed again', async () => {

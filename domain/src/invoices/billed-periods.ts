@@ -113,8 +113,8 @@ export async function listUnpaidPeriods(
 }
 
 /**
- * Returns those of the purchases whose running period is billed in part. Undefined if a period of one of them was billed to its end.
- * The end of a period that is billed in part is still the next date of a usage bill.
+ * Returns those of the purchases whose only billed usage is of a part of a period: the running one, whose end is still the next date of
+ * a usage bill, or the one in which a change of plan ended the purchase. Undefined if a period of one of them was billed to its end.
  */
 export async function listPartBilledPurchases(
   sql: Queryable,
@@ -122,7 +122,8 @@ export async function listPartBilledPurchases(
   purchaseRefs: readonly string[],
 ): Promise<string[] | undefined> {
   const rows = await sql<{ reference: string; is_part: boolean }[]>`
-    select reference, bool_and(next_usage_bill_at is not distinct from period_end) as is_part
+    select reference, bool_and(next_usage_bill_at is not distinct from period_end)
+        or count(*) = 1 and bool_and(next_usage_bill_at is null) as is_part
     from billed_periods join purchases on purchases.provider_id = billed_periods.provider_id
       and reference = purchase_ref
     where billed_periods.provider_id = ${providerId} and purchase_ref = any(${[...purchaseRefs]})
