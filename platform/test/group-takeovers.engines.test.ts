@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   EventLogUnavailableError,
   GroupFencedError,
+  isSamePosition,
   type EventLog,
   type GroupPosition,
 } from '../src/event-log/event-log.ts'
@@ -69,8 +70,11 @@ describe.skipIf(testBrokers === undefined)('takeovers, with TOLLGATE_TEST_KAFKA_
         let next = startPosition
         const undoing: GroupPosition[] = []
         cluster.onCommit = (position) => {
-          const isAgain = [cluster.acknowledged, ...cluster.refused].some(isSameAs(position))
-          const isNext = isSameAs(next)(position) && isSameAs(from)(cluster.acknowledged)
+          const isAgain = [cluster.acknowledged, ...cluster.refused].some((each) =>
+            isSamePosition(each, position),
+          )
+          const isNext =
+            isSamePosition(next, position) && isSamePosition(from, cluster.acknowledged)
           if (!isAgain && !isNext) undoing.push(position)
         }
         for (let step = 1, attempt = 0; step <= steps; attempt += 1) {
@@ -92,7 +96,3 @@ describe.skipIf(testBrokers === undefined)('takeovers, with TOLLGATE_TEST_KAFKA_
     )
   }, 120_000)
 })
-
-function isSameAs(one: GroupPosition): (other: GroupPosition) => boolean {
-  return (other) => one.offset === other.offset && one.note === other.note
-}

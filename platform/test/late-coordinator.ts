@@ -3,11 +3,13 @@ import { startPosition } from '../src/event-log/kafka/group-positions.ts'
 import type { GroupPosition } from '../src/event-log/event-log.ts'
 import type { KafkajsBroker } from '../src/event-log/kafka/kafkajs-internals.ts'
 
-/** What the coordinator does at a commit, before another broker takes over from it. */
+/** A commit that the coordinator refuses because another broker takes over from it. */
 export type Takeover = {
   /** Whether the refused commit was stored, and is on the broker that takes over. */
   readonly isStored: boolean
-  /** By how many commits the first answer of the new coordinator is older. Each further answer is older by one less. */
+  /**
+   * Number of commits that the first answer of the new coordinator lacks. Each further answer lacks one commit less.
+   */
   readonly lateBy: number
 }
 
@@ -22,7 +24,7 @@ export class LateCoordinator extends KafkaCluster {
   acknowledged = startPosition
   /** Positions that were refused since then. */
   refused: GroupPosition[] = []
-  /** What happens at the next commits. At a commit without a takeover, nothing does. */
+  /** The takeovers at the next commits, in order. A commit is stored and acknowledged if its entry is undefined. */
   takeovers: (Takeover | undefined)[] = []
   /** Called before each commit. */
   onCommit: (position: GroupPosition) => void = () => undefined

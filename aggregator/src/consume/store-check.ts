@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readStoreIncarnation } from '@tollgate/domain/stored-usage/store-incarnation'
-import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
+import { isSamePosition, type GroupPosition } from '@tollgate/platform/event-log/event-log'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
@@ -106,7 +106,7 @@ export class StoreCheck {
   ): Promise<GroupPosition> {
     const { log, topic, partition } = this.#parts
     const next = { offset, note: writeSinkNote({ ...note, comparedIncarnation: incarnation }) }
-    if (next.note !== position.note || next.offset !== position.offset) {
+    if (!isSamePosition(next, position)) {
       await log.commit(sinkGroup, topic, partition, position, next)
     }
     return next

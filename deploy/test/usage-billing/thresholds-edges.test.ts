@@ -9,7 +9,7 @@ import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { removeExchangeRate, setExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
-import { lockPurchase } from '@tollgate/domain/purchases/repository'
+import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createTestIntent } from '../../../domain/test/test-intent.ts'
 import { hybrid, metered, ThresholdShop } from './threshold-shop.ts'
@@ -92,13 +92,30 @@ test('the usage before a change is billed if the change is undone before that', 
   expect(billed).toBe(1_502n)
 })
 
-test('usage after an undone change is billed, and bills of the undone plan are credited', async () => {
+/** 301 units of a plan and 700 of the next one, each billed. */
+async function usedOnTwoPlans(): Promise<{ purchase: Purchase; changed: Purchase }> {
   const purchase = await shop.alerts.buy(hybrid)
   await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
   const changed = await shop.change(purchase, '2026-03-12T00:00:00Z')
   await shop.billPeriods('2026-03-12T11:00:00Z')
   await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
   await shop.measureAndBill('2026-03-13T00:01:00Z')
+  return { purchase, changed }
+}
+
+async function creditedMinor(): Promise<string> {
+  const [row] = await shop.sql<{ total: string }[]>`
+    select sum(total)::text as total from credit_notes where provider_id = ${shop.shop.providerId}`
+  return row!.total
+}
+
+async function carriedAmounts(): Promise<unknown> {
+  return shop.sql`
+    select amount from carried_amounts where provider_id = ${shop.shop.providerId} and amount <> 0`
+}
+
+test('usage after an undone change is billed, and bills of the undone plan are credited', async () => {
+  const { purchase, changed } = await usedOnTwoPlans()
   shop.runner.clock.set('2026-03-13T03:00:00Z')
   await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
   await shop.use(purchase, 5_000, '2026-03-14T00:00:00Z')
@@ -111,23 +128,14 @@ test('usage after an undone change is billed, and bills of the undone plan are c
   // 6,001 requests are billed by the restored purchase, and the 700 of the undone one are credited.
   const [restored, undone] = [await shop.billedMinor(purchase), await shop.billedMinor(changed)]
   expect([restored, undone]).toEqual([9_002n, 1_050n])
-  const [credit] = await shop.sql`
-    select sum(total)::text as total from credit_notes where provider_id = ${shop.shop.providerId}`
-  expect(credit!['total']).toBe('1050')
-  const carried = await shop.sql`
-    select amount from carried_amounts where provider_id = ${shop.shop.providerId} and amount <> 0`
-  expect(carried).toEqual([])
+  expect(await creditedMinor()).toBe('1050')
+  expect(await carriedAmounts()).toEqual([])
   expect(await listUnbalancedInvoices(shop.sql, 9)).toEqual([])
   expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
 })
 
 test('usage of two undone changes is billed once, by the restored purchase', async () => {
-  const purchase = await shop.alerts.buy(hybrid)
-  await shop.use(purchase, 301, '2026-03-10T00:00:00Z')
-  const second = await shop.change(purchase, '2026-03-12T00:00:00Z')
-  await shop.billPeriods('2026-03-12T11:00:00Z')
-  await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
-  await shop.measureAndBill('2026-03-13T00:01:00Z')
+  const { purchase, changed: second } = await usedOnTwoPlans()
   const third = await shop.change(second, '2026-03-14T00:00:00Z')
   await shop.billPeriods('2026-03-14T11:00:00Z')
   await shop.use(purchase, 700, '2026-03-15T00:00:00Z')
@@ -140,9 +148,7 @@ test('usage of two undone changes is billed once, by the restored purchase', asy
   }
   const billed = await Promise.all([purchase, second, third].map((each) => shop.billedMinor(each)))
   expect(billed).toEqual([2_552n, 1_050n, 1_050n])
-  const [credit] = await shop.sql`
-    select sum(total)::text as total from credit_notes where provider_id = ${shop.shop.providerId}`
-  expect(credit!['total']).toBe('2100')
+  expect(await creditedMinor()).toBe('2100')
   expect(await shop.reconcile('2026-05-02T00:00:00Z')).toMatchObject({ findings: [] })
 })
 
@@ -167,9 +173,7 @@ test('a credit for an undone change is taken back from the unpaid bill that took
   shop.runner.clock.set('2026-03-13T03:00:00Z')
   await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, paid.reference))
   expect((await shop.now(purchase)).status).toBe('active')
-  const carried = await shop.sql`
-    select amount from carried_amounts where provider_id = ${shop.shop.providerId} and amount <> 0`
-  expect(carried).toEqual([])
+  expect(await carriedAmounts()).toEqual([])
   const owed = await shop.sql`
     select reference from invoices where provider_id = ${shop.shop.providerId} and status = 'open'`
   expect(owed).toEqual([])

@@ -235,7 +235,8 @@ test('packs pay for the usage before a bill, and each unit once', async () => {
   ])
 })
 
-test('units that are carried over and arrive late count as without bills within the period', async () => {
+/** 200 of 500 units in March. 1,601 units in April, of which 800 are included, are billed within the period. */
+async function usedBeyondCarriedUnits(): Promise<Purchase> {
   const rolling = { ...metered, type: 'hybrid', billingModel: undefined, limit: 500 } as const
   const overage = { overagePolicy: { allowOverage: true }, rolloverUnusedUnits: true } as const
   const purchase = await shop.alerts.buy({ ...rolling, ...overage })
@@ -243,6 +244,11 @@ test('units that are carried over and arrive late count as without bills within 
   await shop.billPeriods('2026-04-01T11:00:00Z')
   await shop.use(purchase, 1_601, '2026-04-05T00:00:00Z')
   await shop.measureAndBill('2026-04-05T00:01:00Z')
+  return purchase
+}
+
+test('units that are carried over and arrive late count as without bills within the period', async () => {
+  const purchase = await usedBeyondCarriedUnits()
   shop.runner.clock.set('2026-04-10T00:00:00Z')
   // 300 units were carried over. 100 of them were used already, as is found now.
   await shop.alerts.use(purchase.customerRef, 100, { at: '2026-03-06T00:00:00Z' })
@@ -254,13 +260,7 @@ test('units that are carried over and arrive late count as without bills within 
 })
 
 test('a pack pays for units that are no longer carried over into a period billed in part', async () => {
-  const rolling = { ...metered, type: 'hybrid', billingModel: undefined, limit: 500 } as const
-  const overage = { overagePolicy: { allowOverage: true }, rolloverUnusedUnits: true } as const
-  const purchase = await shop.alerts.buy({ ...rolling, ...overage })
-  await shop.use(purchase, 200, '2026-03-05T00:00:00Z')
-  await shop.billPeriods('2026-04-01T11:00:00Z')
-  await shop.use(purchase, 1_601, '2026-04-05T00:00:00Z')
-  await shop.measureAndBill('2026-04-05T00:01:00Z')
+  const purchase = await usedBeyondCarriedUnits()
   await deliverPack(shop, purchase, { units: 1_000 })
   shop.runner.clock.set('2026-04-10T00:00:00Z')
   await shop.alerts.use(purchase.customerRef, 100, { at: '2026-03-06T00:00:00Z' })

@@ -12,7 +12,7 @@ function option(variable: string, short: number, whole: number): number {
   return given ?? (isWhole ? whole : short)
 }
 
-// The weeks are the same in each run. The whole year is drawn anew.
+// The short run always plays the same weeks, and each run of the whole year plays another one.
 const seed = option('SEED', 14, Date.now() % 1_000_000)
 const options = {
   seed,

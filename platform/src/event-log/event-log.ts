@@ -147,3 +147,7 @@ export type GroupPosition = {
   readonly offset: number
   readonly note: string
 }
+
+export function isSamePosition(one: GroupPosition, other: GroupPosition): boolean {
+  return one.offset === other.offset && one.note === other.note
+}

@@ -1,4 +1,4 @@
-import { GroupFencedError, type GroupPosition } from '../event-log.ts'
+import { GroupFencedError, isSamePosition, type GroupPosition } from '../event-log.ts'
 import { commit } from '../../lmdb/commit.ts'
 import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
 
@@ -29,7 +29,7 @@ export class GroupPositions {
     const key = positionKey(group, topic, partition)
     const act = () => {
       const stored = this.#get(key)
-      if (stored.offset !== expected.offset || stored.note !== expected.note) return false
+      if (!isSamePosition(stored, expected)) return false
       this.#store.putSync(key, Buffer.from(JSON.stringify([next.offset, next.note])))
       return true
     }

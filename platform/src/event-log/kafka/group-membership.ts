@@ -3,6 +3,7 @@ import type { Logger } from '../../observability/logger.ts'
 import {
   EventLogUnavailableError,
   GroupFencedError,
+  isSamePosition,
   type GroupMember,
   type GroupMembership,
   type GroupPosition,
@@ -96,7 +97,7 @@ export class KafkaGroupMembership implements GroupMembership {
     if (owned === undefined) return Promise.reject(this.#fenced(at))
     return inTurn(owned, async () => {
       await this.#settleRefused(owned)
-      if (!isSame(owned.position, expected)) throw this.#fenced(owned)
+      if (!isSamePosition(owned.position, expected)) throw this.#fenced(owned)
       await this.#commit(owned, next)
     })
   }
@@ -303,9 +304,8 @@ export class KafkaGroupMembership implements GroupMembership {
       const coordinator = await this.#coordinator()
       const positions = await fetchPositions(coordinator, this.#parts.group, [owned])
       const read = positions.get(keyOf(owned)) ?? startPosition
-      const found = possible.find((each) => isSame(each, read))
-      if (found === undefined) throw new Error('the coordinator does not know the last position')
-      return found
+      if (possible.some((each) => isSamePosition(each, read))) return read
+      throw new Error('the coordinator does not know the last position')
     })
     await this.#commit(owned, stored)
   }
@@ -362,10 +362,6 @@ function inTurn<Result>(owned: Owned, act: () => Promise<Result>): Promise<Resul
   const turn = owned.lastCommit.then(act)
   owned.lastCommit = turn.catch(() => undefined)
   return turn
-}
-
-function isSame(one: GroupPosition, other: GroupPosition): boolean {
-  return one.offset === other.offset && one.note === other.note
 }
 
 type Signal = { readonly promise: Promise<void>; readonly resolve: () => void }
