@@ -64,6 +64,38 @@ describe('a turn to open', () => {
     expect(done).toEqual(['commit', 'opened', 'later commit'])
   })
 
+  it('begins while no other commits, even if that one came later and opened first', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const other = await take()
+      other.end()
+      let finish!: () => void
+      const running = other.gate.run(() => new Promise<void>((resolve) => (finish = resolve)))
+      const opening: string[] = []
+      const open = async (name: string) => {
+        const turn = await take()
+        opening.push(name)
+        // The commit of the one that opened first would run while the second one opens.
+        await sleep(10)
+        opening.splice(opening.indexOf(name), 1)
+        turn.end()
+        await turn.gate.run(async () => {
+          expect(opening).toEqual([])
+          await sleep(3)
+          expect(opening).toEqual([])
+        })
+        return turn
+      }
+      const first = open('first')
+      // The first one has listed the others by now and waits for a commit.
+      await sleep(10)
+      const second = open('second')
+      await sleep(10)
+      finish()
+      await running
+      for (const turn of [other, await first, await second]) await turn.leave()
+    }
+  })
+
   it('is not delayed by one that has left or died', async () => {
     const other = await take()
     other.end()

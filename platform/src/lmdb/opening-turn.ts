@@ -12,7 +12,7 @@ import { TurnSockets } from './turn-sockets.ts'
  * Every process that may open or write listens on a socket in the folder before it lists the sockets of the others. So of two
  * processes at least one asks the other. A process that is asked answers when it holds its commits, and holds them until the
  * connection closes; the kernel closes it even if the other process is killed. Of two processes that want to open, the one with the
- * smaller token is first, so no two wait for each other.
+ * smaller token is first, so no two wait for each other. The other one then asks those that came and opened while it waited.
  */
 
 export type OpeningTurnOptions = {
@@ -77,10 +77,14 @@ export class OpeningTurn {
 
   async #take(answerWithinMs: number): Promise<void> {
     this.#server = await this.#sockets.listen(this.#token, (socket) => this.#accept(socket))
-    const others = this.#sockets.others(this.#token)
-    await Promise.all(others.map((token) => this.#ask(token, answerWithinMs)))
-    while (this.#held.size > 0) {
-      await new Promise<void>((resolve) => (this.#onReleased = resolve))
+    const asked = new Set([this.#token])
+    // A process that listens after the sockets were listed may open first and then commit, so they are listed again afterwards.
+    for (;;) {
+      const unasked = this.#sockets.list().filter((token) => !asked.has(token))
+      if (unasked.length === 0 && this.#held.size === 0) break
+      for (const token of unasked) asked.add(token)
+      await Promise.all(unasked.map((token) => this.#ask(token, answerWithinMs)))
+      if (this.#held.size > 0) await new Promise<void>((resolve) => (this.#onReleased = resolve))
     }
     this.#phase = 'opening'
     // From now on others may need this process, but it does not need them.

@@ -1,41 +1,47 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The sockets on which the processes that use a folder listen. The name of each has the token of its process. */
+/**
+ * The sockets on which the processes that use a folder listen. The name of each has the token of its process. They are in the folder,
+ * or in one of the system's folder for temporary files, where a process listens if the first one takes no socket: its file system may
+ * have none, or its disk may be full. Every process looks in both.
+ */
 export class TurnSockets {
-  readonly #folder: string
-  /** The folder of the sockets, by a path that is short enough. */
-  #reachedAt: string
-  #link: string | undefined
+  readonly #folders: readonly [string, string]
+  /** The paths at which the folders are reached, which are short enough for sockets. */
+  #reachedAt: string[] = []
+  #links: string[] = []
 
   constructor(folder: string) {
-    this.#folder = folder
-    this.#reachedAt = folder
+    const name = createHash('sha256').update(folder).digest('hex').slice(0, 24)
+    this.#folders = [folder, join(tmpdir(), `tollgate-turns-${name}`)]
   }
 
-  /**
-   * Listens in the folder. If its file system has no sockets, then for all processes, which therefore all listen in the same
-   * folder of the system's folder for temporary files.
-   */
   async listen(token: string, accept: (socket: Socket) => void): Promise<Server> {
-    this.#reachedAt = this.#shortened(this.#folder)
+    this.#reachedAt = this.#folders.map((folder) => this.#shortened(folder))
+    const [first, second] = this.#reachedAt as [string, string]
     try {
-      return await this.#listenAt(this.#path(token), accept)
+      return await listenAt(pathIn(first, token), accept)
     } catch {
-      const name = createHash('sha256').update(this.#folder).digest('hex').slice(0, 24)
-      this.#reachedAt = this.#shortened(join(tmpdir(), `tollgate-turns-${name}`))
-      mkdirSync(this.#reachedAt, { recursive: true, mode: 0o700 })
-      return await this.#listenAt(this.#path(token), accept)
+      mkdirSync(this.#folders[1], { recursive: true, mode: 0o700 })
+      return await listenAt(pathIn(second, token), accept)
     }
   }
 
-  /** Returns the tokens of the other processes, some of which may have ended. */
-  others(token: string): string[] {
-    const found = readdirSync(this.#reachedAt).map((name) => socketName.exec(name)?.[1])
-    return found.filter((each): each is string => each !== undefined && each !== token)
+  /** Returns the tokens of all processes, some of which may have ended. */
+  list(): string[] {
+    return this.#reachedAt.flatMap(tokensIn)
   }
 
   connect(token: string): Socket {
@@ -45,38 +51,50 @@ export class TurnSockets {
   /** Removes the socket of a process that does not answer, unless it is so new that its process may not listen yet. */
   removeOld(token: string): void {
     const { mtimeMs } = statSync(this.#path(token), { throwIfNoEntry: false }) ?? {}
-    if (mtimeMs !== undefined && Date.now() - mtimeMs > removedAfterMs) this.remove(token)
-  }
-
-  remove(token: string): void {
-    rmSync(this.#path(token), { force: true })
+    if (mtimeMs !== undefined && Date.now() - mtimeMs > removedAfterMs) this.#remove(token)
   }
 
   close(token: string): void {
-    this.remove(token)
-    if (this.#link !== undefined) rmSync(this.#link, { recursive: true, force: true })
+    this.#remove(token)
+    for (const link of this.#links) rmSync(link, { recursive: true, force: true })
   }
 
-  #listenAt(path: string, accept: (socket: Socket) => void): Promise<Server> {
-    const server = createServer(accept)
-    return new Promise((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(path, () => resolve(server))
-    })
+  #remove(token: string): void {
+    rmSync(this.#path(token), { force: true })
   }
 
   #path(token: string): string {
-    return join(this.#reachedAt, `turn-${token}.sock`)
+    const paths = this.#reachedAt.map((folder) => pathIn(folder, token))
+    return paths.find((path) => existsSync(path)) ?? paths[0]!
   }
 
   /** Systems limit the path of a socket, so a long one is reached through a link. */
   #shortened(folder: string): string {
     if (Buffer.byteLength(folder) <= folderBytesMax) return folder
-    this.#link = mkdtempSync(join(tmpdir(), 'tollgate-'))
-    const link = join(this.#link, 'f')
+    const place = mkdtempSync(join(tmpdir(), 'tollgate-'))
+    this.#links.push(place)
+    const link = join(place, 'f')
     symlinkSync(folder, link)
     return link
   }
+}
+
+function listenAt(path: string, accept: (socket: Socket) => void): Promise<Server> {
+  const server = createServer(accept)
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, () => resolve(server))
+  })
+}
+
+function pathIn(folder: string, token: string): string {
+  return join(folder, `turn-${token}.sock`)
+}
+
+function tokensIn(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  const tokens = readdirSync(folder).map((name) => socketName.exec(name)?.[1])
+  return tokens.filter((token) => token !== undefined)
 }
 
 const socketName = /^turn-([0-9a-f]{16})\.sock$/
