@@ -179,69 +179,51 @@ test('a credit for an undone change is taken back from the unpaid bill that took
   expect(owed).toEqual([])
 })
 
-test('a bill within the period that the processor refunds is not billed again', async () => {
-  const purchase = await shop.alerts.buy(metered)
-  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
-  await shop.measureAndBill('2026-03-05T00:01:00Z', shop.withDecliningCard)
+/** Pays the open invoice of the purchase by a payment whose refund has the returned function. */
+async function payByIntent(purchase: Purchase, amountMinor: bigint) {
   const [invoice] = await shop.invoicesOf(purchase)
   const { customerRef, productRef, planRef, planSnapshot, reference: purchaseRef } = purchase
   const now = new Date(shop.runner.clock.now())
-  const amounts = { amountMinor: 1_202n, originalAmountMinor: 1_202n, currency: 'USD' }
   const of = { purchaseRef, invoiceRef: invoice!.reference, customerRef, productRef }
+  const amounts = { amountMinor, originalAmountMinor: amountMinor, currency: 'USD' }
+  const plan = { planRef, planSnapshot, exchangeRate: '1' }
   const intent = createTestIntent(
-    {
-      reference: 'pay_1',
-      purpose: 'usage_billing',
-      ...of,
-      planRef,
-      planSnapshot,
-      ...amounts,
-      exchangeRate: '1',
-    },
+    { reference: `pay_${purchaseRef}`, purpose: 'usage_billing', ...of, ...plan, ...amounts },
     now,
   )
-  const unknown = { reason: undefined, pendingReason: undefined, failureReason: undefined }
-  const common = { currency: 'USD', settlement: undefined, metadata: {}, createdAt: now }
   const { reference } = intent
+  const chargeId = `ch_${reference}`
+  const unknown = { reason: undefined, pendingReason: undefined, failureReason: undefined }
+  const common = { amountMinor, currency: 'USD', settlement: undefined, createdAt: now }
+  const payment = {
+    ...common,
+    kind: 'payment_intent',
+    id: `pi_${reference}`,
+    status: 'succeeded',
+    metadata: {},
+    receivedMinor: amountMinor,
+    chargeId,
+    clientSecret: undefined,
+    customerId: undefined,
+    paymentMethodId: undefined,
+    nextAction: undefined,
+    lastDecline: undefined,
+  } as const
   await shop.runner.within(shop.shop, async (work) => {
     await insertIntent(work.sql, work.providerId, intent)
-    const payment = {
-      ...{
-        kind: 'payment_intent' as const,
-        id: `pi_${reference}`,
-        status: 'succeeded' as const,
-        ...common,
-      },
-      ...{ amountMinor: 1_202n, receivedMinor: 1_202n, chargeId: `ch_${reference}` },
-      ...{ clientSecret: undefined, customerId: undefined, paymentMethodId: undefined },
-      ...{ nextAction: undefined, lastDecline: undefined },
-    } as const
     const paid = { payment, card: undefined, isCardSaved: false }
     await applyPaymentState(work, reference, paid, 'https://shop.example')
   })
-  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
-  for (const status of ['pending', 'succeeded', 'succeeded'] as const) {
+  return async (status: 'pending' | 'succeeded') => {
+    const refund = { ...common, ...unknown, kind: 'refund', metadata: {} } as const
+    const of = { chargeId, paymentIntentId: payment.id, failureSettlement: undefined }
     await shop.runner.within(shop.shop, (work) =>
-      applyRefund(work, reference, {
-        ...{
-          kind: 'refund' as const,
-          id: `re_${reference}`,
-          status,
-          amountMinor: 1_202n,
-          ...common,
-        },
-        ...{ chargeId: `ch_${reference}`, paymentIntentId: `pi_${reference}`, ...unknown },
-        failureSettlement: undefined,
-      }),
+      applyRefund(work, reference, { ...refund, ...of, id: `re_${reference}`, status }),
     )
   }
-  await shop.use(purchase, 101, '2026-03-06T00:00:00Z')
-  await shop.measureAndBill('2026-03-06T00:01:00Z')
-  await shop.billPeriods('2026-04-01T11:00:00Z')
-  expect(await shop.amountsOf(purchase)).toEqual([[1_202n], [151n]])
-  const invoices = await shop.invoicesOf(purchase)
-  expect(invoices.map(({ status }) => status)).toEqual(['refunded', 'paid'])
-  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
+}
+
+async function verifyLedger(): Promise<void> {
   const shown: unknown[] = []
   const { database } = shop.runner
   const output = { show: (report: unknown) => void shown.push(report) }
@@ -249,4 +231,42 @@ test('a bill within the period that the processor refunds is not billed again', 
     typeof verifyLedgerCommand
   >[0])
   expect(shown).toMatchObject([{ json: { isWhole: true, differences: [] } }])
+}
+
+test('a bill within the period that the processor refunds is not billed again', async () => {
+  const purchase = await shop.alerts.buy(metered)
+  await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
+  await shop.measureAndBill('2026-03-05T00:01:00Z', shop.withDecliningCard)
+  const refund = await payByIntent(purchase, 1_202n)
+  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
+  for (const status of ['pending', 'succeeded', 'succeeded'] as const) await refund(status)
+  await shop.use(purchase, 101, '2026-03-06T00:00:00Z')
+  await shop.measureAndBill('2026-03-06T00:01:00Z')
+  await shop.billPeriods('2026-04-01T11:00:00Z')
+  expect(await shop.amountsOf(purchase)).toEqual([[1_202n], [151n]])
+  const invoices = await shop.invoicesOf(purchase)
+  expect(invoices.map(({ status }) => status)).toEqual(['refunded', 'paid'])
+  expect(await shop.now(purchase)).toMatchObject({ status: 'active' })
+  await verifyLedger()
+})
+
+test('a bill that is being refunded while its change is undone is not credited too', async () => {
+  const purchase = await shop.alerts.buy(hybrid)
+  const changed = await shop.change(purchase, '2026-03-12T00:00:00Z')
+  await shop.billPeriods('2026-03-12T11:00:00Z')
+  await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
+  await shop.measureAndBill('2026-03-13T00:01:00Z', shop.withDecliningCard)
+  const refund = await payByIntent(changed, 1_050n)
+  await refund('pending')
+  shop.runner.clock.set('2026-03-13T03:00:00Z')
+  await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
+  await refund('succeeded')
+  await shop.billPeriods('2026-04-01T11:00:00Z')
+  await shop.billPeriods('2026-05-01T11:00:00Z')
+  // The usage stays on the bill that was refunded, and the next invoice takes nothing off again.
+  expect(await shop.billedMinor(changed)).toBe(1_050n)
+  expect(await shop.billedMinor(purchase)).toBe(0n)
+  expect(await creditedMinor()).toBe('1050')
+  expect(await carriedAmounts()).toEqual([])
+  await verifyLedger()
 })
