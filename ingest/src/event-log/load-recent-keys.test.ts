@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
@@ -8,7 +9,7 @@ import { damageSegment, sealedSegments } from '@tollgate/platform/testing/damage
 import { environments } from '@tollgate/schemas/environment'
 import { currentSchemaId, type MeterEvent, withoutCounts } from '@tollgate/schemas/meter-event'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createIngestCounts } from '../metrics.ts'
 import { EventEncoder } from './event-encoder.ts'
 import { loadRecentKeys } from './load-recent-keys.ts'
@@ -17,33 +18,73 @@ import { RecentKeys } from './recent-keys.ts'
 const topic = usageTopic('sandbox')
 const total = 200
 
-it('starts on a log with a damaged segment, loads the keys outside of it and counts the range that it could not read', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tollgate-recent-keys-'))
-  const log = await openFileEventLog({
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tollgate-recent-keys-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+function openLog(segmentBytesMax: number): Promise<EventLog> {
+  return openFileEventLog({
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
     role: 'writer',
     topics: Object.fromEntries(environments.map((each) => [usageTopic(each), 1])),
-    segmentBytesMax: 4_096,
+    segmentBytesMax,
   })
+}
+
+function partsWith(log: EventLog) {
+  return {
+    log,
+    recentKeys: new RecentKeys(100_000),
+    counts: createIngestCounts(createMetrics('test')),
+    logger: createLogger('test', 'silent'),
+    hotState: { appliedOffset: async () => 0 },
+  }
+}
+
+it('starts on a log with a damaged segment, loads the keys outside of it and counts the range that it could not read', async () => {
+  const log = await openLog(4_096)
   const encoder = new EventEncoder(currentSchemaId)
   for (let number = 0; number < total; number += 1) {
     await log.append(topic, 0, encoder.encode(event(number)), number)
   }
   damageSegment(join(folder, 'log'), sealedSegments(join(folder, 'log'))[1]!)
 
-  const recentKeys = new RecentKeys(10_000)
-  const counts = createIngestCounts(createMetrics('test'))
-  const logger = createLogger('test', 'silent')
-  const hotState = { appliedOffset: async () => 0 }
-  await loadRecentKeys({ log, hotState, recentKeys, counts, logger }, 10_000)
+  const parts = partsWith(log)
+  await loadRecentKeys(parts, 10_000)
 
+  const { recentKeys, counts } = parts
   expect(counts.unreadKeyRanges).toBe(1)
   expect(recentKeys.has('sandbox', 0, idOf(0))).toBe(true)
   expect(recentKeys.has('sandbox', 0, idOf(total - 1))).toBe(true)
   expect(recentKeys.size).toBeLessThan(total)
   await log.close()
-  await rm(folder, { recursive: true })
+})
+
+it('lets other work run, however many keys it loads', async () => {
+  const log = await openLog(2 ** 26)
+  const encoder = new EventEncoder(currentSchemaId)
+  const many = 50_000
+  // The encoder uses its memory again.
+  const records = Array.from({ length: many }, (_, at) =>
+    Uint8Array.from(encoder.encode(event(at))),
+  )
+  await Promise.all(records.map((record, number) => log.append(topic, 0, record, number)))
+  await loadRecentKeys(partsWith(log), many)
+  let turns = 0
+  let timer = setImmediate(function count() {
+    turns += 1
+    timer = setImmediate(count)
+  })
+  const parts = partsWith(log)
+  // The log has read these records before, so it returns them without a turn of its own.
+  await loadRecentKeys(parts, many)
+  clearImmediate(timer)
+  expect(parts.recentKeys.size).toBe(many)
+  expect(turns).toBeGreaterThanOrEqual(5)
+  await log.close()
 })
 
 function idOf(number: number): string {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventLog, LogRecord } from '@tollgate/platform/event-log/event-log'
 import { LogDamagedError } from '@tollgate/platform/event-log/log-damaged-error'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
@@ -78,6 +79,9 @@ async function loadPartition(
       if (id !== undefined) recentKeys.add(environment, partition, id, record.offset)
     }
     offset = records.at(-1)!.offset + 1
+    // Records that were read already are returned at once. While they are many, other processes wait for this one to let them open
+    // what it has open too.
+    await nextTurn()
   }
 }
 
