@@ -187,3 +187,18 @@ it('detects a segment whose file is missing, and repairs it', async () => {
   const writer = await open()
   expect(await writer.head(topic, 0)).toBe(perPartition)
 })
+
+it('reads a segment again soon after its header was put back', async () => {
+  const number = sealedSegments(logFolder())[2]!
+  const writer = await open()
+  damageSegment(logFolder(), number, 0)
+  for (const partition of partitions) {
+    expect((await readable(writer, partition)).size).toBeLessThan(perPartition)
+  }
+  damageSegment(logFolder(), number, 0)
+  await expect
+    .poll(async () =>
+      Promise.all(partitions.map(async (each) => (await readable(writer, each)).size)),
+    )
+    .toEqual([perPartition, perPartition])
+})

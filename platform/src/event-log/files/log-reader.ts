@@ -14,6 +14,11 @@ export class LogReader {
   readonly #folder: string
   readonly #durable: () => DurableState
   readonly #headers = new Map<number, SegmentHeader>()
+  /** Why headers could not be read, and when they are read again, in milliseconds since the start of the process. */
+  readonly #headerFailures = new Map<
+    number,
+    { readonly error: DataFolderError; readonly readAgainAt: number }
+  >()
   /** Opened segments by number, the least recently opened first. Most of them are at rest. */
   readonly #segments = new Map<number, Segment>()
   /** Segments that are not at rest, the least recently used first. */
@@ -65,12 +70,19 @@ export class LogReader {
    * is missing.
    */
   header(number: number): SegmentHeader {
-    let header = this.#headers.get(number)
-    if (header === undefined) {
-      header = this.#withFile(number, () => readSegmentHeader(this.#folder, number))
+    const known = this.#headers.get(number)
+    if (known !== undefined) return known
+    const failure = this.#headerFailures.get(number)
+    if (failure !== undefined && performance.now() < failure.readAgainAt) throw failure.error
+    try {
+      const header = this.#withFile(number, () => readSegmentHeader(this.#folder, number))
       this.#headers.set(number, header)
+      return header
+    } catch (error) {
+      const readAgainAt = performance.now() + readAgainAfterMs
+      if (error instanceof DataFolderError) this.#headerFailures.set(number, { error, readAgainAt })
+      throw error
     }
-    return header
   }
 
   /** Returns the current topics of the log. */
@@ -213,6 +225,9 @@ export class LogReader {
     for (const number of this.#headers.keys()) {
       if (number < oldestSegment) this.#headers.delete(number)
     }
+    for (const number of this.#headerFailures.keys()) {
+      if (number < oldestSegment) this.#headerFailures.delete(number)
+    }
     for (const number of this.#segments.keys()) {
       if (number < oldestSegment) this.#closeSegment(number)
     }
@@ -239,6 +254,9 @@ export class LogReader {
     }
   }
 }
+
+/** Milliseconds until a damaged header is read again. Every search of an offset may need it, and its length may be damaged too. */
+const readAgainAfterMs = 1_000
 
 function firstKey(map: ReadonlyMap<number, unknown>): number {
   return map.keys().next().value!
