@@ -264,6 +264,14 @@ const rareActs: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
     ...single({ do: 'run', job: 'bill' }),
     ...single({ do: 'settle and leave', settle: 'write_off' }),
   ],
+  // The customer leaves before usage is billed.
+  [
+    ...single({ do: 'buy', slot: 1, item: 'metered' }),
+    ...single({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...single({ do: 'wait for', slot: 1 }),
+    ...single({ do: 'use', units: 700, lateDays: 0 }),
+    ...single({ do: 'settle and leave', settle: 'write_off' }),
+  ],
   // Usage arrives after its period was billed.
   [
     ...single({ do: 'buy', slot: 1, item: 'metered' }),
