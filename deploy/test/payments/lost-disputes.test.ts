@@ -275,8 +275,13 @@ describe('a top-up whose payment was charged back', () => {
     const [bought] = (await stack.purchasesOf(customerRef)).filter(
       (each) => each.reference === reference,
     )
-    await close(await dispute(bought!), 'lost')
+    const id = await dispute(bought!)
     await eventually(async () => expect(await payments.balanceOf(customerRef)).toBe(0))
+    // The bank has not decided yet, so the card stays, but it does not buy the disputed credits again.
+    expect(await recharge()).toBe('active')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(await chargesOf(bought!)).toBe(1)
+    await close(id, 'lost')
     expect(await recharge()).toBe('pending_setup')
     const payment = await payments.call('GET', `/v1/sdk/payment-method?customerRef=${customerRef}`)
     expect(payment.body).toMatchObject({ kind: 'card', last4: '4242', reusable: false })

@@ -2,7 +2,7 @@ import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import { executeAttempt } from '../settlement/execute-attempt.ts'
-import { isMethodDisputed } from '../payments/disputes-repository.ts'
+import { mayNotRecharge } from '../payments/disputes-repository.ts'
 import { decideTopUpTerms } from '../settlement/decide-terms.ts'
 import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
@@ -139,10 +139,7 @@ async function openRechargePayment(
   const recharge = await lockAutoRecharge(sql, providerId, customerRef)
   if (customer === undefined || recharge === undefined) return 'not_active'
   const wallet = await findWallet(sql, providerId, customerRef)
-  const card = await findReusablePaymentMethod(sql, providerId, customerRef)
-  const own = recharge.paymentMethodId
-  const isRefused = own !== null && (await isMethodDisputed(sql, providerId, own))
-  const paymentMethodId = (isRefused ? null : own) ?? card ?? null
+  const paymentMethodId = await findMethod(work, customerRef, recharge)
   const processorCustomerId = await findProcessorCustomer(sql, providerId, customerRef)
   const decision = decideRecharge({
     recharge,
@@ -197,6 +194,18 @@ async function openRechargePayment(
   const inProgress = { ...recharge, ...claimed, obstacle: null }
   await updateRecharge(sql, providerId, customerRef, inProgress)
   return opened
+}
+
+/** Returns the payment method of the recharge, otherwise the customer's card. Null if neither may buy credits automatically. */
+async function findMethod(
+  { sql, providerId }: UnitOfWork,
+  customerRef: string,
+  { paymentMethodId: own }: AutoRecharge,
+): Promise<string | null> {
+  if (own !== null && !(await mayNotRecharge(sql, providerId, own))) return own
+  const card = await findReusablePaymentMethod(sql, providerId, customerRef)
+  const isUsable = card !== undefined && !(await mayNotRecharge(sql, providerId, card))
+  return isUsable ? card : null
 }
 
 /**

@@ -65,15 +65,22 @@ export async function sumLostDisputes(
   return BigInt(row!.total)
 }
 
-/** Returns whether a dispute blocks off-session charges of the payment method. `paymentMethodId` is the processor's id. */
-export async function isMethodDisputed(
+/**
+ * Returns whether a dispute prevents that the payment method buys credits automatically: one that takes access, or an open one of
+ * credits, which are taken back while the bank decides. `paymentMethodId` is the processor's id.
+ */
+export async function mayNotRecharge(
   sql: Queryable,
   providerId: string,
   paymentMethodId: string,
 ): Promise<boolean> {
   const rows = await sql`
-    select 1 from payment_disputes
-    where provider_id = ${providerId} and payment_method_id = ${paymentMethodId} and takes_access
+    select 1 from payment_disputes as dispute
+    where provider_id = ${providerId} and payment_method_id = ${paymentMethodId}
+      and (takes_access or status in ('needs_response', 'under_review') and exists (
+        select from payment_intents as paid
+        where paid.provider_id = dispute.provider_id and paid.reference = dispute.intent_ref
+          and paid.purpose = 'credit_topup'))
     limit 1`
   return rows.length > 0
 }
