@@ -228,28 +228,6 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({ clearing: 600, revenue: -600 })
   })
 
-  test('carries the rest over if it is too small to be charged', async () => {
-    const reference = await of.charge(1_000)
-    await credit(reference, { settles: 'invoice', lines: [line(0, 970)] })
-    expect(await of.look(reference)).toMatchObject({ status: 'paid', carriedMinor: 30n })
-    expect(await of.waiting()).toBe(30n)
-    expect(await of.accounts()).toEqual({ carried: 30, revenue: -30 })
-    expect(await of.look(await of.charge(40))).toMatchObject({ status: 'open', totalMinor: 70n })
-  })
-
-  test('carries over what is left of the smallest step of the processor, each time', async () => {
-    const reference = await of.bill({ lines: [price(100_000)], currency: 'ISK' })
-    for (const [amount, due, carried] of [
-      [150, 99_800n, 50n],
-      [1_000, 98_800n, 50n],
-      [130, 98_600n, 120n],
-    ] as const) {
-      await credit(reference, { settles: 'invoice', lines: [line(0, amount)] })
-      const invoice = await of.look(reference)
-      expect([dueMinor(invoice), invoice.carriedMinor]).toEqual([due, carried])
-    }
-  })
-
   test('of a paid invoice is credited to the next one', async () => {
     const reference = await of.charge(1_000)
     await pay(reference, 1_000)

@@ -214,8 +214,14 @@ async function payByIntent(purchase: Purchase, amountMinor: bigint) {
     const paid = { payment, card: undefined, isCardSaved: false }
     await applyPaymentState(work, reference, paid, 'https://shop.example')
   })
-  return async (status: 'pending' | 'succeeded') => {
-    const refund = { ...common, ...unknown, kind: 'refund', metadata: {} } as const
+  return async (status: 'pending' | 'succeeded', refundedMinor = amountMinor) => {
+    const refund = {
+      ...common,
+      ...unknown,
+      amountMinor: refundedMinor,
+      kind: 'refund',
+      metadata: {},
+    } as const
     const of = { chargeId, paymentIntentId: payment.id, failureSettlement: undefined }
     await shop.runner.within(shop.shop, (work) =>
       applyRefund(work, reference, { ...refund, ...of, id: `re_${reference}`, status }),
@@ -250,23 +256,31 @@ test('a bill within the period that the processor refunds is not billed again', 
   await verifyLedger()
 })
 
-test('a bill that is being refunded while its change is undone is not credited too', async () => {
+test.each([
+  ['what is being refunded', 1_050n, 0n],
+  ['more than what is not being refunded', 50n, 1_000n],
+])('an undone change does not credit %s', async (_, refunded, credited) => {
   const purchase = await shop.alerts.buy(hybrid)
   const changed = await shop.change(purchase, '2026-03-12T00:00:00Z')
   await shop.billPeriods('2026-03-12T11:00:00Z')
   await shop.use(purchase, 700, '2026-03-13T00:00:00Z')
   await shop.measureAndBill('2026-03-13T00:01:00Z', shop.withDecliningCard)
   const refund = await payByIntent(changed, 1_050n)
-  await refund('pending')
+  await refund('pending', refunded)
   shop.runner.clock.set('2026-03-13T03:00:00Z')
   await shop.runner.within(shop.shop, (work) => endRefundedPurchase(work, changed.reference))
-  await refund('succeeded')
-  await shop.billPeriods('2026-04-01T11:00:00Z')
-  await shop.billPeriods('2026-05-01T11:00:00Z')
-  // The usage stays on the bill that was refunded, and the next invoice takes nothing off again.
-  expect(await shop.billedMinor(changed)).toBe(1_050n)
-  expect(await shop.billedMinor(purchase)).toBe(0n)
+  await refund('succeeded', refunded)
+  await shop.use(purchase, 100, '2026-03-14T00:00:00Z')
+  for (const at of ['2026-04-01T11:00:00Z', '2026-05-01T11:00:00Z']) {
+    await shop.runner.runJob('renewals', at, shop.paying)
+    await shop.billPeriods(at)
+  }
+  // The restored purchase bills all usage of the period.
+  expect(await shop.billedMinor(purchase)).toBe(1_200n)
   expect(await creditedMinor()).toBe('1050')
-  expect(await carriedAmounts()).toEqual([])
+  const [row] = await shop.sql`
+    select coalesce(sum(total), 0)::text as total from credit_notes
+    where provider_id = ${shop.shop.providerId} and settles = 'balance'`
+  expect(row!['total']).toBe(String(credited))
   await verifyLedger()
 })

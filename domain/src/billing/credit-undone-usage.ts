@@ -6,7 +6,7 @@ import { listLines } from '../invoices/lines.ts'
 import { listInvoices, lockInvoice } from '../invoices/repository.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
-import { hasPendingRefund } from '../payments/refunds-repository.ts'
+import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -18,7 +18,7 @@ const invoicesMax = 1_000
  * purchase then bills that usage with its own, so that usage until the end of the period is neither billed twice nor lost. What an
  * open invoice charges for usage is no longer due; a payment of it that succeeds after all is refunded, because its amount is not the
  * one that is due. Returns false and credits nothing if usage must stay with one of the purchases: its period was billed to the end, or
- * an invoice was given up or is being refunded. The caller has locked the customer.
+ * an invoice was given up. The caller has locked the customer.
  */
 export async function creditUndoneUsage(
   work: UnitOfWork,
@@ -55,8 +55,6 @@ async function listUsageBills(
       const lines = await listLines(sql, providerId, invoice.reference)
       if (!lines.some(isUsage)) continue
       if (!creditableStatuses.has(invoice.status)) return undefined
-      // The customer would have the amount twice once the refund succeeds.
-      if (await hasPendingRefund(sql, providerId, invoice.reference)) return undefined
       bills.push({ ...invoice, lines })
     }
   }
@@ -81,6 +79,8 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
   // A line can be a credit itself, for example because a pack was bought. The other lines are credited less by it.
   let leftMinor = totalOf(usage.map(([, line]) => line))
   for (const [at] of usage) leftMinor -= credited.get(at) ?? 0n
+  // Once they succeed, the customer would have this amount twice.
+  leftMinor -= await sumPendingRefunds(work.sql, work.providerId, reference)
   const lines: CreditedLine[] = []
   for (const [line, { amountMinor: chargedMinor }] of usage) {
     const ownMinor = chargedMinor - (credited.get(line) ?? 0n)

@@ -202,9 +202,9 @@ async function findMethod(
   customerRef: string,
   { paymentMethodId: own }: AutoRecharge,
 ): Promise<string | null> {
-  if (own !== null && !(await mayNotRecharge(sql, providerId, own))) return own
+  if (own !== null && !(await mayNotRecharge(sql, providerId, customerRef, own))) return own
   const card = await findReusablePaymentMethod(sql, providerId, customerRef)
-  const isUsable = card !== undefined && !(await mayNotRecharge(sql, providerId, card))
+  const isUsable = card !== undefined && !(await mayNotRecharge(sql, providerId, customerRef, card))
   return isUsable ? card : null
 }
 

@@ -5,7 +5,6 @@ import {
   type CreditNoteUse,
 } from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
-import { decideDue } from '../pricing/decide-due.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -19,10 +18,9 @@ import {
   type IssuableCredit,
 } from './decide-credit.ts'
 import type { InvoiceWithLines } from './invoice.ts'
-import { carryOver, soldAs } from './issue-invoice.ts'
+import { soldAs } from './issue-invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
 import { assignNumber } from './numbers.ts'
-import { dueMinor } from './transitions.ts'
 
 export type CreditNote = {
   readonly reference: string
@@ -50,7 +48,7 @@ export type CreditOutcome = { readonly kind: 'credited'; readonly note: CreditNo
 
 /**
  * Credits part of an invoice. The caller has locked the invoice's row. `settles` decides where the amount goes:
- * - `invoice` reduces the amount due of an open invoice; a rest that cannot be charged is carried over to the customer's next invoice;
+ * - `invoice` reduces the amount due of an open invoice;
  * - `balance` credits a paid invoice to the customer's next invoice;
  * - `refund` only posts the credit of a paid invoice, and the caller makes the refund.
  *
@@ -83,12 +81,7 @@ export async function issueCreditNote(
   const reference = generateReference('creditNote')
   const of = { reference, invoiceRef, customerRef, currency, totalMinor, settles, lines }
   await postMoney(work, creditNoteIssued(toCreditNotePosting(of, invoice.lines)))
-  if (settles === 'invoice') {
-    const left = await moveInvoice(work, invoice, 'credited', totalMinor)
-    // As on a new invoice, the processor cannot charge a rest that is too small or no multiple of its smallest step.
-    const { carriedMinor } = decideDue(dueMinor(left), currency)
-    if (carriedMinor > 0n) await carryOver(work, left, carriedMinor, `credit:${reference}`)
-  }
+  if (settles === 'invoice') await moveInvoice(work, invoice, 'credited', totalMinor)
   // A credit for the next invoice is stored as a negative carried amount.
   if (settles === 'balance') await addCarried(sql, providerId, invoice, -totalMinor, now)
   const number = await assignNumber(sql, providerId, 'credit_note')

@@ -66,21 +66,25 @@ export async function sumLostDisputes(
 }
 
 /**
- * Returns whether a dispute prevents that the payment method buys credits automatically: one that takes access, or an open one of
- * credits, which are taken back while the bank decides. `paymentMethodId` is the processor's id.
+ * Returns whether a dispute prevents that the payment method buys credits for the customer automatically: one that takes access, or an
+ * open one of credits, which are taken back while the bank decides. `paymentMethodId` is the processor's id.
  */
 export async function mayNotRecharge(
   sql: Queryable,
   providerId: string,
+  customerRef: string,
   paymentMethodId: string,
 ): Promise<boolean> {
   const rows = await sql`
-    select 1 from payment_disputes as dispute
-    where provider_id = ${providerId} and payment_method_id = ${paymentMethodId}
-      and (takes_access or status in ('needs_response', 'under_review') and exists (
-        select from payment_intents as paid
-        where paid.provider_id = dispute.provider_id and paid.reference = dispute.intent_ref
-          and paid.purpose = 'credit_topup'))
+    select 1 from payment_disputes
+    where provider_id = ${providerId} and payment_method_id = ${paymentMethodId} and takes_access
+    union all
+    select 1 from payment_intents as paid
+    join payment_disputes as dispute on dispute.provider_id = paid.provider_id
+      and dispute.intent_ref = paid.reference
+    where paid.provider_id = ${providerId} and paid.customer_ref = ${customerRef}
+      and paid.credits is not null and dispute.payment_method_id = ${paymentMethodId}
+      and dispute.status in ('needs_response', 'under_review')
     limit 1`
   return rows.length > 0
 }

@@ -65,19 +65,20 @@ export async function sumRefunds(
   return { amountMinor: BigInt(row!.amount), taxMinor: BigInt(row!.tax) }
 }
 
-/** Returns whether a refund of a payment of the invoice is requested and has not ended. */
-export async function hasPendingRefund(
+/** Returns the sum without tax of the refunds that are requested for the payment of the invoice and have not ended. Minor units. */
+export async function sumPendingRefunds(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,
-): Promise<boolean> {
-  const rows = await sql`
-    select from payment_refunds as refund
+): Promise<bigint> {
+  const [row] = await sql<{ total: string }[]>`
+    select coalesce(sum(refund.amount - refund.tax), 0)::text as total
+    from payment_refunds as refund
     join payment_intents as paid on paid.provider_id = refund.provider_id
       and paid.reference = refund.intent_ref
     where refund.provider_id = ${providerId} and refund.status = 'pending'
-      and paid.invoice_ref = ${invoiceRef}`
-  return rows.length > 0
+      and paid.invoice_ref = ${invoiceRef} and not paid.refund_wanted`
+  return BigInt(row!.total)
 }
 
 /** Returns whether any payment for the purchase or for its credits is not refunded in full. Payments of invoices do not count. */

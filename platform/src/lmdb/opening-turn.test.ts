@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -101,12 +101,31 @@ describe('a turn to open', () => {
     other.end()
     await other.leave()
     const dead = createServer()
+    const path = join(folder, `turn-${'0'.repeat(16)}.sock`)
     await new Promise<void>((resolve) => {
-      dead.listen(join(folder, `turn-${'0'.repeat(16)}.sock`), resolve)
+      dead.listen(path, resolve)
     })
-    dead.on('connection', (socket) => socket.destroy())
-    await take(1_000)
+    // Closing removes the file, but a killed process leaves it.
+    await rename(path, `${path}-kept`)
     await new Promise((resolve) => dead.close(resolve))
+    await rename(`${path}-kept`, path)
+    await take(1_000)
+  })
+
+  it('waits for one that could not take the first connections', async () => {
+    let connections = 0
+    const busy = createServer((socket) => {
+      connections += 1
+      if (connections < 3) socket.destroy()
+      else socket.resume().write('h')
+    })
+    await new Promise<void>((resolve) => {
+      busy.listen(join(folder, `turn-${'f'.repeat(16)}.sock`), resolve)
+    })
+    const turn = await take()
+    expect(connections).toBe(3)
+    turn.end()
+    await new Promise((resolve) => busy.close(resolve))
   })
 
   it('is refused if one does not answer', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Server, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CommitGate } from './commit-gate.ts'
 import { TurnSockets } from './turn-sockets.ts'
 
@@ -67,8 +68,8 @@ export class OpeningTurn {
   /** Call it when this process cannot commit any more. */
   async leave(): Promise<void> {
     const server = this.#server
-    if (server === undefined) return
     this.#server = undefined
+    if (server === undefined) return this.#sockets.close(this.#token)
     const closed = new Promise((resolve) => server.close(resolve))
     for (const socket of [...this.#asked, ...this.#deferred, ...this.#held]) socket.destroy()
     this.#sockets.close(this.#token)
@@ -93,23 +94,42 @@ export class OpeningTurn {
 
   /** Resolves when another process holds its commits, or no longer exists. */
   async #ask(token: string, answerWithinMs: number): Promise<void> {
+    const deadline = performance.now() + answerWithinMs
+    for (;;) {
+      const leftMs = deadline - performance.now()
+      const isAnswered = await this.#askOnce(token, leftMs)
+      if (isAnswered) return
+      if (leftMs <= 0) {
+        throw new NoAnswerError(`Another process did not answer within ${answerWithinMs} ms.`)
+      }
+      await sleep(askAgainAfterMs)
+    }
+  }
+
+  /**
+   * Returns false after `withinMs`, or if the connection ends without an answer. The process may have ended then, which the next
+   * connection shows. But it may also commit, and have no file descriptor left for a connection.
+   */
+  #askOnce(token: string, withinMs: number): Promise<boolean> {
     const socket = this.#sockets.connect(token)
     this.#asked.push(socket)
     socket.write(this.#token)
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(new NoAnswerError(`Another process did not answer within ${answerWithinMs} ms.`))
-      }, answerWithinMs)
-      const settle = (act: () => void) => () => {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => socket.destroy(), Math.max(withinMs, 0))
+      socket.once('data', () => {
         clearTimeout(timer)
-        act()
-      }
-      socket.once('data', settle(resolve))
-      socket.once('close', settle(resolve))
+        resolve(true)
+      })
+      socket.once('close', () => {
+        clearTimeout(timer)
+        resolve(false)
+      })
       socket.once('error', (error: NodeJS.ErrnoException) => {
-        const isGone = goneCodes.includes(error.code ?? '')
-        if (isGone) this.#sockets.removeOld(token)
-        settle(isGone ? resolve : () => reject(error))()
+        const code = error.code ?? ''
+        if (goneCodes.includes(code)) {
+          this.#sockets.removeOld(token)
+          resolve(true)
+        } else if (!endedCodes.includes(code)) reject(error)
       })
     })
   }
@@ -142,5 +162,8 @@ export class OpeningTurn {
 }
 
 const heldAnswer = 'h'
-/** Errors of a connection to a process that has ended. */
-const goneCodes = ['ECONNREFUSED', 'ENOENT', 'ECONNRESET', 'EPIPE']
+/** Errors of a connection to a socket on which no process listens. */
+const goneCodes = ['ECONNREFUSED', 'ENOENT']
+/** Errors of a connection that the other process, or its end, has closed. */
+const endedCodes = ['ECONNRESET', 'EPIPE']
+const askAgainAfterMs = 5

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /**
  * The sockets on which the processes that use a folder listen. The name of each has the token of its process. They are in the folder,
@@ -18,37 +18,36 @@ import { join } from 'node:path'
  * have none, or its disk may be full. Every process looks in both.
  */
 export class TurnSockets {
-  readonly #folders: readonly [string, string]
-  /** The paths at which the folders are reached, which are short enough for sockets. */
-  #reachedAt: string[] = []
-  #links: string[] = []
+  readonly #folder: string
+  readonly #elsewhere: string
+  /** Paths at which the folders are reached, which are short enough for sockets. */
+  readonly #short = new Map<string, string>()
 
   constructor(folder: string) {
     const name = createHash('sha256').update(folder).digest('hex').slice(0, 24)
-    this.#folders = [folder, join(tmpdir(), `tollgate-turns-${name}`)]
+    this.#folder = folder
+    this.#elsewhere = join(tmpdir(), `tollgate-turns-${name}`)
   }
 
   async listen(token: string, accept: (socket: Socket) => void): Promise<Server> {
-    this.#reachedAt = this.#folders.map((folder) => this.#shortened(folder))
-    const [first, second] = this.#reachedAt as [string, string]
     try {
-      return await listenAt(pathIn(first, token), accept)
+      return await listenAt(socketIn(this.#shortened(this.#folder), token), accept)
     } catch {
-      mkdirSync(this.#folders[1], { recursive: true, mode: 0o700 })
-      return await listenAt(pathIn(second, token), accept)
+      mkdirSync(this.#elsewhere, { recursive: true, mode: 0o700 })
+      return await listenAt(socketIn(this.#shortened(this.#elsewhere), token), accept)
     }
   }
 
   /** Returns the tokens of all processes, some of which may have ended. */
   list(): string[] {
-    return this.#reachedAt.flatMap(tokensIn)
+    return this.#folders().flatMap(tokensIn)
   }
 
   connect(token: string): Socket {
     return connect(this.#path(token))
   }
 
-  /** Removes the socket of a process that does not answer, unless it is so new that its process may not listen yet. */
+  /** Removes the socket of a process that has ended, unless it is so new that its process may not listen yet. */
   removeOld(token: string): void {
     const { mtimeMs } = statSync(this.#path(token), { throwIfNoEntry: false }) ?? {}
     if (mtimeMs !== undefined && Date.now() - mtimeMs > removedAfterMs) this.#remove(token)
@@ -56,7 +55,10 @@ export class TurnSockets {
 
   close(token: string): void {
     this.#remove(token)
-    for (const link of this.#links) rmSync(link, { recursive: true, force: true })
+    for (const [folder, short] of this.#short) {
+      if (short !== folder) rmSync(dirname(short), { recursive: true, force: true })
+    }
+    this.#short.clear()
   }
 
   #remove(token: string): void {
@@ -64,18 +66,27 @@ export class TurnSockets {
   }
 
   #path(token: string): string {
-    const paths = this.#reachedAt.map((folder) => pathIn(folder, token))
-    return paths.find((path) => existsSync(path)) ?? paths[0]!
+    const folder = this.#folders().find((each) => existsSync(socketIn(each, token)))
+    return socketIn(this.#shortened(folder ?? this.#folder), token)
+  }
+
+  /** Another user can make a folder of the same name for temporary files, so it counts only if it belongs to this one. */
+  #folders(): string[] {
+    const owner = statSync(this.#elsewhere, { throwIfNoEntry: false })?.uid
+    return owner === process.getuid!() ? [this.#folder, this.#elsewhere] : [this.#folder]
   }
 
   /** Systems limit the path of a socket, so a long one is reached through a link. */
   #shortened(folder: string): string {
-    if (Buffer.byteLength(folder) <= folderBytesMax) return folder
-    const place = mkdtempSync(join(tmpdir(), 'tollgate-'))
-    this.#links.push(place)
-    const link = join(place, 'f')
-    symlinkSync(folder, link)
-    return link
+    const known = this.#short.get(folder)
+    if (known !== undefined) return known
+    let short = folder
+    if (Buffer.byteLength(folder) > folderBytesMax) {
+      short = join(mkdtempSync(join(tmpdir(), 'tollgate-')), 'f')
+      symlinkSync(folder, short)
+    }
+    this.#short.set(folder, short)
+    return short
   }
 }
 
@@ -87,12 +98,11 @@ function listenAt(path: string, accept: (socket: Socket) => void): Promise<Serve
   })
 }
 
-function pathIn(folder: string, token: string): string {
+function socketIn(folder: string, token: string): string {
   return join(folder, `turn-${token}.sock`)
 }
 
 function tokensIn(folder: string): string[] {
-  if (!existsSync(folder)) return []
   const tokens = readdirSync(folder).map((name) => socketName.exec(name)?.[1])
   return tokens.filter((token) => token !== undefined)
 }
