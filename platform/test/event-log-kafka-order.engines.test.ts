@@ -71,15 +71,15 @@ describe.skipIf(testBrokers?.length !== 1)('order, with one TOLLGATE_TEST_KAFKA_
     let requests = 0
     const decide = (inFlight: number): Fate => {
       requests += 1
-      const share = inFlight > 1 ? 0.2 : 0.05
-      // There are 16 requests at least, so some connections break in every run.
-      return requests % 5 === 0 || random.chance(share) ? random.pick(faults) : 'passes'
+      // How many requests are sent depends on the machine, so every other one of the first 16 fails.
+      const fails = requests <= 16 ? requests % 2 === 0 : random.chance(inFlight > 1 ? 0.2 : 0.05)
+      return fails ? random.pick(faults) : 'passes'
     }
     await open(decide, 60_000)
     const refused = await appendAll()
     expect(refused.size, `seed ${seed}`).toBe(0)
     expect(proxy.inFlightMax, `seed ${seed}`).toBe(2)
-    expect(proxy.cuts, `seed ${seed}`).toBeGreaterThan(1)
+    expect(proxy.cuts, `seed ${seed}`).toBeGreaterThan(5)
     const expected = Array.from({ length: perPartition }, (_, number) => number)
     for (const partition of partitions) {
       expect(await readAll(partition), `seed ${seed}`).toEqual(expected)
