@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { StoredRecord } from '@tollgate/domain/customer-auth/oauth-records'
 import type { ProviderRows, Queryable } from '@tollgate/platform/database/database'
 import type { AuthResponse } from './run-provider.ts'
 
@@ -10,29 +11,46 @@ import type { AuthResponse } from './run-provider.ts'
 
 type Write = (sql: Queryable) => Promise<void>
 
-const collectedWrites = new AsyncLocalStorage<Write[]>()
+/** A record as it was before the request, or undefined if there was none. */
+export type EarlierRecord = {
+  readonly model: string
+  readonly id: string
+  readonly record: StoredRecord | undefined
+}
+
+type Collected = { readonly writes: Write[]; readonly earlier: EarlierRecord | undefined }
+
+const collected = new AsyncLocalStorage<Collected>()
 
 /** Another request has meanwhile used a record that may be used only once. */
 export class AlreadyUsedError extends Error {}
 
 /** Runs the write at once, or collects it with the other writes of the request. */
 export async function writeOrCollect(rows: ProviderRows, change: Write): Promise<void> {
-  const writes = collectedWrites.getStore()
-  if (writes === undefined) await rows.write(change)
-  else writes.push(change)
+  const request = collected.getStore()
+  if (request === undefined) await rows.write(change)
+  else request.writes.push(change)
+}
+
+/** Returns the earlier record that the current request is to work with, if it is this one. */
+export function findEarlierRecord(model: string, id: string): EarlierRecord | undefined {
+  const earlier = collected.getStore()?.earlier
+  return earlier?.model === model && earlier.id === id ? earlier : undefined
 }
 
 /**
- * Returns the response after all writes of its request are committed, together with the writes that `last` adds. Rejects with
- * `AlreadyUsedError` if another request was first, and then writes nothing.
+ * Returns the response after all writes of its request are committed, together with the write that `addedWrite` returns. The
+ * request reads `earlier` instead of the stored record. Rejects with `AlreadyUsedError` if another request was first, and then
+ * writes nothing.
  */
 export async function commitTogether(
   rows: ProviderRows,
   run: () => Promise<AuthResponse>,
   addedWrite?: (response: AuthResponse) => Write,
+  earlier?: EarlierRecord,
 ): Promise<AuthResponse> {
   const writes: Write[] = []
-  const response = await collectedWrites.run(writes, run)
+  const response = await collected.run({ writes, earlier }, run)
   if (response.status >= 400) return response
   if (addedWrite !== undefined) writes.push(addedWrite(response))
   await rows.write(async (sql) => {

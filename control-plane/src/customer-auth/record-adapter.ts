@@ -12,7 +12,7 @@ import {
 } from '@tollgate/domain/customer-auth/oauth-records'
 import type { ProviderRows } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
-import { AlreadyUsedError, writeOrCollect } from './commit-together.ts'
+import { AlreadyUsedError, findEarlierRecord, writeOrCollect } from './commit-together.ts'
 
 export type RecordStore = {
   readonly rows: ProviderRows
@@ -55,6 +55,8 @@ export class RecordAdapter implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const { rows, place, now } = this.#store
+    const earlier = findEarlierRecord(this.#model, id)
+    if (earlier !== undefined) return this.#opened(earlier.record)
     const key = { model: this.#model, id }
     return this.#opened(await rows.read((sql) => findRecord(sql, place, key, now())))
   }

@@ -4,10 +4,11 @@ import {
   recordPayloadPlace,
   saveRecord,
 } from '@tollgate/domain/customer-auth/oauth-records'
+import type { Queryable } from '@tollgate/platform/database/database'
 import type { ClientCredentials } from './client-credentials.ts'
 import type { Issuer } from './issuers.ts'
 import type { AuthResponse } from './run-provider.ts'
-import { AlreadyUsedError, commitTogether } from './commit-together.ts'
+import { AlreadyUsedError, commitTogether, type EarlierRecord } from './commit-together.ts'
 
 /*
  * Several processes of one client may refresh with the same token at once, and responses may get lost. The library would treat the
@@ -25,7 +26,12 @@ type StoredRefresh = {
   readonly answer: AuthResponse
 }
 
-/** Runs a refresh once. The response and its tokens are committed in one transaction, so a crash leaves either both or neither. */
+/**
+ * Runs a refresh once. The response and its tokens are committed in one transaction, so a crash leaves either both or neither.
+ *
+ * The token is read before the stored response is looked for, and the library works with the token as read. If it read the token
+ * itself, another request could use it in between, and the library would end the grant.
+ */
 export async function refreshOnce(
   issuer: Issuer,
   { clientId, secret }: ClientCredentials,
@@ -33,18 +39,22 @@ export async function refreshOnce(
   refresh: () => Promise<AuthResponse>,
 ): Promise<AuthResponse> {
   const { rows, place, now } = issuer.store
-  const id = digestOfParts(clientId, form.get('refresh_token') ?? '')
+  const token = { model: 'RefreshToken', id: form.get('refresh_token') ?? '' }
+  const id = digestOfParts(clientId, token.id)
   const terms = ['resource', 'scope'].map((name) => form.getAll(name).join(' '))
   const request = digestOfParts(clientId, secret ?? '', ...terms)
-  const refreshAndStore = () =>
-    commitTogether(rows, refresh, (answer) => {
+  const refreshAndStore = (earlier?: EarlierRecord) => {
+    const save = (answer: AuthResponse) => {
       const record = recordOf(issuer, id, { request, answer })
-      return (sql) => saveRecord(sql, place, record, now())
-    })
+      return (sql: Queryable) => saveRecord(sql, place, record, now())
+    }
+    return commitTogether(rows, refresh, save, earlier)
+  }
+  const record = await rows.read((sql) => findRecord(sql, place, token, now()))
   const stored = await find(issuer, id)
   if (stored?.request === request) return stored.answer
   try {
-    return await refreshAndStore()
+    return await refreshAndStore({ ...token, record })
   } catch (error) {
     if (!(error instanceof AlreadyUsedError)) throw error
     const first = await find(issuer, id)
