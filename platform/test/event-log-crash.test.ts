@@ -10,10 +10,12 @@ import { runUntilKilled } from './run-until-killed.ts'
 const partitions = [0, 1, 2, 3]
 
 let folder: string
+let watching: Watching | undefined
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'event-log-crash-'))
 })
 afterEach(async () => {
+  await watching?.stop().catch(() => undefined)
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -23,11 +25,13 @@ it.each([1, 4 * 1024, 64 * 1024 * 1024])(
     const folders = { logFolder: join(folder, 'log'), groupsFolder: join(folder, 'groups') }
     const options = { ...folders, topics: { t: 4 }, segmentBytesMax }
     await (await openFileEventLog({ ...options, role: 'writer' })).close()
-    const seen = await watch(await openFileEventLog({ ...options, role: 'reader' }))
+    watching = watch(await openFileEventLog({ ...options, role: 'reader' }))
     const acked = new Map<string, string>()
+    const [killedAfterMs, linesMax] = segmentBytesMax === 1 ? [80, 5_000] : [320, 50_000]
     for (let run = 0; run < 5; run += 1) {
-      const parameters = [...Object.values(folders), `${run}`, `${segmentBytesMax}`]
-      const killAfterMs = 20 + Math.random() * (segmentBytesMax === 1 ? 60 : 300)
+      const numbers = [run, segmentBytesMax, linesMax].map(String)
+      const parameters = [...Object.values(folders), ...numbers]
+      const killAfterMs = 20 + Math.random() * (killedAfterMs - 20)
       const script = 'event-log-append-until-killed.ts'
       const lines = await runUntilKilled(script, parameters, killAfterMs)
       expect(lines.length).toBeGreaterThan(0)
@@ -49,7 +53,7 @@ it.each([1, 4 * 1024, 64 * 1024 * 1024])(
         expect.fail(`${record} is at ${place}, not at ${offset}`)
       }
     }
-    const watched = await seen.stop()
+    const watched = await watching.stop()
     watched.forEach((texts, partition) => {
       expect(texts).toEqual(stored[partition]!.slice(0, texts.length))
     })
@@ -76,24 +80,28 @@ async function readOn(log: EventLog, partition: number, texts: string[]): Promis
   return records.length > 0
 }
 
+type Watching = { readonly stop: () => Promise<string[][]> }
+
 /**
  * Follows each partition while other processes write. It yields after each read, because the timer that kills the writer must run
  * even if the writer is as fast as the reader.
  */
-async function watch(log: EventLog) {
+function watch(log: EventLog): Watching {
   let isStopped = false
-  const seen = partitions.map((): string[] => [])
-  const work = partitions.map(async (partition) => {
+  const follow = async (partition: number): Promise<string[]> => {
+    const texts: string[] = []
     while (!isStopped) {
-      if (!(await readOn(log, partition, seen[partition]!))) await log.waitForAppend('t', 20)
+      if (!(await readOn(log, partition, texts))) await log.waitForAppend('t', 20)
       await nextTurn()
     }
-  })
+    return texts
+  }
+  const seen = Promise.all(partitions.map(follow)).finally(() => log.close())
+  // A failure is reported when the test asks for the result.
+  seen.catch(() => undefined)
   return {
-    stop: async () => {
+    stop: () => {
       isStopped = true
-      await Promise.all(work)
-      await log.close()
       return seen
     },
   }
