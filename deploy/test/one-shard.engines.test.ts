@@ -105,7 +105,7 @@ describe.skipIf(!hasRedisServer)('a failover of one master of a Redis Cluster', 
       return [progress?.published, lostPartitions]
     }
     await expect
-      .poll(() => published().catch(() => undefined), { timeout: 60_000 })
+      .poll(() => published().catch(String), { timeout: 60_000 })
       .toEqual([publishedKinds, []])
   }
 
