@@ -38,23 +38,30 @@ export type UnitPrice =
  * so it is part of the API.
  */
 export function decideDebit(call: UsageCall): DebitDecision {
-  if (call.outcome !== 'success') return { kind: 'silent' }
-  if (call.productRef === null) return refused('no_product_ref')
-  if (!call.isKnownCustomer) return refused('customer_not_found')
+  if (call.outcome !== 'success') return silent
+  if (call.productRef === null) return noProduct
+  if (!call.isKnownCustomer) return unknownCustomer
   const { entitlement } = call
   const period = entitlement && currentPeriod(entitlement, call.nowMs)
-  if (entitlement === undefined || period === undefined) return refused('no_active_purchase')
+  if (entitlement === undefined || period === undefined) return noActivePurchase
   const { customerRef, credit, charges } = entitlementOfPeriod(entitlement, period)
   if (credit !== null && charges !== undefined)
     return { kind: 'due', customerRef, price: { charges } }
   // A plan without charges has a price for one meter only. Other meters that count the same call must not debit it again.
   if (credit === null || call.meterName !== requestsMeterName) {
-    return refused('plan_not_credit_based')
+    return notCreditBased
   }
   return { kind: 'due', customerRef, price: credit }
 }
 
 type Reason = Extract<CreditDebit, { debited: false }>['reason']
+
+/* Nearly every usage call gets one of these, so they are not created for each. */
+const silent: DebitDecision = { kind: 'silent' }
+const noProduct = refused('no_product_ref')
+const unknownCustomer = refused('customer_not_found')
+const noActivePurchase = refused('no_active_purchase')
+const notCreditBased = refused('plan_not_credit_based')
 
 function refused(reason: Reason): DebitDecision {
   return { kind: 'refused', creditDebit: { debited: false, reason } }

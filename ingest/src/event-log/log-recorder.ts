@@ -49,16 +49,22 @@ export class LogRecorder {
     return this.recordAll(environment, [placed]).then(([outcome]) => outcome!)
   }
 
-  /** Records all or none, and returns outcomes in input order. A key that occurs twice in the list is a duplicate the second time. */
-  async recordAll(
+  /**
+   * Records all or none, and returns outcomes in input order. A key that occurs twice in the list is a duplicate the second time.
+   * Throws, or rejects, with UnavailableError when nothing was kept.
+   */
+  recordAll(environment: Environment, places: readonly PlacedEvent[]): Promise<RecordOutcome[]> {
+    if (places.some(isKeyed)) return this.#recordKeyed(environment, places)
+    return this.#appendAll(environment, places).then((offsets) => {
+      this.#parts.counts.accepted += offsets.length
+      return offsets.map(() => 'recorded')
+    })
+  }
+
+  async #recordKeyed(
     environment: Environment,
     places: readonly PlacedEvent[],
   ): Promise<RecordOutcome[]> {
-    if (!places.some(isKeyed)) {
-      await this.#appendAll(environment, places)
-      this.#parts.counts.accepted += places.length
-      return places.map(() => 'recorded')
-    }
     // If a pending append of the same key fails, this request fails too: all requests that came with one key at the same time get
     // one result.
     for (
@@ -219,23 +225,31 @@ export class LogRecorder {
     }
   }
 
-  async #appendAll(environment: Environment, places: readonly PlacedEvent[]): Promise<number[]> {
+  /** Keeps no event while the log writes. */
+  #appendAll(environment: Environment, places: readonly PlacedEvent[]): Promise<number[]> {
     const { log, inFlight, counts } = this.#parts
     const values = this.#encoder.encodeAll(places.map(({ event }) => event))
     const bytes = values.reduce((sum, value) => sum + value.byteLength, 0)
     const records = places.map(({ partition, subject }, index) => {
       return { partition, value: values[index]!, key: subject }
     })
-    inFlight.enter(places.length, bytes)
+    const count = places.length
+    inFlight.enter(count, bytes)
     const startedMs = performance.now()
-    try {
-      return await log.appendAll(usageTopic(environment), records, places[0]!.event.receivedAt)
-    } catch (error) {
-      throw asUnavailable(error)
-    } finally {
-      inFlight.leave(places.length, bytes)
+    const end = (): void => {
+      inFlight.leave(count, bytes)
       counts.observeAppend(performance.now() - startedMs)
     }
+    return log.appendAll(usageTopic(environment), records, places[0]!.event.receivedAt).then(
+      (offsets) => {
+        end()
+        return offsets
+      },
+      (error: unknown) => {
+        end()
+        throw asUnavailable(error)
+      },
+    )
   }
 }
 

@@ -90,8 +90,14 @@ export class DebitDecider {
     { outcome, meterName, productRef }: MeterEvent,
     isKnownCustomer: boolean,
   ): Decided {
-    const usage = { outcome, meterName, productRef, nowMs: this.#parts.nowMs() }
-    const decision = decideDebit({ ...usage, isKnownCustomer, entitlement: undefined })
+    const decision = decideDebit({
+      outcome,
+      meterName,
+      productRef,
+      isKnownCustomer,
+      entitlement: undefined,
+      nowMs: this.#parts.nowMs(),
+    })
     return { decision, ownRef: undefined }
   }
 

@@ -78,19 +78,25 @@ function recordOne(
     .then((outcome) => (outcome === 'duplicate' ? duplicate : { outcome, debit }))
 }
 
-/** Records many usage calls like `recordUsage`. Either all are recorded or none. */
-export async function recordAllUsage(
+/**
+ * Records many usage calls like `recordUsage`. Either all are recorded or none. Nothing of the events is kept while the log writes
+ * them, unless a wallet pays.
+ */
+export function recordAllUsage(
   parts: UsageRecordingParts,
   holder: KeyHolder,
   events: readonly MeterEvent[],
 ): Promise<RecordedUsage[]> {
   const { environment } = holder
   const placed = events.map((event) => parts.place(environment, event))
-  const decided = await decideAll(parts.debits, holder, placed)
-  return await recordDecided(parts, holder, placed, decided)
+  const decided = decideAll(parts.debits, holder, placed)
+  if (decided instanceof Promise) {
+    return decided.then((then) => recordDecided(parts, holder, placed, then))
+  }
+  return recordDecided(parts, holder, placed, decided)
 }
 
-async function recordDecided(
+function recordDecided(
   parts: UsageRecordingParts,
   holder: KeyHolder,
   placed: readonly PlacedEvent[],
@@ -99,13 +105,16 @@ async function recordDecided(
   const { environment } = holder
   const toRecord = placed.map((each, index) => placeOf(parts, environment, each, decided[index]!))
   if (decided.some(({ decision }) => decision.kind === 'due')) {
-    return await recordPaid(parts, holder, toRecord, decided)
+    return recordPaid(parts, holder, toRecord, decided)
   }
-  const outcomes = await parts.recorder.recordAll(environment, toRecord)
-  return outcomes.map((outcome, index) => {
-    if (outcome === 'duplicate') return duplicate
-    return { outcome, debit: unpaidDebitOf(decided[index]!.decision) }
-  })
+  const debits = decided.map(({ decision }) => unpaidDebitOf(decision))
+  return parts.recorder
+    .recordAll(environment, toRecord)
+    .then((outcomes) =>
+      outcomes.map((outcome, index) =>
+        outcome === 'duplicate' ? duplicate : { outcome, debit: debits[index] },
+      ),
+    )
 }
 
 async function recordPaid(
@@ -119,10 +128,13 @@ async function recordPaid(
   const paid = await holdCredits(parts, holder, placed, decided)
   const { environment } = holder
   const toRecord = paid.map((each) => each.placed)
-  const outcomes = await parts.recorder.recordAll(environment, toRecord).catch((error: unknown) => {
+  let outcomes: RecordOutcome[]
+  try {
+    outcomes = await parts.recorder.recordAll(environment, toRecord)
+  } catch (error) {
     parts.paidPause.begin()
     throw error
-  })
+  }
   return outcomes.map((outcome, index) => {
     if (outcome === 'duplicate') return duplicate
     const { debit, low } = paid[index]!
@@ -134,37 +146,39 @@ async function recordPaid(
  * Decides once for each group of events with the same customer, product, meter and outcome, since the decision is the same for all
  * of them.
  */
-async function decideAll(
+function decideAll(
   debits: DebitDecider,
   holder: KeyHolder,
   placed: readonly PlacedEvent[],
-): Promise<Decided[]> {
-  const groups = new Map<string, number>()
+): Decided[] | Promise<Decided[]> {
+  /** The first event of each group, by customer. */
+  const groups = new Map<string, number[]>()
   const decided: Decided[] = []
   const pending: Promise<void>[] = []
-  const decidedAt = placed.map((each) => {
-    const group = groupOf(each.event)
-    const known = groups.get(group)
+  const decidedAt = placed.map((each, at) => {
+    const { customerRef } = each.event
+    const ofCustomer = groups.get(customerRef)
+    const known = ofCustomer?.find((first) => isSameGroup(placed[first]!.event, each.event))
     if (known !== undefined) return known
-    const at = groups.size
-    groups.set(group, at)
+    if (ofCustomer === undefined) groups.set(customerRef, [at])
+    else ofCustomer.push(at)
     const answer = debits.decide(holder, each)
     // Nearly all decisions are synchronous, and a promise for each would cost more than the decision.
     if (answer instanceof Promise) pending.push(answer.then((then) => void (decided[at] = then)))
     else decided[at] = answer
     return at
   })
-  if (pending.length > 0) await Promise.all(pending)
-  return decidedAt.map((at) => decided[at]!)
+  const inOrder = (): Decided[] => decidedAt.map((at) => decided[at]!)
+  return pending.length === 0 ? inOrder() : Promise.all(pending).then(inOrder)
 }
 
-/**
- * Returns a unique text for each combination. The parts may contain any separator, so lengths delimit them; `-` stands for no
- * product.
- */
-function groupOf({ outcome, meterName, productRef, customerRef }: MeterEvent): string {
-  const product = productRef === null ? '-' : `${productRef.length}:${productRef}`
-  return `${outcome}:${meterName.length}:${meterName}${product}:${customerRef}`
+/** Returns whether two events of one customer get the same decision. */
+function isSameGroup(one: MeterEvent, other: MeterEvent): boolean {
+  return (
+    one.outcome === other.outcome &&
+    one.meterName === other.meterName &&
+    one.productRef === other.productRef
+  )
 }
 
 type Due = DueDebit & { readonly cost: DueCredits }

@@ -28,11 +28,12 @@ export function withAcknowledgedHeads(log: EventLog, heads: AcknowledgedHeads): 
       }
       return after
     },
-    appendAll: async (topic, records, receivedAtMs) => {
-      const offsets = await log.appendAll(topic, records, receivedAtMs)
-      const partitions = new Set(records.map(({ partition }) => partition))
-      await Promise.all([...partitions].map((partition) => noteHead(topic, partition)))
-      return offsets
+    appendAll: (topic, records, receivedAtMs) => {
+      const partitions = [...new Set(records.map(({ partition }) => partition))]
+      return log.appendAll(topic, records, receivedAtMs).then(async (offsets) => {
+        await Promise.all(partitions.map((partition) => noteHead(topic, partition)))
+        return offsets
+      })
     },
     head: async (topic, partition) => {
       try {

@@ -1,12 +1,14 @@
 import { acceptCloudEvents } from '@tollgate/schemas/http/accept-cloud-event'
 import { cloudEventsSchema, type CloudEventsInput } from '@tollgate/schemas/http/cloud-events'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import { cloudEvent } from '../../domain/cloud-events.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
 import { beginRecharges } from '../../recording/begin-recharges.ts'
 import { recordAllUsage } from '../../recording/record-usage.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
-import type { HotRoute } from '../http-front.ts'
-import { eventResultFields } from './usage-result.ts'
+import type { Answer, HotRoute } from '../http-front.ts'
+import { bulkAnswer, countsText, eventResultFields } from './usage-result.ts'
 import { withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const eventsBatchPath = '/v1/events/batch'
@@ -23,16 +25,29 @@ export function eventsBatchRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvents,
     schema: cloudEventsSchema,
     handle: (call) =>
-      withReceipt(parts, call, async (receipt) => {
+      withReceipt(parts, call, (receipt) => {
         const bulk = bulkEvents(call.input, [], (item) => cloudEvent(item, receipt))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-        const { events } = bulk
-        const recorded = await recordAllUsage(parts, call.holder, events)
-        const answered = await beginRecharges(parts.recharges, call.authorization, recorded)
-        const inserted = answered.filter(({ outcome }) => outcome === 'recorded').length
-        const results = answered.map((each, at) => `{${eventResultFields(events[at]!, each)}}`)
-        const body = `{"success":true,"inserted":${inserted},"results":[${results.join(',')}]}`
-        return { status: 200, body }
+        return record(parts, call.holder, call.authorization, bulk.events)
       }),
   })
+}
+
+/** Keeps no event until the log has them, as `usagesBulkRoute`. */
+function record(
+  parts: RecordingParts,
+  holder: KeyHolder,
+  authorization: string,
+  events: readonly MeterEvent[],
+): Promise<Answer> {
+  const references = events.map(({ id }) => id)
+  const counts = events.map(countsText)
+  return recordAllUsage(parts, holder, events)
+    .then((recorded) => beginRecharges(parts.recharges, authorization, recorded))
+    .then((recorded) =>
+      bulkAnswer(
+        recorded,
+        recorded.map((each, at) => eventResultFields(references[at]!, counts[at]!, each)),
+      ),
+    )
 }

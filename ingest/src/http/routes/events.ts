@@ -1,12 +1,14 @@
 import { acceptCloudEvent } from '@tollgate/schemas/http/accept-cloud-event'
 import { cloudEventSchema, type CloudEventInput } from '@tollgate/schemas/http/cloud-events'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
 import { cloudEvent } from '../../domain/cloud-events.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
 import { beginRecharges } from '../../recording/begin-recharges.ts'
 import { recordUsage } from '../../recording/record-usage.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
-import type { HotRoute } from '../http-front.ts'
-import { eventResultFields } from './usage-result.ts'
+import type { Answer, HotRoute } from '../http-front.ts'
+import { countsText, eventResultFields } from './usage-result.ts'
 import { withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const eventsPath = '/v1/events'
@@ -23,12 +25,26 @@ export function eventsRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvent,
     schema: cloudEventSchema,
     handle: (call) =>
-      withReceipt(parts, call, async (receipt) => {
+      withReceipt(parts, call, (receipt) => {
         const built = cloudEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-        const recorded = await recordUsage(parts, call.holder, built)
-        const [result] = await beginRecharges(parts.recharges, call.authorization, [recorded])
-        return { status: 200, body: `{"success":true,${eventResultFields(built, result!)}}` }
+        return record(parts, call.holder, call.authorization, built)
       }),
   })
+}
+
+/** Keeps nothing else of the event until the log has it, as `usagesBulkRoute`. */
+function record(
+  parts: RecordingParts,
+  holder: KeyHolder,
+  authorization: string,
+  event: MeterEvent,
+): Promise<Answer> {
+  const { id } = event
+  const counts = countsText(event)
+  return recordUsage(parts, holder, event)
+    .then((recorded) => beginRecharges(parts.recharges, authorization, [recorded]))
+    .then(([result]) => {
+      return { status: 200, body: `{"success":true,${eventResultFields(id, counts, result!)}}` }
+    })
 }

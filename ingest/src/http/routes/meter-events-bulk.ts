@@ -10,7 +10,7 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
 import { faultOfMeter, isBuiltInMeter, meterEvent } from '../../domain/meter-events.ts'
-import { recordAllUsage } from '../../recording/record-usage.ts'
+import { recordAllUsage, type RecordedUsage } from '../../recording/record-usage.ts'
 import { jsonAnswer } from '../answers.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
@@ -52,7 +52,11 @@ async function recordIfMetersAreActive(
   if (issues.length > 0) {
     return validationAnswer({ path: meterEventsBulkPath, nowMs: parts.nowMs }, issues)
   }
-  const recorded = await recordAllUsage(parts, holder, events)
+  // Not awaited, because this function would keep the events until the log has them.
+  return recordAllUsage(parts, holder, events).then(answerOf)
+}
+
+function answerOf(recorded: readonly RecordedUsage[]): Answer {
   const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
   const body: MeterEventsBulkResponse = { success: true, inserted }
   return jsonAnswer(200, body)

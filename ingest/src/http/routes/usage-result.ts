@@ -2,6 +2,7 @@ import type { CreditDebit } from '@tollgate/schemas/http/usages'
 import { countsOf, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import type { RecordedUsage } from '../../recording/record-usage.ts'
+import type { Answer } from '../http-front.ts'
 
 /**
  * Returns the result of one recorded usage call as members of a JSON object. The text is built by hand, because this is the most
@@ -12,18 +13,34 @@ export function resultFields(reference: string, debit: CreditDebit | undefined):
   return `"reference":"${reference}","creditDebit":${debitText(debit)}`
 }
 
-/**
- * Returns the result of one recorded CloudEvent as members of a JSON object. A duplicate counts nothing, and neither does an event
- * without success.
- */
-export function eventResultFields(event: MeterEvent, { outcome, debit }: RecordedUsage): string {
-  const isCounted = outcome === 'recorded' && event.outcome === 'success'
-  const counted = isCounted ? countsOf(event) : []
+/** Returns as JSON what an event counts once it is recorded. An event without success counts nothing. */
+export function countsText(event: MeterEvent): string {
+  const counted = event.outcome === 'success' ? countsOf(event) : []
   const counts = counted.map(({ meterName, value }) => {
     return { meterName, value: numberFromMicros(BigInt(value)) }
   })
-  const fields = `"reference":"${event.id}","counts":${JSON.stringify(counts)}`
+  return JSON.stringify(counts)
+}
+
+/**
+ * Returns the result of one CloudEvent as members of a JSON object. `counts` is what `countsText` returned; a duplicate counts
+ * nothing.
+ */
+export function eventResultFields(
+  reference: string,
+  counts: string,
+  { outcome, debit }: RecordedUsage,
+): string {
+  const counted = outcome === 'recorded' ? counts : '[]'
+  const fields = `"reference":"${reference}","counts":${counted}`
   return debit === undefined ? fields : `${fields},"creditDebit":${debitText(debit)}`
+}
+
+/** Returns the response of a bulk request. `results` has the members of each result. */
+export function bulkAnswer(recorded: readonly RecordedUsage[], results: readonly string[]): Answer {
+  const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
+  const list = results.map((fields) => `{${fields}}`).join(',')
+  return { status: 200, body: `{"success":true,"inserted":${inserted},"results":[${list}]}` }
 }
 
 function debitText(debit: CreditDebit): string {

@@ -3,14 +3,15 @@ import { bulkItems } from '@tollgate/schemas/http/bulk'
 import { usagesBulkSchema, type UsagesBulkInput } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
 import { recordAllUsage } from '../../recording/record-usage.ts'
 import { beginRecharges } from '../../recording/begin-recharges.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
 import { allKeyedByHeader } from '../header-key.ts'
-import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
+import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { withReceipt, type RecordingParts } from './recording-parts.ts'
-import { resultFields } from './usage-result.ts'
+import { bulkAnswer, resultFields } from './usage-result.ts'
 
 export const usagesBulkPath = '/v1/sdk/usages/bulk'
 
@@ -32,23 +33,28 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
         const listName = input.events === undefined ? 'records' : 'events'
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => usageEvent(item, receipt))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-        return record(parts, call, bulk.events)
+        return record(parts, call.holder, call.authorization, bulk.events)
       }),
   })
 }
 
-async function record(
+/**
+ * Keeps only the references of the events until the log has them. If every request in flight kept its events, each garbage
+ * collection would copy them all.
+ */
+function record(
   parts: RecordingParts,
-  { holder, authorization }: HotCall<UsagesBulkInput>,
+  holder: KeyHolder,
+  authorization: string,
   events: readonly MeterEvent[],
 ): Promise<Answer> {
-  const recorded = await beginRecharges(
-    parts.recharges,
-    authorization,
-    await recordAllUsage(parts, holder, events),
-  )
-  const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
-  const results = recorded.map(({ debit }, index) => `{${resultFields(events[index]!.id, debit)}}`)
-  const body = `{"success":true,"inserted":${inserted},"results":[${results.join(',')}]}`
-  return { status: 200, body }
+  const references = events.map(({ id }) => id)
+  return recordAllUsage(parts, holder, events)
+    .then((recorded) => beginRecharges(parts.recharges, authorization, recorded))
+    .then((recorded) =>
+      bulkAnswer(
+        recorded,
+        recorded.map(({ debit }, at) => resultFields(references[at]!, debit)),
+      ),
+    )
 }

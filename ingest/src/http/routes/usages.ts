@@ -1,6 +1,8 @@
 import { acceptUsage } from '@tollgate/schemas/http/accept-usage'
 import { usageSchema, type CreditDebit, type UsageInput } from '@tollgate/schemas/http/usages'
+import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
+import type { KeyHolder } from '../../domain/key-holder.ts'
 import { recordUsage } from '../../recording/record-usage.ts'
 import { beginRecharges } from '../../recording/begin-recharges.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
@@ -28,13 +30,24 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
       withReceipt(parts, call, (receipt) => {
         const built = usageEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-        return recordUsage(parts, call.holder, built).then((recorded) => {
-          if (recorded.low === undefined) return success(built.id, recorded.debit)
-          return beginRecharges(parts.recharges, call.authorization, [recorded]).then(([result]) =>
-            success(built.id, result!.debit),
-          )
-        })
+        return record(parts, call.holder, call.authorization, built)
       }),
+  })
+}
+
+/** Keeps nothing else of the event until the log has it, as `usagesBulkRoute`. */
+function record(
+  parts: RecordingParts,
+  holder: KeyHolder,
+  authorization: string,
+  event: MeterEvent,
+): Promise<Answer> {
+  const { id } = event
+  return recordUsage(parts, holder, event).then((recorded) => {
+    if (recorded.low === undefined) return success(id, recorded.debit)
+    return beginRecharges(parts.recharges, authorization, [recorded]).then(([result]) =>
+      success(id, result!.debit),
+    )
   })
 }
 

@@ -77,20 +77,20 @@ export class Producer {
    * refused although other records are in the log. A caller that sends them again is exact for records with an idempotency key,
    * because the second copies are duplicates. Records without a key are counted twice, as after any lost acknowledgement.
    */
-  async appendAll(
-    topic: string,
-    records: readonly LogAppend[],
-    receivedAtMs: number,
-  ): Promise<number[]> {
+  appendAll(topic: string, records: readonly LogAppend[], receivedAtMs: number): Promise<number[]> {
     const refusal = this.refusal(records.reduce((sum, { value }) => sum + value.byteLength, 0))
-    if (refusal !== undefined) throw refusal
+    if (refusal !== undefined) return Promise.reject(refusal)
     const nowMs = performance.now()
-    const places = records.map((record) => {
+    const indexes: number[] = []
+    const batches = records.map((record) => {
       const batch = this.#add(topic, record, receivedAtMs, nowMs)
-      return { batch, index: batch.records.count - 1 }
+      indexes.push(batch.records.count - 1)
+      return batch
     })
-    await Promise.all(new Set(places.map(({ batch }) => batch.durable)))
-    return places.map(({ batch, index }) => batch.baseOffset + index)
+    const durable = [...new Set(batches)].map((batch) => batch.durable)
+    return Promise.all(durable).then(() =>
+      batches.map(({ baseOffset }, at) => baseOffset + indexes[at]!),
+    )
   }
 
   /** Returns the error with which this many bytes would be refused now, as far as this process knows. */
