@@ -1,29 +1,38 @@
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { MeasuredProduct } from '../client/measured-product.ts'
 
-export type BodyFiles = {
-  /** File of bodies with 1 usage record of about 250 bytes each. */
-  readonly single: string
-  /** File of bodies with 100 such records each. */
-  readonly bulk: string
-  /** The same of customers that do not exist. */
-  readonly unknown: string
-  readonly unknownBulk: string
-  readonly limits: string
+/** The bodies of a load: 1 usage record of about 250 bytes, 100 such records, or a limit check. */
+export type BodyShape = {
+  readonly kind: 'single' | 'bulk' | 'limits'
+  /** Whether the bodies name customers that do not exist. */
+  readonly isUnknown: boolean
+  /** Whether each record has an idempotency key that no other record has. */
+  readonly isKeyed: boolean
 }
 
+/** Replaced by a text of the same length that is new for each request. wrk replaces it, because it sends the same bodies in turn. */
+export const newKey = 'NEW_KEY_PER_SEND'
+export const bulkSize = 100
 const singleCount = 1_000
 const bulkCount = 20
-export const bulkSize = 100
 
-export async function writeBodyFiles(
-  folder: string,
-  productRef: string,
-  customerRefs: readonly string[],
-): Promise<BodyFiles> {
-  const unknownRefs = customerRefs.map((customerRef) => `not_${customerRef}`)
-  const usage = (number: number, references: readonly string[]): unknown => ({
-    customerRef: references[number % references.length],
+/** Writes one JSON body per line. */
+export async function writeBodies(
+  file: string,
+  shape: BodyShape,
+  product: MeasuredProduct,
+): Promise<void> {
+  const lines = bodiesOf(shape, product).map((body) => JSON.stringify(body))
+  await writeFile(file, `${lines.join('\n')}\n`)
+}
+
+export function bodiesOf(
+  { kind, isUnknown, isKeyed }: BodyShape,
+  { productRef, customerRefs: known }: Pick<MeasuredProduct, 'productRef' | 'customerRefs'>,
+): unknown[] {
+  const customerRefs = isUnknown ? known.map((customerRef) => `not_${customerRef}`) : known
+  const usage = (number: number, idempotencyKey: string): unknown => ({
+    customerRef: customerRefs[number % customerRefs.length],
     productRef,
     actionType: 'api_call',
     units: 1,
@@ -34,27 +43,20 @@ export async function writeBodyFiles(
       toolName: `tool_${number % 7}`,
       requestId: `request-${number}`,
     },
+    ...(isKeyed && { idempotencyKey }),
   })
-  const write = async (name: string, bodies: readonly unknown[]): Promise<string> => {
-    const path = join(folder, `${name}.jsonl`)
-    await writeFile(path, bodies.map((body) => JSON.stringify(body)).join('\n') + '\n')
-    return path
+  switch (kind) {
+    case 'single':
+      return numbers(singleCount).map((number) => usage(number, newKey))
+    case 'bulk':
+      return numbers(bulkCount).map((body) => ({
+        events: numbers(bulkSize).map((at) => usage(body * bulkSize + at, `${newKey}-${at}`)),
+      }))
+    case 'limits':
+      return customerRefs.map((customerRef) => ({ customerRef, productRef }))
   }
-  const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
-  const singles = (references: readonly string[]): unknown[] =>
-    numbers(singleCount).map((number) => usage(number, references))
-  const bulks = (references: readonly string[]): unknown[] =>
-    numbers(bulkCount).map((body) => ({
-      events: numbers(bulkSize).map((at) => usage(body * bulkSize + at, references)),
-    }))
-  return {
-    single: await write('single', singles(customerRefs)),
-    bulk: await write('bulk', bulks(customerRefs)),
-    unknown: await write('unknown', singles(unknownRefs)),
-    unknownBulk: await write('unknown-bulk', bulks(unknownRefs)),
-    limits: await write(
-      'limits',
-      customerRefs.map((customerRef) => ({ customerRef, productRef })),
-    ),
-  }
+}
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, at) => at)
 }

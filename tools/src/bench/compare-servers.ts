@@ -1,28 +1,32 @@
-import { mediansOf } from '../load/statistics.ts'
+import { mediansOf, spreadOf, type Spread } from '../load/statistics.ts'
+import { measureInRounds, type Pair } from './rounds.ts'
 import { runWrk, type WrkLoad, type WrkResult } from './wrk.ts'
 
-export type Comparison = {
-  readonly ceiling: WrkLoad
-  readonly ours: WrkLoad
+/** Medians over all rounds, and the ratios of ours to the ceiling within each round. */
+export type ComparisonResult = Pair<WrkResult> & {
+  /** Requests per second. */
+  readonly throughput: Spread
+  /** Processor time per request. */
+  readonly processor: Spread
 }
 
-export type ComparisonResult = {
-  readonly ceiling: WrkResult
-  readonly ours: WrkResult
-}
-
-/** Runs both loads alternately, so that a slow moment of the machine affects both. Returns the medians. */
+/** Runs the loads of each comparison alternately. */
 export async function compareServers(
-  comparison: Comparison,
-  repeats: number,
-): Promise<ComparisonResult> {
-  const ceiling: WrkResult[] = []
-  const ours: WrkResult[] = []
-  for (let repeat = 0; repeat < repeats; repeat++) {
-    ceiling.push(await runWrk(comparison.ceiling))
-    ours.push(await runWrk(comparison.ours))
+  comparisons: readonly Pair<WrkLoad>[],
+  rounds: number,
+): Promise<ComparisonResult[]> {
+  return (await measureInRounds(comparisons, rounds, runWrk)).map(summarizeRounds)
+}
+
+export function summarizeRounds(rounds: readonly Pair<WrkResult>[]): ComparisonResult {
+  const ratios = (member: 'requestsPerSecond' | 'processorUs'): Spread =>
+    spreadOf(rounds.map(({ ceiling, ours }) => ours[member] / ceiling[member]))
+  return {
+    ceiling: medians(rounds.map(({ ceiling }) => ceiling)),
+    ours: medians(rounds.map(({ ours }) => ours)),
+    throughput: ratios('requestsPerSecond'),
+    processor: ratios('processorUs'),
   }
-  return { ceiling: medians(ceiling), ours: medians(ours) }
 }
 
 function medians(results: readonly WrkResult[]): WrkResult {

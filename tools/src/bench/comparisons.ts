@@ -1,5 +1,9 @@
-import type { BodyFiles } from './bodies.ts'
+import { join } from 'node:path'
+import type { MeasuredProduct } from '../client/measured-product.ts'
+import { writeBodies } from './bodies.ts'
 import { compareServers, type ComparisonResult } from './compare-servers.ts'
+import type { MeasuredPath } from './paths.ts'
+import type { Pair } from './rounds.ts'
 import type { WrkLoad } from './wrk.ts'
 
 export type MeasuredServer = {
@@ -7,58 +11,46 @@ export type MeasuredServer = {
   readonly pid: number
 }
 
-/** Both servers, and the duration of each load. */
-export type ComparisonSetup = {
-  readonly ceiling: MeasuredServer
-  readonly ours: MeasuredServer
+/** Both servers, what the bodies name, and the duration of each load. */
+export type ComparisonSetup = Pair<MeasuredServer> & {
   readonly key: string
-  readonly files: BodyFiles
+  readonly product: MeasuredProduct
+  /** Folder for the bodies. */
+  readonly folder: string
   readonly seconds: number
   readonly repeats: number
 }
 
-export type UsageComparisons = {
-  readonly single64: ComparisonResult
-  readonly single256: ComparisonResult
-  readonly bulk: ComparisonResult
-  /** The same loads for customers that the control plane does not know. */
-  readonly unknown64: ComparisonResult
-  readonly unknown256: ComparisonResult
-  readonly unknownBulk: ComparisonResult
+export type PathResult = ComparisonResult & { readonly path: MeasuredPath }
+
+export async function comparePaths(
+  paths: readonly MeasuredPath[],
+  setup: ComparisonSetup,
+): Promise<PathResult[]> {
+  const pairs: Pair<WrkLoad>[] = []
+  for (const path of paths) pairs.push(await loadsOf(path, setup))
+  const results = await compareServers(pairs, setup.repeats)
+  return results.map((result, at) => ({ ...result, path: paths[at]! }))
 }
 
-const usagePath = '/v1/sdk/usages'
-const bulkConnections = 32
-const limitConnections = 64
-
-export async function compareUsage(setup: ComparisonSetup): Promise<UsageComparisons> {
-  const single = (bodies: keyof BodyFiles, connections: number): Promise<ComparisonResult> =>
-    compareEndpoint(setup, '/nothing', usagePath, bodies, connections)
-  const bulk = (bodies: keyof BodyFiles): Promise<ComparisonResult> =>
-    compareEndpoint(setup, '/validate', `${usagePath}/bulk`, bodies, bulkConnections)
+async function loadsOf(
+  { bodies, url, ceilingUrl, connections }: MeasuredPath,
+  { ceiling, ours, key, product, folder, seconds }: ComparisonSetup,
+): Promise<Pair<WrkLoad>> {
+  const { kind, isUnknown, isKeyed } = bodies
+  const bodiesFile = join(folder, `${kind}-${isUnknown}-${isKeyed}.jsonl`)
+  await writeBodies(bodiesFile, bodies, product)
+  const load = { bodiesFile, key, connections, seconds }
+  const isRefused = kind === 'limits' && isUnknown
   return {
-    single64: await single('single', 64),
-    single256: await single('single', 256),
-    bulk: await bulk('bulk'),
-    unknown64: await single('unknown', 64),
-    unknown256: await single('unknown', 256),
-    unknownBulk: await bulk('unknownBulk'),
+    ceiling: { ...load, url: `${ceiling.baseUrl}${ceilingUrl}`, pid: ceiling.pid },
+    ours: { ...load, url: `${ours.baseUrl}${url}`, pid: ours.pid, isRefused },
   }
 }
 
-export function compareLimits(setup: ComparisonSetup): Promise<ComparisonResult> {
-  return compareEndpoint(setup, '/nothing', '/v1/sdk/limits', 'limits', limitConnections)
-}
-
-function compareEndpoint(
-  { ceiling, ours, files, key, seconds, repeats }: ComparisonSetup,
-  ceilingPath: string,
-  path: string,
-  bodies: keyof BodyFiles,
-  connections: number,
-): Promise<ComparisonResult> {
-  const load = ({ baseUrl, pid }: MeasuredServer, at: string): WrkLoad => ({
-    ...{ url: `${baseUrl}${at}`, pid, bodiesFile: files[bodies], key, connections, seconds },
-  })
-  return compareServers({ ceiling: load(ceiling, ceilingPath), ours: load(ours, path) }, repeats)
+/** Returns the result of one of the measured paths. */
+export function resultOf(results: readonly PathResult[], { name }: MeasuredPath): PathResult {
+  const found = results.find(({ path }) => path.name === name)
+  if (found === undefined) throw new Error(`${name} was not measured`)
+  return found
 }

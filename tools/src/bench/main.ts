@@ -1,12 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Command, Option } from 'commander'
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { startInstance } from '../instance/instance.ts'
 import { makeTemporaryFolder } from '@tollgate/deploy/standalone/temporary-folder'
 import { findFreePort } from '@tollgate/deploy/standalone/ports'
-import { wholeNumber, wholeNumbers } from '../terminal/whole-number.ts'
 import { lagText } from './lag/lag-text.ts'
 import { measureLag } from './lag/measure-lag.ts'
 import { measureBilling } from './billing/measure-billing.ts'
@@ -15,6 +13,10 @@ import { measureEngineCeilings } from './engines/engine-ceilings.ts'
 import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
 import { chargesText } from './charges/charges-text.ts'
 import type { MeasuredServer } from './comparisons.ts'
+import { pathFiguresOf } from './figures/figures.ts'
+import { readConditions } from './figures/conditions.ts'
+import { readRecordedFigures } from './figures/recorded-figures.ts'
+import { refusalOf, reportFigures } from './figures/report-figures.ts'
 import { measureCharges } from './charges/measure-charges.ts'
 import { clientsText } from './kafka-clients/clients-text.ts'
 import type { ClientRates } from './kafka-clients/measure-clients.ts'
@@ -22,119 +24,21 @@ import { codecsText, measureCodecs } from './kafka-clients/measure-codecs.ts'
 import { billingText, engineCeilingsText, reportText } from './report.ts'
 import { measureMcp } from './mcp/measure-mcp.ts'
 import { mcpText } from './mcp/mcp-text.ts'
-import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
+import { program, type Options } from './options.ts'
+import { runBench } from './run-bench.ts'
 import { reportWebhooks } from './webhooks/report-webhooks.ts'
 import { requireWrk } from './wrk.ts'
 
-type Options = BenchOptions & {
-  readonly engines: boolean
-  readonly brokers: string
-  readonly billing: boolean
-  readonly due: readonly number[]
-  readonly runners: readonly number[]
-  readonly behind: boolean
-  readonly callers: number
-  readonly webhooks: boolean
-  readonly deliveries: number
-  readonly killedDeliveries: number
-  readonly dispatchers: readonly number[]
-  readonly mcp: boolean
-  readonly charges: boolean
-  readonly clients: number
-  readonly callsPerSecond: number
-}
-
-const program = new Command('npm run bench --')
-  .description('Measure a temporary instance and compare it with the ceilings of this machine.')
-  .option('-s, --seconds <seconds>', 'Length of each load, in seconds', wholeNumber(1, 120), 5)
-  .option(
-    '-r, --repeats <count>',
-    'Loads per server; the report shows medians',
-    wholeNumber(1, 20),
-    3,
-  )
-  .option(
-    '-b, --backlog <records>',
-    'Records in the backlog of the projections',
-    wholeNumber(1_000, 5_000_000),
-    300_000,
-  )
-  .option(
-    '-c, --customers <count>',
-    'Customers in the measurement of the management API',
-    wholeNumber(100, 1_000_000),
-    100_000,
-  )
-  .addOption(new Option('--only <part>', 'Measure only this part').choices(benchParts))
-  .option('--billing', 'Measure only how fast purchases are renewed', false)
-  .option(
-    '--due <counts>',
-    'With --billing: purchases due in each run',
-    wholeNumbers(1, 1_000_000),
-    [1_000, 10_000, 100_000],
-  )
-  .option(
-    '--runners <counts>',
-    'With --billing: runners that share a run, one measurement per number',
-    wholeNumbers(1, 16),
-    [1],
-  )
-  .option(
-    '--behind',
-    'Measure only limit checks while the counters lag by --backlog records',
-    false,
-  )
-  .option('--callers <count>', 'With --behind: concurrent limit checks', wholeNumber(1, 5_000), 300)
-  .option('--webhooks', 'Measure only how fast and how fairly webhooks are delivered', false)
-  .option(
-    '--deliveries <count>',
-    'With --webhooks: deliveries queued for each measurement',
-    wholeNumber(1_000, 1_000_000),
-    50_000,
-  )
-  .option(
-    '--killed-deliveries <count>',
-    'With --webhooks: deliveries while dispatchers are killed',
-    wholeNumber(1_000, 1_000_000),
-    300_000,
-  )
-  .option(
-    '--dispatchers <counts>',
-    'With --webhooks: dispatchers that share the deliveries, one measurement per number',
-    wholeNumbers(1, 16),
-    [1, 2, 4],
-  )
-  .option(
-    '--charges',
-    'Measure only what an event with five charges costs beside one with one charge',
-    false,
-  )
-  .option('--mcp', 'Measure only what the MCP proxy adds to a tool call', false)
-  .option(
-    '--clients <count>',
-    'With --mcp: clients that send calls at fixed times',
-    wholeNumber(1, 1_000),
-    64,
-  )
-  .option(
-    '--calls-per-second <count>',
-    'With --mcp: calls per second of each client',
-    wholeNumber(1, 1_000),
-    5,
-  )
-  .option(
-    '--engines',
-    'Use Kafka, Redis, PostgreSQL and ClickHouse, and measure these engines too',
-    false,
-  )
-  .addOption(
-    new Option('--brokers <count>', 'With --engines: Kafka brokers, and replicas of the log')
-      .choices(['1', '3'])
-      .default('1'),
-  )
 program.parse()
 
 const options = program.opts<Options>()
+const kind = options.engines ? 'engines' : 'embedded'
+const hasFigures = options.write || options.compare
+const recorded = hasFigures
+  ? await readRecordedFigures().catch(({ message }: Error) => program.error(`error: ${message}`))
+  : {}
+const refusal = refusalOf(kind, options, recorded, process.env)
+if (refusal !== undefined) program.error(`error: ${refusal}`)
 
 const print = (line: string): void => console.log(line)
 if (options.webhooks) {
@@ -208,6 +112,8 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 }
 
 async function reportAll(): Promise<void> {
+  // The commit is read before the measurement, because the code may be changed during it.
+  const conditions = hasFigures ? await readConditions(kind, options) : undefined
   const processes = engines?.processes ?? {}
   const result = await runBench(instance, processes, ceiling, folder.path, options, print)
   const { dataPlane } = result
@@ -218,6 +124,9 @@ async function reportAll(): Promise<void> {
     print(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
     print(`\n${codecsText(measureCodecs())}`)
   }
+  if (conditions === undefined) return
+  const figures = { ...conditions, paths: pathFiguresOf(result) }
+  await reportFigures(kind, figures, recorded[kind], options, print)
 }
 
 async function measureEnginesAlone(engines: BenchEngines) {

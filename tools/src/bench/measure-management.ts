@@ -8,7 +8,8 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { createCustomers } from '../load/create-customers.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measureLanes } from '../load/lanes.ts'
-import { mediansOf } from '../load/statistics.ts'
+import { mediansOf, spreadOf, type Spread } from '../load/statistics.ts'
+import { measureInRounds } from './rounds.ts'
 
 type ManagementRate = { readonly perSecond: number; readonly p99Ms: number }
 
@@ -17,6 +18,8 @@ export type ManagementResult = {
   readonly ours: ManagementRate
   /** Rate of the same statements with the same driver, sent directly from this process to PostgreSQL. */
   readonly direct: ManagementRate
+  /** Ratio of ours to direct requests per second within each round. */
+  readonly throughput: Spread
 }
 
 export type ManagementOptions = {
@@ -47,11 +50,7 @@ export async function measureManagement(options: ManagementOptions): Promise<Man
     const [{ provider_id: providerId } = { provider_id: '' }] = await sql<
       { provider_id: string }[]
     >`select provider_id from products where reference = ${productRef}`
-    const results: ManagementResult[] = []
-    for (const { name, ours, direct } of operations(client, sql, providerId, productRef)) {
-      results.push({ name, ...(await compare(ours, direct, references, options)) })
-    }
-    return results
+    return await compare(operations(client, sql, providerId, productRef), references, options)
   } finally {
     await database.close()
   }
@@ -119,22 +118,24 @@ function activeOf(customerRef: string) {
   return { customerRef, statuses: ['active'] as const, rowsMax: 1_000 }
 }
 
-/** Measures both alternately, so that a slow moment of the machine affects both. Returns the medians. */
+/** Measures the requests and their statements alternately. */
 async function compare(
-  ours: SendRequest,
-  direct: SendRequest,
+  operations: readonly Operation[],
   references: readonly string[],
   { seconds, repeats }: ManagementOptions,
-): Promise<Omit<ManagementResult, 'name'>> {
-  const rates: Record<'ours' | 'direct', ManagementRate[]> = { ours: [], direct: [] }
-  for (let repeat = 0; repeat < repeats; repeat++) {
-    rates.ours.push(await measure(ours, references, seconds))
-    rates.direct.push(await measure(direct, references, seconds))
-  }
-  return {
-    ours: mediansOf(rates.ours, ['perSecond', 'p99Ms']),
-    direct: mediansOf(rates.direct, ['perSecond', 'p99Ms']),
-  }
+): Promise<ManagementResult[]> {
+  const pairs = operations.map(({ ours, direct }) => ({ ours, ceiling: direct }))
+  const measured = await measureInRounds(pairs, repeats, (send) =>
+    measure(send, references, seconds),
+  )
+  const medians = (rates: readonly ManagementRate[]): ManagementRate =>
+    mediansOf(rates, ['perSecond', 'p99Ms'])
+  return measured.map((rounds, at) => ({
+    name: operations[at]!.name,
+    ours: medians(rounds.map(({ ours }) => ours)),
+    direct: medians(rounds.map(({ ceiling }) => ceiling)),
+    throughput: spreadOf(rounds.map(({ ours, ceiling }) => ours.perSecond / ceiling.perSecond)),
+  }))
 }
 
 /** Runs concurrent callers. Each sends one request after the other, about another customer each time. */

@@ -28,7 +28,8 @@ export type BacklogOptions = {
 const bulkSize = 1_000
 const postersMax = 4
 const pollMs = 20
-const timeoutMs = 300_000
+/** A measurement leaves up to millions of records behind, also with idempotency keys, which take longer to apply. */
+const timeoutMs = 1_800_000
 
 const projections = {
   counters: { service: 'aggregator-counters', engine: undefined },

@@ -1,28 +1,26 @@
-import { cpus, totalmem } from 'node:os'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { bulkSize } from './bodies.ts'
 import type { BillingResult } from './billing/measure-billing.ts'
-import type { ComparisonResult } from './compare-servers.ts'
+import { resultOf, type PathResult } from './comparisons.ts'
 import type { EngineCeilings } from './engines/engine-ceilings.ts'
-import type { UsageComparisons } from './comparisons.ts'
+import { machineText, readMachine } from './machine.ts'
+import { spreadText } from './spread-text.ts'
+import { bulk, limitCheck, single256 } from './paths.ts'
 import type { BenchResult, DataPlaneResult } from './run-bench.ts'
 
 /** Returns rates next to the ceiling of the same run, because a rate alone mostly describes the machine. */
 export function reportText({ dataPlane, management }: BenchResult): string {
   return [
-    `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; includes the load generator and all parts`,
+    `${machineText(readMachine())}, Node ${process.version}; includes the load generator and all parts`,
     ...(dataPlane === undefined ? [] : [dataPlaneText(dataPlane)]),
     ...(management.length === 0 ? [] : [managementText(management)]),
   ].join('\n\n')
 }
 
 function dataPlaneText(result: DataPlaneResult): string {
-  const { counters, sink, visibility, limits } = result
-  const measured = [
-    ...usagePaths('', result.usage),
-    ...usagePaths('ingest alone: ', result.usageAlone),
-    { ...limitPath, result: limits },
-  ]
+  const { counters, sink, visibility } = result
+  const measured = [...result.usage, ...result.usageAlone, ...result.limits]
+  const limits = resultOf(result.limits, limitCheck)
   const rows = [
     ['limit check p99 / ceiling p99', ratio(limits.ours.p99Ms, limits.ceiling.p99Ms), '< 3'],
     [
@@ -52,17 +50,17 @@ function dataPlaneText(result: DataPlaneResult): string {
 }
 
 /** Returns what each request costs the process that answers it, beside a server that does nothing else. */
-function processorText(measured: readonly MeasuredPath[]): string {
+function processorText(measured: readonly PathResult[]): string {
   const header = ['path', 'per', 'ceiling', 'ceiling us', 'ours us', 'multiple']
   return formatTable(
     header,
-    measured.map(({ name, ceilingName, recordsPerRequest, result: { ceiling, ours } }) => [
+    measured.map(({ path: { name, ceilingName, recordsPerRequest }, ceiling, ours, processor }) => [
       name,
       recordsPerRequest === 1 ? 'request' : 'record',
       ceilingName,
       (ceiling.processorUs / recordsPerRequest).toFixed(1),
       (ours.processorUs / recordsPerRequest).toFixed(1),
-      ratio(ours.processorUs, ceiling.processorUs),
+      spreadText(processor),
     ]),
   )
 }
@@ -72,11 +70,11 @@ function managementText(management: BenchResult['management']): string {
   const header = ['management API', 'PostgreSQL/s', 'ours/s', 'ratio', 'PostgreSQL p99', 'p99 ms']
   return formatTable(
     header,
-    management.map(({ name, ours, direct }) => [
+    management.map(({ name, ours, direct, throughput }) => [
       name,
       formatCount(Math.round(direct.perSecond)),
       formatCount(Math.round(ours.perSecond)),
-      ratio(ours.perSecond, direct.perSecond),
+      spreadText(throughput),
       direct.p99Ms.toFixed(2),
       ours.p99Ms.toFixed(2),
     ]),
@@ -127,19 +125,19 @@ export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeil
         'single, 256 connections',
         'kafka-producer-perf-test',
         kafka,
-        usage.single256.ours.requestsPerSecond,
+        resultOf(usage, single256).ours.requestsPerSecond,
       ),
       row(
         `bulk of ${bulkSize}`,
         'kafka-producer-perf-test',
         kafka,
-        usage.bulk.ours.requestsPerSecond * bulkSize,
+        resultOf(usage, bulk).ours.requestsPerSecond * bulkSize,
       ),
       row(
         'limit check, 64 connections',
         'redis-benchmark, a script',
         ceilings.redisCallsPerSecond,
-        limits.ours.requestsPerSecond,
+        resultOf(limits, limitCheck).ours.requestsPerSecond,
       ),
       row(
         'ClickHouse sink, rows',
@@ -151,49 +149,16 @@ export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeil
   )
 }
 
-/** A path of the data plane, the server that it is compared with, and the smallest ratio of rates in the budget. */
-type MeasuredPath = {
-  readonly name: string
-  readonly ceilingName: string
-  readonly recordsPerRequest: number
-  readonly budget: string
-  readonly result: ComparisonResult
-}
-
-const singlePath = { ceilingName: 'bare uWS', recordsPerRequest: 1 }
-const bulkPath = { ceilingName: 'parse and validate', recordsPerRequest: bulkSize, budget: '0.60' }
-const limitPath = { name: 'limit check, 64 connections', ...singlePath, budget: '0.50' }
-
-function usagePaths(prefix: string, usage: UsageComparisons): MeasuredPath[] {
-  const single = { ...singlePath, name: `${prefix}single` }
-  const bulk = { ...bulkPath, name: `${prefix}bulk of ${bulkSize}` }
-  const at256 = { ...single, name: `${single.name}, 256 connections`, budget: '0.60' }
-  const at64 = { ...single, name: `${single.name}, 64 connections`, budget: '0.40' }
-  const unknown = (path: Omit<MeasuredPath, 'result'>, result: ComparisonResult): MeasuredPath => ({
-    ...path,
-    name: `${path.name}, unknown customers`,
-    result,
-  })
-  return [
-    { ...at256, result: usage.single256 },
-    { ...at64, result: usage.single64 },
-    { ...bulk, result: usage.bulk },
-    unknown(at256, usage.unknown256),
-    unknown(at64, usage.unknown64),
-    unknown(bulk, usage.unknownBulk),
-  ]
-}
-
-function rateRow({ name, ceilingName, recordsPerRequest, budget, result }: MeasuredPath): string[] {
-  const { ceiling, ours } = result
+function rateRow({ path, ceiling, ours, throughput }: PathResult): string[] {
+  const { name, ceilingName, recordsPerRequest, budget } = path
   const rate = (perSecond: number): string => formatCount(Math.round(perSecond * recordsPerRequest))
   return [
     name,
     ceilingName,
     rate(ceiling.requestsPerSecond),
     rate(ours.requestsPerSecond),
-    ratio(ours.requestsPerSecond, ceiling.requestsPerSecond),
-    `>= ${budget}`,
+    spreadText(throughput),
+    budget === undefined ? '' : `>= ${budget}`,
     ours.p99Ms.toFixed(2),
     String(ours.errors + ceiling.errors),
   ]

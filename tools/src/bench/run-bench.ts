@@ -3,20 +3,14 @@ import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/clie
 import type { Instance } from '../instance/instance.ts'
 import { processOf } from '../instance/process-of.ts'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
-import { writeBodyFiles } from './bodies.ts'
-import type { ComparisonResult } from './compare-servers.ts'
-import {
-  compareLimits,
-  compareUsage,
-  type MeasuredServer,
-  type UsageComparisons,
-} from './comparisons.ts'
+import { comparePaths, type MeasuredServer, type PathResult } from './comparisons.ts'
 import { measureManagement, type ManagementResult } from './measure-management.ts'
 import {
   measureProjections,
   waitUntilCaughtUp,
   type ProjectionRate,
 } from './measure-projections.ts'
+import { limitPaths, usagePaths } from './paths.ts'
 import { measureVisibility, type Visibility } from './measure-visibility.ts'
 
 export const benchParts = ['data-plane', 'management'] as const
@@ -26,6 +20,7 @@ export type BenchOptions = {
   /** The part to measure. If absent, all parts are measured. */
   readonly only?: BenchPart
   readonly seconds: number
+  /** Number of rounds. Each measures every path once. */
   readonly repeats: number
   readonly backlog: number
   /** Number of customers for the measurement of the management API. */
@@ -38,11 +33,11 @@ export type BenchResult = {
 }
 
 export type DataPlaneResult = {
-  readonly limits: ComparisonResult
+  readonly limits: readonly PathResult[]
   readonly visibility: Visibility
-  readonly usage: UsageComparisons
+  readonly usage: readonly PathResult[]
   /** Rates while all consumers of the log are stopped: the cost of ingest itself. */
-  readonly usageAlone: UsageComparisons
+  readonly usageAlone: readonly PathResult[]
   readonly counters: ProjectionRate
   readonly sink: ProjectionRate
 }
@@ -95,22 +90,22 @@ async function runDataPlane(
   const { productRef, customerRefs } = product
   // The first check of a customer creates the purchase, so it is not measured.
   for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
-  const files = await writeBodyFiles(folder, productRef, customerRefs)
   const ours = { baseUrl, pid: processOf(runFile, 'ingest') }
-  const setup = { ceiling, ours, key, files, ...options }
+  const setup = { ceiling, ours, key, product, folder, ...options }
 
   print('measuring limit checks ...')
-  const limits = await compareLimits(setup)
+  const limits = await comparePaths(limitPaths, setup)
   const [customerRef = ''] = customerRefs
   const visibility = await measureVisibility(client, productRef, customerRef, visibilitySamples)
   print('measuring usage calls ...')
-  const usage = await compareUsage(setup)
+  const usage = await comparePaths(usagePaths(), setup)
   print('measuring the projections ...')
   const backlog = { client, runFile, productRef, customerRefs, records: options.backlog }
   const projections = await measureProjections(backlog)
   print('measuring ingest alone ...')
   const pids = logConsumers.flatMap((name) => runFile.processes[name] ?? [])
-  const usageAlone = await runWhileStopped(pids, () => compareUsage(setup))
+  const alone = usagePaths('ingest alone: ')
+  const usageAlone = await runWhileStopped(pids, () => comparePaths(alone, setup))
   return { limits, visibility, usage, usageAlone, ...projections }
 }
 

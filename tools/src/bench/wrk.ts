@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { processorSeconds } from '../load/process-clock.ts'
+import { newKey } from './bodies.ts'
 
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('../../src/bench/post-bodies.lua', import.meta.url))
@@ -16,6 +18,8 @@ export type WrkLoad = {
   readonly key: string
   readonly connections: number
   readonly seconds: number
+  /** Whether every request must be answered with an error status. */
+  readonly isRefused?: boolean
 }
 
 export type WrkResult = {
@@ -61,22 +65,22 @@ export async function runWrk(load: WrkLoad): Promise<WrkResult> {
     '--',
     load.bodiesFile,
     load.key,
+    newKey,
+    // The load has the other half of each key: the number of the request. Together they are as long as `newKey`.
+    randomBytes(newKey.length / 4).toString('hex'),
   ])
   const secondsUsed = (await processorSeconds(load.pid)) - secondsBefore
-  const line = /RESULT (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(stdout)
+  const line = /RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(stdout)
   if (!line) throw new Error(`wrk printed no result:\n${stdout}`)
-  const [requests, durationUs, p50Us, p99Us, errors] = line.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [requests = 0, durationUs = 0, p50Us = 0, p99Us = 0, broken = 0, refused = 0] = line
+    .slice(1)
+    .map(Number)
+  if (requests === 0) throw new Error(`No request to ${load.url} was answered:\n${stdout}`)
   return {
     requestsPerSecond: requests / (durationUs / 1_000_000),
     p50Ms: p50Us / 1000,
     p99Ms: p99Us / 1000,
     processorUs: (secondsUsed / requests) * 1_000_000,
-    errors,
+    errors: broken + (load.isRefused === true ? requests - refused : refused),
   }
 }

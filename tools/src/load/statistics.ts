@@ -2,6 +2,16 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
+export type Spread = {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
+}
+
 /** Returns the median of each of the members over all results. */
 export function mediansOf<Member extends string>(
   results: readonly Readonly<Record<Member, number>>[],

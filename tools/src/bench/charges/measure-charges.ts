@@ -76,8 +76,8 @@ export async function measureCharges(
     const pids = logConsumers.flatMap((name) => runFile.processes[name] ?? [])
     for (const pid of pids) process.kill(pid, 'SIGSTOP')
     try {
-      const ingest = await compareServers(loads, repeats)
-      return { ingest, one: oneProjected, five: fiveProjected }
+      const [ingest] = await compareServers([loads], repeats)
+      return { ingest: ingest!, one: oneProjected, five: fiveProjected }
     } finally {
       for (const pid of pids) process.kill(pid, 'SIGCONT')
     }
