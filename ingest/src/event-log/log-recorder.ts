@@ -207,7 +207,7 @@ export class LogRecorder {
     keyed: readonly PlacedEvent[],
     marked: Set<string>,
   ): Promise<void> {
-    for (const [partition, ids] of idsByPartition(keyed)) {
+    const collect = async (partition: number, ids: readonly string[]): Promise<void> => {
       try {
         const marks = await this.#parts.hotState.readMarks(environment, partition, ids)
         ids.forEach((id, index) => {
@@ -223,6 +223,7 @@ export class LogRecorder {
         this.#parts.counts.unreadMarks += ids.length
       }
     }
+    await Promise.all([...idsByPartition(keyed)].map(([partition, ids]) => collect(partition, ids)))
   }
 
   /** Keeps no event while the log writes. */

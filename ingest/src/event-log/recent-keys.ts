@@ -8,7 +8,8 @@ type Offsets = Map<string, number>
  */
 export class RecentKeys {
   readonly #idsMax: number
-  readonly #partitions = new Map<string, Offsets>()
+  /** By environment and partition. */
+  readonly #partitions = new Map<string, (Offsets | undefined)[]>()
   #size = 0
 
   constructor(idsMax: number) {
@@ -20,7 +21,7 @@ export class RecentKeys {
   }
 
   has(environment: string, partition: number, id: string): boolean {
-    return this.#partitions.get(`${environment}/${partition}`)?.has(id) ?? false
+    return this.#partitions.get(environment)?.[partition]?.has(id) ?? false
   }
 
   add(environment: string, partition: number, id: string, offset: number): void {
@@ -51,17 +52,12 @@ export class RecentKeys {
   }
 
   #anyOccupied(): Offsets | undefined {
-    for (const offsets of this.#partitions.values()) if (offsets.size > 0) return offsets
-    return undefined
+    return [...this.#partitions.values()].flat().find((offsets) => (offsets?.size ?? 0) > 0)
   }
 
   #offsetsOf(environment: string, partition: number): Offsets {
-    const place = `${environment}/${partition}`
-    let offsets = this.#partitions.get(place)
-    if (offsets === undefined) {
-      offsets = new Map()
-      this.#partitions.set(place, offsets)
-    }
-    return offsets
+    let partitions = this.#partitions.get(environment)
+    if (partitions === undefined) this.#partitions.set(environment, (partitions = []))
+    return (partitions[partition] ??= new Map<string, number>())
   }
 }

@@ -61,6 +61,7 @@ import { readTakenScript } from './scripts/read-taken.ts'
 import { beginRestoreScript, finishRestoreScript, restoreScript } from './scripts/restore.ts'
 import type { Script } from './scripts/script.ts'
 import { Sweeper } from './sweeper.ts'
+import { MarkReads } from './mark-reads.ts'
 import { TakenReads } from './taken-reads.ts'
 import type { TurnReads } from './turn-reads.ts'
 import { packWindows } from './windows-format.ts'
@@ -108,6 +109,7 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
   readonly #seriesReads: ReturnType<typeof createSeriesReads>
   readonly #taken: TakenReads
   readonly #documents: TurnReads<string | null>
+  readonly #marks: MarkReads
   readonly #sweeper = new Sweeper()
   readonly #reservations = new RedisReservations((...step) => this.#run(...step))
 
@@ -130,6 +132,11 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
     this.#documents = createDocumentReads((partition, names) =>
       this.#calls.run(readDocumentsScript, keysOf(partition), names, names.length),
     )
+    this.#marks = new MarkReads(async (at, ids, readers) => {
+      const keys = keysOf(this.#head(at))
+      const answer = await this.#calls.run(readMarksScript, keys, [packMarkIds(ids)], readers)
+      return answer as (string | null)[]
+    })
     this.#listener = new ApplyListener(() => createSubscriber(client), names.channel)
   }
 
@@ -221,9 +228,7 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
     partition: number,
     ids: readonly string[],
   ): Promise<(number | undefined)[]> {
-    const at = { space, partition }
-    const offsets = (await this.#run(at, readMarksScript, [packMarkIds(ids)])) as (string | null)[]
-    return offsets.map((offset) => (offset === null ? undefined : Number(offset)))
+    return await this.#marks.read({ space, partition }, ids)
   }
 
   async claimMarks(claim: MarkClaim): Promise<readonly number[] | 'incomplete'> {
