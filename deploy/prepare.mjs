@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { clearInterval, setInterval } from 'node:timers'
 import { fileURLToPath } from 'node:url'
 import { isSupported, unsupportedText } from './node-versions.mjs'
+import { hasCurrentPatches } from './patches.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const modules = join(root, 'node_modules')
@@ -44,7 +45,7 @@ function requireNode(version) {
  */
 function hasPackages({ development }) {
   const installedFile = join(modules, '.package-lock.json')
-  if (!existsSync(installedFile)) return false
+  if (!existsSync(installedFile) || !hasCurrentPatches()) return false
   const installed = JSON.parse(readFileSync(installedFile, 'utf8')).packages
   return requiredPackages({ development }).every(
     ([path, { version }]) => installed[path] !== undefined && installed[path].version === version,

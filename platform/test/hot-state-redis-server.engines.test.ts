@@ -171,7 +171,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     await applyBatches(hot, 1)
     await answered(() => bounded.ping())
     server.pause()
-    const reads = Array.from({ length: 7 }, () => bounded.readDocument('a'))
+    const reads = Array.from({ length: 7 }, (_, at) => bounded.readDocument(`${at}`))
     const outcomes = await Promise.allSettled([bounded.apply(batchFrom(recordsPerBatch)), ...reads])
     const reasons = outcomes.map((outcome): unknown => {
       return outcome.status === 'rejected' && outcome.reason

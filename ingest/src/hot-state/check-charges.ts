@@ -12,9 +12,10 @@ import type { UsageParts } from '@tollgate/domain/entitlements/usage-query'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import type { KeyHolder } from '../domain/key-holder.ts'
 import type { LimitDecision } from '../domain/limit-decision.ts'
-import { readOffer } from './read-offer.ts'
+import type { OfferReader } from './offer-reader.ts'
 
 export type ChargeCheckParts = UsageParts & {
+  readonly offers: OfferReader
   readonly waitMs: number
   readonly tailRecordsMax: number
 }
@@ -34,7 +35,7 @@ export async function checkCharges(
   const check = await readChargeCheck(parts, query, charged, request)
   if (check === undefined) return { kind: 'unknown' }
   const states = limitStates(check)
-  const offer = isDenied(states) ? await readOffer(parts.hotState, holder, productRef) : undefined
+  const offer = isDenied(states) ? await parts.offers.read(holder, productRef) : undefined
   if (isDenied(states) && offer === undefined) return { kind: 'unknown' }
   return {
     kind: 'answered',

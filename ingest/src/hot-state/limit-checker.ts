@@ -30,7 +30,7 @@ import type { LimitDecision } from '../domain/limit-decision.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
 import { checkCharges } from './check-charges.ts'
-import { readOffer } from './read-offer.ts'
+import { OfferReader } from './offer-reader.ts'
 
 export type LimitCheckerParts = TailParts & {
   readonly log: EventLog
@@ -49,9 +49,11 @@ export type LimitCheckerParts = TailParts & {
  */
 export class LimitChecker {
   readonly #parts: LimitCheckerParts
+  readonly #offers: OfferReader
 
   constructor(parts: LimitCheckerParts) {
     this.#parts = parts
+    this.#offers = new OfferReader(parts.hotState)
   }
 
   check(
@@ -91,12 +93,13 @@ export class LimitChecker {
       this.#count(usage)
       const judged = judge(usage, nowMs)
       if (judged.kind === 'charged') {
-        return await checkCharges(this.#parts, holder, request, judged, caller)
+        const parts = { ...this.#parts, offers: this.#offers }
+        return await checkCharges(parts, holder, request, judged, caller)
       }
       if (judged.kind === 'stopped') return await this.#answerStopped(holder, request, judged)
       const verdict = judged.kind === 'paid' ? await this.#judgePaid(holder, judged) : judged
       if (verdict.kind !== 'denied') return verdict
-      const offer = await readOffer(this.#parts.hotState, holder, request.productRef)
+      const offer = await this.#offers.read(holder, request.productRef)
       if (offer === undefined) return { kind: 'unknown' }
       return { kind: 'answered', response: answerLimitCheck({ ...verdict.check, offer }) }
     } catch (cause) {
@@ -111,7 +114,7 @@ export class LimitChecker {
     { productRef, meterName, usageType }: LimitsRequest,
     { entitlement }: Stopped,
   ): Promise<LimitDecision> {
-    const offer = await readOffer(this.#parts.hotState, holder, productRef)
+    const offer = await this.#offers.read(holder, productRef)
     if (offer === undefined) return { kind: 'unknown' }
     const named = meterName || usageType || requestsMeterName
     return { kind: 'answered', response: answerStopped(entitlement, named, offer) }

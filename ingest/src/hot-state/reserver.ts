@@ -17,7 +17,7 @@ import type { KeyHolder } from '../domain/key-holder.ts'
 import type { LimitDecision } from '../domain/limit-decision.ts'
 
 import { UnavailableError } from '../domain/unavailable-error.ts'
-import { readOffer } from './read-offer.ts'
+import { OfferReader } from './offer-reader.ts'
 
 export type ReserveRequest = LimitsRequest & {
   readonly reserve: NonNullable<LimitsRequest['reserve']>
@@ -42,9 +42,11 @@ export type ReserverParts = TailParts & {
  */
 export class Reserver {
   readonly #parts: ReserverParts
+  readonly #offers: OfferReader
 
   constructor(parts: ReserverParts) {
     this.#parts = parts
+    this.#offers = new OfferReader(parts.hotState)
   }
 
   /** Returns 'unknown' also where this process cannot reserve: the control plane can. */
@@ -62,7 +64,7 @@ export class Reserver {
       if (isHeld(reserved)) {
         return { kind: 'answered', response: toReserveResponse(reserved, undefined) }
       }
-      const offer = await readOffer(hotState, holder, request.productRef)
+      const offer = await this.#offers.read(holder, request.productRef)
       if (offer === undefined) return { kind: 'unknown' }
       return { kind: 'answered', response: toReserveResponse(reserved, offer) }
     } catch (cause) {

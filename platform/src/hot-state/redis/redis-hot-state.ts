@@ -63,7 +63,7 @@ import type { Script } from './scripts/script.ts'
 import { Sweeper } from './sweeper.ts'
 import { MarkReads } from './mark-reads.ts'
 import { TakenReads } from './taken-reads.ts'
-import type { TurnReads } from './turn-reads.ts'
+import { TurnReads } from './turn-reads.ts'
 import { packWindows } from './windows-format.ts'
 
 export type RedisHotStateOptions = ConnectionReports & {
@@ -108,6 +108,7 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
   readonly #reads: TurnReads<EntryView>
   readonly #seriesReads: ReturnType<typeof createSeriesReads>
   readonly #taken: TakenReads
+  readonly #entryDocuments: TurnReads<string | null>
   readonly #documents: TurnReads<string | null>
   readonly #marks: MarkReads
   readonly #sweeper = new Sweeper()
@@ -129,8 +130,13 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
     this.#taken = new TakenReads((partition, args) =>
       this.#calls.run(readTakenScript, keysOf(partition), args, args.length / 5),
     )
-    this.#documents = createDocumentReads((partition, names) =>
+    this.#entryDocuments = createDocumentReads((partition, names) =>
       this.#calls.run(readDocumentsScript, keysOf(partition), names, names.length),
+    )
+    // Many refusals of one turn need the same document.
+    this.#documents = new TurnReads(
+      async (name) => [await this.#calls.call((client) => client.get(name))],
+      1,
     )
     this.#marks = new MarkReads(async (at, ids, readers) => {
       const keys = keysOf(this.#head(at))
@@ -149,8 +155,7 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
   }
 
   async readDocument(key: string): Promise<string | undefined> {
-    const document = await this.#calls.call((client) => client.get(this.#names.document(key)))
-    return document ?? undefined
+    return (await this.#documents.read(this.#names.document(key))) ?? undefined
   }
 
   async putEntry(at: EntryAddress, entry: Entry): Promise<void> {
@@ -212,7 +217,7 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
   }
 
   async readEntryDocument(at: EntryAddress): Promise<string | undefined> {
-    return (await this.#documents.read(this.#head(at), entryName(at))) ?? undefined
+    return (await this.#entryDocuments.read(this.#head(at), entryName(at))) ?? undefined
   }
 
   async appliedOffset(space: string, partition: number): Promise<number> {
