@@ -23,7 +23,7 @@ type ScopedPool = Sql & { scoped?(name: string, value: string): Queryable }
 function scopedTo(pool: ScopedPool, providerId: string): Queryable {
   // Added by `patches/postgres+3.4.9.patch`.
   if (pool.scoped === undefined) {
-    throw new Error('The package postgres lacks its patch. Run `npx patch-package`.')
+    throw new Error('The package postgres lacks its patch. Run `npm ci`.')
   }
   return pool.scoped(providerSetting, providerId)
 }
