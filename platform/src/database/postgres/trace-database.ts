@@ -43,10 +43,7 @@ function tracePool(tracing: Tracing, pool: Sql, schema: string): Sql {
 
 function traceRows(tracing: Tracing, rows: ProviderRows, schema: string): ProviderRows {
   return {
-    read: (body) =>
-      traceTransaction(tracing, schema, () =>
-        rows.read((sql) => body(traceQueries(tracing, sql, schema))),
-      ),
+    read: (body) => rows.read((sql) => body(traceQueries(tracing, sql, schema))),
     write: (body) =>
       traceTransaction(tracing, schema, () =>
         rows.write((sql) => body(traceQueries(tracing, sql, schema))),
