@@ -1,4 +1,4 @@
-import type { UsageSources } from '@tollgate/domain/customers/usage-sources'
+import { listReferences } from '@tollgate/domain/customers/repository'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
@@ -31,18 +31,19 @@ export type LoadedPurchase = {
 }
 
 /**
- * Loads the purchase that decides whether the customer may use the product, and the packs beside it. Most customers have no packs,
- * which costs no statement.
+ * Loads the purchase that decides whether the customer may use the product, and all references under which the customer's usage is
+ * counted.
  */
 export async function loadDecidingPurchase(
   sql: Queryable,
   { providerId }: Caller,
-  { references: customerRefs, hasPacks }: UsageSources,
-  held: { readonly customerRef: string; readonly productRef: string },
+  customerRef: string,
+  productRef: string,
 ): Promise<LoadedPurchase> {
-  const [purchase, packs] = await Promise.all([
-    findDecidingPurchase(sql, providerId, held.customerRef, held.productRef),
-    hasPacks ? findPackAccount(sql, providerId, held) : undefined,
+  const [purchase, customerRefs, packs] = await Promise.all([
+    findDecidingPurchase(sql, providerId, customerRef, productRef),
+    listReferences(sql, providerId, customerRef),
+    findPackAccount(sql, providerId, { customerRef, productRef }),
   ])
   // Only charges show what they cost.
   if (purchase?.planSnapshot?.terms.charges === undefined) return { purchase, customerRefs, packs }

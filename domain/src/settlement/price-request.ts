@@ -1,4 +1,3 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
@@ -67,7 +66,7 @@ export async function priceRequest(
   })
 }
 
-type PricingAt = Pick<UnitOfWork, 'providerId' | 'now'> & { readonly sql: Queryable }
+type PricingAt = Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>
 
 type Untaxed =
   | (Omit<PricedRequest, 'kind' | 'tax' | 'sellerName'> & { readonly kind: 'untaxed' })

@@ -9,10 +9,10 @@ export type Queryable = Sql | TransactionSql
  */
 export interface ProviderRows {
   /**
-   * Runs read-only statements. Each is a transaction of its own, so it sees what was committed when it began. Statements that are
-   * sent without waiting in between take one round trip on one connection.
+   * Runs one read-only transaction. Resolves as soon as `body` does, while the transaction still ends. `body` occupies a connection
+   * and should wait for nothing but its statements.
    */
-  read<Result>(body: (sql: Queryable) => Promise<Result>): Promise<Result>
+  read<Result>(body: (sql: TransactionSql) => Promise<Result>): Promise<Result>
   /** Runs one transaction, and resolves when it has committed. */
   write<Result>(body: (sql: TransactionSql) => Promise<Result>): Promise<Result>
 }

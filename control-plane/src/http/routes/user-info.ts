@@ -1,13 +1,9 @@
-import { findCustomerWithSources } from '@tollgate/domain/customers/usage-sources'
+import { findCustomer } from '@tollgate/domain/customers/repository'
 import { listReached } from '@tollgate/domain/alerts/firings-repository'
 import { listBudgets, listSpendReadings } from '@tollgate/domain/budgets/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
-import {
-  findFreshSession,
-  reuseOrOpenCustomerSession,
-  type CustomerSession,
-} from '@tollgate/domain/sessions/customer-sessions'
+import { reuseOrOpenCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import {
@@ -46,18 +42,15 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { productRef } = request.body
-      // The portal can change purchases, so a key without the `manage` scope gets no link to it.
-      const isLinked = mayManage(request)
-      const { customer, product, loaded, control, link } = await loadCustomerProduct(
+      const { customer, product, loaded, control } = await loadCustomerProduct(
         parts,
         operation,
-        { ...request.body, isLinked },
+        request.body,
       )
       const purchase = await presentHeldPurchase(parts, operation, loaded)
+      // The portal can change purchases, so a key without the `manage` scope gets no link to it.
       const opened = { customerRef: customer.reference, productRef }
-      const session = isLinked ? (link ?? (await openPortal(parts, operation, opened))) : undefined
-      const verifyUrl =
-        session === undefined ? null : customerPageUrl(parts.hostedUrl, session.sessionId)
+      const verifyUrl = mayManage(request) ? await openPortal(parts, operation, opened) : null
       return {
         status: usageSummary(product.name, purchase?.usage),
         verifyUrl,
@@ -74,31 +67,25 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
   )
 }
 
-/**
- * Reads everything in two round trips, because a round trip costs more than its statements. With `isLinked`, a link that can be used
- * again is read as well, so that a polling client causes no transaction.
- */
+/** Reads everything in one transaction. Independent queries run concurrently, because each round trip costs more than its query. */
 function loadCustomerProduct(
   parts: ReadParts,
   caller: Operation,
-  { customerRef, productRef, isLinked }: UserInfoRequest & { readonly isLinked: boolean },
+  { customerRef, productRef }: UserInfoRequest,
 ) {
   const { providerId } = caller
   return read(parts, caller, async (sql) => {
-    const [found, product] = await Promise.all([
-      findCustomerWithSources(sql, providerId, { anyReference: customerRef }),
+    const [customer, product] = await Promise.all([
+      findCustomer(sql, providerId, customerRef),
       findProduct(sql, providerId, productRef),
     ])
-    if (found === undefined) throw refusals.customerNotFound(customerRef)
+    if (customer === undefined) throw refusals.customerNotFound(customerRef)
     if (product === undefined) throw refusals.productNotFound(productRef)
-    const { customer, sources } = found
-    const held = { customerRef: customer.reference, productRef }
-    const [loaded, control, link] = await Promise.all([
-      loadDecidingPurchase(sql, caller, sources, held),
+    const [loaded, control] = await Promise.all([
+      loadDecidingPurchase(sql, caller, customer.reference, productRef),
       loadSpendControl(sql, caller, customer.reference, productRef),
-      isLinked ? findFreshSession({ ...caller, sql }, held) : undefined,
     ])
-    return { customer, product, loaded, control, link }
+    return { customer, product, loaded, control }
   })
 }
 
@@ -122,10 +109,13 @@ async function loadSpendControl(
   }
 }
 
-function openPortal(
+async function openPortal(
   parts: Parts,
   operation: Operation,
   opened: { readonly customerRef: string; readonly productRef: string },
-): Promise<CustomerSession | undefined> {
-  return commit(parts, operation, (work) => reuseOrOpenCustomerSession(work, parts.limits, opened))
+): Promise<string | null> {
+  const portal = await commit(parts, operation, (work) =>
+    reuseOrOpenCustomerSession(work, parts.limits, opened),
+  )
+  return portal === undefined ? null : customerPageUrl(parts.hostedUrl, portal.sessionId)
 }

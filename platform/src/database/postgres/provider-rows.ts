@@ -1,39 +1,33 @@
 import type { Sql, TransactionSql } from 'postgres'
-import type { ProviderRows, Queryable } from '../database.ts'
+import type { ProviderRows } from '../database.ts'
 
 /** Setting that names the provider of a transaction. The policies of every table read it; see `isolate-tables.ts`. */
 export const providerSetting = 'tollgate.provider_id'
+
+type Body<Result> = (sql: TransactionSql) => Promise<Result>
 
 /** Returns access to the rows of one provider. The connections of `pool` must have the role of requests. */
 export function providerRows(pool: Sql, providerId: string): ProviderRows {
   if (providerId === '') throw new Error('there is no provider without an id')
   return {
-    read: async (body) => body(scopedTo(pool, providerId)),
-    write: (body) => writeAs(pool, providerId, body),
+    read: (body) =>
+      new Promise((resolve, reject) => {
+        // If only the end of the transaction fails, the rows were read and remain valid.
+        beginAs(pool, providerId, 'read only', async (sql) => resolve(await body(sql))).catch(
+          reject,
+        )
+      }),
+    write: (body) => beginAs(pool, providerId, '', body),
   }
 }
 
-type ScopedPool = Sql & { scoped?(name: string, value: string): Queryable }
-
-/**
- * Returns the pool with the provider set for each statement. The setting and the statement are two messages of one transaction,
- * which PostgreSQL ends with the statement: no statement runs if the setting failed, and the next user of the connection does not
- * see the setting, whatever happens in between. The transaction is read-only.
- */
-function scopedTo(pool: ScopedPool, providerId: string): Queryable {
-  // Added by `patches/postgres+3.4.9.patch`.
-  if (pool.scoped === undefined) {
-    throw new Error('The package postgres lacks its patch. Run `npm ci`.')
-  }
-  return pool.scoped(providerSetting, providerId)
-}
-
-async function writeAs<Result>(
+async function beginAs<Result>(
   pool: Sql,
   providerId: string,
-  body: (sql: TransactionSql) => Promise<Result>,
+  options: string,
+  body: Body<Result>,
 ): Promise<Result> {
-  const outcome = await pool.begin(async (sql) => {
+  const outcome = await pool.begin(options, async (sql) => {
     // Sent in one round trip with the first statement of the body, and before it. The setting ends with the transaction, so the
     // next user of the connection does not see it. If it fails, the transaction fails.
     void sql`select set_config(${providerSetting}, ${providerId}, true)`.execute()

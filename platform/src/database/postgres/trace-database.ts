@@ -43,7 +43,10 @@ function tracePool(tracing: Tracing, pool: Sql, schema: string): Sql {
 
 function traceRows(tracing: Tracing, rows: ProviderRows, schema: string): ProviderRows {
   return {
-    read: (body) => rows.read((sql) => body(traceQueries(tracing, sql, schema))),
+    read: (body) =>
+      traceTransaction(tracing, schema, () =>
+        rows.read((sql) => body(traceQueries(tracing, sql, schema))),
+      ),
     write: (body) =>
       traceTransaction(tracing, schema, () =>
         rows.write((sql) => body(traceQueries(tracing, sql, schema))),
