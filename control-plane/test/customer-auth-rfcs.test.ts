@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientRules } from './customer-auth-rfc-clients.ts'
@@ -110,6 +111,22 @@ describe('redeeming a code', () => {
     const { code, verifier } = await newCode()
     const answers = await Promise.all([1, 2, 3].map(() => caller.redeem(client, code, verifier)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400])
+  })
+
+  test('concurrent refreshes get the same successor', async () => {
+    const { client: own, tokens } = await caller.connect('race@example.com')
+    let newest = tokens.refresh_token
+    for (let run = 0; run < 12; run += 1) {
+      // Some start while others are committed.
+      const refresh = async (nth: number) => {
+        await setTimeout(nth * run)
+        return caller.refresh(own, newest)
+      }
+      const answers = await Promise.all([0, 1, 2, 3].map(refresh))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1)
+      newest = answers[0]!.body.refresh_token
+    }
   })
 
   test.each([

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
@@ -61,22 +60,6 @@ describe('refresh and revocation', () => {
     expect([late.status, late.body.error]).toEqual([400, 'invalid_grant'])
     expect((await caller.refresh(own, second.body.refresh_token)).body.error).toBe('invalid_grant')
     expect((await caller.userinfo(second.body.access_token)).status).toBe(401)
-  })
-
-  test('concurrent refreshes get the same successor', async () => {
-    const { client: own, tokens } = await caller.connect('race@example.com')
-    let newest = tokens.refresh_token
-    for (let run = 0; run < 12; run += 1) {
-      // Some start while others are committed.
-      const refresh = async (nth: number) => {
-        await setTimeout(nth * run)
-        return caller.refresh(own, newest)
-      }
-      const answers = await Promise.all([0, 1, 2, 3].map(refresh))
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-      expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1)
-      newest = answers[0]!.body.refresh_token
-    }
   })
 
   test('RFC 6749 6: another client cannot use a refresh token, and gets no kept answer', async () => {
