@@ -25,7 +25,12 @@ export default class ClosingLineReporter implements Reporter {
   }
 }
 
+const linesMax = 60
+
 function describeRetried(test: TestCase): string {
-  const messages = (test.result().errors ?? []).map(({ message }) => `    ${message}`)
-  return [`  ${test.module.relativeModuleId}: ${test.fullName}`, ...messages].join('\n')
+  const errors = test.result().errors ?? []
+  // The difference names what the message cuts short. It is needed because the failure may not come again.
+  const lines = errors.flatMap(({ message, diff }) => [message, ...(diff?.split('\n') ?? [])])
+  const shown = lines.slice(0, linesMax).map((line) => `    ${line}`)
+  return [`  ${test.module.relativeModuleId}: ${test.fullName}`, ...shown].join('\n')
 }
