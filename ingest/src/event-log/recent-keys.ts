@@ -8,7 +8,7 @@ type Offsets = Map<string, number>
  */
 export class RecentKeys {
   readonly #idsMax: number
-  /** By environment and partition. */
+  /** The ids of each environment, indexed by partition. */
   readonly #partitions = new Map<string, (Offsets | undefined)[]>()
   #size = 0
 

@@ -48,12 +48,10 @@ export type LimitCheckerParts = TailParts & {
  * synchronous if nothing has to be waited for. Fails with UnavailableError if a true answer is not possible now.
  */
 export class LimitChecker {
-  readonly #parts: LimitCheckerParts
-  readonly #offers: OfferReader
+  readonly #parts: LimitCheckerParts & { readonly offers: OfferReader }
 
   constructor(parts: LimitCheckerParts) {
-    this.#parts = parts
-    this.#offers = new OfferReader(parts.hotState)
+    this.#parts = { ...parts, offers: new OfferReader(parts.hotState) }
   }
 
   check(
@@ -93,13 +91,12 @@ export class LimitChecker {
       this.#count(usage)
       const judged = judge(usage, nowMs)
       if (judged.kind === 'charged') {
-        const parts = { ...this.#parts, offers: this.#offers }
-        return await checkCharges(parts, holder, request, judged, caller)
+        return await checkCharges(this.#parts, holder, request, judged, caller)
       }
       if (judged.kind === 'stopped') return await this.#answerStopped(holder, request, judged)
       const verdict = judged.kind === 'paid' ? await this.#judgePaid(holder, judged) : judged
       if (verdict.kind !== 'denied') return verdict
-      const offer = await this.#offers.read(holder, request.productRef)
+      const offer = await this.#parts.offers.read(holder, request.productRef)
       if (offer === undefined) return { kind: 'unknown' }
       return { kind: 'answered', response: answerLimitCheck({ ...verdict.check, offer }) }
     } catch (cause) {
@@ -114,7 +111,7 @@ export class LimitChecker {
     { productRef, meterName, usageType }: LimitsRequest,
     { entitlement }: Stopped,
   ): Promise<LimitDecision> {
-    const offer = await this.#offers.read(holder, productRef)
+    const offer = await this.#parts.offers.read(holder, productRef)
     if (offer === undefined) return { kind: 'unknown' }
     const named = meterName || usageType || requestsMeterName
     return { kind: 'answered', response: answerStopped(entitlement, named, offer) }

@@ -1,3 +1,4 @@
+import { ParsedDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { offerDocumentKey, type PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { KeyHolder } from '../domain/key-holder.ts'
@@ -7,8 +8,7 @@ const parsedMax = 1_000
 /** Reads what a refusal offers instead. The document is read every time, and parsed only if its text is new. */
 export class OfferReader {
   readonly #hotState: Pick<HotState, 'readDocument'>
-  /** Parsed documents by their text. */
-  readonly #parsed = new Map<string, PublishedOffer>()
+  readonly #offers = new ParsedDocuments<PublishedOffer>(parsedMax)
 
   constructor(hotState: Pick<HotState, 'readDocument'>) {
     this.#hotState = hotState
@@ -21,15 +21,6 @@ export class OfferReader {
   ): Promise<PublishedOffer | undefined> {
     const key = offerDocumentKey(environment, providerId, productRef)
     const document = await this.#hotState.readDocument(key)
-    return document === undefined ? undefined : this.#parse(document)
-  }
-
-  #parse(document: string): PublishedOffer {
-    const known = this.#parsed.get(document)
-    if (known !== undefined) return known
-    const offer = JSON.parse(document) as PublishedOffer
-    if (this.#parsed.size >= parsedMax) this.#parsed.clear()
-    this.#parsed.set(document, offer)
-    return offer
+    return document === undefined ? undefined : this.#offers.parse(document)
   }
 }

@@ -79,8 +79,8 @@ function recordOne(
 }
 
 /**
- * Records many usage calls like `recordUsage`. Either all are recorded or none. Nothing of the events is kept while the log writes
- * them, unless a wallet pays.
+ * Records many usage calls like `recordUsage`. Either all are recorded or none. While the log writes, events are kept only if one
+ * of them has an idempotency key or is paid from a wallet.
  */
 export function recordAllUsage(
   parts: UsageRecordingParts,

@@ -1,4 +1,4 @@
-/** What is measured, and what it is compared with. */
+/** A value of Tollgate, and the same value of the ceiling that it is compared with. */
 export type Pair<Value> = {
   readonly ceiling: Value
   readonly ours: Value

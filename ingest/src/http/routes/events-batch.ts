@@ -4,11 +4,10 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import { cloudEvent } from '../../domain/cloud-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
-import { beginRecharges } from '../../recording/begin-recharges.ts'
-import { recordAllUsage } from '../../recording/record-usage.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { bulkAnswer, countsText, eventResultFields } from './usage-result.ts'
+import { countsText, eventResultFields } from './usage-result.ts'
+import { recordAndAnswerAll } from './record-and-answer.ts'
 import { withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const eventsBatchPath = '/v1/events/batch'
@@ -33,7 +32,6 @@ export function eventsBatchRoute(parts: RecordingParts): HotRoute {
   })
 }
 
-/** Keeps no event until the log has them, as `usagesBulkRoute`. */
 function record(
   parts: RecordingParts,
   holder: KeyHolder,
@@ -42,12 +40,7 @@ function record(
 ): Promise<Answer> {
   const references = events.map(({ id }) => id)
   const counts = events.map(countsText)
-  return recordAllUsage(parts, holder, events)
-    .then((recorded) => beginRecharges(parts.recharges, authorization, recorded))
-    .then((recorded) =>
-      bulkAnswer(
-        recorded,
-        recorded.map((each, at) => eventResultFields(references[at]!, counts[at]!, each)),
-      ),
-    )
+  return recordAndAnswerAll(parts, holder, authorization, events, (recorded, at) =>
+    eventResultFields(references[at]!, counts[at]!, recorded),
+  )
 }

@@ -4,11 +4,10 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
 import { cloudEvent } from '../../domain/cloud-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
-import { beginRecharges } from '../../recording/begin-recharges.ts'
-import { recordUsage } from '../../recording/record-usage.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { countsText, eventResultFields } from './usage-result.ts'
+import { recordAndAnswer } from './record-and-answer.ts'
 import { withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const eventsPath = '/v1/events'
@@ -33,7 +32,6 @@ export function eventsRoute(parts: RecordingParts): HotRoute {
   })
 }
 
-/** Keeps nothing else of the event until the log has it, as `usagesBulkRoute`. */
 function record(
   parts: RecordingParts,
   holder: KeyHolder,
@@ -42,9 +40,7 @@ function record(
 ): Promise<Answer> {
   const { id } = event
   const counts = countsText(event)
-  return recordUsage(parts, holder, event)
-    .then((recorded) => beginRecharges(parts.recharges, authorization, [recorded]))
-    .then(([result]) => {
-      return { status: 200, body: `{"success":true,${eventResultFields(id, counts, result!)}}` }
-    })
+  return recordAndAnswer(parts, holder, authorization, event, (recorded) =>
+    eventResultFields(id, counts, recorded),
+  )
 }

@@ -2,7 +2,6 @@ import type { CreditDebit } from '@tollgate/schemas/http/usages'
 import { countsOf, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import type { RecordedUsage } from '../../recording/record-usage.ts'
-import type { Answer } from '../http-front.ts'
 
 /**
  * Returns the result of one recorded usage call as members of a JSON object. The text is built by hand, because this is the most
@@ -34,13 +33,6 @@ export function eventResultFields(
   const counted = outcome === 'recorded' ? counts : '[]'
   const fields = `"reference":"${reference}","counts":${counted}`
   return debit === undefined ? fields : `${fields},"creditDebit":${debitText(debit)}`
-}
-
-/** Returns the response of a bulk request. `results` has the members of each result. */
-export function bulkAnswer(recorded: readonly RecordedUsage[], results: readonly string[]): Answer {
-  const inserted = recorded.filter(({ outcome }) => outcome === 'recorded').length
-  const list = results.map((fields) => `{${fields}}`).join(',')
-  return { status: 200, body: `{"success":true,"inserted":${inserted},"results":[${list}]}` }
 }
 
 function debitText(debit: CreditDebit): string {

@@ -4,14 +4,13 @@ import { usagesBulkSchema, type UsagesBulkInput } from '@tollgate/schemas/http/u
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
-import { recordAllUsage } from '../../recording/record-usage.ts'
-import { beginRecharges } from '../../recording/begin-recharges.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
+import { recordAndAnswerAll } from './record-and-answer.ts'
 import { withReceipt, type RecordingParts } from './recording-parts.ts'
-import { bulkAnswer, resultFields } from './usage-result.ts'
+import { resultFields } from './usage-result.ts'
 
 export const usagesBulkPath = '/v1/sdk/usages/bulk'
 
@@ -38,10 +37,6 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
   })
 }
 
-/**
- * Keeps only the references of the events until the log has them. If every request in flight kept its events, each garbage
- * collection would copy them all.
- */
 function record(
   parts: RecordingParts,
   holder: KeyHolder,
@@ -49,12 +44,7 @@ function record(
   events: readonly MeterEvent[],
 ): Promise<Answer> {
   const references = events.map(({ id }) => id)
-  return recordAllUsage(parts, holder, events)
-    .then((recorded) => beginRecharges(parts.recharges, authorization, recorded))
-    .then((recorded) =>
-      bulkAnswer(
-        recorded,
-        recorded.map(({ debit }, at) => resultFields(references[at]!, debit)),
-      ),
-    )
+  return recordAndAnswerAll(parts, holder, authorization, events, ({ debit }, at) =>
+    resultFields(references[at]!, debit),
+  )
 }

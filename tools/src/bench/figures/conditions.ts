@@ -15,7 +15,7 @@ export const kinds = ['embedded', 'engines'] as const
 /** Which stores were measured: those that `npm start` brings, or Kafka, Redis, PostgreSQL and ClickHouse. */
 export type Kind = (typeof kinds)[number]
 
-/** What figures depend on, except for the code. Contains no names of hosts and no paths. */
+/** The conditions that figures depend on. They are published, so no field names a host or a path. */
 export type Conditions = {
   /** Day of the measurement, in UTC. */
   readonly date: string
@@ -25,7 +25,7 @@ export type Conditions = {
   readonly load: number
   /** Tollgate, Node and the parts that store data, by name. */
   readonly versions: Readonly<Record<string, string>>
-  /** What the command was told to measure. */
+  /** The options of the command that change the figures, by name. */
   readonly options: Readonly<Record<string, number>>
 }
 

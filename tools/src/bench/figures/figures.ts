@@ -12,7 +12,7 @@ export type Figures = Conditions & { readonly paths: readonly PathFigures[] }
 export type PathFigures = {
   readonly name: string
   readonly ceilingName: string
-  /** What the rates count, and what the processor time is of. */
+  /** Rates and processor times are given per unit. */
   readonly unit: 'request' | 'record'
   readonly perSecond: Compared
   /** Processor time of the process that answers. Undefined if the ceiling has no such process. */

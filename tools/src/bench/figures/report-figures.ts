@@ -21,7 +21,7 @@ export function refusalOf(
   if (kind === 'embedded' && !isEmbedded) {
     return 'the environment names other stores than the embedded ones. Remove these TOLLGATE_ variables, or use --engines.'
   }
-  // With --write, the first figures are recorded, and the next run can be compared with them.
+  // A run that records figures needs no earlier ones.
   if (write || recorded[kind] !== undefined) return undefined
   const flags = kind === 'engines' ? '--engines --write' : '--write'
   return `${figuresFile} has no figures of this kind (${kind}) to compare with. Record them with \`npm run bench -- ${flags}\`.`
