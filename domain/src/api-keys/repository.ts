@@ -52,13 +52,13 @@ export function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<
   return selectPlaced(sql, sql`key_id = any(${[...keyIds]}::text[])`)
 }
 
-/** Returns the key, even if it is expired, revoked or misplaced. */
-export async function findApiKeyBySha256(
+/** Returns keys by their SHA-256, even if they are expired, revoked or misplaced. */
+export async function findApiKeysBySha256(
   sql: Queryable,
-  sha256: string,
-): Promise<PlacedApiKey | undefined> {
-  const [key] = await selectPlaced(sql, sql`sha256 = ${sha256}`)
-  return key
+  sha256s: readonly string[],
+): Promise<Map<string, PlacedApiKey>> {
+  const keys = await selectPlaced(sql, sql`sha256 = any(${[...sha256s]}::text[])`)
+  return new Map(keys.map((key) => [key.sha256, key]))
 }
 
 async function selectPlaced(sql: Queryable, condition: Fragment): Promise<PlacedApiKey[]> {

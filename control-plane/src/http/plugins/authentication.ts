@@ -2,7 +2,6 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Database } from '@tollgate/platform/database/database'
 import { isSecret } from '@tollgate/platform/service/folder-secret'
-import { findApiKeyBySha256 } from '@tollgate/domain/api-keys/repository'
 import {
   environmentOfSecretKey,
   faultOfAuthorization,
@@ -15,6 +14,7 @@ import { isAccessToken } from '@tollgate/domain/console/tokens'
 import { findProvider } from '@tollgate/domain/providers/repository'
 import type { ApiServer } from '../../access/api-server.ts'
 import { bearerToken, holderOf, type Credential } from '../../access/caller.ts'
+import { createKeyLookup, type FindKey } from '../../access/key-lookup.ts'
 import { requireScopeOfRoute } from '../../access/scopes.ts'
 import { isUsableKey } from '../../access/usable-key.ts'
 import { refusals } from '../../errors.ts'
@@ -33,13 +33,14 @@ declare module 'fastify' {
  */
 export function installAuthentication(app: ApiServer, parts: AuthenticationParts): void {
   const { database, clock } = parts
+  const findKey = createKeyLookup(database)
   app.decorateRequest('credential', null)
   app.addHook('onRequest', async (request) => {
     const bearer = bearerToken(request)
     const credential =
       bearer !== undefined && isAccessToken(bearer) && isOfConsole(request)
         ? await requireSession(database, bearer, clock)
-        : ((await findService(parts, request)) ?? (await requireKey(database, request, clock)))
+        : ((await findService(parts, request)) ?? (await requireKey(findKey, request, clock)))
     request.credential = credential
     if (holderOf(credential).isMisplaced) refuseMisplaced(request)
     requireScopeOfRoute(credential, request)
@@ -79,7 +80,7 @@ function refuseMisplaced({ routeOptions }: FastifyRequest): void {
 }
 
 async function requireKey(
-  database: Database,
+  findKey: FindKey,
   request: FastifyRequest,
   clock: Clock,
 ): Promise<Credential> {
@@ -88,7 +89,7 @@ async function requireKey(
   if (secret === undefined || environmentOfSecretKey(secret) === undefined) {
     throw refusals.badKey(faultOfAuthorization(authorization))
   }
-  const key = await findApiKeyBySha256(database.control, sha256OfSecretKey(secret))
+  const key = await findKey(sha256OfSecretKey(secret))
   if (key === undefined || !isUsableKey(key, clock.now())) throw refusals.badKey('invalid_key')
   return { kind: 'key', key }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { findApiKeyBySha256 } from '@tollgate/domain/api-keys/repository'
+import { findApiKeysBySha256 } from '@tollgate/domain/api-keys/repository'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { forwardedIgnoredHeader } from '@tollgate/schemas/http/forwarded'
 import type { Logger } from '@tollgate/platform/observability/logger'
@@ -34,7 +34,8 @@ export async function readDemo(
   const file = await readDemoFile(pages)
   if (file === undefined) return undefined
   const { control } = pages.publisher.database
-  const key = await findApiKeyBySha256(control, sha256OfSecretKey(file.sandboxKey))
+  const sha256 = sha256OfSecretKey(file.sandboxKey)
+  const key = (await findApiKeysBySha256(control, [sha256])).get(sha256)
   if (key?.environment !== 'sandbox' || !isUsableKey(key, pages.clock.now())) return undefined
   return { ...file, caller: { providerId: key.providerId, environment: 'sandbox' } }
 }
