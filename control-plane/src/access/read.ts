@@ -7,8 +7,8 @@ export type ReadParts = { readonly database: ProviderDatabases }
 type Body<Result> = (sql: Queryable) => Promise<Result>
 
 /**
- * Reads the caller's rows in one short, read-only transaction, in which rows of other providers are invisible. Do not call other
- * stores inside the transaction: call them before or after it.
+ * Reads the caller's rows. Rows of other providers are invisible to the statements of the body, which can change nothing. Send
+ * statements that do not depend on each other together: they take one round trip.
  */
 export function read<Result>(
   { database }: ReadParts,

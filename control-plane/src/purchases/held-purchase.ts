@@ -1,4 +1,4 @@
-import { listReferences } from '@tollgate/domain/customers/repository'
+import type { UsageSources } from '@tollgate/domain/customers/usage-sources'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
@@ -31,19 +31,18 @@ export type LoadedPurchase = {
 }
 
 /**
- * Loads the purchase that decides whether the customer may use the product, and all references under which the customer's usage is
- * counted.
+ * Loads the purchase that decides whether the customer may use the product, and the packs beside it. Most customers have no packs,
+ * which costs no statement.
  */
 export async function loadDecidingPurchase(
   sql: Queryable,
   { providerId }: Caller,
-  customerRef: string,
-  productRef: string,
+  { references: customerRefs, hasPacks }: UsageSources,
+  held: { readonly customerRef: string; readonly productRef: string },
 ): Promise<LoadedPurchase> {
-  const [purchase, customerRefs, packs] = await Promise.all([
-    findDecidingPurchase(sql, providerId, customerRef, productRef),
-    listReferences(sql, providerId, customerRef),
-    findPackAccount(sql, providerId, { customerRef, productRef }),
+  const [purchase, packs] = await Promise.all([
+    findDecidingPurchase(sql, providerId, held.customerRef, held.productRef),
+    hasPacks ? findPackAccount(sql, providerId, held) : undefined,
   ])
   // Only charges show what they cost.
   if (purchase?.planSnapshot?.terms.charges === undefined) return { purchase, customerRefs, packs }

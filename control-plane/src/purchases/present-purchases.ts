@@ -1,5 +1,5 @@
 import { planToBill } from '@tollgate/domain/overrides/overridden-plan'
-import { listReferencesByCustomer } from '@tollgate/domain/customers/repository'
+import type { UsageSources } from '@tollgate/domain/customers/usage-sources'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import {
   compileEntitlement,
@@ -9,17 +9,12 @@ import {
 import { currentPeriod } from '@tollgate/domain/entitlements/counting-windows'
 import { packUnits, type PackUnits } from '@tollgate/domain/entitlements/pack-units'
 import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
-import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
-import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
-import { listPackAccounts, type PackAccount } from '@tollgate/domain/packs/repository'
+import type { PackAccount } from '@tollgate/domain/packs/repository'
 import { rollOverLimitMicros } from '@tollgate/domain/pricing/roll-over'
 import { givesAccess } from '@tollgate/domain/purchases/access'
-import { listSharedWindows } from '@tollgate/domain/purchases/purchase-fields-repository'
 import type { PageRange } from '@tollgate/domain/postgres/select-page'
 import {
   countPurchases,
-  listPurchases,
-  statusesWithAccess,
   type Purchase,
   type PurchaseFilter,
 } from '@tollgate/domain/purchases/repository'
@@ -30,12 +25,18 @@ import type {
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import type { Queryable } from '@tollgate/platform/database/database'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Caller } from '../access/caller.ts'
 import { read } from '../access/read.ts'
 import { purchaseToBrief, purchaseToHttp } from './translate-purchase.ts'
 import { readCountedAmounts, waitForCounters, type CounterParts } from '../limits/read-counters.ts'
+import {
+  accessFilter,
+  loadPurchases,
+  loadUsageContext,
+  type LoadedPurchases,
+  type UsageContext,
+} from './load-purchases.ts'
 import { readChargedUsage } from './read-charged-usage.ts'
 import { splitSharedUsage, type SharedUsageParts } from './shared-usage.ts'
 
@@ -104,14 +105,9 @@ export async function briefPurchasesOf(
   customerRef: string,
 ): Promise<PurchaseBriefBody[]> {
   const loaded = await read(parts, caller, (sql) =>
-    loadPurchases(parts, sql, caller, accessFilter(customerRef)),
+    loadPurchases(parts, sql, caller, { customerRef, ...accessFilter }),
   )
   return presentBriefPurchases(parts, caller, loaded)
-}
-
-/** Returns a filter for the customer's purchases that may give access. */
-export function accessFilter(customerRef: string): Partial<PurchaseFilter> {
-  return { customerRef, statuses: statusesWithAccess }
 }
 
 export async function presentBriefPurchases(
@@ -149,64 +145,9 @@ async function usageOf(
   caller: Caller,
   purchase: Purchase,
 ): Promise<PurchaseUsageBody | undefined> {
-  const context = await read(parts, caller, async (sql) => ({
-    references: await listReferencesByCustomer(sql, caller.providerId, [purchase.customerRef]),
-    conversions: await conversionsOf(sql, caller.providerId, [purchase]),
-  }))
+  const context = await read(parts, caller, (sql) => loadUsageContext(sql, caller, purchase))
   const usages = await readUsagesOrNone(parts, caller, [purchase], context)
   return usages.get(purchase.reference)
-}
-
-/** References of each customer, by the customer's own reference. */
-type References = ReadonlyMap<string, readonly string[]>
-
-/** Data that is needed to show usage and its cost. */
-type UsageContext = {
-  readonly references: References
-  /** Conversions by currency, for currencies with a known rate. */
-  readonly conversions: ReadonlyMap<string, CreditConversion>
-}
-
-export type LoadedPurchases = UsageContext & { readonly purchases: readonly Purchase[] }
-
-/**
- * Loads purchases with the references under which the customers' usage is counted. If the filter names the customer, both queries
- * run concurrently.
- */
-export async function loadPurchases(
-  { limits }: { readonly limits: { readonly purchasesMax: number } },
-  sql: Queryable,
-  { providerId }: Caller,
-  filter: Partial<PurchaseFilter>,
-): Promise<LoadedPurchases> {
-  const listing = listPurchases(sql, providerId, { rowsMax: limits.purchasesMax, ...filter })
-  if (filter.customerRef !== undefined) {
-    const [purchases, references] = await Promise.all([
-      listing,
-      listReferencesByCustomer(sql, providerId, [filter.customerRef]),
-    ])
-    const conversions = await conversionsOf(sql, providerId, purchases)
-    return { purchases, references, conversions }
-  }
-  const purchases = await listing
-  const customers = purchases.map((purchase) => purchase.customerRef)
-  const references = await listReferencesByCustomer(sql, providerId, customers)
-  return { purchases, references, conversions: await conversionsOf(sql, providerId, purchases) }
-}
-
-/** Returns the conversions that an invoice would use now. */
-async function conversionsOf(
-  sql: Queryable,
-  providerId: string,
-  purchases: readonly Purchase[],
-): Promise<Map<string, CreditConversion>> {
-  const conversions = new Map<string, CreditConversion>()
-  for (const currency of new Set(purchases.map((purchase) => purchase.currency))) {
-    const rate = await findExchangeRate(sql, providerId, currency)
-    if (rate === undefined) continue
-    conversions.set(currency, { currency, unitsPerDollar: rate.unitsPerDollar })
-  }
-  return conversions
 }
 
 /**
@@ -228,30 +169,27 @@ async function readUsagesOrNone(
   }
 }
 
+const noSources: Pick<UsageSources, 'references' | 'sharedWindows'> = {
+  references: [],
+  sharedWindows: [],
+}
+
 async function readUsages(
   parts: PurchaseViewParts,
   caller: Caller,
   purchases: readonly Purchase[],
-  { references, conversions }: UsageContext,
+  { sources, accounts, conversions }: UsageContext,
 ): Promise<Map<string, PurchaseUsageBody>> {
   const { environment, providerId } = caller
-  const customers = [...new Set(purchases.map(({ customerRef }) => customerRef))]
-  const [shared, accounts] = await read(parts, caller, (sql) =>
-    Promise.all([
-      listSharedWindows(sql, providerId, customers),
-      listPackAccounts(
-        sql,
-        customers.map((customerRef) => ({ providerId, customerRef })),
-      ),
-    ]),
-  )
-  await waitForCounters(parts, environment, providerId, [...references.values()].flat())
+  const references = [...sources.values()].flatMap((each) => each.references)
+  await waitForCounters(parts, environment, providerId, references)
   const usages = new Map<string, PurchaseUsageBody>()
   for (const purchase of purchases) {
     const { planSnapshot, productRef } = purchase
     // The usage that packs pay for is that of the running purchase.
     if (planSnapshot === null || purchase.isPack) continue
-    const customerRefs = references.get(purchase.customerRef) ?? []
+    const { references: customerRefs, sharedWindows } =
+      sources.get(purchase.customerRef) ?? noSources
     const shownAt = usageInstant(parts, purchase)
     const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
     const amounts = await readCountedAmounts(parts, environment, providerId, {
@@ -260,7 +198,7 @@ async function readUsages(
     })
     const window = purchaseWindowOf(purchase, period)
     const countedMicros = amounts.get(window) ?? 0n
-    const used = shared.has(window)
+    const used = sharedWindows.includes(window)
       ? await splitSharedUsage(parts, caller, purchase, customerRefs, period, countedMicros)
       : { usedMicros: countedMicros }
     if (used === undefined) continue

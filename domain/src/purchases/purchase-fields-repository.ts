@@ -113,20 +113,6 @@ export async function hasEndedUnbilled(
   return rows.length > 0
 }
 
-/** Returns the counter windows in which more than one purchase of the customers counts. */
-export async function listSharedWindows(
-  sql: Queryable,
-  providerId: string,
-  customerRefs: readonly string[],
-): Promise<Set<string>> {
-  if (customerRefs.length === 0) return new Set()
-  const rows = await sql<{ allowance_window: string }[]>`
-    select distinct allowance_window from purchases
-    where provider_id = ${providerId} and customer_ref in ${sql([...customerRefs])}
-      and allowance_window is not null`
-  return new Set(rows.map((row) => row.allowance_window))
-}
-
 /** Deletes the cancellation reasons of a customer, because they contain the customer's own words. */
 export async function eraseCancellationReasons(
   sql: Queryable,

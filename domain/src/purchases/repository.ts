@@ -11,6 +11,7 @@ import {
   type EntitlingPurchase,
   type EntitlingRow,
 } from './purchase-rows.ts'
+import { selectCustomerRef, type CustomerName } from '../customers/customer-name.ts'
 import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 
 export type { Purchase }
@@ -19,6 +20,8 @@ export type PurchaseFilter = {
   readonly reference?: string | undefined
   /** Reference of the customer. */
   readonly customerRef?: string | undefined
+  /** The customer by another name. */
+  readonly customer?: CustomerName | undefined
   readonly productRef?: string | undefined
   readonly planRef?: string | undefined
   /** Only purchases of plans: neither packs nor top-ups, of which a customer may have any number. */
@@ -121,10 +124,11 @@ function matchingPurchases(
   providerId: string,
   filter: Omit<PurchaseFilter, 'rowsMax'>,
 ): Fragment {
-  const { reference, customerRef, productRef, planRef, isOfPlan, statuses } = filter
+  const { reference, customerRef, customer, productRef, planRef, isOfPlan, statuses } = filter
   return sql`purchases.provider_id = ${providerId}
     ${reference === undefined ? sql`` : sql`and purchases.reference = ${reference}`}
     ${customerRef === undefined ? sql`` : sql`and purchases.customer_ref = ${customerRef}`}
+    ${customer === undefined ? sql`` : sql`and purchases.customer_ref = (${selectCustomerRef(sql, providerId, customer)})`}
     ${productRef === undefined ? sql`` : sql`and purchases.product_ref = ${productRef}`}
     ${planRef === undefined ? sql`` : sql`and purchases.plan_ref = ${planRef}`}
     ${isOfPlan === true ? sql`and purchases.plan_ref is not null and not purchases.is_pack` : sql``}

@@ -107,23 +107,33 @@ export async function reuseOrOpenCustomerSession(
   limits: PortalLimits,
   request: PortalRequest,
 ): Promise<CustomerSession | undefined> {
-  const { sql, providerId, now, actor } = work
-  const { customerRef, productRef } = request
+  const fresh = await findFreshSession(work, request)
+  if (fresh !== undefined) return fresh
+  const issued = await issueWithinLimit(work, limits, request)
+  if (issued !== undefined) return issued
+  const [unused] = await work.sql<CustomerSessionRow[]>`
+    select * from customer_sessions
+    where ${isUnused(work, request.customerRef)}
+    order by (product_ref is not distinct from ${request.productRef}) desc, expires_at desc, session_id
+    limit 1`
+  return unused === undefined ? undefined : fromRow(unused)
+}
+
+/**
+ * Returns the newest unused link that the same actor issued for the same product, if at least half of its time is left. Changes
+ * nothing.
+ */
+export async function findFreshSession(
+  { sql, providerId, now, actor }: PortalWork,
+  { customerRef, productRef }: PortalRequest,
+): Promise<CustomerSession | undefined> {
   const [fresh] = await sql<CustomerSessionRow[]>`
     select * from customer_sessions
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and status = 'active' and expires_at > ${new Date(now.getTime() + sessionMs / 2)}
       and product_ref is not distinct from ${productRef} and issued_by = ${actor.name}
     order by expires_at desc limit 1`
-  if (fresh !== undefined) return fromRow(fresh)
-  const issued = await issueWithinLimit(work, limits, request)
-  if (issued !== undefined) return issued
-  const [unused] = await sql<CustomerSessionRow[]>`
-    select * from customer_sessions
-    where ${isUnused(work, customerRef)}
-    order by (product_ref is not distinct from ${productRef}) desc, expires_at desc, session_id
-    limit 1`
-  return unused === undefined ? undefined : fromRow(unused)
+  return fresh && fromRow(fresh)
 }
 
 /** A session found by the token of a link or a cookie, and its provider. */

@@ -1,3 +1,4 @@
+import type { Queryable } from '@tollgate/platform/database/database'
 import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
@@ -66,7 +67,7 @@ export async function priceRequest(
   })
 }
 
-type PricingAt = Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>
+type PricingAt = Pick<UnitOfWork, 'providerId' | 'now'> & { readonly sql: Queryable }
 
 type Untaxed =
   | (Omit<PricedRequest, 'kind' | 'tax' | 'sellerName'> & { readonly kind: 'untaxed' })

@@ -4,12 +4,8 @@ import {
   createOrLinkCustomer,
   type CreateOrLinkOutcome,
 } from '@tollgate/domain/customers/create-or-link-customer'
-import {
-  findCustomer,
-  findCustomerByEmail,
-  type Customer,
-} from '@tollgate/domain/customers/repository'
-import type { Queryable } from '@tollgate/platform/database/database'
+import type { CustomerName } from '@tollgate/domain/customers/customer-name'
+import type { Customer } from '@tollgate/domain/customers/repository'
 import {
   customerCreateSchema,
   customerDeleteSchema,
@@ -30,13 +26,11 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
 import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
-import { getCustomer } from '../../access/require.ts'
 import { customerToHttp } from '../translate/customer.ts'
+import { accessFilter, loadCustomerPurchases } from '../../purchases/load-purchases.ts'
 import {
   briefPurchasesOf,
-  loadPurchases,
   presentBriefPurchases,
-  accessFilter,
   type PurchaseViewParts,
 } from '../../purchases/present-purchases.ts'
 import type { Uncharged } from '@tollgate/domain/closing/bill-now'
@@ -57,7 +51,9 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
     { schema: { tags, querystring: customerQuerySchema, response: { 200: customerSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      return presentFound(parts, caller, customerFinder(caller, request.query))
+      const found = await findCustomerBody(parts, caller, nameOf(request.query))
+      if (found === undefined) throw refusals.customerQueryNotFound()
+      return found
     },
   )
 
@@ -90,7 +86,9 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const caller = callerOf(request)
       const { reference } = request.params
-      return presentFound(parts, caller, (sql) => getCustomer(sql, caller, reference))
+      const found = await findCustomerBody(parts, caller, { anyReference: reference })
+      if (found === undefined) throw refusals.customerNotFound(reference)
+      return found
     },
   )
 
@@ -180,33 +178,26 @@ function requireLinkedCustomer(
   }
 }
 
-/** Returns the customer, or throws a refusal if there is none. */
-type FindCustomer = (sql: Queryable) => Promise<Customer>
-
-async function presentFound(
+async function findCustomerBody(
   parts: Parts,
   caller: Caller,
-  find: FindCustomer,
-): Promise<CustomerBody> {
-  const { customer, loaded } = await read(parts, caller, async (sql) => {
-    const customer = await find(sql)
-    const held = accessFilter(customer.reference)
-    return { customer, loaded: await loadPurchases(parts, sql, caller, held) }
-  })
-  return customerToHttp(customer, await presentBriefPurchases(parts, caller, loaded))
+  name: CustomerName,
+): Promise<CustomerBody | undefined> {
+  const found = await read(parts, caller, (sql) =>
+    loadCustomerPurchases(parts, sql, caller, name, accessFilter),
+  )
+  if (found === undefined) return undefined
+  const purchases = await presentBriefPurchases(parts, caller, found.loaded)
+  return customerToHttp(found.customer, purchases)
 }
 
-/** Returns a function that finds the customer of the query. Refuses an ambiguous query before any read. */
-function customerFinder({ providerId }: Caller, query: CustomerQuery): FindCustomer {
+/** Returns the name in the query. Refuses an ambiguous query. */
+function nameOf(query: CustomerQuery): CustomerName {
   const given = Object.values(query).filter((value) => value !== undefined && value !== '')
   if (given.length !== 1) throw refusals.customerQueryAmbiguous()
-  return async (sql) => {
-    const customer = query.email
-      ? await findCustomerByEmail(sql, providerId, query.email)
-      : await findCustomer(sql, providerId, query.reference || query.externalRef || '')
-    if (customer === undefined) throw refusals.customerQueryNotFound()
-    return customer
-  }
+  return query.email
+    ? { email: query.email }
+    : { anyReference: query.reference || query.externalRef || '' }
 }
 
 function openAmountsToHttp({

@@ -11,15 +11,19 @@ import {
 } from '@tollgate/schemas/http/purchases'
 import { refusals } from '../../errors.ts'
 import {
-  fullPurchasesOf,
+  loadCustomerPurchases,
   loadPurchases,
+  type LoadedPurchases,
+} from '../../purchases/load-purchases.ts'
+import {
+  fullPurchasesOf,
   presentPurchases,
   type PurchaseViewParts,
 } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, type Caller } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
-import { getCustomer, getProduct } from '../../access/require.ts'
+import { getProduct } from '../../access/require.ts'
 
 const tags = ['Purchases']
 
@@ -69,10 +73,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts)
       const caller = callerOf(request)
       const { customerRef } = request.params
       const withoutFree = request.query.includeFree === 'false'
-      const loaded = await read(parts, caller, async (sql) => {
-        const { reference } = await getCustomer(sql, caller, customerRef)
-        return loadPurchases(parts, sql, caller, { customerRef: reference, withoutFree })
-      })
+      const loaded = await loadOfCustomer(parts, caller, customerRef, withoutFree)
       return { purchases: await presentPurchases(parts, caller, loaded) }
     },
   )
@@ -96,6 +97,20 @@ export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts)
       return { purchases: await presentPurchases(parts, caller, loaded) }
     },
   )
+}
+
+async function loadOfCustomer(
+  parts: PurchaseViewParts,
+  caller: Caller,
+  customerRef: string,
+  withoutFree: boolean,
+): Promise<LoadedPurchases> {
+  const name = { anyReference: customerRef }
+  const found = await read(parts, caller, (sql) =>
+    loadCustomerPurchases(parts, sql, caller, name, { withoutFree }),
+  )
+  if (found === undefined) throw refusals.customerNotFound(customerRef)
+  return found.loaded
 }
 
 /**

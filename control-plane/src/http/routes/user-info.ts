@@ -1,9 +1,13 @@
-import { findCustomer } from '@tollgate/domain/customers/repository'
+import { findCustomerWithSources } from '@tollgate/domain/customers/usage-sources'
 import { listReached } from '@tollgate/domain/alerts/firings-repository'
 import { listBudgets, listSpendReadings } from '@tollgate/domain/budgets/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
-import { reuseOrOpenCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import {
+  findFreshSession,
+  reuseOrOpenCustomerSession,
+  type CustomerSession,
+} from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import {
@@ -42,15 +46,18 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { productRef } = request.body
-      const { customer, product, loaded, control } = await loadCustomerProduct(
+      // The portal can change purchases, so a key without the `manage` scope gets no link to it.
+      const isLinked = mayManage(request)
+      const { customer, product, loaded, control, link } = await loadCustomerProduct(
         parts,
         operation,
-        request.body,
+        { ...request.body, isLinked },
       )
       const purchase = await presentHeldPurchase(parts, operation, loaded)
-      // The portal can change purchases, so a key without the `manage` scope gets no link to it.
       const opened = { customerRef: customer.reference, productRef }
-      const verifyUrl = mayManage(request) ? await openPortal(parts, operation, opened) : null
+      const session = isLinked ? (link ?? (await openPortal(parts, operation, opened))) : undefined
+      const verifyUrl =
+        session === undefined ? null : customerPageUrl(parts.hostedUrl, session.sessionId)
       return {
         status: usageSummary(product.name, purchase?.usage),
         verifyUrl,
@@ -67,25 +74,31 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** Reads everything in one transaction. Independent queries run concurrently, because each round trip costs more than its query. */
+/**
+ * Reads everything in two round trips, because a round trip costs more than its statements. With `isLinked`, a link that can be used
+ * again is read as well, so that a polling client causes no transaction.
+ */
 function loadCustomerProduct(
   parts: ReadParts,
   caller: Operation,
-  { customerRef, productRef }: UserInfoRequest,
+  { customerRef, productRef, isLinked }: UserInfoRequest & { readonly isLinked: boolean },
 ) {
   const { providerId } = caller
   return read(parts, caller, async (sql) => {
-    const [customer, product] = await Promise.all([
-      findCustomer(sql, providerId, customerRef),
+    const [found, product] = await Promise.all([
+      findCustomerWithSources(sql, providerId, { anyReference: customerRef }),
       findProduct(sql, providerId, productRef),
     ])
-    if (customer === undefined) throw refusals.customerNotFound(customerRef)
+    if (found === undefined) throw refusals.customerNotFound(customerRef)
     if (product === undefined) throw refusals.productNotFound(productRef)
-    const [loaded, control] = await Promise.all([
-      loadDecidingPurchase(sql, caller, customer.reference, productRef),
+    const { customer, sources } = found
+    const held = { customerRef: customer.reference, productRef }
+    const [loaded, control, link] = await Promise.all([
+      loadDecidingPurchase(sql, caller, sources, held),
       loadSpendControl(sql, caller, customer.reference, productRef),
+      isLinked ? findFreshSession({ ...caller, sql }, held) : undefined,
     ])
-    return { customer, product, loaded, control }
+    return { customer, product, loaded, control, link }
   })
 }
 
@@ -109,13 +122,10 @@ async function loadSpendControl(
   }
 }
 
-async function openPortal(
+function openPortal(
   parts: Parts,
   operation: Operation,
   opened: { readonly customerRef: string; readonly productRef: string },
-): Promise<string | null> {
-  const portal = await commit(parts, operation, (work) =>
-    reuseOrOpenCustomerSession(work, parts.limits, opened),
-  )
-  return portal === undefined ? null : customerPageUrl(parts.hostedUrl, portal.sessionId)
+): Promise<CustomerSession | undefined> {
+  return commit(parts, operation, (work) => reuseOrOpenCustomerSession(work, parts.limits, opened))
 }
