@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto'
-import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { insertApiKey, setApiKeyRevoked } from '@tollgate/domain/api-keys/repository'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
@@ -7,16 +6,18 @@ import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing
 import { createKeyLookup, type FindKey } from '../src/access/key-lookup.ts'
 
 let server: TestDatabase
-let control: Sql
+let control: TestDatabase['database']['control']
 /** Statements that the lookups sent. */
 let statements: string[]
 let findKey: FindKey
 
 beforeAll(async () => {
   server = await startTestDatabase(migrationsFolder)
-  control = postgres(server.url, {
-    connection: { role: 'tollgate_jobs', search_path: 'control' },
-    debug: (_connection, statement) => void statements.push(statement),
+  control = new Proxy(server.database.control, {
+    apply(target, self, given: [TemplateStringsArray, ...unknown[]]) {
+      statements.push(given[0].join('?'))
+      return Reflect.apply(target, self, given) as unknown
+    },
   })
   statements = []
   await server.database.control`
@@ -25,7 +26,6 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await control.end()
   await server.stop()
 })
 
