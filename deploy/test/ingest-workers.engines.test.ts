@@ -113,7 +113,7 @@ describe.skipIf(missingParts(redis).length > 0)('two ingest workers on one port'
     expect(recorded[0]! + recorded[1]!).toBe(640)
     expect(await usedBy(customerRef)).toBe(640)
     expect(page.match(/^# TYPE tollgate_ingest_events_accepted_total /gm)).toHaveLength(1)
-    expect(page).toMatch(/^tollgate_ingest_workers_running\{service="ingest"\} 2$/m)
+    expect(page).toMatch(/^tollgate_ingest_workers_missing\{service="ingest"\} 0$/m)
     const samples = page.match(/^tollgate_ingest_events_accepted_total\{.*$/gm)
     expect(samples).toHaveLength(2)
     expect(ingest.output).toContain('"worker":2')

@@ -16,7 +16,8 @@ export async function reserveSharedPort(host: string, port: number): Promise<Sha
   const found = await listenAlone(host, port)
   const holder = createServer((socket) => socket.destroy())
   try {
-    await listen(holder, { path: `\0tollgate-ingest ${host}:${found}` })
+    const address = `${host}:${found}`
+    await listen(holder, { path: `\0tollgate-ingest ${address}` }, address)
     // Another parent may have had the name until now, with workers that still listen.
     await listenAlone(host, found)
   } catch (error) {
@@ -29,22 +30,21 @@ export async function reserveSharedPort(host: string, port: number): Promise<Sha
 /** Returns the port, which is another one than the given one only if that is 0. Nobody listens on it when this resolves. */
 async function listenAlone(host: string, port: number): Promise<number> {
   const server = createServer()
-  await listen(server, { host, port, exclusive: true })
+  await listen(server, { host, port, exclusive: true }, `${host}:${port}`)
   const { port: found } = server.address() as AddressInfo
   await close(server)
   return found
 }
 
-async function listen(server: Server, address: ListenOptions): Promise<void> {
+/** `shown` names the port in the error if it is in use. */
+async function listen(server: Server, address: ListenOptions, shown: string): Promise<void> {
   try {
     await once(server.listen(address), 'listening')
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    if (code !== 'EADDRINUSE') throw cause
-    const what = address.path?.slice(1) ?? `${address.host}:${address.port}`
+    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
     throw new Error(
-      `Cannot listen on ${what}: the port is in use. Stop the program that uses it, or choose another port with TOLLGATE_PORT.`,
-      { cause: message },
+      `Cannot listen on ${shown}: the port is in use. Stop the program that uses it, or choose another port with TOLLGATE_PORT.`,
+      { cause },
     )
   }
 }

@@ -1,5 +1,6 @@
 import { killIfHung, launchService } from '@tollgate/platform/processes/launch-service'
 import type { Part, RunningPart } from '@tollgate/platform/processes/supervise'
+import { askAdminServer } from '@tollgate/platform/service/ask-admin-server'
 import type { HealthReport } from '@tollgate/platform/service/health'
 import { workerParameters } from './worker-number.ts'
 
@@ -70,16 +71,16 @@ export class Worker implements Part {
 
   /** Returns the worker's own report. Rejects while the worker does not answer. */
   async readHealth(): Promise<HealthReport> {
-    return (await (await this.#get('/health/ready')).json()) as HealthReport
+    return JSON.parse(await this.#read('/health/ready')) as HealthReport
   }
 
   /** Returns the worker's page of metrics. Rejects while the worker does not answer. */
-  async readMetrics(): Promise<string> {
-    return (await this.#get('/metrics')).text()
+  readMetrics(): Promise<string> {
+    return this.#read('/metrics')
   }
 
-  #get(path: string): Promise<Response> {
+  async #read(path: string): Promise<string> {
     if (this.#adminUrl === undefined) throw new Error('it does not run')
-    return fetch(`${this.#adminUrl}${path}`, { signal: AbortSignal.timeout(answerTimeoutMs) })
+    return (await askAdminServer(`${this.#adminUrl}${path}`, answerTimeoutMs)).text
   }
 }

@@ -1,18 +1,14 @@
 import { Interruptions } from '@tollgate/platform/processes/interruptions'
 import { supervise } from '@tollgate/platform/processes/supervise'
 import { mergeMetrics } from '@tollgate/platform/observability/merge-metrics'
-import {
-  Counter,
-  createMetrics,
-  Gauge,
-  type Registry,
-} from '@tollgate/platform/observability/metrics'
+import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import type { IngestConfig } from '../config.ts'
 import { reserveSharedPort } from './shared-port.ts'
 import { Worker } from './worker.ts'
 import { workersHealth } from './workers-health.ts'
+import { registerWorkersMetrics } from './workers-metrics.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -73,33 +69,10 @@ async function open(
     stop: async () => void (await Promise.all(supervised.map((worker) => worker.stop()))),
   })
   // As for one process, the admin port opens when the workers are ready to listen, not before.
-  const metrics = mergedMetrics(createWorkersMetrics(workers), workers)
-  await host.serveHealth(metrics, workersHealth(workers))
+  const own = createMetrics('ingest')
+  registerWorkersMetrics(own, workers)
+  await host.serveHealth(mergedMetrics(own, workers), workersHealth(workers))
   return { port, workers: config.workers }
-}
-
-function createWorkersMetrics(workers: readonly Worker[]): Registry {
-  const registry = createMetrics('ingest')
-  const registers = [registry]
-  new Gauge({
-    name: 'tollgate_ingest_workers_running',
-    help: 'Ingest processes that listen on the shared port',
-    registers,
-    collect() {
-      this.set(workers.filter(({ isRunning }) => isRunning).length)
-    },
-  })
-  new Counter({
-    name: 'tollgate_ingest_worker_starts_total',
-    help: 'Times that an ingest process of the shared port became ready, by worker',
-    labelNames: ['worker'],
-    registers,
-    collect() {
-      this.reset()
-      for (const { number, starts } of workers) this.inc({ worker: String(number) }, starts)
-    },
-  })
-  return registry
 }
 
 /** Returns one page for the parent and all workers. The samples of a worker have its number, those of the parent none. */
