@@ -1,6 +1,6 @@
 import { killIfHung, launchService } from '@tollgate/platform/processes/launch-service'
 import type { Part, RunningPart } from '@tollgate/platform/processes/supervise'
-import { askAdminServer } from '@tollgate/platform/service/ask-admin-server'
+import { askProcess } from '@tollgate/platform/processes/ask-process'
 import type { HealthReport } from '@tollgate/platform/service/health'
 import { workerParameters } from './worker-number.ts'
 
@@ -81,6 +81,6 @@ export class Worker implements Part {
 
   async #read(path: string): Promise<string> {
     if (this.#adminUrl === undefined) throw new Error('it does not run')
-    return (await askAdminServer(`${this.#adminUrl}${path}`, answerTimeoutMs)).text
+    return askProcess(`${this.#adminUrl}${path}`, answerTimeoutMs)
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askAdminServer } from '../service/ask-admin-server.ts'
+import { askProcess } from './ask-process.ts'
 
 export type LivenessWatch = {
   /** URL that a living process always answers. Any status counts as an answer. */
@@ -28,7 +28,7 @@ export async function watchLiveness(
 }
 
 function isAnswered(url: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-  return askAdminServer(url, timeoutMs, signal).then(
+  return askProcess(url, timeoutMs, signal).then(
     () => true,
     () => false,
   )
