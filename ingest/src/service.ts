@@ -23,7 +23,7 @@ import { hotRoutes } from './http/routes/hot-routes.ts'
 import { traceFallback } from './http/trace-fallback.ts'
 import { traceHotRoutes } from './http/trace-hot-routes.ts'
 import { createForwardedWarning } from './http/warn-of-forwarded.ts'
-import { createIngestCounts, createScrubMetrics } from './metrics.ts'
+import { countNoteLease, createIngestCounts, createScrubMetrics } from './metrics.ts'
 import { openParts, type Parts } from './open-parts.ts'
 import { traceDataPlane } from './trace-data-plane.ts'
 
@@ -60,6 +60,7 @@ async function open(
   const { logger, tracing } = parts
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
+  if (parts.noteLease !== undefined) countNoteLease(metrics, parts.noteLease)
   const onForwardedIgnored = createForwardedWarning(logger, parts.clock, () => {
     counts.forwardedIgnored++
   })

@@ -86,6 +86,12 @@ export const eventLogSettings = {
 
 /** Additional settings of processes that append. */
 export const eventLogWriterSettings = {
+  headNotes: choiceSetting(
+    'TOLLGATE_HEAD_NOTES',
+    'How limit checks learn the heads of partitions in Kafka if hot state is one Redis server: read them from Redis, or ask Kafka for each. With off, all ingest processes must have it; write is the step between off and read, in which they only write',
+    ['read', 'write', 'off'],
+    'read',
+  ),
   logPartitions: integerSetting(
     'TOLLGATE_LOG_PARTITIONS',
     'Partitions of each topic. The number is fixed when a topic is created',
