@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { WritableEventLog } from '@tollgate/platform/event-log/event-log-config'
-import type { LeaseCounts } from '@tollgate/platform/event-log/note-lease/lease-counts'
+import type { NoteLease } from '@tollgate/platform/event-log/note-lease/note-lease'
 import { openConfiguredNoteLease } from '@tollgate/platform/event-log/note-lease/open-configured'
 import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
 import { traceEventLog } from '@tollgate/platform/event-log/trace-event-log'
@@ -26,8 +26,8 @@ export type Parts = {
   readonly schemaId: number
   readonly hotState: HotState
   readonly tracing: Tracing | undefined
-  /** Counts of the note lease. Undefined if there is none. */
-  readonly noteLease: LeaseCounts | undefined
+  /** Undefined if limit checks ask the log for every head. */
+  readonly noteLease: NoteLease | undefined
 }
 
 /** Opens the parts that the caller did not pass in. */
@@ -62,7 +62,7 @@ function openUntraced(config: IngestConfig, overrides: Partial<Parts>): Promise<
       clock: overrides.clock ?? systemClock,
       logger,
       eventLog: withHeadsOf(hotState, log, config, noteLease),
-      noteLease: noteLease?.counts,
+      noteLease,
       schemaId,
       tracing: overrides.tracing,
       hotState,

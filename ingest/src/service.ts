@@ -60,7 +60,7 @@ async function open(
   const { logger, tracing } = parts
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
-  if (parts.noteLease !== undefined) countNoteLease(metrics, parts.noteLease)
+  if (parts.noteLease !== undefined) countNoteLease(metrics, parts.noteLease.counts)
   const onForwardedIgnored = createForwardedWarning(logger, parts.clock, () => {
     counts.forwardedIgnored++
   })
@@ -99,7 +99,7 @@ async function open(
   const { follower } = dataPlane
   await host.serveHealth(
     metrics,
-    readinessOf(config, parts, follower, [scrubber?.health, bus?.health]),
+    readinessOf(config, parts, follower, [scrubber?.health, bus?.health, parts.noteLease?.health]),
   )
   await host.start({
     start: async () => follower.start(),

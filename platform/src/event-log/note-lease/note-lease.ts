@@ -1,4 +1,5 @@
 import type { Logger } from '../../observability/logger.ts'
+import type { HealthCheck } from '../../service/health.ts'
 import type { EventLog } from '../event-log.ts'
 import { HeadNotes } from '../head-notes.ts'
 import type { AcknowledgedHeads } from '../acknowledged-heads.ts'
@@ -31,6 +32,8 @@ export type NoteLease = {
   acknowledge(topic: string, partition: number, head: number): Promise<void>
   /** Returns a head that contains all records acknowledged before the call. */
   head(topic: string, partition: number): number | Promise<number>
+  /** Degrades health while this process may not acknowledge, because the log does not confirm its lease. */
+  readonly health: HealthCheck
   close(): Promise<void>
 }
 
@@ -61,6 +64,13 @@ export async function openNoteLease(options: NoteLeaseOptions): Promise<NoteLeas
   if (readsNotes) claims.start()
   return {
     counts,
+    health: {
+      name: 'head-notes',
+      check: async () => {
+        if (!lease.isValid()) throw new Error(`Kafka does not confirm the topic ${controlTopic}`)
+      },
+      onlyDegrades: true,
+    },
     acknowledge: (...head) => acknowledgements.acknowledge(...head),
     head: readsNotes ? (...at) => notedHeads.head(...at) : (...at) => log.head(...at),
     async close() {

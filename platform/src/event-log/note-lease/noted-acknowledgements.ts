@@ -94,7 +94,9 @@ export class NotedAcknowledgements {
       await sleep(lease.settlesInMs())
       return false
     }
-    await Promise.all([...heads].map(([partition, head]) => plainNotes.acknowledge(topic, partition, head)))
+    await Promise.all(
+      [...heads].map(([partition, head]) => plainNotes.acknowledge(topic, partition, head)),
+    )
     return lease.isValid() && lease.record === record
   }
 
@@ -108,10 +110,8 @@ export class NotedAcknowledgements {
     if (this.#areNoted(record, topic, heads)) return true
     const deadlineMs = performance.now() + giveUpAfterMs
     for (;;) {
-      const noted = await Promise.race([
-        this.#parts.homeNotes.note(home, topic, heads).catch(() => undefined),
-        sleep(deadlineMs - performance.now(), undefined, { ref: false }),
-      ])
+      const note = this.#parts.homeNotes.note(home, topic, heads).catch(() => undefined)
+      const noted = await settledWithin(note, deadlineMs - performance.now())
       if (noted === true) this.#remember(record, topic, heads)
       if (noted !== undefined) return noted
       if (performance.now() >= deadlineMs) return false
@@ -143,5 +143,21 @@ export class NotedAcknowledgements {
       .catch(() => sleep(retryEveryMs))
       .finally(() => (this.#givingUp = undefined))
     return this.#givingUp
+  }
+}
+
+/** Returns undefined if the work takes longer. It continues then, and a late note does no harm. */
+async function settledWithin<Result>(
+  work: Promise<Result>,
+  withinMs: number,
+): Promise<Result | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), withinMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -1,6 +1,9 @@
+import { Redis } from 'ioredis'
+import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import type { HomeNotes } from '../../event-log/note-lease/home-notes.ts'
+import type { RedisClient } from './connect.ts'
 import type { RedisCalls } from './redis-calls.ts'
-import { writeNotes } from './redis-acknowledged-heads.ts'
+import { createRedisAcknowledgedHeads, writeNotes } from './redis-acknowledged-heads.ts'
 import { createScript } from './scripts/script.ts'
 
 /*
@@ -46,10 +49,7 @@ return redis.call('HMGET', KEYS[1], unpack(ARGV, 3))
 )
 
 /** Stores notes in the hashes of the acknowledged heads, with the token as one more field. */
-export function createRedisHomeNotes(
-  calls: RedisCalls,
-  nameOf: (topic: string) => string,
-): HomeNotes {
+function createRedisHomeNotes(calls: RedisCalls, nameOf: (topic: string) => string): HomeNotes {
   return {
     async claim(topics, token) {
       const term = (await calls.run(claimScript, topics.map(nameOf), [token])) as string | null
@@ -64,5 +64,20 @@ export function createRedisHomeNotes(
       const heads = (await calls.run(readScript, [nameOf(topic)], args)) as (string | null)[] | null
       return heads?.map(Number)
     },
+  }
+}
+
+/**
+ * Creates the acknowledged heads of a client. On a cluster they have no home: its masters have different terms, and a failover moves
+ * slots between them.
+ */
+export function createHeadsOf(
+  client: RedisClient,
+  calls: RedisCalls,
+  nameOf: (topic: string) => string,
+): AcknowledgedHeads {
+  return {
+    ...createRedisAcknowledgedHeads(calls, nameOf),
+    home: client instanceof Redis ? createRedisHomeNotes(calls, nameOf) : undefined,
   }
 }

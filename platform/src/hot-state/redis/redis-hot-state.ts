@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { Redis } from 'ioredis'
 import { checkBucketSpecs } from '../buckets.ts'
 import type {
   CounterBatch,
@@ -48,8 +47,7 @@ import { readIncarnation } from './incarnation.ts'
 import { lostSlots, readLives } from './lives.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
 import { checkReplicasToWrite, readReplicasToWrite } from './replicas-to-write.ts'
-import { createRedisAcknowledgedHeads } from './redis-acknowledged-heads.ts'
-import { createRedisHomeNotes } from './redis-home-notes.ts'
+import { createHeadsOf } from './redis-home-notes.ts'
 import { RedisCalls } from './redis-calls.ts'
 import { packSettled, RedisReservations } from './reservations.ts'
 import { applyScript } from './scripts/apply.ts'
@@ -120,12 +118,7 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
     this.#calls = calls
     this.#names = names
     this.#foldedMinutesMax = foldedMinutesMax
-    const headsName = (topic: string): string => names.acknowledgedHeads(topic)
-    this.acknowledgedHeads = {
-      ...createRedisAcknowledgedHeads(calls, headsName),
-      // The masters of a cluster have different terms, and a failover moves slots between them.
-      home: client instanceof Redis ? createRedisHomeNotes(calls, headsName) : undefined,
-    }
+    this.acknowledgedHeads = createHeadsOf(client, calls, (topic) => names.acknowledgedHeads(topic))
     this.#reads = createEntryReads((partition, args) =>
       this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
     )
