@@ -183,7 +183,7 @@ function led<Part extends object>(current: () => Part): Part {
     get: (_, name) => {
       const part = current()
       const value: unknown = Reflect.get(part, name)
-      return typeof value === 'function' ? value.bind(part) : value
+      return typeof value === 'function' ? (value.bind(part) as unknown) : value
     },
   })
 }

@@ -88,7 +88,7 @@ export const eventLogSettings = {
 export const eventLogWriterSettings = {
   headNotes: choiceSetting(
     'TOLLGATE_HEAD_NOTES',
-    'How limit checks learn the heads of partitions in Kafka if hot state is one Redis server: read them from Redis, or ask Kafka for each. With off, all ingest processes must have it; write is the step between off and read, in which they only write',
+    'How limit checks learn the heads of Kafka partitions if hot state is one Redis server: read reads notes in Redis, off asks Kafka. Processes with off and with read must never run at the same time; write is the step between them, and only writes notes',
     ['read', 'write', 'off'],
     'read',
   ),
