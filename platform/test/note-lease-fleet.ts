@@ -14,12 +14,13 @@ import { RedisServerProcess } from '../src/testing/redis-server.ts'
 const topic = 'usage'
 const controlTopic = 'control'
 const partitions = 2
+export const fleetTopics = { [topic]: partitions, [controlTopic]: 1 }
 const logger = createLogger('test', 'silent')
 
 /** An append-only file, of which a killed server loses up to a second. */
 const settings = { appendonly: 'yes', appendfsync: 'everysec', 'repl-diskless-sync-delay': '0' }
 
-type Member = {
+export type Member = {
   readonly lease: NoteLease
   readonly log: EventLog
   /** The server that the connection of this process leads to. */
@@ -46,7 +47,7 @@ export class Fleet {
       logFolder: join(folder, 'log'),
       groupsFolder: join(folder, 'groups'),
       role: 'writer',
-      topics: { [topic]: partitions, [controlTopic]: 1 },
+      topics: fleetTopics,
     })
     const states = await Promise.all(
       servers.map(({ url }) => openRedisHotState({ servers: { url }, callTimeoutMs: 300 })),
@@ -68,8 +69,10 @@ export class Fleet {
     this.#members = members
     this.#states = states
     this.#log = log
-    for (const member of members.slice(0, 2)) this.#loops.push(this.#append(member))
-    for (const member of members.slice(2)) {
+    for (const [partition, member] of members.slice(0, partitions).entries()) {
+      this.#loops.push(this.#append(member, partition))
+    }
+    for (const member of members.slice(partitions)) {
       for (let partition = 0; partition < partitions; partition++) {
         this.#loops.push(this.#check(member, partition))
       }
@@ -115,31 +118,55 @@ export class Fleet {
     await this.#log.close()
   }
 
-  async #append({ log }: Member): Promise<void> {
-    while (!this.#isEnded) {
-      const partition = Math.floor(Math.random() * partitions)
-      const offsets = await log
-        .appendAll(topic, [{ partition, value: Buffer.from('a') }], 1)
-        .catch(() => [])
-      for (const offset of offsets) {
-        this.#acknowledged[partition] = Math.max(offset + 1, this.#acknowledged[partition]!)
-      }
-      await sleep(1)
-    }
+  #append({ log }: Member, partition: number): Promise<void> {
+    return appendRecords(log, partition, this.#acknowledged, () => this.#isEnded)
   }
 
-  async #check({ log }: Member, partition: number): Promise<void> {
-    while (!this.#isEnded) {
-      const required = this.#acknowledged[partition]!
-      const head = await log.head(topic, partition)
+  #check({ log }: Member, partition: number): Promise<void> {
+    const isEnded = (): boolean => this.#isEnded
+    return checkHeads(log, partition, this.#acknowledged, isEnded, (missed) => {
       this.checks += 1
-      if (head < required) this.missed.push(`${head} of ${required} in ${partition}`)
-      await sleep(0)
-    }
+      if (missed !== undefined) this.missed.push(missed)
+    })
   }
 }
 
-async function openMember(log: EventLog, states: readonly HotState[]): Promise<Member> {
+/** Appends records one after the other to a partition that no other process uses, whose notes would cover for missing ones. */
+export async function appendRecords(
+  log: EventLog,
+  partition: number,
+  acknowledged: number[],
+  isEnded: () => boolean,
+): Promise<void> {
+  while (!isEnded()) {
+    const offsets = await log
+      .appendAll(topic, [{ partition, value: Buffer.from('a') }], 1)
+      .catch(() => [])
+    for (const offset of offsets) {
+      acknowledged[partition] = Math.max(offset + 1, acknowledged[partition] ?? 0)
+    }
+    await sleep(1)
+  }
+}
+
+/** Checks heads one after the other. Calls `onChecked` after each, with what it lacks of the records that were acknowledged before. */
+export async function checkHeads(
+  log: EventLog,
+  partition: number,
+  acknowledged: readonly number[],
+  isEnded: () => boolean,
+  onChecked: (missed: string | undefined) => void,
+): Promise<void> {
+  while (!isEnded()) {
+    const required = acknowledged[partition] ?? 0
+    const head = await log.head(topic, partition)
+    onChecked(head < required ? `${head} of ${required} in ${partition}` : undefined)
+    await sleep(0)
+  }
+}
+
+/** Opens the note lease of one process, which has a connection to each server and uses one of them. */
+export async function openMember(log: EventLog, states: readonly HotState[]): Promise<Member> {
   const member = { server: 0 }
   // Each call goes to the server that the connection leads to at that moment.
   const heads = led(() => states[member.server]!.acknowledgedHeads!)
@@ -188,7 +215,7 @@ function led<Part extends object>(current: () => Part): Part {
   })
 }
 
-async function startServer(folder: string): Promise<RedisServerProcess> {
+export async function startServer(folder: string): Promise<RedisServerProcess> {
   await mkdir(folder)
   return RedisServerProcess.start({ folder, port: await freePort(), settings })
 }

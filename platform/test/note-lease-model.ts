@@ -45,7 +45,7 @@ export type Scope = {
 }
 
 /** Promotes the replica beside a master that lives on; makes a master a replica; restart with an older file; FLUSHALL. */
-export type Failure = 'promote' | 'demote' | 'restart' | 'flush'
+type Failure = 'promote' | 'demote' | 'restart' | 'flush'
 
 export type Search = { readonly states: number; readonly missed: readonly string[] | undefined }
 

@@ -17,11 +17,11 @@ export type Process = {
   unsettled: number
 }
 
-export type Event = { partition: number; head: number; notedIn: number }
-export type Proposal = { place: number; claim: number }
-export type Appender = Process & { left: number; event: Event | null; proposal: Proposal | null }
-export type Check = { partition: number; required: number; claim: number; floor: number }
-export type Checker = Process & { floors: number[]; check: Check | null }
+type Event = { partition: number; head: number; notedIn: number }
+type Proposal = { place: number; claim: number }
+type Appender = Process & { left: number; event: Event | null; proposal: Proposal | null }
+type Check = { partition: number; required: number; claim: number; floor: number }
+type Checker = Process & { floors: number[]; check: Check | null }
 
 export type State = {
   /** The control log: the claim of the home, or 0 for none. */
