@@ -1,3 +1,4 @@
+import type { LeaseCounts } from '@tollgate/platform/event-log/note-lease/lease-counts'
 import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
 import type { UnknownNameCounts } from './http/unknown-in-call.ts'
 
@@ -183,6 +184,30 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
     collect() {
       this.reset()
       for (const [status, times] of counts.refused) this.inc({ status }, times)
+    },
+  })
+}
+
+/** Registers the counts of the note lease. */
+export function countNoteLease(registry: Registry, counts: LeaseCounts): void {
+  new Counter({
+    name: 'tollgate_ingest_heads_total',
+    help: 'Heads of partitions that limit checks needed, by where they were read',
+    labelNames: ['source'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc({ source: 'notes' }, counts.trusted)
+      this.inc({ source: 'log' }, counts.asked)
+    },
+  })
+  new Counter({
+    name: 'tollgate_ingest_acknowledgements_held_total',
+    help: 'Commits to the event log whose acknowledgement waited because limit checks might have missed their records',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(counts.held)
     },
   })
 }

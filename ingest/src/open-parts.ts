@@ -1,6 +1,8 @@
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { WritableEventLog } from '@tollgate/platform/event-log/event-log-config'
+import type { NoteLease } from '@tollgate/platform/event-log/note-lease/note-lease'
+import { openConfiguredNoteLease } from '@tollgate/platform/event-log/note-lease/open-configured'
 import { openEventLogForWriting } from '@tollgate/platform/event-log/open-event-log'
 import { traceEventLog } from '@tollgate/platform/event-log/trace-event-log'
 import { withHeadsOf } from '@tollgate/platform/event-log/with-acknowledged-heads'
@@ -24,6 +26,8 @@ export type Parts = {
   readonly schemaId: number
   readonly hotState: HotState
   readonly tracing: Tracing | undefined
+  /** Undefined if limit checks ask the log for every head. */
+  readonly noteLease: NoteLease | undefined
 }
 
 /** Opens the parts that the caller did not pass in. */
@@ -52,10 +56,13 @@ function openUntraced(config: IngestConfig, overrides: Partial<Parts>): Promise<
         ? await own(openLog(config, logger))
         : { log: eventLog, schemaId: overrides.schemaId ?? currentSchemaId }
     const hotState = overrides.hotState ?? (await own(openHotState(config, 'reader', logger)))
+    const noteLease = await openConfiguredNoteLease(config, { hotState, log, topics, logger })
+    if (noteLease !== undefined) await own(noteLease)
     return {
       clock: overrides.clock ?? systemClock,
       logger,
-      eventLog: withHeadsOf(hotState, log, config),
+      eventLog: withHeadsOf(hotState, log, config, noteLease),
+      noteLease,
       schemaId,
       tracing: overrides.tracing,
       hotState,
@@ -63,8 +70,9 @@ function openUntraced(config: IngestConfig, overrides: Partial<Parts>): Promise<
   })
 }
 
+const topics = environments.map(usageTopic)
+
 /** On one machine only this process writes the log. In a cluster every ingest process does. */
 function openLog(config: IngestConfig, logger: Logger): Promise<WritableEventLog> {
-  const topics = environments.map(usageTopic)
   return openEventLogForWriting(config, { topics, values: meterEventValues, logger })
 }

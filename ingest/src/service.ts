@@ -23,7 +23,7 @@ import { hotRoutes } from './http/routes/hot-routes.ts'
 import { traceFallback } from './http/trace-fallback.ts'
 import { traceHotRoutes } from './http/trace-hot-routes.ts'
 import { createForwardedWarning } from './http/warn-of-forwarded.ts'
-import { createIngestCounts, createScrubMetrics } from './metrics.ts'
+import { countNoteLease, createIngestCounts, createScrubMetrics } from './metrics.ts'
 import { openParts, type Parts } from './open-parts.ts'
 import { traceDataPlane } from './trace-data-plane.ts'
 
@@ -63,6 +63,7 @@ async function open(
   const { worker } = overrides
   const metrics = createMetrics('ingest', worker === undefined ? {} : { worker: String(worker) })
   const counts = createIngestCounts(metrics)
+  if (parts.noteLease !== undefined) countNoteLease(metrics, parts.noteLease.counts)
   const onForwardedIgnored = createForwardedWarning(logger, parts.clock, () => {
     counts.forwardedIgnored++
   })
@@ -101,7 +102,7 @@ async function open(
   const { follower } = dataPlane
   await host.serveHealth(
     metrics,
-    readinessOf(config, parts, follower, [scrubber?.health, bus?.health]),
+    readinessOf(config, parts, follower, [scrubber?.health, bus?.health, parts.noteLease?.health]),
   )
   await host.start({
     start: async () => follower.start(),

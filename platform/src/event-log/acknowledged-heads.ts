@@ -1,3 +1,5 @@
+import type { HomeNotes } from './note-lease/home-notes.ts'
+
 /**
  * Records how far each partition of a log was acknowledged, by any process. It is stored outside of the log, for times when a log
  * behind a network cannot report its heads.
@@ -8,4 +10,7 @@ export interface AcknowledgedHeads {
 
   /** Returns the largest recorded head. Undefined if none is known, for example after a data loss. */
   read(topic: string, partition: number): Promise<number | undefined>
+
+  /** The same heads, with a proof of the server that they are complete. Undefined if the store has several servers. */
+  readonly home?: HomeNotes | undefined
 }

@@ -86,6 +86,12 @@ export const eventLogSettings = {
 
 /** Additional settings of processes that append. */
 export const eventLogWriterSettings = {
+  headNotes: choiceSetting(
+    'TOLLGATE_HEAD_NOTES',
+    'How limit checks learn the heads of Kafka partitions if hot state is one Redis server: read reads notes in Redis, off asks Kafka. Processes with off and with read must never run at the same time; write is the step between them, and only writes notes',
+    ['read', 'write', 'off'],
+    'read',
+  ),
   logPartitions: integerSetting(
     'TOLLGATE_LOG_PARTITIONS',
     'Partitions of each topic. The number is fixed when a topic is created',

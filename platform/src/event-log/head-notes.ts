@@ -26,7 +26,7 @@ export class HeadNotes {
   }
 
   /** Resolves when the head is recorded, or could not be recorded in time. */
-  note(topic: string, partition: number, head: number): Promise<void> {
+  acknowledge(topic: string, partition: number, head: number): Promise<void> {
     if (this.#notedHead(topic, partition) >= head) return Promise.resolve()
     let next = this.#next.get(topic)
     if (next === undefined) {

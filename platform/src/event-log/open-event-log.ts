@@ -1,4 +1,5 @@
 import { embeddedFolder } from '../config/data-dir.ts'
+import type { Logger } from '../observability/logger.ts'
 import type { EventLog } from './event-log.ts'
 import type {
   EventLogConfig,
@@ -26,6 +27,15 @@ export async function openEventLogForReading(
 ): Promise<EventLog> {
   if (config.eventLog === 'kafka') return (await loadKafka()).openKafkaForReading(config, use)
   return openEmbedded(config, 'reader', {})
+}
+
+/** Opens a log with the control topic of the note lease, which is in Kafka beside the usage topics. */
+export async function openControlLog(
+  config: EventLogWriterConfig,
+  topic: string,
+  logger: Logger,
+): Promise<EventLog> {
+  return (await loadKafka()).openKafkaControlLog(config, topic, logger)
 }
 
 /** Loaded only if Kafka is configured: the clients of Kafka and of the schema registry need 28 MB of memory. */

@@ -2,20 +2,26 @@ import { withCalls } from '../observability/traced-call.ts'
 import type { AcknowledgedHeads } from './acknowledged-heads.ts'
 import { EventLogUnavailableError, type EventLog } from './event-log.ts'
 import { HeadNotes } from './head-notes.ts'
+import type { NoteLease } from './note-lease/note-lease.ts'
 
 /**
  * Wraps a log behind a network so that its heads are known while it does not answer. Several processes append, so no process knows
  * all acknowledged records: one may wait for a leader while another gets answers from the next leader. So each append records its
  * head before it resolves. If the log does not answer, the recorded head is used. A failure to record a head does not delay the
- * acknowledgement.
+ * acknowledgement. With a note lease, the recorded heads are used at other times too, and an append waits until that is safe.
  */
-export function withAcknowledgedHeads(log: EventLog, heads: AcknowledgedHeads): EventLog {
+export function withAcknowledgedHeads(
+  log: EventLog,
+  heads: AcknowledgedHeads,
+  lease?: Pick<NoteLease, 'acknowledge' | 'head'>,
+): EventLog {
   const notes = new HeadNotes(heads)
   const noted = new WeakMap<Promise<void>, Promise<void>>()
 
   const noteHead = (topic: string, partition: number): Promise<void> => {
     const head = log.lastKnownHead(topic, partition)
-    return head === undefined ? Promise.resolve() : notes.note(topic, partition, head)
+    if (head === undefined) return Promise.resolve()
+    return (lease ?? notes).acknowledge(topic, partition, head)
   }
   return withCalls<EventLog>(log, {
     append: (topic, partition, ...rest) => {
@@ -37,7 +43,7 @@ export function withAcknowledgedHeads(log: EventLog, heads: AcknowledgedHeads): 
     },
     head: async (topic, partition) => {
       try {
-        return await log.head(topic, partition)
+        return await (lease ?? log).head(topic, partition)
       } catch (error) {
         if (!(error instanceof EventLogUnavailableError)) throw error
         const head = await heads.read(topic, partition)
@@ -53,7 +59,8 @@ export function withHeadsOf(
   { acknowledgedHeads }: { readonly acknowledgedHeads?: AcknowledgedHeads | undefined },
   log: EventLog,
   { eventLog }: { readonly eventLog: 'embedded' | 'kafka' },
+  lease?: NoteLease,
 ): EventLog {
   if (eventLog === 'embedded' || acknowledgedHeads === undefined) return log
-  return withAcknowledgedHeads(log, acknowledgedHeads)
+  return withAcknowledgedHeads(log, acknowledgedHeads, lease)
 }

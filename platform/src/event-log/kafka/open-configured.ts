@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Logger } from '../../observability/logger.ts'
 import { createSchemaRegistry, type SchemaRegistry } from '../../schema-registry/schema-registry.ts'
 import type { EventLog } from '../event-log.ts'
 import type {
@@ -40,6 +41,28 @@ export async function openKafkaForReading(
   use: EventLogUse,
 ): Promise<EventLog> {
   return open(config, use, await openNotes(config, use, undefined), undefined)
+}
+
+/** Opens a log with one topic of one partition, for records that processes exchange among themselves. */
+export function openKafkaControlLog(
+  config: EventLogWriterConfig,
+  topic: string,
+  logger: Logger,
+): Promise<EventLog> {
+  return openKafkaEventLog({
+    connection: connectionOf(config),
+    namePrefix: config.kafkaNamePrefix,
+    topics: [topic],
+    writer: {
+      partitionCounts: { [topic]: 1 },
+      replicationFactor: config.kafkaReplication,
+      minInSyncReplicas: config.kafkaMinInSync,
+      deliveryTimeoutMs: config.kafkaAnswerTimeoutMs,
+    },
+    groupTimeouts: { sessionTimeoutMs: defaultTimeoutMs, rebalanceTimeoutMs: defaultTimeoutMs },
+    answerWithinMs: config.kafkaAnswerTimeoutMs,
+    logger,
+  })
 }
 
 function openNotes(

@@ -2,15 +2,18 @@ import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import type { RedisCalls } from './redis-calls.ts'
 import { createScript } from './scripts/script.ts'
 
-/* KEYS: the hash of the topic. ARGV: partitions and heads alternate. Lua numbers represent offsets exactly. */
-const noteScript = createScript(`
-for i = 1, #ARGV, 2 do
+/** Writes the notes of a script whose KEYS[1] is the hash of the topic. From `first` on, partitions and heads alternate in ARGV. */
+export const writeNotes = (first: number): string => `
+for i = ${first}, #ARGV, 2 do
   local noted = redis.call('HGET', KEYS[1], ARGV[i])
   if not noted or tonumber(noted) < tonumber(ARGV[i + 1]) then
     redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
   end
 end
-`)
+`
+
+/* Lua numbers represent offsets exactly. */
+const noteScript = createScript(writeNotes(1))
 
 /**
  * Stores acknowledged heads in one hash per topic, so that heads acknowledged together need one call. A failover may lose the last
@@ -20,7 +23,7 @@ end
 export function createRedisAcknowledgedHeads(
   calls: RedisCalls,
   nameOf: (topic: string) => string,
-): AcknowledgedHeads {
+): Omit<AcknowledgedHeads, 'home'> {
   return {
     async note(topic, heads) {
       const args = [...heads].flatMap(([partition, head]) => [

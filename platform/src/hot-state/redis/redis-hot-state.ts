@@ -47,7 +47,7 @@ import { readIncarnation } from './incarnation.ts'
 import { lostSlots, readLives } from './lives.ts'
 import { checkMemoryPolicies, readMemoryPolicies } from './memory-policy.ts'
 import { checkReplicasToWrite, readReplicasToWrite } from './replicas-to-write.ts'
-import { createRedisAcknowledgedHeads } from './redis-acknowledged-heads.ts'
+import { createHeadsOf } from './redis-home-notes.ts'
 import { RedisCalls } from './redis-calls.ts'
 import { packSettled, RedisReservations } from './reservations.ts'
 import { applyScript } from './scripts/apply.ts'
@@ -118,9 +118,7 @@ class RedisHotState implements Omit<HotState, 'cachedEntryDocument'> {
     this.#calls = calls
     this.#names = names
     this.#foldedMinutesMax = foldedMinutesMax
-    this.acknowledgedHeads = createRedisAcknowledgedHeads(calls, (topic) =>
-      names.acknowledgedHeads(topic),
-    )
+    this.acknowledgedHeads = createHeadsOf(client, calls, (topic) => names.acknowledgedHeads(topic))
     this.#reads = createEntryReads((partition, args) =>
       this.#calls.run(readEntriesScript, keysOf(partition), args, args.length / 2),
     )
