@@ -26,7 +26,7 @@ test('refuses to record a part, because the rest would be lost', () => {
   expect(parse('--compare', '--only', 'management')).toMatchObject({ only: 'management' })
 })
 
-test.each(['--billing', '--behind', '--webhooks', '--charges', '--mcp'])(
+test.each(['--billing', '--behind', '--webhooks', '--charges', '--mcp', '--stored-usage'])(
   'refuses %s with recorded figures',
   (other) => {
     expect(() => parse('--write', other)).toThrow(other)
