@@ -1,3 +1,4 @@
+import { withSkipIndexes } from '@tollgate/domain/stored-usage/skip-indexes'
 import type { TotalsStamp } from '@tollgate/domain/stored-usage/totalled-ranges'
 import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -34,15 +35,17 @@ export type TotalsState =
  */
 export async function insertTotals(store: UsageStore, at: TotalsVersion): Promise<void> {
   const { environment, partition, fromOffset, version } = at
-  await store.command(
-    `INSERT INTO ${environment}.usage_totals (provider_id, customer_ref, meter_name, product_ref, hour,
+  await withSkipIndexes((settings) =>
+    store.command(
+      `INSERT INTO ${environment}.usage_totals (provider_id, customer_ref, meter_name, product_ref, hour,
        log_partition, from_offset, version, value, debit, records)
      SELECT provider_id, customer_ref, meter_name, product_ref,
        toDateTime(toStartOfHour(timestamp), 'UTC') AS hour,
        ${partition}, ${fromOffset}, ${version}, sum(value), sum(debit), count()
      FROM ${countedRecords(at)}
      GROUP BY provider_id, customer_ref, meter_name, product_ref, hour
-     SETTINGS ${inBackground}`,
+     SETTINGS ${inBackground}, ${settings}, max_partitions_per_insert_block = 0`,
+    ),
   )
 }
 
@@ -64,10 +67,12 @@ export async function readTotalsSums(
 
 /** Returns what the stored records of the range add up to. */
 export async function readRecordSums(store: UsageStore, range: BatchRange): Promise<RangeSums> {
-  const [row] = await store.query<RangeSums>(
-    `SELECT toString(toDecimal128(sum(value), 6)) AS value, toString(sum(debit)) AS debit,
+  const [row] = await withSkipIndexes((settings) =>
+    store.query<RangeSums>(
+      `SELECT toString(toDecimal128(sum(value), 6)) AS value, toString(sum(debit)) AS debit,
        toString(count()) AS records
-     FROM ${countedRecords(range)} SETTINGS ${inBackground}`,
+     FROM ${countedRecords(range)} SETTINGS ${inBackground}, ${settings}`,
+    ),
   )
   return row ?? noSums
 }
@@ -214,5 +219,4 @@ function countedRecords({ environment, partition, fromOffset, toOffset }: BatchR
      WHERE outcome = 'success'`
 }
 
-const inBackground = `max_threads = 1, optimize_aggregation_in_order = 1,
-       use_skip_indexes_if_final = 1, use_skip_indexes_if_final_exact_mode = 0`
+const inBackground = 'max_threads = 1, optimize_aggregation_in_order = 1'

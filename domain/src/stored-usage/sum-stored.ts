@@ -3,6 +3,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { cutHours, summedWindow, type SummedWindow, type TimeSpan } from './cut-hours.ts'
+import { withSkipIndexes } from './skip-indexes.ts'
 import {
   gapsBetween,
   joinRanges,
@@ -58,16 +59,12 @@ export async function sumStored(
   const listedAtMs = performance.now()
   const ranges = await listTotalledRanges(store, sum.environment, parts)
   const query = sumQuery(sum, windows.map(summedWindow), parts, ranges)
-  const [row] = await store.query<{ micros: string[] }>(query.text, query.parameters)
+  const [row] = await withSkipIndexes((settings) =>
+    store.query<{ micros: string[] }>(`${query.text} SETTINGS ${settings}`, query.parameters),
+  )
   if (performance.now() - listedAtMs > listedMaxMs) throw new UsageBehindError(0)
   return windows.map((_, index) => BigInt(row?.micros[index] ?? '0'))
 }
-
-/**
- * Lets the index of offsets skip rows before FINAL. The exact mode would read most of them again, for versions of a row that the
- * condition excludes. Here PREWHERE removes those before FINAL in every case, so both modes return the same.
- */
-const skipsByOffset = 'use_skip_indexes_if_final = 1, use_skip_indexes_if_final_exact_mode = 0'
 
 /** Where the rows of a query come from. */
 const source = { totals: 0, rows: 1, rowsOfCutHours: 2 } as const
@@ -94,8 +91,7 @@ function sumQuery(
     (window) => `toString(toInt128(sumIf(amount, ${isSummed(window, meterNames)}) * 1000000))`,
   )
   return {
-    text: `SELECT [${sums.join(', ')}] AS micros FROM (${selects.join('\n UNION ALL\n')})
-      SETTINGS ${skipsByOffset}`,
+    text: `SELECT [${sums.join(', ')}] AS micros FROM (${selects.join('\n UNION ALL\n')})`,
     parameters: {
       providerId: sum.providerId,
       customerRefs: sum.customerRefs,
