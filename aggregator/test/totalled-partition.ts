@@ -17,6 +17,7 @@ const topic = usageTopic('sandbox')
 /** One partition whose rows and positions a test writes in place of the sink. */
 export class TotalledPartition {
   readonly partition: number
+  isVerifyDue = false
   readonly #of: LogAndStore
   readonly #rangeRecords: number
 
@@ -61,6 +62,7 @@ export class TotalledPartition {
       topic,
       partition: this.partition,
       rangeRecords: this.#rangeRecords,
+      isVerifyDue: this.isVerifyDue,
     }
     try {
       return (await stepTotals(parts)).kind

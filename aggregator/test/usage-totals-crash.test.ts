@@ -158,6 +158,47 @@ describe('totals', () => {
     await expectSumOfRows(at, 9)
   })
 
+  it('are dropped within a day if their rows are lost while ClickHouse runs', async () => {
+    const at = await partitionWith(9)
+    await at.finish()
+    await at.store.command(
+      `DELETE FROM sandbox.usage_totals WHERE log_partition = ${at.partition} AND from_offset = 4`,
+    )
+    expect(await at.step()).toBe('complete')
+    at.isVerifyDue = true
+    expect(await at.step()).toBe('dropped')
+    expect(await totalledFrom(at)).toEqual(['0: 1'])
+    await expectSumOfRows(at, 9)
+    expect(await at.finish()).toBe(1)
+    await expectSumOfRows(at, 9)
+  })
+
+  it('are made of records of more than 100 months', async () => {
+    const months = 110
+    const at = new TotalledPartition(logAndStore, months)
+    const timestamp = (offset: number) => Date.UTC(2012, offset)
+    await at.insert(
+      Array.from({ length: months }, (_, offset) => ({
+        offset,
+        event: { ...eventAt(at.partition, offset), timestamp: timestamp(offset) },
+      })),
+    )
+    await at.moveTo(months)
+    expect(await at.finish()).toBe(1)
+  })
+
+  it('beyond the position are dropped, because other records may follow a restored position', async () => {
+    const at = await partitionWith(9)
+    await at.finish()
+    await at.moveTo(5)
+    expect(await at.step()).toBe('dropped')
+    expect(await at.step()).toBe('complete')
+    await at.moveTo(9)
+    expect(await totalledFrom(at)).toEqual(['0: 1'])
+    expect(await at.finish()).toBe(1)
+    await expectSumOfRows(at, 9)
+  })
+
   it('of a generation that ended are dropped, and their rows are deleted an hour later', async () => {
     const at = await partitionWith(4)
     await at.finish()

@@ -30,6 +30,8 @@ export type TotalsParts = ComparedParts &
     readonly log: Pick<EventLog, 'position'>
     /** Number of offsets of a range. */
     readonly rangeRecords: number
+    /** Whether the rows of valid totals are compared with the noted sums, although ClickHouse has not restarted. */
+    readonly isVerifyDue?: boolean
   }
 
 export type TotalsStep =
@@ -43,8 +45,8 @@ export type TotalsStep =
       | ({ readonly kind: 'totalled' | 'refused' } & OffsetRange)
     ))
 
-/** The versions of the totals are verified by one pass over them, in as many parts. */
-const verifiedPerStep = 1_000
+/** Number of versions that one step verifies or drops. They are part of a token and of a URL, which may have 1 MB. */
+const versionsPerStep = 1_000
 const versionMax = 2 ** 48 - 1
 
 /**
@@ -71,8 +73,12 @@ export async function stepTotals(parts: TotalsParts): Promise<TotalsStep> {
   const usable = known.filter(({ isDropped }) => !isDropped)
   const isOf = ({ stamps }: KnownVersion): boolean =>
     stamps.some(({ generation }) => generation === stamp.generation)
-  const obsolete = usable.filter((version) => !isOf(version) && !mayBeInProgress(version))
-  const ofGeneration = usable.filter(isOf)
+  // Totals beyond the position exist only if it was restored from an older copy, and other records may follow it.
+  const isBeyond = ({ toOffset }: KnownVersion): boolean => toOffset > offset
+  const obsolete = usable
+    .filter((each) => (isOf(each) ? isBeyond(each) : !mayBeInProgress(each)))
+    .slice(0, versionsPerStep)
+  const ofGeneration = usable.filter((each) => isOf(each) && !isBeyond(each))
   const valid = ofGeneration.filter((version) => isValid(version, stamp))
   const waiting = await listWaiting(parts, offset, valid)
   const waitingRecords = lengthOf(waiting)
@@ -82,6 +88,10 @@ export async function stepTotals(parts: TotalsParts): Promise<TotalsStep> {
   }
   const toVerify = ofGeneration.filter((version) => !isValid(version, stamp))
   if (toVerify.length > 0) return await verify(parts, stamp, toVerify, waitingRecords)
+  if (parts.isVerifyDue === true) {
+    const lost = await dropLost(parts, valid)
+    if (lost > 0) return { kind: 'dropped', versions: lost, waitingRecords }
+  }
   const [range] = waiting
   if (range === undefined) return { kind: 'complete' }
   return await total(parts, stamp, range, waitingRecords)
@@ -156,7 +166,7 @@ async function verify(
   waitingRecords: number,
 ): Promise<TotalsStep> {
   const { usageStore, environment } = parts
-  const versions = all.slice(0, verifiedPerStep)
+  const versions = all.slice(0, versionsPerStep)
   const numbers = versions.map(({ version }) => version)
   const sums = await readTotalsSums(usageStore, environment, numbers)
   const isWhole = (each: KnownVersion): boolean => areEqualSums(sums.get(each.version)!, each)
@@ -165,6 +175,24 @@ async function verify(
   const whole = versions.filter(isWhole)
   await addState(usageStore, parts, whole, 'valid', stamp, ({ version }) => sums.get(version)!)
   return { kind: 'verified', versions: whole.length, waitingRecords }
+}
+
+/**
+ * Drops valid versions that lack rows, and returns their number. A cluster keeps its incarnation, and a table that is restored
+ * while a server runs does not change it either.
+ */
+async function dropLost(parts: TotalsParts, valid: readonly KnownVersion[]): Promise<number> {
+  const { usageStore, environment } = parts
+  let total = 0
+  for (let from = 0; from < valid.length; from += versionsPerStep) {
+    const versions = valid.slice(from, from + versionsPerStep)
+    const numbers = versions.map(({ version }) => version)
+    const sums = await readTotalsSums(usageStore, environment, numbers)
+    const lost = versions.filter((each) => !areEqualSums(sums.get(each.version)!, each))
+    await addState(usageStore, parts, lost, 'dropped')
+    total += lost.length
+  }
+  return total
 }
 
 async function total(
@@ -194,7 +222,10 @@ async function readComparedSums(
   await requireCompleteReplicas(parts)
   const { usageStore, environment } = parts
   const sums = (await readTotalsSums(usageStore, environment, [at.version])).get(at.version)!
-  return areEqualSums(sums, await readRecordSums(usageStore, at)) ? sums : undefined
+  const recordSums = await readRecordSums(usageStore, at)
+  // After a failover, the same late replica may have returned the records for the totals and for their sums.
+  await requireCompleteReplicas(parts)
+  return areEqualSums(sums, recordSums) ? sums : undefined
 }
 
 async function isStillSettled(parts: TotalsParts, stamp: TotalsStamp): Promise<boolean> {

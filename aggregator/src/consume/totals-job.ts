@@ -25,6 +25,8 @@ const retryMs = 10_000
 const failuresMax = 6
 /** Milliseconds after which a partition without new ranges is looked at again, in case an operator deleted totals. */
 const recheckMs = 600_000
+/** Milliseconds after which the rows of valid totals are compared with their noted sums again, and when the job begins. */
+const verifyMs = 86_400_000
 
 /** What the job remembers of a partition, so that it queries ClickHouse only if something may have changed. */
 type Memory = {
@@ -33,6 +35,7 @@ type Memory = {
   /** What was seen when every complete range had totals. */
   completeSight: string | undefined
   completeAtMs: number
+  verifiedAtMs: number
 }
 
 /**
@@ -84,7 +87,13 @@ function nameOf({ topic, partition }: Partition): string {
 function memoryOf(memories: Map<string, Memory>, partition: Partition): Memory {
   const known = memories.get(nameOf(partition))
   if (known !== undefined) return known
-  const memory = { failures: 0, notBeforeMs: 0, completeSight: undefined, completeAtMs: 0 }
+  const memory = {
+    failures: 0,
+    notBeforeMs: 0,
+    completeSight: undefined,
+    completeAtMs: 0,
+    verifiedAtMs: -Infinity,
+  }
   memories.set(nameOf(partition), memory)
   return memory
 }
@@ -114,7 +123,11 @@ async function visit(parts: TotalsJobParts, at: Partition, memory: Memory): Prom
   try {
     const sight = await sightOf(at, rangeRecords)
     if (sight === memory.completeSight && nowMs - memory.completeAtMs < recheckMs) return false
-    const step = await stepTotals({ ...at, usageStore, cluster, rangeRecords })
+    const isVerifyDue = nowMs - memory.verifiedAtMs >= verifyMs
+    const step = await stepTotals({ ...at, usageStore, cluster, rangeRecords, isVerifyDue })
+    // Other steps end before the comparison.
+    const isVerified = isVerifyDue && (step.kind === 'totalled' || step.kind === 'complete')
+    if (isVerified) memory.verifiedAtMs = nowMs
     metrics.waitingRecords.set({ topic, partition: String(partition) }, waitingOf(step))
     report(metrics, logger, topic, step, (performance.now() - nowMs) / 1000)
     if (step.kind === 'refused') return failed(memory, nowMs)
