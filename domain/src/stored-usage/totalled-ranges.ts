@@ -30,13 +30,15 @@ export function totalsStampOf(note: string): TotalsStamp | undefined {
  * are read row by row.
  */
 const rangesMax = 20_000
+/** Number of ranges that are not adjacent to the one before. Their bounds are part of the text of a query, which may have 256 KB. */
+const fragmentsMax = 500
 
 /** Returns the ranges with valid totals that end within the parts, without overlaps, newest first. */
 export async function listTotalledRanges(
   store: Pick<UsageStore, 'query'>,
   environment: Environment,
   parts: readonly TotalledPart[],
-): Promise<TotalledRange[]> {
+): Promise<readonly TotalledRange[]> {
   const stamped = parts.filter((part) => part.totals !== undefined && part.beforeOffset > 0)
   if (stamped.length === 0) return []
   // On a cluster, a condition with a subquery of a distributed table would be refused.
@@ -64,7 +66,17 @@ export async function listTotalledRanges(
     toOffset: Number(toOffset),
     version: Number(version),
   }))
-  return stamped.flatMap((part) => rangesWithin(part, ranges)).slice(0, rangesMax)
+  return firstFragments(stamped.flatMap((part) => rangesWithin(part, ranges))).slice(0, rangesMax)
+}
+
+function firstFragments(ranges: readonly TotalledRange[]): readonly TotalledRange[] {
+  let fragments = 0
+  const end = ranges.findIndex(({ partition, toOffset }, at) => {
+    const previous = ranges[at - 1]
+    if (previous?.partition !== partition || previous.fromOffset !== toOffset) fragments += 1
+    return fragments > fragmentsMax
+  })
+  return end === -1 ? ranges : ranges.slice(0, end)
 }
 
 /** Returns the ranges of the part that do not overlap, from the newest on. `ranges` are sorted by their ends, newest first. */
