@@ -90,6 +90,18 @@ export const aggregatorSettings = {
     200,
     milliseconds,
   ),
+  totalsRangeRecords: integerSetting(
+    'TOLLGATE_USAGE_TOTALS_RANGE_RECORDS',
+    'Records of a log partition whose sums are stored together, so that bills read the sums; 0 stores no further sums',
+    1_048_576,
+    { min: 0, max: 1_000_000_000 },
+  ),
+  totalsIntervalMs: integerSetting(
+    'TOLLGATE_USAGE_TOTALS_INTERVAL_MS',
+    'Milliseconds between two checks for stored records that can be summed',
+    10_000,
+    milliseconds,
+  ),
   stuckAfterMs: integerSetting(
     'TOLLGATE_STUCK_AFTER_MS',
     'Milliseconds that a projection may make no progress while records wait, before readiness fails',

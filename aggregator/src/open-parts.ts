@@ -60,7 +60,8 @@ function openUntraced(config: AggregatorConfig, overrides: Partial<Parts>): Prom
 export function clickHouseOf(config: AggregatorConfig): ClickHouseConnection {
   return clickHouseConnection(config, {
     requestTimeoutMs: config.clickhouseTimeoutMs,
-    connectionsMax: config.sinkConcurrencyMax + 1,
+    // One for the counters and one for the totals, beside the batches.
+    connectionsMax: config.sinkConcurrencyMax + 2,
   })
 }
 

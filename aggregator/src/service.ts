@@ -5,9 +5,10 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { areCustomersPublished } from '@tollgate/domain/publications/published-since'
 import { logSetupHealth, positionsHealth } from '@tollgate/platform/event-log/log-health'
 import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
-import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import type { HealthCheck } from '@tollgate/platform/service/health'
+import type { Service } from '@tollgate/platform/service/service'
 import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import { migrateUsageTables } from './clickhouse/migrate.ts'
 import type { AggregatorConfig } from './config.ts'
@@ -19,6 +20,8 @@ import { createProjectionGroup, type ProjectionGroup } from './consume/projectio
 import { createProjectionMetrics, type ProjectionMetrics } from './consume/projection-metrics.ts'
 import { createSinkProjection } from './consume/sink-projection.ts'
 import { createTableGate } from './consume/table-gate.ts'
+import { createTotalsJob } from './consume/totals-job.ts'
+import { createTotalsMetrics } from './consume/totals-metrics.ts'
 import { traceBatches, untracedBatches, type TraceBatch } from './consume/trace-batches.ts'
 import { clickHouseOf, openParts, type Parts } from './open-parts.ts'
 import { retentionOf } from './retention-config.ts'
@@ -63,6 +66,9 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
   const counters = config.projection === 'sink' ? [] : [countersGroupOf(config, parts, metrics)]
   const sink = hasSink ? [sinkGroupOf(config, parts, metrics, tableGate.opened)] : []
   const groups = [...counters, ...sink]
+  const totals = sink.flatMap((group) =>
+    totalsJobOf(config, parts, registry, group, tableGate.opened),
+  )
 
   const observer = createProgressObserver({
     observed: () => groups.flatMap((group) => group.observed()),
@@ -91,7 +97,11 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     tableGate.health,
     ...groups.map((group) => group.health),
   ]
-  return { registry, readiness, services: [observer, tableGate, ...groups, housekeeping] }
+  return {
+    registry,
+    readiness,
+    services: [observer, tableGate, ...groups, ...totals, housekeeping],
+  }
 }
 
 /** Rejects if the log does not respond. Then no projection advances and the lag cannot be measured. */
@@ -148,7 +158,7 @@ function sinkGroupOf(
   const sink = {
     traceBatch: traceBatchOf(config, tracing),
     usageStore,
-    cluster: config.clickhouseCluster === '' ? undefined : config.clickhouseCluster,
+    cluster: clusterOf(config),
     readLimits: { recordsMax: config.sinkBatchRowsMax, bytesMax: config.sinkBatchBytesMax },
     delayMs: config.sinkDelayMs,
     countersWaitMs: config.sinkCountersWaitMs,
@@ -167,6 +177,49 @@ function sinkGroupOf(
     logger,
     create: (at, childLogger) => createSinkProjection({ ...at, ...sink }, metrics, childLogger),
   })
+}
+
+/** A repeated key that is counted again within this time may have the timestamp of its first use. */
+const marksRetentionDaysMin = 32
+
+/**
+ * Returns the job that makes totals of stored records, if there is one. FINAL merges records with the same key and timestamp, also
+ * across ranges, which totals cannot. Such records exist only if marks are kept for less time than timestamps may differ.
+ */
+function totalsJobOf(
+  config: AggregatorConfig,
+  { logger, usageStore }: Parts,
+  registry: Registry,
+  sink: ProjectionGroup,
+  mayStart: Promise<void>,
+): Service[] {
+  const { totalsRangeRecords: rangeRecords, totalsIntervalMs: intervalMs } = config
+  if (rangeRecords === 0) return []
+  if (config.marksRetentionDays < marksRetentionDaysMin) {
+    logger.warn(
+      { marksRetentionDays: config.marksRetentionDays, min: marksRetentionDaysMin },
+      'no totals of stored usage are made, because deduplication marks are kept for too few days',
+    )
+    return []
+  }
+  const metrics = createTotalsMetrics(registry)
+  const partitions = () => sink.partitions()
+  const cluster = clusterOf(config)
+  const job = {
+    partitions,
+    usageStore,
+    cluster,
+    mayStart,
+    rangeRecords,
+    intervalMs,
+    metrics,
+    logger,
+  }
+  return [createTotalsJob(job)]
+}
+
+function clusterOf({ clickhouseCluster }: AggregatorConfig): string | undefined {
+  return clickhouseCluster === '' ? undefined : clickhouseCluster
 }
 
 function traceBatchOf({ eventLog }: AggregatorConfig, tracing: Tracing | undefined): TraceBatch {

@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { sumStoredUsageByWindow } from '@tollgate/domain/stored-usage/query-stored-usage'
+import { waitUntilStored } from '@tollgate/domain/stored-usage/stored-up-to'
+import { listTotalledRanges } from '@tollgate/domain/stored-usage/totalled-ranges'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { readAggregatorConfig } from '../src/config.ts'
 import { createAggregator, type Aggregator } from '../src/service.ts'
 import { expectExactlyOnce, ExpectedUsage, openWindows, untilStored } from './expected-usage.ts'
 import { EventGenerator } from './generated-events.ts'
-import { createInstallation, type Installation } from './installation.ts'
+import { createInstallation, partitionOfEvent, type Installation } from './installation.ts'
+import { meterEvent } from './meter-event.ts'
 
 let installation: Installation
 let aggregator: Aggregator | undefined
@@ -69,4 +73,43 @@ it('stores unreadable records separately, and a batch may span more months than 
     'SELECT log_partition, log_offset, raw FROM sandbox.unreadable_records',
   )
   expect(rows).toEqual([{ log_partition: 0, log_offset: '0', raw: 'AQID' }])
+})
+
+it('makes totals of what it stores, and sums up to the position of the sink read them', async () => {
+  const startMs = Date.UTC(2026, 2, 1)
+  const events = Array.from({ length: 650 }, (_, at) =>
+    meterEvent({ id: `usage_${at}`, value: 1_000_000 + at, timestamp: startMs + at * 20_000 }),
+  )
+  await installation.appendEvents(events)
+  await startAggregator({
+    TOLLGATE_USAGE_TOTALS_RANGE_RECORDS: '100',
+    TOLLGATE_USAGE_TOTALS_INTERVAL_MS: '50',
+  })
+  await untilStored(installation.clickhouse.store, 650, 25_000)
+  const { log: eventLog, clickhouse } = installation
+  const partition = partitionOfEvent(events[0]!)
+  const readParts = async () => {
+    const parts = { eventLog, usageStore: clickhouse.store }
+    return (await waitUntilStored(parts, 'sandbox', [partition], () => new Date(), 5_000)).parts
+  }
+  await expect
+    .poll(async () => listTotalledRanges(clickhouse.store, 'sandbox', await readParts()), {
+      timeout: 25_000,
+    })
+    .toHaveLength(6)
+  const query = {
+    environment: 'sandbox',
+    providerId: 'prov_1',
+    customerRefs: ['cus_1'],
+    productRef: 'prd_a',
+    meterName: 'requests',
+  } as const
+  const window = { fromSecond: startMs / 1_000, toSecond: startMs / 1_000 + 86_400 }
+  const total = events.reduce((sum, { value }) => sum + BigInt(value), 0n)
+  const sum = async () =>
+    sumStoredUsageByWindow(clickhouse.store, query, [window], await readParts())
+  expect(await sum()).toEqual([total])
+  // The window cuts no hour, so the rows of complete ranges are not needed.
+  await clickhouse.store.command('DELETE FROM sandbox.usage_records WHERE log_offset < 600')
+  expect(await sum()).toEqual([total])
 })

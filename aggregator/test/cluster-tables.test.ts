@@ -1,7 +1,14 @@
 import { startClusterEngine, type ClusterEngine } from '@tollgate/platform/testing/cluster-engine'
 import { versionsTable } from '@tollgate/platform/usage-store/clickhouse/versions-table'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sumStoredUsageByWindow } from '@tollgate/domain/stored-usage/query-stored-usage'
+import { listTotalledRanges, totalsStampOf } from '@tollgate/domain/stored-usage/totalled-ranges'
+import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
+import { usageTopic } from '@tollgate/schemas/topics'
 import { caughtUpQuery } from '../src/clickhouse/caught-up.ts'
+import { nameStoreIncarnation } from '../src/consume/store-check.ts'
+import { stepTotals } from '../src/consume/step-totals.ts'
+import { clusterStore } from './cluster-store.ts'
 import { usageMigrations } from '../src/clickhouse/migrate.ts'
 import { createUsageTable, type UsageTable } from '../src/clickhouse/usage-table.ts'
 import { usageRecordsTable } from '../src/clickhouse/migrations/0001-usage-records.ts'
@@ -86,6 +93,48 @@ describe('tables behind distributed tables', () => {
       counted: 2700,
       rolled_up: 2700,
     })
+  })
+
+  it('have totals that add up to the records', async () => {
+    const store = clusterStore(engine)
+    const comparedIncarnation = await nameStoreIncarnation(store, 'live')
+    const note = writeSinkNote({ ...firstNote('m'), generation: 'g', comparedIncarnation })
+    await engine.run(
+      `INSERT INTO live.usage_records (id, provider_id, customer_ref, meter_name, value, timestamp,
+         outcome, log_partition, log_offset)
+       SELECT concat('total-', toString(number)), 'prv_totals', concat('cus_', toString(number % 7)), 'requests', 1.5,
+         toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + number * 30, 'success', 3, number
+       FROM numbers(1000) SETTINGS distributed_foreground_insert = 1`,
+    )
+    const parts = {
+      log: { position: async () => ({ offset: 950, note }) },
+      usageStore: store,
+      cluster: 'main',
+      environment: 'live' as const,
+      topic: usageTopic('live'),
+      partition: 3,
+      rangeRecords: 300,
+    }
+    for (const kind of ['totalled', 'totalled', 'totalled', 'complete']) {
+      expect((await stepTotals(parts)).kind).toBe(kind)
+    }
+    const part = { partition: 3, beforeOffset: 950, totals: totalsStampOf(note) }
+    expect(await listTotalledRanges(store, 'live', [part])).toHaveLength(3)
+    const query = {
+      environment: 'live' as const,
+      providerId: 'prv_totals',
+      customerRefs: ['cus_1', 'cus_2'],
+      productRef: 'prd_a',
+      meterName: 'requests',
+    }
+    const fromSecond = Date.UTC(2026, 2, 1) / 1_000 + 61
+    const window = { fromSecond, toSecond: fromSecond + 26_000 }
+    const counted = Array.from({ length: 1_000 }, (_, at) => at).filter(
+      (at) => at * 30 >= 61 && at * 30 < 26_061 && [1, 2].includes(at % 7),
+    )
+    expect(await sumStoredUsageByWindow(store, query, [window], [part])).toEqual([
+      BigInt(counted.length) * 1_500_000n,
+    ])
   })
 })
 

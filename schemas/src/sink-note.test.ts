@@ -20,6 +20,7 @@ it('reads the notes that it writes', () => {
     { ...open, furtherTokens: 2, hasMovedRecords: true },
     { ...closed, storeAgainTo: 30 },
     { ...open, storeAgainTo: 30 },
+    { ...open, generation: 'g' },
   ]
   for (const note of notes) expect(readSinkNote(writeSinkNote(note))).toEqual(note)
   expect(readSinkNote('')).toBeUndefined()
@@ -51,8 +52,23 @@ it('compares batches until one ends at the previous position', () => {
   expect(moveBackIn(closed, 10)).toEqual({ ...closed, storeAgainTo: 10 })
   expect(moveBackIn({ ...closed, storeAgainTo: 40 }, 10)).toEqual({ ...closed, storeAgainTo: 40 })
   expect(moveBackIn({ ...open, furtherTokens: 2 }, 10)).toEqual({ ...closed, storeAgainTo: 12 })
-  expect(closeBatchIn({ ...open, storeAgainTo: 13 })).toEqual({ ...closed, storeAgainTo: 13 })
-  expect(closeBatchIn({ ...open, storeAgainTo: 12 })).toEqual(closed)
+  const named = { ...closed, generation: 'next' }
+  expect(closeBatchIn({ ...open, storeAgainTo: 13 }, () => 'next')).toEqual({
+    ...closed,
+    storeAgainTo: 13,
+  })
+  expect(closeBatchIn({ ...open, storeAgainTo: 12 }, () => 'next')).toEqual(named)
+})
+
+it('names another generation when records were stored again below the position, and only then', () => {
+  const named = { ...closed, generation: 'first' }
+  const next = closeBatchIn(openBatchIn(named, 20, 0), () => 'next')
+  expect(next.generation).toBe('first')
+  const back = moveBackIn(named, 20)
+  expect(back.generation).toBeUndefined()
+  const again = closeBatchIn(openBatchIn(back, 19, 0), () => 'next')
+  expect(again.generation).toBeUndefined()
+  expect(closeBatchIn(openBatchIn(again, 20, 0), () => 'next').generation).toBe('next')
 })
 
 it('names a batch by its range and lineage', () => {

@@ -24,6 +24,12 @@ type CommonNote = {
    * back. They are compared when they are stored. Undefined if no later record was ever stored.
    */
   readonly storeAgainTo: number | undefined
+  /**
+   * A random name of the rows below the position. It is dropped when the position moves back, because rows below the old position
+   * are then added, and a new one is created when all of them are stored again. Totals of stored rows apply to one generation only.
+   * Undefined while rows may still be added, and in notes of earlier releases.
+   */
+  readonly generation: string | undefined
 }
 
 export type ClosedNote = CommonNote & { readonly state: 'closed' }
@@ -46,6 +52,7 @@ export function firstNote(lineage: string): ClosedNote {
     hasMovedRecords: false,
     comparedIncarnation: undefined,
     storeAgainTo: undefined,
+    generation: undefined,
   }
 }
 
@@ -53,23 +60,37 @@ export function openBatchIn(note: ClosedNote, openTo: number, nowMs: number): Op
   return { ...note, state: 'open', openTo, furtherTokens: 0, openedAtMs: nowMs }
 }
 
-/** Closes the open batch. Returns the note to write once all its rows are stored. */
-export function closeBatchIn(note: OpenNote): ClosedNote {
-  const { lineage, hasMovedRecords, comparedIncarnation, storeAgainTo, openTo } = note
-  const isPast = storeAgainTo !== undefined && openTo >= storeAgainTo
-  return {
+/**
+ * Closes the open batch. Returns the note to write once all its rows are stored. `newGeneration` is the name for the stored rows if
+ * they have none and no earlier rows are still to be stored again.
+ */
+export function closeBatchIn(note: OpenNote, newGeneration: () => string): ClosedNote {
+  const { lineage, hasMovedRecords, comparedIncarnation, generation, openTo } = note
+  const isPast = note.storeAgainTo !== undefined && openTo >= note.storeAgainTo
+  const closed: ClosedNote = {
     state: 'closed',
     lineage,
     hasMovedRecords,
     comparedIncarnation,
-    storeAgainTo: isPast ? undefined : storeAgainTo,
+    storeAgainTo: isPast ? undefined : note.storeAgainTo,
+    generation,
   }
+  return withGeneration(closed, newGeneration)
+}
+
+/** Names the generation of the stored rows if it has no name and no row is still to be stored again. */
+export function withGeneration<Note extends SinkNote>(
+  note: Note,
+  newGeneration: () => string,
+): Note {
+  if (note.generation !== undefined || note.storeAgainTo !== undefined) return note
+  return { ...note, generation: newGeneration() }
 }
 
 /**
  * Returns the note after the position moves back from `storedOffset`, because ClickHouse lacks stored records. An open batch is
  * abandoned, and its stored rows are compared with the new batches. Its further tokens are dropped, because they name its old
- * boundaries.
+ * boundaries. The generation is dropped, because rows are added to it.
  */
 export function moveBackIn(note: SinkNote, storedOffset: number): ClosedNote {
   const { lineage, hasMovedRecords, comparedIncarnation } = note
@@ -77,7 +98,15 @@ export function moveBackIn(note: SinkNote, storedOffset: number): ClosedNote {
     note.storeAgainTo ?? 0,
     note.state === 'open' ? note.openTo : storedOffset,
   )
-  return { state: 'closed', lineage, hasMovedRecords, comparedIncarnation, storeAgainTo }
+  const generation = undefined
+  return {
+    state: 'closed',
+    lineage,
+    hasMovedRecords,
+    comparedIncarnation,
+    storeAgainTo,
+    generation,
+  }
 }
 
 /** The stored member names. They are older than the names in the code. */
@@ -89,6 +118,7 @@ type StoredNote = {
   readonly openedAtMs?: number | undefined
   readonly again?: number
   readonly hasMovedRecords?: boolean
+  readonly generation?: string | undefined
 }
 
 /**
@@ -107,6 +137,7 @@ export function readSinkNote(text: string): SinkNote | undefined {
     hasMovedRecords: stored.hasMovedRecords ?? false,
     comparedIncarnation: stored.store,
     storeAgainTo: stored.againTo,
+    generation: stored.generation,
   }
   const { openTo, again: furtherTokens = 0, openedAtMs } = stored
   if (openTo === undefined) return { ...common, state: 'closed' }
@@ -114,7 +145,7 @@ export function readSinkNote(text: string): SinkNote | undefined {
 }
 
 export function writeSinkNote(note: SinkNote): string {
-  const { lineage, hasMovedRecords, comparedIncarnation, storeAgainTo } = note
+  const { lineage, hasMovedRecords, comparedIncarnation, storeAgainTo, generation } = note
   const open = note.state === 'open' ? note : undefined
   // JSON omits members that are undefined.
   const stored: StoredNote = {
@@ -125,6 +156,7 @@ export function writeSinkNote(note: SinkNote): string {
     openedAtMs: open?.openedAtMs,
     ...(open !== undefined && open.furtherTokens > 0 ? { again: open.furtherTokens } : {}),
     ...(hasMovedRecords ? { hasMovedRecords } : {}),
+    generation,
   }
   return `${storeAgainTo === undefined ? '' : storeAgainPrefix}${JSON.stringify(stored)}`
 }

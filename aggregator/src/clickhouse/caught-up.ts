@@ -8,8 +8,16 @@ import { usageRecordsTable } from './migrations/0001-usage-records.ts'
 import { usageByHourTable } from './migrations/0002-usage-by-hour.ts'
 import { unreadableRecordsTable } from './migrations/0003-unreadable-records.ts'
 import { creditDebitsTable } from './migrations/0004-credit-debits.ts'
+import { usageTotalsRangesTable, usageTotalsTable } from './migrations/0008-usage-totals.ts'
 
-const tables = [usageRecordsTable, usageByHourTable, unreadableRecordsTable, creditDebitsTable]
+const tables = [
+  usageRecordsTable,
+  usageByHourTable,
+  unreadableRecordsTable,
+  creditDebitsTable,
+  usageTotalsTable,
+  usageTotalsRangesTable,
+]
 
 /**
  * Throws UsageStoreUnavailableError if a replica that a query would read lacks blocks that Keeper knows of. A quorum may leave out

@@ -8,6 +8,7 @@ import { creditDebits } from './migrations/0004-credit-debits.ts'
 import { signedRecords } from './migrations/0005-signed-records.ts'
 import { durableInserts } from './migrations/0006-durable-inserts.ts'
 import { eventCounts } from './migrations/0007-event-counts.ts'
+import { usageTotals } from './migrations/0008-usage-totals.ts'
 
 /** Migrations in order. New ones are added at the end only, and released ones never change. */
 export const usageMigrations = [
@@ -18,6 +19,7 @@ export const usageMigrations = [
   signedRecords,
   durableInserts,
   eventCounts,
+  usageTotals,
 ]
 
 /** Migrates the databases `sandbox` and `live`, which have the same tables, to this version. It can be repeated. */

@@ -86,7 +86,7 @@ async function storeBatch(
   const open = { ...opened, batch, rows: { ...batch, events } }
   const stored = await storeOpen(parts, open, isCompared)
 
-  const closed = writeSinkNote(closeBatchIn(opened.note))
+  const closed = writeSinkNote(closeBatchIn(opened.note, parts.newLineage))
   const next = { offset: batch.toOffset, note: closed }
   await log.commit(sinkGroup, topic, partition, stored.position, next)
   return {

@@ -9,10 +9,12 @@ import {
   firstNote,
   moveBackIn,
   readSinkNote,
+  withGeneration,
   writeSinkNote,
   type SinkNote,
 } from '@tollgate/schemas/sink-note'
 import { readStoredEnd } from '../clickhouse/stored-batch.ts'
+import { readTotalsEnd } from '../clickhouse/usage-totals.ts'
 import { findMissing } from './find-missing.ts'
 import type { SinkParts } from './sink-parts.ts'
 
@@ -72,7 +74,8 @@ export class StoreCheck {
       // In another incarnation, neither tokens nor rows of an open batch can be trusted, so its redo compares them.
       const storeAgainTo = openTo && Math.max(openTo, note.storeAgainTo ?? 0)
       const next = openTo === undefined ? note : { ...note, storeAgainTo }
-      return { position: await this.#commit(position, next, incarnation) }
+      const generation = await this.#generationAt(offset, note)
+      return { position: await this.#commit(position, { ...next, generation }, incarnation) }
     }
     const { partition } = this.#parts
     const found = { partition, storedOffset: offset, missingFrom }
@@ -104,12 +107,24 @@ export class StoreCheck {
     incarnation: string,
     offset = position.offset,
   ): Promise<GroupPosition> {
-    const { log, topic, partition } = this.#parts
-    const next = { offset, note: writeSinkNote({ ...note, comparedIncarnation: incarnation }) }
+    const { log, topic, partition, newLineage } = this.#parts
+    const named = withGeneration({ ...note, comparedIncarnation: incarnation }, newLineage)
+    const next = { offset, note: writeSinkNote(named) }
     if (!isSamePosition(next, position)) {
       await log.commit(sinkGroup, topic, partition, position, next)
     }
     return next
+  }
+
+  /**
+   * Returns the generation of the rows below the position. If totals of it reach beyond the position, the position was restored from
+   * an older copy. The log may be older too, so that other records may follow at the same offsets: these totals are not used.
+   */
+  async #generationAt(offset: number, { generation }: SinkNote): Promise<string | undefined> {
+    if (generation === undefined) return undefined
+    const { usageStore, environment, partition } = this.#parts
+    const end = await readTotalsEnd(usageStore, environment, partition, generation)
+    return end > offset ? undefined : generation
   }
 
   /** Logs an error if the copy of ClickHouse ends before the log begins: the records in between are lost. */

@@ -1,5 +1,5 @@
 import { microsOfDecimal } from '@tollgate/domain/money/decimal'
-import { storableMs } from '@tollgate/domain/stored-usage/query-stored-usage'
+import { storableMs } from '@tollgate/domain/stored-usage/storable-time'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { unpricedSource } from '@tollgate/schemas/http/model-costs'

@@ -1,4 +1,4 @@
-import { storableMs } from '@tollgate/domain/stored-usage/query-stored-usage'
+import { storableMs } from '@tollgate/domain/stored-usage/storable-time'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { UsageGrouping } from '@tollgate/schemas/http/console-usage'

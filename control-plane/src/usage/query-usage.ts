@@ -1,5 +1,5 @@
 import type { Aggregation } from '@tollgate/schemas/meter-reading'
-import { storableMs } from '@tollgate/domain/stored-usage/query-stored-usage'
+import { storableMs } from '@tollgate/domain/stored-usage/storable-time'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Environment } from '@tollgate/schemas/environment'

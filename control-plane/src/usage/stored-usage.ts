@@ -3,6 +3,7 @@ import { foldTail, foldTailDebits, type TailRecord } from '@tollgate/domain/enti
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { EventLog, GroupPosition } from '@tollgate/platform/event-log/event-log'
 import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
+import { totalsStampOf } from '@tollgate/domain/stored-usage/totalled-ranges'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
@@ -117,9 +118,10 @@ async function readStoredAndTail<Sums>(
   const ranges = await findUnstoredRanges(parts, query)
   const recordsBehind = ranges.reduce((sum, { range }) => sum + lengthOf(range), 0)
   if (recordsBehind > query.tailRecordsMax) throw new UsageBehindError(recordsBehind)
-  const stored = ranges.map(({ range }) => ({
+  const stored = ranges.map(({ range, note }) => ({
     partition: range.partition,
     beforeOffset: range.fromOffset,
+    totals: totalsStampOf(note),
   }))
   const [sums, tails] = await Promise.all([
     sumStored(stored),

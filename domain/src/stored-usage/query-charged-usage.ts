@@ -2,11 +2,11 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import {
   sumStoredUsageByWindow,
   inParts,
-  storableMs,
   type CustomerMeter,
   type StoredPart,
   type UsageWindow,
 } from './query-stored-usage.ts'
+import { storableMs } from './storable-time.ts'
 
 /** Values of dimensions that select records. No value is empty, because a record without the dimension has an empty one. */
 export type DimensionFilter = Readonly<Record<string, readonly string[]>>
@@ -21,7 +21,10 @@ type ChargedUsage = CustomerMeter & {
 
 /**
  * Returns the usage of these parts in each of the windows, in 10^-6 units, by row: one number for each row, and the last one for
- * the records that match no row. Without rows there is a single number. The remarks of `sumStoredUsageByWindow` apply.
+ * the records that match no row. Without rows there is a single number.
+ *
+ * Totals have no dimensions, so a charge with a filter or rows reads the records row by row. FINAL and the conditions are as in
+ * `sumStored`.
  */
 export async function sumStoredUsageByRow(
   store: Pick<UsageStore, 'query'>,

@@ -2,6 +2,8 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import type { CountingWindow } from '../entitlements/counting-windows.ts'
 import type { Environment } from '@tollgate/schemas/environment'
+import { sumStored } from './sum-stored.ts'
+import type { TotalledPart } from './totalled-ranges.ts'
 
 export type CustomerRecords = {
   readonly environment: Environment
@@ -20,11 +22,11 @@ export type CustomerMeter = CustomerRecords & {
 /** A customer's usage of a meter in some windows. */
 export type CustomerUsage = CustomerMeter & { readonly windows: readonly CountingWindow[] }
 
-/** The rows of one log partition up to an offset, and the rows that were moved here from another installation's log. */
-export type StoredPart = {
-  readonly partition: number
-  readonly beforeOffset: number
-}
+/**
+ * The rows of one log partition up to an offset, and the rows that were moved here from another installation's log. With the stamp
+ * of its totals, sums read those instead of rows where they can.
+ */
+export type StoredPart = TotalledPart
 
 type Store = Pick<UsageStore, 'query'>
 
@@ -34,47 +36,15 @@ export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
 /** A time of a meter. */
 export type MeterWindow = UsageWindow & { readonly meterName: string }
 
-/**
- * Returns the usage of these parts in each of the windows, in 10^-6 units. Windows may overlap.
- *
- * A record that was stored twice has two rows until ClickHouse merges them, and FINAL merges them while it reads. The rows are
- * sorted in that order, so FINAL needs little memory, however many rows a customer has. Only rows of these parts may take part in
- * the merge. A row of a batch in progress could otherwise replace an earlier row of the same id. The condition is therefore in
- * PREWHERE, which is applied before FINAL.
- */
-export async function sumStoredWindows(
+/** Returns the usage of these parts in each of the windows, in 10^-6 units. Windows may overlap. */
+export function sumStoredWindows(
   store: Store,
-  query: Omit<CustomerMeter, 'meterName'>,
+  { productRef, ...records }: Omit<CustomerMeter, 'meterName'>,
   windows: readonly MeterWindow[],
   parts: readonly StoredPart[],
 ): Promise<bigint[]> {
-  const from = windows.map(({ fromSecond }) => storableMs(fromSecond * 1000))
-  const to = windows.map(({ toSecond }) => storableMs(toSecond * 1000))
-  const meterNames = [...new Set(windows.map(({ meterName }) => meterName))]
-  const sums = windows.map(({ meterName }, index) => {
-    const isOfMeter = `meter_name = {meterNames:Array(String)}[${meterNames.indexOf(meterName) + 1}]`
-    const isWithin = `at >= ${from[index]} AND at < ${to[index]}`
-    return `toString(toInt128(sumIf(value, ${isOfMeter} AND ${isWithin}) * 1000000))`
-  })
-  const [row] = await store.query<{ micros: string[] }>(
-    `SELECT [${sums.join(', ')}] AS micros FROM (
-       SELECT meter_name, value, toUnixTimestamp64Milli(timestamp) AS at
-       FROM ${query.environment}.usage_records FINAL
-       PREWHERE ${inParts(parts)}
-       WHERE ${ofCustomer}
-         AND meter_name IN {meterNames:Array(String)} AND product_ref IN ('', {productRef:String})
-         AND outcome = 'success'
-         AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
-         AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC'))`,
-    {
-      ...customerOf(query),
-      meterNames,
-      productRef: query.productRef,
-      fromMs: Math.min(...from),
-      toMs: Math.max(...to),
-    },
-  )
-  return windows.map((_, index) => BigInt(row?.micros[index] ?? '0'))
+  const sum = { ...records, column: 'value', productRefs: ['', productRef] } as const
+  return sumStored(store, sum, windows, parts)
 }
 
 /** Returns the same for windows of one meter. */
@@ -91,41 +61,28 @@ export function sumStoredUsageByWindow(
 /** Returns what the customer's wallet paid for the records of these parts, 10^-6 credits. */
 export async function sumStoredDebits(
   store: Store,
-  query: CustomerRecords,
+  records: CustomerRecords,
   parts: readonly StoredPart[],
 ): Promise<bigint> {
-  const [row] = await store.query<{ micros: string }>(
-    `SELECT toString(toInt128(sum(debit) * 1000000)) AS micros
-     FROM ${query.environment}.usage_records FINAL
-     PREWHERE ${inParts(parts)}
-     WHERE ${ofCustomer} AND outcome = 'success'`,
-    customerOf(query),
-  )
-  return BigInt(row?.micros ?? '0')
+  const sum = { ...records, column: 'debit', productRefs: undefined } as const
+  const [micros] = await sumStored(store, sum, [{ ...allTime, meterName: undefined }], parts)
+  return micros!
 }
+
+/** A window with the time of every record. */
+const allTime: UsageWindow = { fromSecond: 0, toSecond: 2 ** 40 }
 
 /** Like `sumStoredDebits`, for one product and a window. */
 export async function sumStoredDebitsOfProduct(
   store: Store,
-  query: CustomerRecords & { readonly productRef: string },
+  { productRef, ...records }: CustomerRecords & { readonly productRef: string },
   { fromSecond, toSecond }: UsageWindow,
   parts: readonly StoredPart[],
 ): Promise<bigint> {
-  const [row] = await store.query<{ micros: string }>(
-    `SELECT toString(toInt128(sum(debit) * 1000000)) AS micros
-     FROM ${query.environment}.usage_records FINAL
-     PREWHERE ${inParts(parts)}
-     WHERE ${ofCustomer} AND product_ref = {productRef:String} AND outcome = 'success'
-       AND timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')
-       AND timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`,
-    {
-      ...customerOf(query),
-      productRef: query.productRef,
-      fromMs: storableMs(fromSecond * 1000),
-      toMs: storableMs(toSecond * 1000),
-    },
-  )
-  return BigInt(row?.micros ?? '0')
+  const sum = { ...records, column: 'debit', productRefs: [productRef] } as const
+  const window = { fromSecond, toSecond, meterName: undefined }
+  const [micros] = await sumStored(store, sum, [window], parts)
+  return micros!
 }
 
 /** The ids are part of the URL of the query, which is limited to 1 MB. */
@@ -162,9 +119,4 @@ export function inParts(parts: readonly StoredPart[]): string {
       `(log_partition = ${partition} AND (log_offset < ${beforeOffset} OR log_offset = ${offsetOfNoLog}))`,
   )
   return `(${conditions.join(' OR ')})`
-}
-
-/** Limits a time in Unix milliseconds to the range of the store's time type. All usage is well within that range: 1970 to 2200. */
-export function storableMs(unixMs: number): number {
-  return Math.min(Math.max(unixMs, 0), 7_258_118_400_000)
 }

@@ -7,6 +7,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { StoredPart } from './query-stored-usage.ts'
 import { isComparedStore } from './store-incarnation.ts'
+import { totalsStampOf } from './totalled-ranges.ts'
 
 /** How far the usage store has stored records. */
 export type StoredUpTo = {
@@ -63,10 +64,7 @@ export async function waitUntilStored(
     const notes = positions.map(({ note }) => note)
     const isCompared = behind === 0 && (await isComparedStore(usageStore, environment, notes))
     if (isCompared) {
-      const parts = heads.map(({ partition }, index) => ({
-        partition,
-        beforeOffset: storedOffset(positions[index]!),
-      }))
+      const parts = heads.map(({ partition }, index) => storedPart(partition, positions[index]!))
       await refuseOtherLog(log, topic, parts)
       return { watermark, parts, notes }
     }
@@ -87,12 +85,17 @@ export async function storedSoFar(
   const positions = await Promise.all(
     partitions.map((partition) => log.position(sinkGroup, topic, partition)),
   )
-  const parts = partitions.map((partition, index) => ({
-    partition,
-    beforeOffset: storedOffset(positions[index]!),
-  }))
+  const parts = partitions.map((partition, index) => storedPart(partition, positions[index]!))
   await refuseOtherLog(log, topic, parts)
   return { watermark, parts, notes: positions.map(({ note }) => note) }
+}
+
+function storedPart(partition: number, position: GroupPosition): StoredPart {
+  return {
+    partition,
+    beforeOffset: storedOffset(position),
+    totals: totalsStampOf(position.note),
+  }
 }
 
 /**

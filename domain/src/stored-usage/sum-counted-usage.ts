@@ -2,7 +2,8 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { filterOf, type DimensionFilter } from './query-charged-usage.ts'
-import { inParts, storableMs, type StoredPart, type UsageWindow } from './query-stored-usage.ts'
+import { storableMs } from './storable-time.ts'
+import { inParts, type StoredPart, type UsageWindow } from './query-stored-usage.ts'
 
 type Store = Pick<UsageStore, 'query'>
 
@@ -25,7 +26,8 @@ export type CountedProvider = {
 
 /**
  * Returns the usage of each reference, in 10^-6 units. Offsets must be within the parts, whose rows no longer change, so that
- * repeated rows count once and every offset is between two records.
+ * repeated rows count once and every offset is between two records. Reconciliation compares these sums with bills and counters, so
+ * they are never made from totals: a wrong total would go unnoticed.
  */
 export async function sumCountedUsage(
   store: Store,

@@ -27,6 +27,7 @@ import { mcpText } from './mcp/mcp-text.ts'
 import { program, type Options } from './options.ts'
 import { runBench } from './run-bench.ts'
 import { reportWebhooks } from './webhooks/report-webhooks.ts'
+import { reportStoredUsage } from './stored-usage/report-stored-usage.ts'
 import { requireWrk } from './wrk.ts'
 
 program.parse()
@@ -45,7 +46,8 @@ if (options.webhooks) {
   await reportWebhooks(options, print)
   process.exit()
 }
-if (!options.billing && !options.behind && !options.mcp) await requireWrk()
+const needsWrk = !options.billing && !options.behind && !options.mcp && !options.storedUsage
+if (needsWrk) await requireWrk()
 const folder = await makeTemporaryFolder('bench')
 const engines = options.engines
   ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), print)
@@ -67,6 +69,7 @@ try {
   else if (options.behind) print(`\n${lagText(await measureLag(instance, options, print))}`)
   else if (options.mcp) await reportMcp()
   else if (options.charges) await reportCharges()
+  else if (options.storedUsage) await reportStoredUsage(await instance.runFile(), options, print)
   else await reportAll()
 } finally {
   ceiling.stop()

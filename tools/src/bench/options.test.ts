@@ -26,11 +26,10 @@ test('refuses to record a part, because the rest would be lost', () => {
   expect(parse('--compare', '--only', 'management')).toMatchObject({ only: 'management' })
 })
 
-test.each(['--billing', '--behind', '--webhooks', '--charges', '--mcp', '--workers'])(
-  'refuses %s with recorded figures',
-  (other) => {
-    const given = other === '--workers' ? [other, '2'] : [other]
-    expect(() => parse('--write', ...given)).toThrow(other)
-    expect(() => parse('--compare', ...given)).toThrow(other)
-  },
-)
+test.each([
+  ...['--billing', '--behind', '--webhooks', '--charges', '--mcp', '--workers', '--stored-usage'],
+])('refuses %s with recorded figures', (other) => {
+  const given = other === '--workers' ? [other, '2'] : [other]
+  expect(() => parse('--write', ...given)).toThrow(other)
+  expect(() => parse('--compare', ...given)).toThrow(other)
+})

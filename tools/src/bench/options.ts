@@ -22,10 +22,16 @@ export type Options = BenchOptions & {
   readonly charges: boolean
   readonly clients: number
   readonly callsPerSecond: number
+  readonly storedUsage: boolean
+  readonly records: number
+  readonly customerRecords: number
+  readonly totalsRange: number
 }
 
 /** Options of measurements that have no recorded figures. */
-const otherMeasurements = ['billing', 'behind', 'webhooks', 'charges', 'mcp', 'workers']
+const otherMeasurements = [
+  ...['billing', 'behind', 'webhooks', 'charges', 'mcp', 'workers', 'storedUsage'],
+]
 /** Defaults of a run whose figures are recorded or compared. */
 const recorded = { seconds: 3, repeats: 5 }
 
@@ -106,6 +112,29 @@ export const program = new Command('npm run bench --')
     'With --mcp: calls per second of each client',
     wholeNumber(1, 1_000),
     5,
+  )
+  .option(
+    '--stored-usage',
+    'Measure only queries of the usage of one customer with millions of records in ClickHouse',
+    false,
+  )
+  .option(
+    '--records <count>',
+    'With --stored-usage: records in ClickHouse',
+    wholeNumber(1_000, 10_000_000_000),
+    100_000_000,
+  )
+  .option(
+    '--customer-records <count>',
+    'With --stored-usage: records of the customer that is queried',
+    wholeNumber(1, 1_000_000_000),
+    20_000_000,
+  )
+  .option(
+    '--totals-range <records>',
+    'With --stored-usage: TOLLGATE_USAGE_TOTALS_RANGE_RECORDS',
+    wholeNumber(1, 1_000_000_000),
+    1_048_576,
   )
   .option(
     '--engines',
