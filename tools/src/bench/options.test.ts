@@ -26,9 +26,9 @@ test('refuses to record a part, because the rest would be lost', () => {
   expect(parse('--compare', '--only', 'management')).toMatchObject({ only: 'management' })
 })
 
-test.each([
-  ...['--billing', '--behind', '--webhooks', '--charges', '--mcp', '--workers', '--stored-usage'],
-])('refuses %s with recorded figures', (other) => {
+const others = ['billing', 'behind', 'webhooks', 'charges', 'mcp', 'workers', 'stored-usage']
+
+test.each(others.map((name) => `--${name}`))('refuses %s with recorded figures', (other) => {
   const given = other === '--workers' ? [other, '2'] : [other]
   expect(() => parse('--write', ...given)).toThrow(other)
   expect(() => parse('--compare', ...given)).toThrow(other)

@@ -30,7 +30,13 @@ export type Options = BenchOptions & {
 
 /** Options of measurements that have no recorded figures. */
 const otherMeasurements = [
-  ...['billing', 'behind', 'webhooks', 'charges', 'mcp', 'workers', 'storedUsage'],
+  'billing',
+  'behind',
+  'webhooks',
+  'charges',
+  'mcp',
+  'workers',
+  'storedUsage',
 ]
 /** Defaults of a run whose figures are recorded or compared. */
 const recorded = { seconds: 3, repeats: 5 }
