@@ -6,7 +6,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import type { IngestConfig } from '../config.ts'
 import { reserveSharedPort } from './shared-port.ts'
-import { Worker } from './worker.ts'
+import { healthTimeoutMs, Worker } from './worker.ts'
 import { workersHealth } from './workers-health.ts'
 import { registerWorkersMetrics } from './workers-metrics.ts'
 
@@ -71,7 +71,7 @@ async function open(
   // As for one process, the admin port opens when the workers are ready to listen, not before.
   const own = createMetrics('ingest')
   registerWorkersMetrics(own, workers)
-  await host.serveHealth(mergedMetrics(own, workers), workersHealth(workers))
+  await host.serveHealth(mergedMetrics(own, workers), workersHealth(workers), healthTimeoutMs)
   return { port, workers: config.workers }
 }
 
