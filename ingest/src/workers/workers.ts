@@ -1,5 +1,5 @@
 import { Interruptions } from '@tollgate/platform/processes/interruptions'
-import { supervise } from '@tollgate/platform/processes/supervise'
+import { supervise, type SupervisedPart } from '@tollgate/platform/processes/supervise'
 import { mergeMetrics } from '@tollgate/platform/observability/merge-metrics'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { Logger } from '@tollgate/platform/observability/logger'
@@ -29,9 +29,17 @@ export function createWorkers(
   logger: Logger,
 ): HostedService<WorkersFacts> {
   const { port, workers } = config
-  return hostService(config, { port, workers }, (host) =>
-    open(config, environment, entry, logger, host),
+  const supervised: SupervisedPart[] = []
+  const service = hostService(config, { port, workers }, (host) =>
+    open(config, environment, entry, logger, host, supervised),
   )
+  const stop = service.stop.bind(service)
+  // A service that is still starting has nothing to stop, but a worker that is ready already serves requests.
+  service.stop = async () => {
+    await stopAll(supervised)
+    await stop()
+  }
+  return service
 }
 
 async function open(
@@ -40,6 +48,7 @@ async function open(
   entry: string,
   logger: Logger,
   host: Host,
+  supervised: SupervisedPart[],
 ): Promise<WorkersFacts> {
   const { port } = await host.own(reserveSharedPort(config.host, config.port))
   const silenceMaxMs = config.hungAfterSeconds * 1_000
@@ -56,23 +65,22 @@ async function open(
   })
   const report = (line: string): void => logger.warn(line)
   const interruptions = new Interruptions()
-  const supervised = workers.map((worker) =>
-    supervise(
-      worker,
-      report,
-      async (name, pid) => logger.info({ pid }, `${name} is ready`),
-      interruptions,
-    ),
-  )
+  const onLaunched = async (name: string, pid: number | undefined): Promise<void> =>
+    logger.info({ pid }, `${name} is ready`)
+  supervised.push(...workers.map((worker) => supervise(worker, report, onLaunched, interruptions)))
   await host.start({
     start: async () => void (await Promise.all(supervised.map((worker) => worker.start()))),
-    stop: async () => void (await Promise.all(supervised.map((worker) => worker.stop()))),
+    stop: () => stopAll(supervised),
   })
   // As for one process, the admin port opens when the workers are ready to listen, not before.
   const own = createMetrics('ingest')
   registerWorkersMetrics(own, workers)
   await host.serveHealth(mergedMetrics(own, workers), workersHealth(workers), healthTimeoutMs)
   return { port, workers: config.workers }
+}
+
+async function stopAll(supervised: readonly SupervisedPart[]): Promise<void> {
+  await Promise.all(supervised.map((worker) => worker.stop()))
 }
 
 /** Returns one page for the parent and all workers. The samples of a worker have its number, those of the parent none. */
