@@ -13,6 +13,8 @@ export type WorkerOptions = {
   readonly silenceMaxMs: number
   readonly endTimeoutMs: number
   readonly onHung: () => void
+  /** Called if the process did not end within `endTimeoutMs` of a stop, and was killed. Its requests have no answer. */
+  readonly onLate: () => void
 }
 
 const host = '127.0.0.1'
@@ -47,7 +49,7 @@ export class Worker implements Part {
   }
 
   async launch(giveUp: AbortSignal): Promise<RunningPart> {
-    const { entry, environment, number, endTimeoutMs, silenceMaxMs, onHung } = this.#options
+    const { entry, environment, number, endTimeoutMs, silenceMaxMs, onHung, onLate } = this.#options
     const launched = await launchService(
       {
         entry,
@@ -69,6 +71,7 @@ export class Worker implements Part {
       stop: async () => {
         watch.stop()
         await launched.stop()
+        if ((await launched.ended) === 'SIGKILL') onLate()
       },
     }
   }

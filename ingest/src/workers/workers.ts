@@ -54,13 +54,15 @@ async function open(
   const silenceMaxMs = config.hungAfterSeconds * 1_000
   const workers = Array.from({ length: config.workers }, (_, index) => {
     const number = index + 1
+    const endTimeoutMs = config.shutdownGraceMs + closeParts
     return new Worker({
       number,
       entry,
       environment: { ...environment, TOLLGATE_PORT: String(port) },
       silenceMaxMs,
-      endTimeoutMs: config.shutdownGraceMs + closeParts,
+      endTimeoutMs,
       onHung: () => logger.error({ worker: number, silenceMaxMs }, 'worker hangs: killed'),
+      onLate: () => logger.error({ worker: number, endTimeoutMs }, 'worker does not end: killed'),
     })
   })
   const report = (line: string): void => logger.warn(line)
