@@ -69,10 +69,14 @@ describe.skipIf(missingParts(redis).length > 0)('two ingest workers on one port'
   function startLoad(keyed: string, unkeyed: string, isRetried = () => true) {
     const load = connect(32)
     const counts = { keyed: 0, unkeyed: 0, unkeyedSent: 0, refused: [] as number[] }
+    /** When requests were sent that got no answer. */
+    const unansweredAtMs: number[] = []
     let isEnded = false
     let keys = 0
     const post = async (usage: object): Promise<boolean> => {
+      const sentAtMs = performance.now()
       const answer = await load.send('POST', '/v1/sdk/usages', usage).catch(() => undefined)
+      if (answer === undefined) unansweredAtMs.push(sentAtMs)
       if (answer !== undefined && answer.status !== 200) counts.refused.push(answer.status)
       return answer?.status === 200
     }
@@ -97,7 +101,7 @@ describe.skipIf(missingParts(redis).length > 0)('two ingest workers on one port'
       await Promise.all(lanes)
       return counts
     }
-    return { counts, end }
+    return { counts, unansweredAtMs, end }
   }
 
   test('both serve connections, and metrics tell them apart', { timeout }, async () => {
@@ -217,10 +221,13 @@ describe.skipIf(missingParts(redis).length > 0)('two ingest workers on one port'
       await expect.poll(() => load.counts.keyed).toBeGreaterThan(200)
       const pids = [...(await ingest.workerPids()).values()]
       isStopping = true
+      const stoppedAtMs = performance.now()
       expect(await ingest.stop()).toBe(0)
       expect(pids.map(hasEnded)).toEqual([true, true])
       const counts = await load.end()
       expect(counts.refused).toEqual([])
+      // Connections that are open without a request are closed, so only later requests may be left without an answer.
+      expect(load.unansweredAtMs.filter((sentAtMs) => sentAtMs < stoppedAtMs)).toEqual([])
       ingest = await IngestProcess.start(environment)
       expect(await usedBy(unkeyed)).toBeGreaterThanOrEqual(counts.unkeyed)
       expect(await usedBy(keyed)).toBeGreaterThanOrEqual(counts.keyed)

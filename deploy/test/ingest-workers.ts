@@ -28,8 +28,13 @@ export class IngestProcess {
     }
   }
 
+  /** Starts the program, and does not wait until it is ready. */
+  static launch(environment: Readonly<Record<string, string>>): IngestProcess {
+    return new IngestProcess(environment)
+  }
+
   static async start(environment: Readonly<Record<string, string>>): Promise<IngestProcess> {
-    const started = new IngestProcess(environment)
+    const started = IngestProcess.launch(environment)
     const message = await new Promise<Record<string, unknown>>((resolve) => {
       started.#child.once('message', (told) => resolve(told as Record<string, unknown>))
       void started.#exited.then(() => resolve({}))

@@ -43,7 +43,7 @@ async function listen(server: Server, address: ListenOptions, shown: string): Pr
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
     throw new Error(
-      `Cannot listen on ${shown}: the port is in use. Stop the program that uses it, or choose another port with TOLLGATE_PORT.`,
+      `Cannot listen on ${shown}: the port is in use. Stop the program that uses it, or choose another port with TOLLGATE_PORT`,
       { cause },
     )
   }

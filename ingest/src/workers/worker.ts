@@ -1,6 +1,7 @@
 import { killIfHung, launchService } from '@tollgate/platform/processes/launch-service'
 import type { Part, RunningPart } from '@tollgate/platform/processes/supervise'
 import { askProcess } from '@tollgate/platform/processes/ask-process'
+import { checkTimeoutMs } from '@tollgate/platform/service/admin-server'
 import type { HealthReport } from '@tollgate/platform/service/health'
 import { workerParameters } from './worker-number.ts'
 
@@ -12,10 +13,15 @@ export type WorkerOptions = {
   readonly silenceMaxMs: number
   readonly endTimeoutMs: number
   readonly onHung: () => void
+  /** Called if the process did not end within `endTimeoutMs` of a stop, and was killed. Its requests have no answer. */
+  readonly onLate: () => void
 }
 
 const host = '127.0.0.1'
-const answerTimeoutMs = 1_500
+/** Longer than a worker waits for its own checks, so that its report arrives when one of them times out. */
+const answerTimeoutMs = checkTimeoutMs + 500
+/** Milliseconds for a check of the parent. Less than probes wait, which is 3 s in the Helm chart. */
+export const healthTimeoutMs = answerTimeoutMs + 250
 const checkIntervalMs = 2_000
 
 /** One process that serves the shared port. Its own admin server listens on any free port of loopback, for its parent alone. */
@@ -43,7 +49,7 @@ export class Worker implements Part {
   }
 
   async launch(giveUp: AbortSignal): Promise<RunningPart> {
-    const { entry, environment, number, endTimeoutMs, silenceMaxMs, onHung } = this.#options
+    const { entry, environment, number, endTimeoutMs, silenceMaxMs, onHung, onLate } = this.#options
     const launched = await launchService(
       {
         entry,
@@ -65,6 +71,7 @@ export class Worker implements Part {
       stop: async () => {
         watch.stop()
         await launched.stop()
+        if ((await launched.ended) === 'SIGKILL') onLate()
       },
     }
   }

@@ -1,12 +1,12 @@
 import { Interruptions } from '@tollgate/platform/processes/interruptions'
-import { supervise } from '@tollgate/platform/processes/supervise'
+import { supervise, type SupervisedPart } from '@tollgate/platform/processes/supervise'
 import { mergeMetrics } from '@tollgate/platform/observability/merge-metrics'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import type { IngestConfig } from '../config.ts'
 import { reserveSharedPort } from './shared-port.ts'
-import { Worker } from './worker.ts'
+import { healthTimeoutMs, Worker } from './worker.ts'
 import { workersHealth } from './workers-health.ts'
 import { registerWorkersMetrics } from './workers-metrics.ts'
 
@@ -29,9 +29,17 @@ export function createWorkers(
   logger: Logger,
 ): HostedService<WorkersFacts> {
   const { port, workers } = config
-  return hostService(config, { port, workers }, (host) =>
-    open(config, environment, entry, logger, host),
+  const supervised: SupervisedPart[] = []
+  const service = hostService(config, { port, workers }, (host) =>
+    open(config, environment, entry, logger, host, supervised),
   )
+  const stop = service.stop.bind(service)
+  // A service that is still starting has nothing to stop, but a worker that is ready already serves requests.
+  service.stop = async () => {
+    await stopAll(supervised)
+    await stop()
+  }
+  return service
 }
 
 async function open(
@@ -40,39 +48,41 @@ async function open(
   entry: string,
   logger: Logger,
   host: Host,
+  supervised: SupervisedPart[],
 ): Promise<WorkersFacts> {
   const { port } = await host.own(reserveSharedPort(config.host, config.port))
   const silenceMaxMs = config.hungAfterSeconds * 1_000
   const workers = Array.from({ length: config.workers }, (_, index) => {
     const number = index + 1
+    const endTimeoutMs = config.shutdownGraceMs + closeParts
     return new Worker({
       number,
       entry,
       environment: { ...environment, TOLLGATE_PORT: String(port) },
       silenceMaxMs,
-      endTimeoutMs: config.shutdownGraceMs + closeParts,
+      endTimeoutMs,
       onHung: () => logger.error({ worker: number, silenceMaxMs }, 'worker hangs: killed'),
+      onLate: () => logger.error({ worker: number, endTimeoutMs }, 'worker does not end: killed'),
     })
   })
   const report = (line: string): void => logger.warn(line)
   const interruptions = new Interruptions()
-  const supervised = workers.map((worker) =>
-    supervise(
-      worker,
-      report,
-      async (name, pid) => logger.info({ pid }, `${name} is ready`),
-      interruptions,
-    ),
-  )
+  const onLaunched = async (name: string, pid: number | undefined): Promise<void> =>
+    logger.info({ pid }, `${name} is ready`)
+  supervised.push(...workers.map((worker) => supervise(worker, report, onLaunched, interruptions)))
   await host.start({
     start: async () => void (await Promise.all(supervised.map((worker) => worker.start()))),
-    stop: async () => void (await Promise.all(supervised.map((worker) => worker.stop()))),
+    stop: () => stopAll(supervised),
   })
   // As for one process, the admin port opens when the workers are ready to listen, not before.
   const own = createMetrics('ingest')
   registerWorkersMetrics(own, workers)
-  await host.serveHealth(mergedMetrics(own, workers), workersHealth(workers))
+  await host.serveHealth(mergedMetrics(own, workers), workersHealth(workers), healthTimeoutMs)
   return { port, workers: config.workers }
+}
+
+async function stopAll(supervised: readonly SupervisedPart[]): Promise<void> {
+  await Promise.all(supervised.map((worker) => worker.stop()))
 }
 
 /** Returns one page for the parent and all workers. The samples of a worker have its number, those of the parent none. */

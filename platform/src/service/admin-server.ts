@@ -16,11 +16,14 @@ export type AdminServerOptions = {
   readonly readiness: readonly HealthCheck[]
   /** Checks that must pass for this process to keep running. A failure requests a restart. */
   readonly liveness: readonly HealthCheck[]
+  /** Milliseconds in which a check must answer. */
+  readonly checkTimeoutMs?: number | undefined
 }
 
 export type AdminServer = Service & { readonly port: number }
 
-const checkTimeoutMs = 2_000
+/** Default of the milliseconds in which a check must answer. */
+export const checkTimeoutMs = 2_000
 
 /**
  * Serves operators on a port of its own, apart from the public one: `GET /health/live`, `GET /health/ready` (200, or 503 with the
@@ -57,9 +60,9 @@ async function answer(
 ): Promise<void> {
   switch (url) {
     case '/health/live':
-      return sendHealth(response, options.liveness)
+      return sendHealth(response, options.liveness, options.checkTimeoutMs)
     case '/health/ready':
-      return sendHealth(response, options.readiness)
+      return sendHealth(response, options.readiness, options.checkTimeoutMs)
     case '/metrics':
       response.writeHead(200, { 'content-type': options.metrics.contentType })
       response.end(await options.metrics.metrics())
@@ -69,8 +72,12 @@ async function answer(
   }
 }
 
-async function sendHealth(response: ServerResponse, checks: readonly HealthCheck[]): Promise<void> {
-  const report = await runHealthChecks(checks, checkTimeoutMs)
+async function sendHealth(
+  response: ServerResponse,
+  checks: readonly HealthCheck[],
+  timeoutMs = checkTimeoutMs,
+): Promise<void> {
+  const report = await runHealthChecks(checks, timeoutMs)
   sendJson(response, report.status === 'failing' ? 503 : 200, report)
 }
 

@@ -10,8 +10,8 @@ export type ReadyMessage = Readonly<Record<string, unknown>> & {
 
 /**
  * Runs a service as this process. Stops it on SIGINT, on SIGTERM, or when the parent process at the other end of an IPC channel has
- * gone, so that no orphan keeps a data folder open. Reports to that parent when the service is ready, or why it could not start. Finished traces are sent
- * before the process ends.
+ * gone, so that no orphan keeps a data folder open. Reports to that parent when the service is ready, or why it could not start. Finished
+ * traces are sent before the process ends.
  */
 export async function runService(
   service: Service,
@@ -42,6 +42,8 @@ export async function runService(
   try {
     await service.start()
   } catch (error) {
+    // A stop makes the start fail, and ends the process.
+    if (isStopping) return
     logger.fatal({ err: error }, 'could not start')
     await tellParent({ problem: error instanceof Error ? error.message : String(error) })
     process.exit(1)

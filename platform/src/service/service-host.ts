@@ -10,7 +10,11 @@ export type Host = {
   /** Starts an inner service. Inner services stop first, in reverse order. */
   readonly start: (service: Service) => Promise<void>
   /** Serves health and metrics until all inner services have stopped. */
-  readonly serveHealth: (metrics: MetricsPage, readiness: readonly HealthCheck[]) => Promise<void>
+  readonly serveHealth: (
+    metrics: MetricsPage,
+    readiness: readonly HealthCheck[],
+    checkTimeoutMs?: number,
+  ) => Promise<void>
 }
 
 /** A service with its facts, such as its port. */
@@ -73,9 +77,16 @@ function run<Facts>(
           started.push(service)
           return service.start()
         },
-        serveHealth: (metrics, readiness) => {
+        serveHealth: (metrics, readiness, checkTimeoutMs) => {
           // No failure requests a restart: services recover in the same way as a restart would.
-          admin = createAdminServer({ host, port, metrics, readiness, liveness: [] })
+          admin = createAdminServer({
+            host,
+            port,
+            metrics,
+            readiness,
+            liveness: [],
+            checkTimeoutMs,
+          })
           return admin.start()
         },
       })
