@@ -88,6 +88,19 @@ export function invoiceWrittenOff({ invoiceRef, customerRef, ...due }: InvoiceAm
   return invoicePosting('invoice_written_off', 'written-off', invoice, entries)
 }
 
+type OutsidePayment = InvoiceAmount & {
+  readonly paymentRef: string
+  readonly pays: Exclude<PaymentUse, 'refunds'>
+}
+
+/** Posts money for an invoice that reached the provider without the payment processor. */
+export function invoicePaidOutside(payment: OutsidePayment): Posting {
+  const { invoiceRef: reference, customerRef, currency, amountMinor, paymentRef, pays } = payment
+  const entries = entriesOf(currency, { outside: amountMinor, [pays]: -amountMinor })
+  const invoice = { reference, customerRef }
+  return invoicePosting('invoice_paid_outside', `paid-outside:${paymentRef}`, invoice, entries)
+}
+
 /** Use of a credit note: it reduces what is due, is credited on the next invoice, or is paid back as a refund. */
 export type CreditNoteUse = 'invoice' | 'balance' | 'refund'
 
