@@ -302,6 +302,33 @@ export const refusals = {
     refusal('reconciliation_not_found', `Reconciliation with reference ${reference} not found`),
   invoiceNotFound: (reference: string) =>
     refusal('invoice_not_found', `Invoice with reference ${reference} not found`),
+  invoiceNotChangeable: (reference: string, status: string) =>
+    refusal(
+      'invoice_not_changeable',
+      `Invoice ${reference} is ${status}, or part of it is settled, refunded or disputed, so it cannot be changed like this`,
+    ),
+  invoiceStartsPeriod: (reference: string, purchaseRef: string) =>
+    refusal(
+      'invoice_starts_period',
+      `The next period of purchase ${purchaseRef} begins when invoice ${reference} is paid. Cancel the purchase, or credit the invoice: the period then begins without payment`,
+    ),
+  invoiceSoldCredits: (reference: string) =>
+    refusal(
+      'invoice_sold_credits',
+      `Invoice ${reference} sold credits. Refund its payment, which takes the unused credits back`,
+    ),
+  invoiceCustomerDeleted: (reference: string) =>
+    refusal(
+      'invoice_customer_deleted',
+      `The customer of invoice ${reference} was deleted and has no next invoice. Refund its payment`,
+    ),
+  invoiceAmountTooLarge: (leftMinor: bigint) =>
+    refusal('invoice_amount_too_large', `The amount exceeds what is left: ${leftMinor}`),
+  invoiceLineAmountTooLarge: (line: number, leftMinor: bigint) =>
+    refusal(
+      'invoice_amount_too_large',
+      `The amount of line ${line} exceeds what is left of it: ${leftMinor}`,
+    ),
   creditNoteNotFound: (reference: string) =>
     refusal('credit_note_not_found', `Credit note with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>

@@ -317,6 +317,30 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'get /v1/ui/purchases': operation('listPurchasesByPage', 'List purchases page by page'),
   'get /v1/ui/invoices': operation('listInvoices', 'List invoices'),
   'get /v1/ui/invoices/{invoiceRef}': operation('getInvoice', 'Get an invoice', 404),
+  'post /v1/ui/invoices/{invoiceRef}/credit-notes': operation(
+    'creditInvoice',
+    'Credit an invoice',
+    404,
+    409,
+  ),
+  'post /v1/ui/invoices/{invoiceRef}/void': operation('voidInvoice', 'Void an invoice', 404, 409),
+  'post /v1/ui/invoices/{invoiceRef}/write-off': operation(
+    'writeOffInvoice',
+    'Write an invoice off',
+    404,
+    409,
+  ),
+  'post /v1/ui/invoices/{invoiceRef}/outside-payments': operation(
+    'recordOutsidePayment',
+    'Record a payment by other means',
+    404,
+    409,
+  ),
+  'post /v1/ui/invoices/{invoiceRef}/charge': operation(
+    'chargeInvoice',
+    'Charge an invoice now',
+    404,
+  ),
   'get /v1/ui/invoices/{invoiceRef}/pdf': operation(
     'getInvoicePdf',
     'Get an invoice as a PDF',
@@ -357,6 +381,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
 export const idempotentOperations: ReadonlySet<string> = new Set([
   ...['recordUsage', 'recordUsages', 'recordMeterEvent', 'recordMeterEvents', 'checkLimit'],
   ...['grantCredits', 'adjustCredits', 'createCheckoutSession'],
+  ...['creditInvoice', 'voidInvoice', 'writeOffInvoice', 'recordOutsidePayment'],
 ])
 
 /** Operations with the errors of OAuth, which these operations describe themselves. */

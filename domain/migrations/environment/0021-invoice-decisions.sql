@@ -17,6 +17,8 @@ create table invoice_decisions (
   idempotency_key text,
   input_sha256 text not null,
   created_at timestamptz not null,
+  -- Decisions of one instant are shown in the order in which they were made.
+  id bigint generated always as identity,
   primary key (provider_id, reference),
   unique (provider_id, idempotency_key),
   foreign key (provider_id, invoice_ref) references invoices (provider_id, reference),
@@ -24,7 +26,7 @@ create table invoice_decisions (
   check ((kind = 'credited') = (credit_note_ref is not null))
 );
 
-create index invoice_decisions_of_invoice on invoice_decisions (provider_id, invoice_ref, created_at);
+create index invoice_decisions_of_invoice on invoice_decisions (provider_id, invoice_ref, id);
 
 create trigger invoice_decisions_stay before update or delete on invoice_decisions
   for each row execute function invoice_refuse_change();

@@ -32,17 +32,16 @@ export async function decideOnInvoice(
 ): Promise<DecisionOutcome> {
   const { sql, providerId, idempotencyKey } = work
   const inputSha256 = sha256OfInput(inputOf(request))
+  const decided = await lockDecided(work, request.invoiceRef)
+  if (decided === undefined) return { kind: 'not-found' }
   if (idempotencyKey !== null) {
-    // Two requests with one key that run at once both find nothing here. The second then fails to insert its decision, and its unit
-    // of work runs again and finds the first one.
+    // Read after the invoice is locked, so that a repetition which waited for the first request finds its decision.
     const before = await findDecisionOfKey(sql, providerId, idempotencyKey)
     if (before !== undefined) {
       const isSame = before.inputSha256 === inputSha256
-      return isSame ? { kind: 'decided', decision: before } : { kind: 'key-reused' }
+      return isSame ? { kind: 'decided', decision: before.decision } : { kind: 'key-reused' }
     }
   }
-  const decided = await lockDecided(work, request.invoiceRef)
-  if (decided === undefined) return { kind: 'not-found' }
   const changed = await change(work, decided, request)
   if (changed.kind !== 'changed') return changed
   const decision: InvoiceDecision = {

@@ -36,11 +36,11 @@ export async function findDecisionOfKey(
   sql: Queryable,
   providerId: string,
   idempotencyKey: string,
-): Promise<(InvoiceDecision & Pick<DecisionKey, 'inputSha256'>) | undefined> {
+): Promise<{ readonly decision: InvoiceDecision; readonly inputSha256: string } | undefined> {
   const [row] = await sql<DecisionRow[]>`
     select * from invoice_decisions
     where provider_id = ${providerId} and idempotency_key = ${idempotencyKey}`
-  return row && { ...fromRow(row), inputSha256: row.input_sha256 }
+  return row && { decision: fromRow(row), inputSha256: row.input_sha256 }
 }
 
 /** Returns the decisions about an invoice, oldest first. */
@@ -52,7 +52,7 @@ export async function listDecisions(
   const rows = await sql<DecisionRow[]>`
     select * from invoice_decisions
     where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
-    order by created_at, reference`
+    order by id`
   return rows.map(fromRow)
 }
 
