@@ -65,7 +65,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   voidInvoice:
     'Voids an open invoice of which nothing is settled, as if it had never been issued. Its usage is not charged again. A purchase that was past due because of it continues.',
   writeOffInvoice:
-    'Gives up what is due on an open invoice. It becomes `uncollectible`, and the purchase continues. If the customer pays later after all, the payment is accepted.',
+    'Gives up what is due on an open invoice. It becomes `uncollectible`, and the purchase continues. The customer still owes it: a later payment is accepted, and no other plan starts before.',
   recordOutsidePayment:
     'Records that an invoice, or part of it, was paid without the payment processor, for example by bank transfer. Use it for invoices that are held because they exceed one charge. What is left of a held invoice is charged as soon as it fits into one charge.',
   chargeInvoice:
