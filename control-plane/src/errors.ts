@@ -1,9 +1,8 @@
-import { STATUS_CODES } from 'node:http'
 import type { ReactivateRefusal } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { McpRefusalCode } from '@tollgate/domain/mcp/refusal'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
-import { errorCodes, type ErrorCode } from '@tollgate/schemas/http/error-codes'
+import type { ErrorCode } from '@tollgate/schemas/http/error-codes'
 import { keyMismatchBody, type ValidationIssue } from '@tollgate/schemas/http/errors'
 import {
   bodyMessages,
@@ -22,28 +21,7 @@ import type {
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
-
-/** The body of a refusal, without the status and the id of the request. */
-type RefusalBody = Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
-
-/** A refusal of a request. The response is exactly this body and the id of the request. */
-export class RefusalError extends Error {
-  override readonly name = 'RefusalError'
-  readonly statusCode: number
-  readonly body: RefusalBody
-  readonly headers: Readonly<Record<string, string | number>>
-
-  constructor(
-    statusCode: number,
-    body: RefusalBody,
-    headers: Readonly<Record<string, string | number>> = {},
-  ) {
-    super(JSON.stringify(body))
-    this.statusCode = statusCode
-    this.body = { statusCode, ...body }
-    this.headers = headers
-  }
-}
+import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
 
 /** The request does not match its schema, or it is strict and has a name that the operation does not define. */
 export class InvalidRequestError extends Error {
@@ -63,27 +41,6 @@ export class InvalidRequestError extends Error {
 /** Returns the refusal of a request with one invalid field. */
 export function invalidField(field: string, message: string): InvalidRequestError {
   return new InvalidRequestError([{ code: 'custom', path: [field], message }])
-}
-
-function refusal(
-  code: ErrorCode,
-  message: string,
-  headers?: Readonly<Record<string, string | number>>,
-): RefusalError {
-  const [statusCode] = errorCodes[code].statuses as readonly [number]
-  return new RefusalError(statusCode, { error: phraseOf(statusCode), message, code }, headers)
-}
-
-function phraseOf(statusCode: number): string {
-  return STATUS_CODES[statusCode] ?? 'Error'
-}
-
-function temporaryRefusal(code: ErrorCode, message: string): RefusalError {
-  return refusal(code, message, { 'retry-after': 1 })
-}
-
-function refusalWithWait(code: ErrorCode, message: string, waitMs: number): RefusalError {
-  return refusal(code, message, { 'retry-after': Math.max(1, Math.ceil(waitMs / 1_000)) })
 }
 
 const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string) => string> = {

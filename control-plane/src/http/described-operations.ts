@@ -1,4 +1,5 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
+import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -315,42 +316,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     409,
   ),
   'get /v1/ui/purchases': operation('listPurchasesByPage', 'List purchases page by page'),
-  'get /v1/ui/invoices': operation('listInvoices', 'List invoices'),
-  'get /v1/ui/invoices/{invoiceRef}': operation('getInvoice', 'Get an invoice', 404),
-  'post /v1/ui/invoices/{invoiceRef}/credit-notes': operation(
-    'creditInvoice',
-    'Credit an invoice',
-    404,
-    409,
-  ),
-  'post /v1/ui/invoices/{invoiceRef}/void': operation('voidInvoice', 'Void an invoice', 404, 409),
-  'post /v1/ui/invoices/{invoiceRef}/write-off': operation(
-    'writeOffInvoice',
-    'Write an invoice off',
-    404,
-    409,
-  ),
-  'post /v1/ui/invoices/{invoiceRef}/outside-payments': operation(
-    'recordOutsidePayment',
-    'Record a payment by other means',
-    404,
-    409,
-  ),
-  'post /v1/ui/invoices/{invoiceRef}/charge': operation(
-    'chargeInvoice',
-    'Charge an invoice now',
-    404,
-  ),
-  'get /v1/ui/invoices/{invoiceRef}/pdf': operation(
-    'getInvoicePdf',
-    'Get an invoice as a PDF',
-    404,
-  ),
-  'get /v1/ui/invoices/{invoiceRef}/credit-notes/{creditNoteRef}/pdf': operation(
-    'getCreditNotePdf',
-    'Get a credit note as a PDF',
-    404,
-  ),
+  ...describedInvoiceOperations,
   'get /v1/ui/usage': operation('getUsage', 'Get usage over time', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',

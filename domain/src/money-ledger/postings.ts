@@ -1,3 +1,4 @@
+import { entriesOf, type Amounts } from './entries-of.ts'
 import type { MoneyAccount, MoneyEntry, MoneyKind } from './ledger.ts'
 
 /*
@@ -387,17 +388,4 @@ function restOf(
   { restUnits: units = 0n }: { readonly restUnits?: bigint },
 ): Pick<Posting, 'rest'> {
   return units === 0n ? {} : { rest: { currency, units } }
-}
-
-type Amounts = { readonly [Account in MoneyAccount]?: bigint }
-
-/** Returns an entry for each amount that is not 0. */
-export function entriesOf(currency: string, amounts: Amounts): MoneyEntry[] {
-  return Object.entries(amounts)
-    .filter(([, amountMinor]) => amountMinor !== 0n)
-    .map(([account, amountMinor]) => ({
-      account: account as MoneyAccount,
-      currency,
-      amountMinor,
-    }))
 }

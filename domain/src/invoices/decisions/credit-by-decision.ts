@@ -57,8 +57,7 @@ export async function creditByDecision(
   }
 }
 
-type PartDecision =
-  CreditDecision | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
+type PartDecision = CreditDecision | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
 
 function decidePart(
   invoice: InvoiceWithLines,
