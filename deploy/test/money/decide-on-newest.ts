@@ -1,6 +1,6 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
-import { decideOnInvoice } from '@tollgate/domain/invoices/decisions/decide-on-invoice'
-import type { InvoiceChange } from '@tollgate/domain/invoices/decisions/invoice-decision'
+import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
+import type { InvoiceChange } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Act } from './story.ts'

@@ -29,7 +29,7 @@ const savedCards = [
   'pm_card_simulator_expired',
 ] as const
 
-export const decisions = ['credited', 'voided', 'written_off', 'paid_outside'] as const
+const decisions = ['credited', 'voided', 'written_off', 'paid_outside'] as const
 
 export const endings = ['won', 'lost'] as const
 

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { CustomerClosingParts } from '../../customers/close-customer.ts'
 import { chargeNow } from '@tollgate/domain/closing/bill-now'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
-import { decideOnInvoice } from '@tollgate/domain/invoices/decisions/decide-on-invoice'
+import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import type {
   DecisionRefusal,
   InvoiceChange,
-} from '@tollgate/domain/invoices/decisions/invoice-decision'
+} from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findCustomerReference } from '@tollgate/domain/customers/repository'
 import { listPaymentsOf, type InvoicePayment } from '@tollgate/domain/payments/payments'
-import { listDecisions } from '@tollgate/domain/invoices/decisions/repository'
+import { listDecisions } from '@tollgate/domain/invoice-decisions/repository'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {

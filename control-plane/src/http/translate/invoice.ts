@@ -1,4 +1,4 @@
-import type { InvoiceDecision } from '@tollgate/domain/invoices/decisions/invoice-decision'
+import type { InvoiceDecision } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
 import {
   documentNumberText,

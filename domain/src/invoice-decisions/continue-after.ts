@@ -1,8 +1,8 @@
-import { applyPaidInvoice } from '../../billing/apply-paid-invoice.ts'
-import { chargeMaxMinor } from '../../money/processor-amounts.ts'
-import type { UnitOfWork } from '../../unit-of-work/unit-of-work.ts'
-import { lockInvoice, updateInvoice } from '../repository.ts'
-import { dueMinor } from '../transitions.ts'
+import { applyPaidInvoice } from '../billing/apply-paid-invoice.ts'
+import { chargeMaxMinor } from '../money/processor-amounts.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { lockInvoice, updateInvoice } from '../invoices/repository.ts'
+import { dueMinor } from '../invoices/transitions.ts'
 import type { DecidedInvoice } from './lock-decided.ts'
 
 /**

@@ -1,9 +1,10 @@
-import { sha256OfInput } from '../../money-ledger/ledger.ts'
-import { generateReference } from '../../unit-of-work/generate-reference.ts'
-import type { UnitOfWork } from '../../unit-of-work/unit-of-work.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { creditByDecision } from './credit-by-decision.ts'
 import { giveUpByDecision } from './give-up-by-decision.ts'
 import type {
+  DecidedChange,
   DecisionOutcome,
   DecisionRefusal,
   DecisionRequest,
@@ -13,13 +14,6 @@ import type {
 import { lockDecided, type DecidedInvoice } from './lock-decided.ts'
 import { payOutsideByDecision } from './pay-outside-by-decision.ts'
 import { findDecisionOfKey, insertDecision } from './repository.ts'
-
-/** What a change has done to the invoice. */
-export type DecidedChange = {
-  readonly kind: 'changed'
-  readonly amountMinor: bigint
-  readonly creditNoteRef?: string
-}
 
 /**
  * Changes an invoice as a person decided, and stores the decision with its reason. All of it is one transaction, so a crash leaves

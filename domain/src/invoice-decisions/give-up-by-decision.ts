@@ -1,10 +1,9 @@
-import { applyPaidInvoice } from '../../billing/apply-paid-invoice.ts'
-import { requestCancelOfInvoice } from '../../payments/intents-repository.ts'
-import type { UnitOfWork } from '../../unit-of-work/unit-of-work.ts'
-import { voidInvoice, writeOffInvoice } from '../settle-invoice.ts'
-import { decideMove, dueMinor } from '../transitions.ts'
-import type { DecidedChange } from './decide-on-invoice.ts'
-import type { DecisionRefusal } from './invoice-decision.ts'
+import { applyPaidInvoice } from '../billing/apply-paid-invoice.ts'
+import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { voidInvoice, writeOffInvoice } from '../invoices/settle-invoice.ts'
+import { decideMove, dueMinor } from '../invoices/transitions.ts'
+import type { DecidedChange, DecisionRefusal } from './invoice-decision.ts'
 import type { DecidedInvoice } from './lock-decided.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { CreditedLine } from '../decide-credit.ts'
+import type { CreditedLine } from '../invoices/decide-credit.ts'
 
 /** What a person decided about an invoice. Stored once and never changed. */
 export type InvoiceDecision = {
@@ -58,3 +58,10 @@ export type DecisionRefusal =
 
 export type DecisionOutcome =
   { readonly kind: 'decided'; readonly decision: InvoiceDecision } | DecisionRefusal
+
+/** What a change has done to the invoice. */
+export type DecidedChange = {
+  readonly kind: 'changed'
+  readonly amountMinor: bigint
+  readonly creditNoteRef?: string
+}

@@ -1,11 +1,10 @@
-import { generateReference } from '../../unit-of-work/generate-reference.ts'
-import type { UnitOfWork } from '../../unit-of-work/unit-of-work.ts'
-import { requestCancelOfInvoice } from '../../payments/intents-repository.ts'
-import { payInvoiceOutside } from '../settle-invoice.ts'
-import { decideMove, dueMinor } from '../transitions.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
+import { payInvoiceOutside } from '../invoices/settle-invoice.ts'
+import { decideMove, dueMinor } from '../invoices/transitions.ts'
 import { continueAfter } from './continue-after.ts'
-import type { DecidedChange } from './decide-on-invoice.ts'
-import type { DecisionRefusal } from './invoice-decision.ts'
+import type { DecidedChange, DecisionRefusal } from './invoice-decision.ts'
 import type { DecidedInvoice } from './lock-decided.ts'
 
 /** Records a payment that the provider received without the payment processor. `amountMinor`: without it, all that is due. */

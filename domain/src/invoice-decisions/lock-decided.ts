@@ -1,12 +1,12 @@
-import { isPeriodObsolete } from '../../billing/apply-paid-invoice.ts'
-import { lockIntentOfInvoice } from '../../payments/intents-repository.ts'
-import type { ChargedPeriod } from '../../pricing/invoice-line.ts'
-import { lockPurchase, type Purchase } from '../../purchases/repository.ts'
-import type { UnitOfWork } from '../../unit-of-work/unit-of-work.ts'
-import { findRecurringPeriod } from '../billed-periods.ts'
-import type { InvoiceWithLines } from '../invoice.ts'
-import { listLines } from '../lines.ts'
-import { findInvoice, lockInvoice } from '../repository.ts'
+import { isPeriodObsolete } from '../billing/apply-paid-invoice.ts'
+import { lockIntentOfInvoice } from '../payments/intents-repository.ts'
+import type { ChargedPeriod } from '../pricing/invoice-line.ts'
+import { lockPurchase, type Purchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { findRecurringPeriod } from '../invoices/billed-periods.ts'
+import type { InvoiceWithLines } from '../invoices/invoice.ts'
+import { listLines } from '../invoices/lines.ts'
+import { findInvoice, lockInvoice } from '../invoices/repository.ts'
 
 /** An invoice to decide about, with the rows that it can change. All of them are locked. */
 export type DecidedInvoice = {
