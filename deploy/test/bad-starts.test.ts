@@ -73,6 +73,14 @@ const badStarts: readonly BadStart[] = [
     ],
   },
   {
+    name: 'several ingest workers on the embedded log',
+    environment: { TOLLGATE_INGEST_WORKERS: '2' },
+    lines: () => [
+      'TOLLGATE_INGEST_WORKERS=2: several workers cannot share the embedded log, which has one writer. ' +
+        'Set it to 1, or run on the engines with TOLLGATE_EVENT_LOG=kafka and TOLLGATE_HOT_STATE=redis',
+    ],
+  },
+  {
     name: 'a port that does not exist',
     port: 70_000,
     lines: () => ['TOLLGATE_PORT=70000: must be a whole number from 0 to 65535'],

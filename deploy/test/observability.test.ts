@@ -13,6 +13,7 @@ import {
 } from '@tollgate/control-plane/metrics'
 import { BusCounts, registerBusMetrics } from '@tollgate/ingest/bus/bus-metrics'
 import { createIngestCounts, createScrubMetrics, registerGauges } from '@tollgate/ingest/metrics'
+import { registerWorkersMetrics } from '@tollgate/ingest/workers/workers-metrics'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createDispatchMetrics, registerWaiting } from '@tollgate/webhook-dispatcher/metrics'
 import { parser } from '@prometheus-io/lezer-promql'
@@ -59,6 +60,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
     recentKeys: none,
     tailBytes: none,
   })
+  registerWorkersMetrics(registry, [])
   createProjectionMetrics(registry)
   createRequestSeconds(registry)
   createPeriodUsageAnswers(registry)

@@ -46,6 +46,8 @@ type TestProvider = Readonly<Record<Environment, TollgateClient>> & {
 /** All services in this process, on real parts, with one clock that a test may control. */
 export type Stack = {
   readonly baseUrl: string
+  /** Settings with which a process of its own uses the same stores and the same control plane. */
+  readonly environment: Readonly<Record<string, string>>
   readonly database: Database
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
@@ -154,6 +156,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   }
   return {
     baseUrl,
+    environment: { ...environment, TOLLGATE_CONTROL_PLANE_URL: controlPlaneUrl },
     database,
     eventLog,
     usageStore: clickhouse.store,

@@ -15,6 +15,7 @@ import {
 } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
+import { hungAfterSecondsSetting } from '@tollgate/platform/processes/hung-after-seconds'
 import { busSettings } from './bus/bus-settings.ts'
 import { trustedProxiesSetting } from '@tollgate/platform/service/trusted-proxies'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
@@ -48,6 +49,13 @@ export const ingestSettings = {
     defaultText: 'pinned',
     parse: parseAcceptedBinary,
   },
+  workers: integerSetting(
+    'TOLLGATE_INGEST_WORKERS',
+    'Number of processes that serve the port, about one per core. More than 1 needs the engines and Linux. Each process has the other limits of this list, of memory too, to itself',
+    1,
+    { min: 1, max: 64 },
+  ),
+  hungAfterSeconds: hungAfterSecondsSetting,
   dataDir: dataDirSetting,
   ...serviceSecretSettings,
   ...eventLogSettings,

@@ -31,6 +31,8 @@ const dayMs = 86_400_000
 
 export type IngestOverrides = Partial<Parts> & {
   readonly front?: CreateHttpFront
+  /** Number of this process among the workers that share the port. Undefined if it has the port to itself. */
+  readonly worker?: number | undefined
 }
 
 type IngestFacts = {
@@ -58,7 +60,8 @@ async function open(
 ): Promise<IngestFacts> {
   const parts = await host.own(openParts(config, overrides))
   const { logger, tracing } = parts
-  const metrics = createMetrics('ingest')
+  const { worker } = overrides
+  const metrics = createMetrics('ingest', worker === undefined ? {} : { worker: String(worker) })
   const counts = createIngestCounts(metrics)
   const onForwardedIgnored = createForwardedWarning(logger, parts.clock, () => {
     counts.forwardedIgnored++
@@ -110,7 +113,7 @@ async function open(
   // The listener and the bus stop first, because the requests and messages in progress need all other parts.
   await host.start({
     start: async () => {
-      port = await front.listen(config.host, config.port)
+      port = await front.listen(config.host, config.port, worker !== undefined)
       await bus?.start()
     },
     stop: async () => void (await Promise.all([front.close(config.shutdownGraceMs), bus?.stop()])),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import { expect, it, vi } from 'vitest'
 import type { CreateHttpFront } from '../src/http/http-front.ts'
 import { FrontUnderTest } from './front-under-test.ts'
@@ -59,5 +60,16 @@ export function describeClosing(
   it('reports that a port is in use', async () => {
     const other = new FrontUnderTest(await create())
     await expect(other.front.listen('127.0.0.1', under().port)).rejects.toThrow(/in use/)
+  })
+
+  it('has a port that was chosen to itself', async () => {
+    const port = await freePort()
+    const [first, second, third] = [await create(), await create(), await create()].map(
+      (each) => new FrontUnderTest(each).front,
+    )
+    await first!.listen('127.0.0.1', port)
+    await expect(second!.listen('127.0.0.1', port)).rejects.toThrow(/in use/)
+    await expect(third!.listen('127.0.0.1', port, true)).rejects.toThrow(/in use|cannot share/)
+    await first!.close(500)
   })
 }

@@ -1,3 +1,4 @@
+import { hungAfterSecondsSetting } from '@tollgate/platform/processes/hung-after-seconds'
 import { choiceSetting, integerSetting, pathSetting } from '@tollgate/platform/config/settings'
 
 /** Settings of `npm start` itself. All other variables of the environment are passed to the services unchanged. */
@@ -25,12 +26,7 @@ export const standaloneSettings = {
     0,
     { min: 0, max: 65_535 },
   ),
-  hungAfterSeconds: integerSetting(
-    'TOLLGATE_HUNG_AFTER_SECONDS',
-    'Seconds without an answer after which a service counts as hung, and is killed and started again',
-    15,
-    { min: 5, max: 86_400 },
-  ),
+  hungAfterSeconds: hungAfterSecondsSetting,
   demoPage: choiceSetting(
     'TOLLGATE_DEMO_PAGE',
     'Whether the page at `/` shows the sandbox key of the demo provider and opens hosted pages of its customer, for browsers on this machine; every user of the machine can open the page',

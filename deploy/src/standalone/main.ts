@@ -1,5 +1,7 @@
 import { relative, resolve } from 'node:path'
 import { Command } from 'commander'
+import { ingestSettings } from '@tollgate/ingest/config'
+import { requireShareable } from '@tollgate/ingest/workers/require-shareable'
 import { readSettings, SettingsError } from '@tollgate/platform/config/settings'
 import { dataFolderAt, type DataFolder } from './data-folder.ts'
 import { killServices } from './kill-services.ts'
@@ -59,6 +61,8 @@ try {
   const { engines = false } = program.opts<{ engines?: boolean }>()
   const environment = engines ? await engineEnvironment(process.env, print) : process.env
   requireKnownSettings(environment)
+  const { workers, eventLog, hotState } = ingestSettings
+  requireShareable(readSettings({ workers, eventLog, hotState }, environment))
   const { dataDir, port, hungAfterSeconds, demoPage } = readSettings(
     standaloneSettings,
     environment,

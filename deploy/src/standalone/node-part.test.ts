@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { nodePart } from './node-part.ts'
 import { findFreePort } from './ports.ts'
-import type { Part } from './supervise.ts'
-import type { LivenessWatch } from './watch-liveness.ts'
+import type { LivenessWatch } from '@tollgate/platform/processes/watch-liveness'
 
 let folder: string
 
@@ -16,7 +15,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-async function partOf(script: string, liveness?: LivenessWatch): Promise<Part> {
+async function partOf(
+  script: string,
+  liveness?: LivenessWatch,
+): Promise<ReturnType<typeof nodePart>> {
   const entry = join(folder, 'service.mjs')
   await writeFile(entry, script)
   const environment = (): Record<string, string> => ({ WORD: 'hello' })

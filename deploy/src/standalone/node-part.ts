@@ -1,10 +1,14 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  killIfHung,
+  launchService,
+  NotReadyError,
+  type LaunchedService,
+} from '@tollgate/platform/processes/launch-service'
+import type { Part, RunningPart } from '@tollgate/platform/processes/supervise'
+import type { LivenessWatch } from '@tollgate/platform/processes/watch-liveness'
 import { lastErrorIn } from './last-error.ts'
 import { openLogFile } from './log-file.ts'
 import { StartRefusedError } from './start-refused.ts'
-import type { Part, RunningPart } from './supervise.ts'
-import { watchLiveness, type LivenessWatch } from './watch-liveness.ts'
 
 export type NodePartOptions = {
   readonly name: string
@@ -18,7 +22,6 @@ export type NodePartOptions = {
 }
 
 const logBytesMax = 10 * 1_048_576
-const startTimeoutMs = 120_000
 /** Milliseconds that a process has to finish its open work. */
 const endTimeoutMs = 20_000
 
@@ -26,103 +29,46 @@ const endTimeoutMs = 20_000
  * Returns a part that runs a service in its own process. The service ends itself when this process has ended, because their IPC
  * channel closes.
  */
-export function nodePart(options: NodePartOptions): Part {
-  const log = openLogFile(options.logPath, logBytesMax)
+export function nodePart(options: NodePartOptions): Part & { readonly logPath: string } {
+  const { name, entry, logPath } = options
+  const log = openLogFile(logPath, logBytesMax)
 
   async function launch(giveUp: AbortSignal): Promise<RunningPart> {
     log.startTail()
-    const child = spawn(process.execPath, ['--enable-source-maps', options.entry], {
-      env: { ...options.environment() },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // The child gets its own session: Ctrl-C in the terminal only reaches the supervisor, which then stops all parts in order.
-      detached: true,
+    const environment = options.environment()
+    const onOutput = (chunk: Uint8Array): void => log.write(chunk)
+    const launched = await launchService(
+      { entry, nodeOptions: ['--enable-source-maps'], environment, onOutput, endTimeoutMs },
+      giveUp,
+    ).catch((error: unknown) => {
+      throw explain(error)
     })
-    child.stdout?.on('data', (chunk: Uint8Array) => log.write(chunk))
-    child.stderr?.on('data', (chunk: Uint8Array) => log.write(chunk))
-    const ended = untilEnded(child)
-    const kill = (): void => void child.kill('SIGKILL')
-    giveUp.addEventListener('abort', kill)
-    const { problem, notice } = await untilReady(child, ended)
-    giveUp.removeEventListener('abort', kill)
-    if (problem !== undefined) {
-      const wasKilled = child.signalCode !== null && !giveUp.aborted
-      await end(child, ended, 0)
-      const { name, logPath } = options
-      const reason = wasKilled
-        ? `it was killed (${problem}).`
-        : (lastErrorIn(log.tail()) ?? problem)
-      throw new StartRefusedError(`${name} could not start: ${reason} Log: ${logPath}`, {
-        wasKilled,
-      })
-    }
-    const watched = new AbortController()
-    watch(child, watched.signal)
-    void ended.then(() => watched.abort())
+    const watch = watchHung(launched)
     return {
-      pid: child.pid,
-      notice,
-      ended,
+      ...launched,
       stop: async () => {
-        watched.abort()
-        await end(child, ended, endTimeoutMs)
+        watch?.stop()
+        await launched.stop()
       },
     }
   }
 
-  function watch(child: ChildProcess, signal: AbortSignal): void {
-    const { name, liveness } = options
-    if (liveness === undefined) return
-    const onHung = (): void => {
-      log.write(Buffer.from(`${name} has not answered for ${liveness.silenceMaxMs} ms: killed\n`))
-      child.kill('SIGKILL')
-    }
-    void watchLiveness(liveness, onHung, signal)
+  function explain(error: unknown): unknown {
+    if (!(error instanceof NotReadyError)) return error
+    const { message, wasKilled } = error
+    const reason = wasKilled ? `it was killed (${message}).` : (lastErrorIn(log.tail()) ?? message)
+    return new StartRefusedError(`${name} could not start: ${reason} Log: ${logPath}`, {
+      wasKilled,
+    })
   }
 
-  return { name: options.name, logPath: options.logPath, launch }
-}
-
-type Readiness = {
-  /** Reason why the process did not become ready. */
-  readonly problem?: string
-  /** Message for the operator in the ready message of the process. */
-  readonly notice?: string | undefined
-}
-
-async function untilReady(child: ChildProcess, ended: Promise<string>): Promise<Readiness> {
-  const patience = new AbortController()
-  const late = sleep(startTimeoutMs, undefined, patience).then(
-    () => ({ problem: `not ready within ${startTimeoutMs} ms.` }),
-    () => ({}),
-  )
-  const ready = new Promise<Readiness>((resolve) => {
-    // The first message of a service means that it is ready.
-    child.once('message', (message) => {
-      const { notice } = message as { readonly notice?: string }
-      resolve({ notice })
+  function watchHung(launched: LaunchedService): ReturnType<typeof killIfHung> | undefined {
+    const { liveness } = options
+    if (liveness === undefined) return undefined
+    return killIfHung(launched, liveness, () => {
+      log.write(Buffer.from(`${name} has not answered for ${liveness.silenceMaxMs} ms: killed\n`))
     })
-  })
-  const endedEarly = ended.then((problem) => ({ problem }))
-  const readiness = await Promise.race([ready, endedEarly, late])
-  patience.abort()
-  return readiness
-}
+  }
 
-function untilEnded(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message))
-    child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`))
-  })
-}
-
-async function end(child: ChildProcess, ended: Promise<string>, timeoutMs: number): Promise<void> {
-  const patience = new AbortController()
-  const late = sleep(timeoutMs, undefined, patience).then(
-    () => child.kill('SIGKILL'),
-    () => undefined,
-  )
-  if (timeoutMs > 0) child.kill('SIGTERM')
-  await ended
-  patience.abort()
-  await late
+  return { name, logPath, launch }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@tollgate/platform/database/embedded/embedded-postgres'
 import { PostgresKilledError } from '@tollgate/platform/database/embedded/postgres-killed-error'
 import { StartRefusedError } from './start-refused.ts'
-import type { Part, RunningPart } from './supervise.ts'
+import type { Part, RunningPart } from '@tollgate/platform/processes/supervise'
 
 /** Returns the part that runs PostgreSQL. `onUrl` receives its URL, which stays the same after relaunches. */
 export function postgresPart(folder: string, port: number, onUrl: (url: string) => void): Part {

@@ -5,7 +5,7 @@ import { servicePrograms } from './service-programs.ts'
 import { nodePart } from './node-part.ts'
 import { findFreePort, host } from './ports.ts'
 import type { OwnStores } from './stores.ts'
-import type { Part } from './supervise.ts'
+import type { Part } from '@tollgate/platform/processes/supervise'
 
 /** Ports of this run. They stay the same after relaunches, so that no part needs to be informed. */
 export type Addresses = {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readSettings } from '@tollgate/platform/config/settings'
 import { readOrCreatePassword } from './password-file.ts'
 import type { DataFolder } from './data-folder.ts'
-import { Interruptions } from './interruptions.ts'
+import { Interruptions } from '@tollgate/platform/processes/interruptions'
 import { postgresPart } from './postgres-part.ts'
 import { host, requireFreePort } from './ports.ts'
 import { createRunFileUpdater, removeRunFile, type RunFile } from './run-file.ts'
@@ -20,7 +20,7 @@ import {
 import { standaloneSettings } from '../settings/standalone-settings.ts'
 import { StartRefusedError } from './start-refused.ts'
 import { ownStores, simulatesStripe } from './stores.ts'
-import { supervise, type Part, type SupervisedPart } from './supervise.ts'
+import { supervise, type Part, type SupervisedPart } from '@tollgate/platform/processes/supervise'
 
 export type Supervisor = {
   readonly baseUrl: string

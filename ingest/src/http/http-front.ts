@@ -9,8 +9,11 @@ import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
 
 export interface HttpFront {
   readonly kind: 'uws' | 'node'
-  /** Resolves with the port that is in use, also if `port` is 0. Rejects if the port is taken. */
-  listen(host: string, port: number): Promise<number>
+  /**
+   * Resolves with the port that is in use, also if `port` is 0. Rejects if the port is taken. If `isShared`, processes that also
+   * share it may listen on it, and the system distributes connections among them.
+   */
+  listen(host: string, port: number, isShared?: boolean): Promise<number>
   /** Stops listening, waits up to `graceMs` for requests in flight, then closes the remaining connections. */
   close(graceMs: number): Promise<void>
 }

@@ -56,10 +56,18 @@ export class NodeFront implements HttpFront {
     this.#server.on('checkExpectation', serve)
   }
 
-  listen(host: string, port: number): Promise<number> {
+  listen(host: string, port: number, isShared = false): Promise<number> {
     return new Promise((resolve, reject) => {
+      if (isShared && !canSharePorts()) {
+        return reject(
+          new Error(
+            `node:http cannot share a port on Node ${process.versions.node}. Use uWebSockets.js, Node 22.12 or later, or TOLLGATE_INGEST_WORKERS=1`,
+          ),
+        )
+      }
       this.#server.once('error', reject)
-      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port))
+      const address = { host, port, ...(isShared && { reusePort: true }) }
+      this.#server.listen(address, () => resolve((this.#server.address() as AddressInfo).port))
     })
   }
 
@@ -221,6 +229,12 @@ export class NodeFront implements HttpFront {
       response.setHeader('connection', 'close')
     }
   }
+}
+
+/** Returns whether this Node has the option `reusePort`. Others ignore it. */
+export function canSharePorts(version = process.versions.node): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 22 ? major > 23 || minor >= 1 : major === 22 && minor >= 12
 }
 
 /** The header is set before anything else can fail, and lives as long as the response. */

@@ -14,6 +14,19 @@ import { refuseAndClose } from './uws-refusal.ts'
 /** Milliseconds between two checks of whether all requests have been answered during a close. */
 const drainPollMs = 10
 
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the types of the package lack. */
+const exclusivePort = 1
+
+/** The native function also takes options together with a host, which its types leave out. */
+type WithListenOptions = {
+  listen(
+    host: string,
+    port: number,
+    options: number,
+    callback: (socket: us_listen_socket | false) => void,
+  ): unknown
+}
+
 export class UwsFront implements HttpFront {
   readonly kind = 'uws'
   readonly #uws: UwsModule
@@ -35,9 +48,12 @@ export class UwsFront implements HttpFront {
     this.#app.any('/*', (response, request) => serveFallback(this.#context, response, request))
   }
 
-  listen(host: string, port: number): Promise<number> {
+  listen(host: string, port: number, isShared = false): Promise<number> {
+    // By default uWebSockets.js shares every port but 0, and a second instance on a port would start unnoticed.
+    const options = isShared ? 0 : exclusivePort
     return new Promise((resolve, reject) => {
-      this.#app.listen(host, port, (socket) => {
+      const app = this.#app as unknown as WithListenOptions
+      app.listen(host, port, options, (socket) => {
         // uWebSockets.js does not report the reason. In practice it is a port that is in use.
         if (socket === false)
           return reject(new Error(`Cannot listen on ${host}:${port}: is the port in use?`))

@@ -3,6 +3,9 @@ import type { Tracing } from './tracing.ts'
 
 export type { Logger }
 
+/** What tells the processes of one service apart, in log lines and spans. */
+export type ProcessLabels = Readonly<Record<string, string | number>>
+
 /**
  * Creates a JSON logger on standard output. Fields that carry credentials are removed. Lines that are written during a sampled
  * request have its `trace_id`.
@@ -11,10 +14,11 @@ export function createLogger(
   service: string,
   level: string,
   tracing?: Pick<Tracing, 'active'>,
+  process: ProcessLabels = {},
 ): Logger {
   return pino({
     level,
-    base: { service },
+    base: { service, ...process },
     timestamp: pino.stdTimeFunctions.isoTime,
     ...(tracing !== undefined && { mixin: () => traceFields(tracing) }),
     redact: {

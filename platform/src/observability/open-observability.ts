@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from './logger.ts'
+import { createLogger, type Logger, type ProcessLabels } from './logger.ts'
 import { openTracing } from './open-tracing.ts'
 import type { Tracing } from './tracing.ts'
 
@@ -13,9 +13,10 @@ export async function openObservability(
   service: string,
   level: string,
   environment: Readonly<Record<string, string | undefined>>,
+  process: ProcessLabels = {},
 ): Promise<Observability> {
   const report = (reason: string): void => logger.warn({ reason }, 'traces cannot be sent')
-  const tracing = await openTracing(service, environment, report)
-  const logger = createLogger(service, level, tracing)
+  const tracing = await openTracing(service, environment, report, process)
+  const logger = createLogger(service, level, tracing, process)
   return { logger, tracing }
 }

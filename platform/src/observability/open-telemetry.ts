@@ -29,10 +29,12 @@ import {
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base'
+import type { ProcessLabels } from './logger.ts'
 import type { Attributes, Span, SpanKind, TraceHeaders, Tracing } from './tracing.ts'
 
 export type TelemetryOptions = {
   readonly service: string
+  readonly process: ProcessLabels
   /** Share of requests without a caller's trace that are sampled, 0 to 1. Undefined if the library's own variables decide. */
   readonly defaultRatio: number | undefined
   readonly report: (reason: string) => void
@@ -49,11 +51,16 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 }
 
 /** Opens tracing. Spans wait in a bounded queue (OTEL_BSP_*). If it is full, spans are dropped and no caller waits. */
-export function openTelemetry({ service, defaultRatio, report }: TelemetryOptions): Tracing {
+export function openTelemetry({
+  service,
+  process,
+  defaultRatio,
+  report,
+}: TelemetryOptions): Tracing {
   reportProblems(report)
   const processor = new BatchSpanProcessor(new OTLPTraceExporter())
   const resource = defaultResource()
-    .merge(resourceFromAttributes({ 'service.name': service }))
+    .merge(resourceFromAttributes({ 'service.name': service, ...attributesOf(process) }))
     .merge(detectResources({ detectors: [envDetector] }))
   const shared = { resource, spanProcessors: [processor] }
   const entry = new BasicTracerProvider({
@@ -66,6 +73,12 @@ export function openTelemetry({ service, defaultRatio, report }: TelemetryOption
   const inner = new BasicTracerProvider({ ...shared, sampler: new AlwaysOnSampler() })
   const tracers = { entry: entry.getTracer('tollgate'), inner: inner.getTracer('tollgate') }
   return new Telemetry(tracers, () => closeInTime(processor))
+}
+
+function attributesOf(process: ProcessLabels): Attributes {
+  return Object.fromEntries(
+    Object.entries(process).map(([name, value]) => [`tollgate.${name}`, value]),
+  )
 }
 
 class Telemetry implements Tracing {

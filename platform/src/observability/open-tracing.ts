@@ -1,4 +1,5 @@
 import { readSettings, textSetting } from '../config/settings.ts'
+import type { ProcessLabels } from './logger.ts'
 import type { Tracing } from './tracing.ts'
 
 const ownSampler = 'parentbased_traceidratio'
@@ -47,10 +48,11 @@ export async function openTracing(
   service: string,
   environment: Environment,
   report: (reason: string) => void,
+  process: ProcessLabels = {},
 ): Promise<Tracing | undefined> {
   if (!areWanted(environment)) return undefined
   const { openTelemetry } = await import('./open-telemetry.ts')
-  return openTelemetry({ service, defaultRatio: ownRatio(environment), report })
+  return openTelemetry({ service, process, defaultRatio: ownRatio(environment), report })
 }
 
 function areWanted(environment: Environment): boolean {

@@ -4,11 +4,14 @@ import type { Registry } from '../observability/metrics.ts'
 import { runHealthChecks, type HealthCheck } from './health.ts'
 import type { Service } from './service.ts'
 
+/** What `/metrics` answers with, usually a registry. */
+export type MetricsPage = Pick<Registry, 'contentType' | 'metrics'>
+
 export type AdminServerOptions = {
   readonly host: string
   /** Port to listen on. 0 takes any free port. */
   readonly port: number
-  readonly metrics: Registry
+  readonly metrics: MetricsPage
   /** Checks that must pass before this process is sent work. */
   readonly readiness: readonly HealthCheck[]
   /** Checks that must pass for this process to keep running. A failure requests a restart. */

@@ -10,7 +10,7 @@ export type ReadyMessage = Readonly<Record<string, unknown>> & {
 
 /**
  * Runs a service as this process. Stops it on SIGINT, on SIGTERM, or when the parent process at the other end of an IPC channel has
- * gone, so that no orphan keeps a data folder open. Reports to that parent when the service is ready. Finished traces are sent
+ * gone, so that no orphan keeps a data folder open. Reports to that parent when the service is ready, or why it could not start. Finished traces are sent
  * before the process ends.
  */
 export async function runService(
@@ -43,6 +43,7 @@ export async function runService(
     await service.start()
   } catch (error) {
     logger.fatal({ err: error }, 'could not start')
+    await tellParent({ problem: error instanceof Error ? error.message : String(error) })
     process.exit(1)
   }
   const message = readyMessage()
@@ -50,4 +51,12 @@ export async function runService(
   const { notice, ...ready } = message
   if (notice !== undefined) logger.warn(notice)
   logger.info(ready, 'ready')
+}
+
+/** Resolves when the message was handed over. The end of a process discards messages that were not. */
+function tellParent(message: object): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined) return resolve()
+    process.send(message, undefined, {}, () => resolve())
+  })
 }

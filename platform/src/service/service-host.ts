@@ -1,5 +1,4 @@
-import type { Registry } from '../observability/metrics.ts'
-import { createAdminServer, type AdminServer } from './admin-server.ts'
+import { createAdminServer, type AdminServer, type MetricsPage } from './admin-server.ts'
 import type { HealthCheck } from './health.ts'
 import { openOwned, type Closable, type Own } from './open-owned.ts'
 import type { Service } from './service.ts'
@@ -11,7 +10,7 @@ export type Host = {
   /** Starts an inner service. Inner services stop first, in reverse order. */
   readonly start: (service: Service) => Promise<void>
   /** Serves health and metrics until all inner services have stopped. */
-  readonly serveHealth: (metrics: Registry, readiness: readonly HealthCheck[]) => Promise<void>
+  readonly serveHealth: (metrics: MetricsPage, readiness: readonly HealthCheck[]) => Promise<void>
 }
 
 /** A service with its facts, such as its port. */

@@ -57,6 +57,7 @@ const instance = await startInstance({
   environment: {
     ...process.env,
     ...engines?.environment,
+    TOLLGATE_INGEST_WORKERS: String(options.workers),
     // Some measurements suspend processes to measure the others without them. The supervisor must not kill a suspended process.
     TOLLGATE_HUNG_AFTER_SECONDS: '86400',
   },

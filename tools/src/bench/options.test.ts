@@ -26,10 +26,11 @@ test('refuses to record a part, because the rest would be lost', () => {
   expect(parse('--compare', '--only', 'management')).toMatchObject({ only: 'management' })
 })
 
-test.each(['--billing', '--behind', '--webhooks', '--charges', '--mcp'])(
+test.each(['--billing', '--behind', '--webhooks', '--charges', '--mcp', '--workers'])(
   'refuses %s with recorded figures',
   (other) => {
-    expect(() => parse('--write', other)).toThrow(other)
-    expect(() => parse('--compare', other)).toThrow(other)
+    const given = other === '--workers' ? [other, '2'] : [other]
+    expect(() => parse('--write', ...given)).toThrow(other)
+    expect(() => parse('--compare', ...given)).toThrow(other)
   },
 )

@@ -8,6 +8,7 @@ export type Options = BenchOptions & {
   readonly write: boolean
   readonly compare: boolean
   readonly brokers: string
+  readonly workers: number
   readonly billing: boolean
   readonly due: readonly number[]
   readonly runners: readonly number[]
@@ -24,7 +25,7 @@ export type Options = BenchOptions & {
 }
 
 /** Options of measurements that have no recorded figures. */
-const otherMeasurements = ['billing', 'behind', 'webhooks', 'charges', 'mcp']
+const otherMeasurements = ['billing', 'behind', 'webhooks', 'charges', 'mcp', 'workers']
 /** Defaults of a run whose figures are recorded or compared. */
 const recorded = { seconds: 3, repeats: 5 }
 
@@ -115,6 +116,12 @@ export const program = new Command('npm run bench --')
     new Option('--brokers <count>', 'With --engines: Kafka brokers, and replicas of the log')
       .choices(['1', '3'])
       .default('1'),
+  )
+  .option(
+    '--workers <count>',
+    'With --engines: ingest processes that share the port',
+    wholeNumber(1, 64),
+    1,
   )
   .addOption(
     new Option(

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { processorSeconds } from '../load/process-clock.ts'
+import { treeProcessorSeconds } from '../load/process-clock.ts'
 import { newKey } from './bodies.ts'
 
 const run = promisify(execFile)
@@ -11,7 +11,7 @@ const script = fileURLToPath(new URL('../../src/bench/post-bodies.lua', import.m
 
 export type WrkLoad = {
   readonly url: string
-  /** Process of the server. */
+  /** Process of the server. The time of its child processes counts as its own. */
   readonly pid: number
   /** File with one JSON body per line. The bodies are sent in turn. */
   readonly bodiesFile: string
@@ -54,7 +54,7 @@ async function isInstalled(): Promise<boolean> {
 }
 
 export async function runWrk(load: WrkLoad): Promise<WrkResult> {
-  const secondsBefore = await processorSeconds(load.pid)
+  const secondsBefore = await treeProcessorSeconds(load.pid)
   const { stdout } = await run('wrk', [
     '--threads=1',
     `--connections=${load.connections}`,
@@ -69,7 +69,7 @@ export async function runWrk(load: WrkLoad): Promise<WrkResult> {
     // The load has the other half of each key: the number of the request. Together they are as long as `newKey`.
     randomBytes(newKey.length / 4).toString('hex'),
   ])
-  const secondsUsed = (await processorSeconds(load.pid)) - secondsBefore
+  const secondsUsed = (await treeProcessorSeconds(load.pid)) - secondsBefore
   const line = /RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)/.exec(stdout)
   if (!line) throw new Error(`wrk printed no result:\n${stdout}`)
   const [requests = 0, durationUs = 0, p50Us = 0, p99Us = 0, broken = 0, refused = 0] = line

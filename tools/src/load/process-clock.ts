@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { processTree } from '../instance/process-tree.ts'
 
 const run = promisify(execFile)
 
@@ -11,6 +12,12 @@ export async function processorSeconds(pid: number): Promise<number> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[11]) + Number(fields[12])
   return ticks / (await ticksPerSecond())
+}
+
+/** Returns the CPU time of a process and all its living descendants. */
+export async function treeProcessorSeconds(rootPid: number): Promise<number> {
+  const seconds = (await processTree(rootPid)).map((pid) => processorSeconds(pid))
+  return (await Promise.all(seconds)).reduce((sum, each) => sum + each, 0)
 }
 
 let ticks: Promise<number> | undefined

@@ -9,7 +9,7 @@ import { runningProcesses } from '@tollgate/deploy/standalone/running-processes'
 import { nodePart } from '@tollgate/deploy/standalone/node-part'
 import { findFreePort, host } from '@tollgate/deploy/standalone/ports'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
-import { supervise, type SupervisedPart } from '@tollgate/deploy/standalone/supervise'
+import { supervise, type SupervisedPart } from '@tollgate/platform/processes/supervise'
 import { startUnderKills, type StartKills } from '../start-kills.ts'
 
 const replicatedServices = ['ingest', 'aggregator-counters', 'aggregator-sink'] as const

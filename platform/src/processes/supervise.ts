@@ -14,8 +14,8 @@ export type RunningPart = {
 
 export type Part = {
   readonly name: string
-  /** Path of the log, whose last lines explain a failure. */
-  readonly logPath: string
+  /** Path of the log, whose last lines explain a failure, if the part has a log of its own. */
+  readonly logPath?: string
   /**
    * Launches a process. Resolves when it is ready, and rejects with the reason if it could not start. Aborts the launch when
    * `giveUp` aborts.
@@ -95,7 +95,7 @@ export function supervise(
 
   async function relaunch(ending: string): Promise<void> {
     for (let cause = ending; !isStopping;) {
-      report(`${part.name} ended (${cause}); starting it again. Log: ${part.logPath}`)
+      report(`${part.name} ended (${cause}); starting it again.${logText(part)}`)
       await relaunchDelay()
       if (isStopping) return
       try {
@@ -122,8 +122,12 @@ export function supervise(
   }
 }
 
-function interruptedText({ name, logPath }: Part): string {
-  return `${name} was interrupted while it started; starting it again. Log: ${logPath}`
+function interruptedText(part: Part): string {
+  return `${part.name} was interrupted while it started; starting it again.${logText(part)}`
+}
+
+function logText({ logPath }: Part): string {
+  return logPath === undefined ? '' : ` Log: ${logPath}`
 }
 
 /** Waits. Resolves early if the signal aborts. */

@@ -1,5 +1,3 @@
-import { StartRefusedError } from './start-refused.ts'
-
 /** Milliseconds after a part was killed or was started again during which a dependent part may fail because of it. */
 const aftermathMs = 30_000
 
@@ -30,7 +28,7 @@ export class Interruptions {
 
   /** Returns whether the failed launch of a part should be repeated. `launches` is the number of launches so far. */
   isWorthRetry(error: unknown, launches: number): boolean {
-    if (error instanceof StartRefusedError && error.wasKilled) return true
+    if ((error as { readonly wasKilled?: unknown } | undefined)?.wasKilled === true) return true
     if (performance.now() - this.#lastAtMs < aftermathMs) return true
     if (!(error instanceof Error)) return false
     if (recovering.test(error.message)) return true

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { Interruptions } from './interruptions.ts'
-import { StartRefusedError } from './start-refused.ts'
+import { NotReadyError } from './launch-service.ts'
 import { supervise, type Part, type RunningPart } from './supervise.ts'
 
 type Controlled = RunningPart & { crash(cause: string): void; isStopped(): boolean }
@@ -101,7 +101,7 @@ test('relaunches a part that is killed before it is ready', async () => {
   }
   const launch = async (): Promise<RunningPart> => {
     launches += 1
-    if (launches < 3) throw new StartRefusedError('it was killed', { wasKilled: true })
+    if (launches < 3) throw new NotReadyError('it was killed', true)
     return running
   }
   const part = supervise(
@@ -130,7 +130,7 @@ test('relaunches a part that fails after another part was killed', async () => {
     if (launches > 1)
       return { pid: 1, ended: new Promise(() => undefined), stop: async () => undefined }
     needed[0]?.crash('SIGKILL')
-    throw new StartRefusedError('the store does not answer')
+    throw new NotReadyError('the store does not answer', false)
   }
   const part = supervise(
     { name: 'part', logPath: '/log', launch },

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { Interruptions } from './interruptions.ts'
-import { StartRefusedError } from './start-refused.ts'
+import { NotReadyError } from './launch-service.ts'
 
 /** Returns the error that a service reports if it ends while it starts. */
-const refusal = (words: string): Error => new StartRefusedError(`control-plane: ${words} Log: /log`)
+const refusal = (words: string): Error =>
+  new NotReadyError(`control-plane: ${words} Log: /log`, false)
 
 test.each([
   'the database system is in recovery mode',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { askProcess } from './ask-process.ts'
 
 export type LivenessWatch = {
   /** URL that a living process always answers. Any status counts as an answer. */
@@ -26,12 +27,9 @@ export async function watchLiveness(
   }
 }
 
-async function isAnswered(url: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    const given = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-    await (await fetch(url, { signal: given })).arrayBuffer()
-    return true
-  } catch {
-    return false
-  }
+function isAnswered(url: string, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  return askProcess(url, timeoutMs, signal).then(
+    () => true,
+    () => false,
+  )
 }
