@@ -5,6 +5,8 @@ import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing
 import { decideOnInvoice } from '../src/invoice-decisions/decide-on-invoice.ts'
 import type { DecisionOutcome, InvoiceChange } from '../src/invoice-decisions/invoice-decision.ts'
 import { listDecisions } from '../src/invoice-decisions/repository.ts'
+import { endCharges } from '../src/payments/end-charges.ts'
+import { invoiceLine } from '../src/pricing/invoice-line.ts'
 import { payInvoice } from '../src/invoices/settle-invoice.ts'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
 import { chargeMaxMinor } from '../src/money/processor-amounts.ts'
@@ -231,4 +233,53 @@ test('what is left of a held invoice is charged once it fits into one charge', a
   expect(await of.look(reference)).toMatchObject({ isHeld: true, nextChargeAt: null })
   await decide(reference, { kind: 'credited', amountMinor: 1n })
   expect(await of.look(reference)).toMatchObject({ isHeld: false, nextChargeAt: billedAt })
+})
+
+test('a part that was paid for a period which does not begin is credited to the next invoice', async () => {
+  const period = month(1)
+  const reference = await of.bill({ lines: [price(1_000)], period })
+  await setPurchase({ next_billing_date: period.start })
+  await decide(reference, { kind: 'paid_outside', amountMinor: 400n })
+  await inWork(database, providerId, (work) => endCharges(work, customer.purchaseRef))
+  expect(await of.look(reference)).toMatchObject({ status: 'paid', carriedMinor: 600n })
+  expect(await of.waiting()).toBe(-400n)
+  expect(await of.accounts()).toEqual({ carried: -400, outside: 400 })
+  expect(await listUnbalancedInvoices(database.in('sandbox'), 10)).toEqual([])
+})
+
+test('a line is not credited by more than the invoice charges after its negative lines', async () => {
+  const discount = invoiceLine({ kind: 'recurring', amountMinor: '-700' }, 'Discount', month(0))
+  const reference = await of.bill({ lines: [price(1_000), discount] })
+  await apply(reference, { kind: 'charged' }, 0)
+  const credit = (amountMinor: bigint): InvoiceChange => ({
+    kind: 'credited',
+    lines: [{ line: 0, amountMinor }],
+  })
+  expect(await decide(reference, credit(301n))).toEqual({ kind: 'amount', leftMinor: 300n })
+  expect(await decide(reference, credit(300n))).toMatchObject({ kind: 'decided' })
+  expect(await decide(reference, credit(1n))).toEqual({ kind: 'amount', leftMinor: 0n })
+  expect(await of.waiting()).toBe(-300n)
+})
+
+test('what an earlier credit paid for is credited as well', async () => {
+  const first = await of.charge(300)
+  await apply(first, { kind: 'charged' }, 0)
+  await decide(first, { kind: 'credited' })
+  const reference = await of.charge(1_000)
+  expect(await of.waiting()).toBe(0n)
+  await apply(reference, { kind: 'charged' }, 0)
+  expect(await of.look(reference)).toMatchObject({ paidMinor: 700n })
+  expect(await decide(reference, { kind: 'credited' })).toMatchObject({
+    decision: { amountMinor: 1_000n },
+  })
+  expect(await of.waiting()).toBe(-1_000n)
+})
+
+test('a remainder that the processor cannot charge moves to the next invoice', async () => {
+  const reference = await of.charge(100_000, 'ISK')
+  await decide(reference, { kind: 'paid_outside', amountMinor: 12_345n })
+  expect(await of.look(reference)).toMatchObject({ status: 'open', carriedMinor: 55n })
+  expect(await of.waiting('ISK')).toBe(55n)
+  await decide(reference, { kind: 'credited', amountMinor: 87_570n })
+  expect(await of.look(reference)).toMatchObject({ status: 'paid', carriedMinor: 85n })
 })

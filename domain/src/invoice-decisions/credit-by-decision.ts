@@ -1,4 +1,3 @@
-import { lockCustomer } from '../customers/repository.ts'
 import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -9,6 +8,7 @@ import { listLatestDisputes } from '../invoices/disputes.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { soldAs } from '../invoices/issue-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
+import { isContained, totalOf } from '../pricing/invoice-line.ts'
 import { continueAfter } from './continue-after.ts'
 import type { DecidedChange, DecisionRefusal, RequestedCredit } from './invoice-decision.ts'
 import type { DecidedInvoice } from './lock-decided.ts'
@@ -23,17 +23,15 @@ export async function creditByDecision(
   { reason, ...requested }: RequestedCredit & { readonly reason: string },
 ): Promise<DecidedChange | DecisionRefusal> {
   const { sql, providerId, now } = work
-  const { invoice } = decided
-  const { reference, status, customerRef } = invoice
+  const { invoice, isCustomerDeleted } = decided
+  const { reference, status } = invoice
   const isOpen = status === 'open'
   if (!isOpen && status !== 'paid' && status !== 'partly_refunded') {
     return { kind: 'impossible', status }
   }
   if (soldAs(invoice.lines) === 'prepaid') return { kind: 'sold-credits' }
   if (!isOpen && (await isMoneyOnItsWayBack(work, reference))) return { kind: 'impossible', status }
-  if ((await lockCustomer(sql, providerId, customerRef)) === undefined) {
-    return { kind: 'customer-deleted' }
-  }
+  if (isCustomerDeleted) return { kind: 'customer-deleted' }
   const settles = isOpen ? 'invoice' : 'balance'
   const credited = await sumCredited(sql, providerId, reference)
   const decision = decidePart(invoice, credited, requested, settles)
@@ -64,8 +62,14 @@ function decidePart(
   { amountMinor, lines }: RequestedCredit,
   settles: 'invoice' | 'balance',
 ): PartDecision {
-  if (lines !== undefined) return decideCredit(invoice, credited, { lines, settles })
-  const mostMinor = settles === 'invoice' ? dueMinor(invoice) : keptMinor(invoice)
+  const leftMinor = creditableMinor(invoice, credited)
+  if (lines !== undefined) {
+    const decision = decideCredit(invoice, credited, { lines, settles })
+    // A negative line, such as usage that a pack paid for later, reduces what the other lines have charged.
+    const isTooMuch = decision.kind === 'credit' && decision.totalMinor > leftMinor
+    return isTooMuch ? { kind: 'nothing-left', leftMinor } : decision
+  }
+  const mostMinor = settles === 'invoice' ? dueMinor(invoice) : leftMinor
   const isTooMuch = amountMinor === undefined || amountMinor > mostMinor
   const wantedMinor = isTooMuch ? mostMinor : amountMinor
   const whole = { invoice, credited, amountMinor: wantedMinor }
@@ -78,8 +82,15 @@ function decidePart(
   return { kind: 'credit', ...credit }
 }
 
-function keptMinor({ paidMinor, refundedMinor }: InvoiceWithLines): bigint {
-  return paidMinor - refundedMinor
+/** Returns what the invoice itself charges and no credit note has credited, also if an earlier credit paid for it. */
+function creditableMinor(
+  { lines }: InvoiceWithLines,
+  credited: ReadonlyMap<number, bigint>,
+): bigint {
+  const chargedMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
+  const own = [...credited].filter(([line]) => !isContained(lines[line]!))
+  const leftMinor = own.reduce((left, [, amountMinor]) => left - amountMinor, chargedMinor)
+  return leftMinor > 0n ? leftMinor : 0n
 }
 
 async function isMoneyOnItsWayBack(

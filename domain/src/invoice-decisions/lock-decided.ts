@@ -1,4 +1,5 @@
 import { isPeriodObsolete } from '../billing/apply-paid-invoice.ts'
+import { lockCustomer } from '../customers/repository.ts'
 import { lockIntentOfInvoice } from '../payments/intents-repository.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
@@ -16,9 +17,11 @@ export type DecidedInvoice = {
   readonly period: ChargedPeriod | undefined
   /** Whether the period begins when the invoice is paid, and can still begin. */
   readonly startsPeriod: boolean
+  /** A deleted customer has no next invoice. */
+  readonly isCustomerDeleted: boolean
 }
 
-/** Locks the open payment, the purchase and the invoice, in the order in which all code locks them. */
+/** Locks the open payment, the customer, the purchase and the invoice, in the order in which all code locks them. */
 export async function lockDecided(
   { sql, providerId }: UnitOfWork,
   invoiceRef: string,
@@ -26,7 +29,8 @@ export async function lockDecided(
   const found = await findInvoice(sql, providerId, invoiceRef)
   if (found === undefined) return undefined
   await lockIntentOfInvoice(sql, providerId, invoiceRef)
-  const { purchaseRef } = found
+  const { purchaseRef, customerRef } = found
+  const customer = await lockCustomer(sql, providerId, customerRef)
   const purchase =
     purchaseRef === null ? undefined : await lockPurchase(sql, providerId, purchaseRef)
   const invoice = await lockInvoice(sql, providerId, invoiceRef)
@@ -38,5 +42,6 @@ export async function lockDecided(
     purchase !== undefined &&
     period !== undefined &&
     !isPeriodObsolete(purchase, period)
-  return { invoice: { ...invoice, lines }, purchase, period, startsPeriod }
+  const isCustomerDeleted = customer === undefined
+  return { invoice: { ...invoice, lines }, purchase, period, startsPeriod, isCustomerDeleted }
 }

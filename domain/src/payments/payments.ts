@@ -24,8 +24,8 @@ type PaymentRow = {
 }
 
 /**
- * Returns the successful payments of each invoice, oldest first, with those that did not use the payment processor. An invoice without payments has no entry. Late payments that were
- * refunded are left out.
+ * Returns the successful payments of each invoice, oldest first, with those that did not use the payment processor. An invoice
+ * without payments has no entry. Late payments that were refunded are left out.
  */
 export async function listPaymentsOf(
   sql: Queryable,
