@@ -102,3 +102,16 @@ test('a payment that succeeds after its invoice was credited is refunded', async
     })
   })
 })
+
+test('a part that was paid outside is credited to the next invoice if the purchase ends', async () => {
+  await decide('outside-payments', { amount: 900 })
+  const path = `/v1/sdk/purchases/${purchase.reference}/cancel`
+  expect((await stack.payments.call('POST', path, {})).status).toBe(200)
+  await eventually(async () => {
+    const [invoice] = await stack.invoicesOf(purchase.reference)
+    expect(invoice).toMatchObject({ status: 'paid', paidMinor: 900n, carriedMinor: 1000n })
+  })
+  const [carried] = await stack.sql<{ amount: string }[]>`
+    select amount from carried_amounts where customer_ref = ${purchase.customerRef}`
+  expect(carried).toEqual({ amount: '-900' })
+})
