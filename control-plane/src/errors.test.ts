@@ -1,6 +1,7 @@
 import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import { expect, test } from 'vitest'
-import { refusals, type RefusalError } from './errors.ts'
+import { refusals } from './errors.ts'
+import { type RefusalError } from './refusal.ts'
 
 /** Arguments of the refusals that read their arguments. */
 const given: Readonly<Record<string, readonly unknown[]>> = {

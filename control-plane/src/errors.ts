@@ -1,9 +1,8 @@
-import { STATUS_CODES } from 'node:http'
 import type { ReactivateRefusal } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { McpRefusalCode } from '@tollgate/domain/mcp/refusal'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
-import { errorCodes, type ErrorCode } from '@tollgate/schemas/http/error-codes'
+import type { ErrorCode } from '@tollgate/schemas/http/error-codes'
 import { keyMismatchBody, type ValidationIssue } from '@tollgate/schemas/http/errors'
 import {
   bodyMessages,
@@ -22,28 +21,7 @@ import type {
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
-
-/** The body of a refusal, without the status and the id of the request. */
-type RefusalBody = Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
-
-/** A refusal of a request. The response is exactly this body and the id of the request. */
-export class RefusalError extends Error {
-  override readonly name = 'RefusalError'
-  readonly statusCode: number
-  readonly body: RefusalBody
-  readonly headers: Readonly<Record<string, string | number>>
-
-  constructor(
-    statusCode: number,
-    body: RefusalBody,
-    headers: Readonly<Record<string, string | number>> = {},
-  ) {
-    super(JSON.stringify(body))
-    this.statusCode = statusCode
-    this.body = { statusCode, ...body }
-    this.headers = headers
-  }
-}
+import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
 
 /** The request does not match its schema, or it is strict and has a name that the operation does not define. */
 export class InvalidRequestError extends Error {
@@ -63,27 +41,6 @@ export class InvalidRequestError extends Error {
 /** Returns the refusal of a request with one invalid field. */
 export function invalidField(field: string, message: string): InvalidRequestError {
   return new InvalidRequestError([{ code: 'custom', path: [field], message }])
-}
-
-function refusal(
-  code: ErrorCode,
-  message: string,
-  headers?: Readonly<Record<string, string | number>>,
-): RefusalError {
-  const [statusCode] = errorCodes[code].statuses as readonly [number]
-  return new RefusalError(statusCode, { error: phraseOf(statusCode), message, code }, headers)
-}
-
-function phraseOf(statusCode: number): string {
-  return STATUS_CODES[statusCode] ?? 'Error'
-}
-
-function temporaryRefusal(code: ErrorCode, message: string): RefusalError {
-  return refusal(code, message, { 'retry-after': 1 })
-}
-
-function refusalWithWait(code: ErrorCode, message: string, waitMs: number): RefusalError {
-  return refusal(code, message, { 'retry-after': Math.max(1, Math.ceil(waitMs / 1_000)) })
 }
 
 const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string) => string> = {
@@ -302,6 +259,33 @@ export const refusals = {
     refusal('reconciliation_not_found', `Reconciliation with reference ${reference} not found`),
   invoiceNotFound: (reference: string) =>
     refusal('invoice_not_found', `Invoice with reference ${reference} not found`),
+  invoiceNotChangeable: (reference: string, status: string) =>
+    refusal(
+      'invoice_not_changeable',
+      `Invoice ${reference} is ${status}, or part of it is settled, refunded or disputed, so it cannot be changed like this`,
+    ),
+  invoiceStartsPeriod: (reference: string, purchaseRef: string) =>
+    refusal(
+      'invoice_starts_period',
+      `The next period of purchase ${purchaseRef} begins when invoice ${reference} is paid. Cancel the purchase, or credit the invoice: the period then begins without payment`,
+    ),
+  invoiceSoldCredits: (reference: string) =>
+    refusal(
+      'invoice_sold_credits',
+      `Invoice ${reference} sold credits. Refund its payment, which takes the unused credits back`,
+    ),
+  invoiceCustomerDeleted: (reference: string) =>
+    refusal(
+      'invoice_customer_deleted',
+      `The customer of invoice ${reference} was deleted and has no next invoice. Refund its payment`,
+    ),
+  invoiceAmountTooLarge: (leftMinor: bigint) =>
+    refusal('invoice_amount_too_large', `The amount exceeds what is left: ${leftMinor}`),
+  invoiceLineAmountTooLarge: (line: number, leftMinor: bigint) =>
+    refusal(
+      'invoice_amount_too_large',
+      `The amount of line ${line} exceeds what is left of it: ${leftMinor}`,
+    ),
   creditNoteNotFound: (reference: string) =>
     refusal('credit_note_not_found', `Credit note with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>

@@ -14,6 +14,7 @@ import { buildTestApp, changingRoutes } from './built-app.ts'
 import { createUser, password, signIn } from './console-user.ts'
 import { customerAuthCalls } from './customer-auth-calls.ts'
 import { McpStack } from './mcp-stack.ts'
+import { invoiceCalls } from './invoice-calls.ts'
 import { overrideCalls } from './override-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
 import { webhookCalls } from './webhook-calls.ts'
@@ -88,6 +89,7 @@ describe('the list of changing routes', () => {
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
     ...overrideCalls(refs, send),
+    ...invoiceCalls(refs, send, () => mcp),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!

@@ -173,6 +173,7 @@ describe('a printed invoice', () => {
     const note = { ...sampleNote, lines }
     const { taxes, creditNotes } = invoiceToHttp(
       { invoice: taxed({ isInclusive }), creditNotes: [note], payments: [] },
+      [],
       'live',
     )
     expect(taxes).toEqual([{ treatment: 'standard', rate: 0.19, country: 'DE', ...amounts }])

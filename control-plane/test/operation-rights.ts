@@ -6,6 +6,7 @@ export type Right = KeyScope | 'read or webhooks' | 'user' | 'user who manages'
 const customer = '/v1/ui/customers/{reference}'
 const plan = '/v1/sdk/products/{productRef}/plans/{planRef}'
 const intent = '/v1/sdk/payment-intents/{paymentIntentRef}'
+const invoice = '/v1/ui/invoices/{invoiceRef}'
 const overrides = `${customer}/products/{productRef}/overrides`
 
 /**
@@ -78,6 +79,11 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'POST /v1/sdk/customers/customer-sessions',
     'POST /v1/sdk/customers/{reference}/credits',
     `POST ${customer}/credits/adjustments`,
+    `POST ${invoice}/credit-notes`,
+    `POST ${invoice}/void`,
+    `POST ${invoice}/write-off`,
+    `POST ${invoice}/outside-payments`,
+    `POST ${invoice}/charge`,
     'POST /v1/sdk/payment-intents',
     `POST ${intent}/business-details`,
     `POST ${intent}/process`,

@@ -26,6 +26,7 @@ export const unauditedRoutes = [
 
 /** Routes that need a payment processor. Tests with a processor check their entries. */
 export const payingRoutes = [
+  'POST /v1/ui/invoices/:invoiceRef/charge',
   'POST /v1/sdk/payment-intents',
   'POST /v1/sdk/payment-intents/:paymentIntentRef/business-details',
   'POST /v1/sdk/payment-intents/:paymentIntentRef/process',

@@ -23,6 +23,7 @@ export const referencePrefixes = {
   transaction: 'txn_',
   invoice: 'inv_',
   creditNote: 'crn_',
+  invoiceDecision: 'ind_',
   dispute: 'dp_',
   payout: 'po_',
   refund: 're_',

@@ -10,7 +10,8 @@ import {
 } from '@tollgate/domain/payments/payment-parts'
 import { PasswordsBusyError } from '@tollgate/domain/console/passwords'
 import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
-import { InvalidRequestError, RefusalError, refusals } from '../errors.ts'
+import { InvalidRequestError, refusals } from '../errors.ts'
+import { RefusalError } from '../refusal.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -49,6 +49,7 @@ import { registerCreditRoutes } from './routes/credits.ts'
 import { registerCustomerLinkRoutes } from './routes/customer-links.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
+import { registerInvoiceDecisionRoutes } from './routes/invoice-decisions.ts'
 import { registerInvoiceRoutes } from './routes/invoices.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
 import { registerReservationRoutes } from './routes/reservations.ts'
@@ -210,6 +211,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerAnswerCliSessionRoutes(app, parts)
   registerConsoleListRoutes(app, parts)
   registerInvoiceRoutes(app, parts)
+  registerInvoiceDecisionRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
   registerCustomerMarginRoute(app, parts)
   registerEventRoutes(app, parts)

@@ -1,4 +1,5 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
+import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -315,18 +316,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     409,
   ),
   'get /v1/ui/purchases': operation('listPurchasesByPage', 'List purchases page by page'),
-  'get /v1/ui/invoices': operation('listInvoices', 'List invoices'),
-  'get /v1/ui/invoices/{invoiceRef}': operation('getInvoice', 'Get an invoice', 404),
-  'get /v1/ui/invoices/{invoiceRef}/pdf': operation(
-    'getInvoicePdf',
-    'Get an invoice as a PDF',
-    404,
-  ),
-  'get /v1/ui/invoices/{invoiceRef}/credit-notes/{creditNoteRef}/pdf': operation(
-    'getCreditNotePdf',
-    'Get a credit note as a PDF',
-    404,
-  ),
+  ...describedInvoiceOperations,
   'get /v1/ui/usage': operation('getUsage', 'Get usage over time', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',
@@ -357,6 +347,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
 export const idempotentOperations: ReadonlySet<string> = new Set([
   ...['recordUsage', 'recordUsages', 'recordMeterEvent', 'recordMeterEvents', 'checkLimit'],
   ...['grantCredits', 'adjustCredits', 'createCheckoutSession'],
+  ...['creditInvoice', 'voidInvoice', 'writeOffInvoice', 'recordOutsidePayment'],
 ])
 
 /** Operations with the errors of OAuth, which these operations describe themselves. */

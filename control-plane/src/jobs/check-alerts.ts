@@ -10,7 +10,7 @@ import type { Service } from '@tollgate/platform/service/service'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { checkCustomer, type AlertParts } from '../alerts/check-customer.ts'
-import { RefusalError } from '../errors.ts'
+import { RefusalError } from '../refusal.ts'
 import { findUsedCustomers, type FinderParts } from './find-used-customers.ts'
 import { repeatingInEach, reportFailure } from './repeating.ts'
 

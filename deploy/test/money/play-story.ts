@@ -19,6 +19,7 @@ import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { callProcessor, readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { walletLimits, type CrashingService } from './crashing-service.ts'
+import { decideOnNewest } from './decide-on-newest.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { PlanName, Shop } from './shop.ts'
 import type { Act, Slot, Story, Item } from './story.ts'
@@ -87,6 +88,8 @@ async function play(context: StoryContext, act: Act): Promise<void> {
       return onPurchase(context, (work, reference) => cancelPurchase(work, reference, null))
     case 'reactivate':
       return onPurchase(context, reactivatePurchase)
+    case 'decide':
+      return actAsCustomer(context, (work) => decideOnNewest(work, context.customer, act))
     case 'enter a card':
       return enterCard(context, act.card)
     case 'use credits':

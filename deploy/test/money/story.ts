@@ -29,6 +29,8 @@ const savedCards = [
   'pm_card_simulator_expired',
 ] as const
 
+const decisions = ['credited', 'voided', 'written_off', 'paid_outside'] as const
+
 export const endings = ['won', 'lost'] as const
 
 /** Jobs of the control plane and of the billing runner. */
@@ -86,6 +88,12 @@ export type Act =
   | { readonly do: 'leave' }
   /** The provider deletes the customer and decides about its open amounts. */
   | { readonly do: 'settle and leave'; readonly settle: CustomerSettlement }
+  /** The provider decides about the newest invoice of the customer. */
+  | {
+      readonly do: 'decide'
+      readonly what: (typeof decisions)[number]
+      readonly isPart: boolean
+    }
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
   | { readonly do: 'deliver webhooks'; readonly order: readonly number[]; readonly copies: number }
   | { readonly do: 'lose webhooks' }
@@ -152,6 +160,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     arbitrary: anyAct('settle and leave', {
       settle: fc.constantFrom<CustomerSettlement>('bill_now', 'write_off'),
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: anyAct('decide', { what: fc.constantFrom(...decisions), isPart: fc.boolean() }),
   },
   { weight: 4, arbitrary: anyAct('run', { job: fc.constantFrom(...jobs) }) },
   { weight: 3, arbitrary: anyAct('run', { job: fc.constant('bill' as const) }) },
@@ -264,6 +276,19 @@ const rareActs: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
     ...single({ do: 'run', job: 'bill' }),
     ...single({ do: 'settle and leave', settle: 'write_off' }),
   ],
+  // A bill of usage cannot be charged, and the provider decides about it in parts.
+  ...(['voided', 'written_off', 'paid_outside', 'credited'] as const).map((what): Acts => [
+    ...single({ do: 'buy', slot: 1, item: 'metered' }),
+    ...single({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...single({ do: 'wait for', slot: 1 }),
+    ...single({ do: 'enter a card', card: 'pm_card_simulator_expired' }),
+    ...deliverWebhooks,
+    ...single({ do: 'use', units: 4_000, lateDays: 0 }),
+    ...single({ do: 'pass', minutes: monthMinutes }),
+    ...single({ do: 'run', job: 'bill' }),
+    ...single({ do: 'decide', what, isPart: true }),
+    ...single({ do: 'decide', what, isPart: false }),
+  ]),
   // The customer leaves before usage is billed.
   [
     ...single({ do: 'buy', slot: 1, item: 'metered' }),

@@ -88,8 +88,11 @@ function readOpen({ database }: BillNowParts, operation: Operation, customerRef:
   return rows.read((sql) => readOpenInvoices(sql, providerId, customerRef))
 }
 
-/** Returns undefined if the invoice is paid. */
-async function chargeNow(
+/**
+ * Charges the customer's card for the amount due, outside of the retry schedule: a failure is not counted. Returns undefined if the
+ * invoice is paid.
+ */
+export async function chargeNow(
   { charge, commit, database }: BillNowParts,
   operation: Operation,
   invoice: Invoice,

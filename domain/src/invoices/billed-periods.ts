@@ -196,7 +196,14 @@ export async function listBilledUsage(
       inputs->>'lateBeforeUnits' as late_before, inputs->>'charge' as charge,
       inputs->>'packUnits' as packed, inputs->>'latePackUnits' as late_packed,
       inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units,
-      inputs->>'lateCarriedOverUnits' as late_carried, amount::text, inputs->'conversion' as conversion
+      inputs->>'lateCarriedOverUnits' as late_carried, amount::text, inputs->'conversion' as conversion,
+      case when status in ('void', 'uncollectible') then greatest(amount, 0) else (
+        select coalesce(sum(credited.amount), 0) from credit_note_lines as credited
+        join credit_notes as note on note.provider_id = credited.provider_id
+          and note.reference = credited.credit_note_ref
+        where credited.provider_id = ${providerId} and credited.invoice_ref = invoices.reference
+          and credited.invoice_line = invoice_lines.line and note.voided_at is null
+      ) end::text as given_up
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}

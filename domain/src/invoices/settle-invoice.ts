@@ -1,4 +1,5 @@
 import {
+  invoicePaidOutside,
   invoiceVoided,
   invoiceWrittenOff,
   paymentSucceeded,
@@ -33,6 +34,19 @@ export async function payInvoice<Kept extends Invoice>(
   const money = { customerRef, currency, amountMinor, invoiceRef: invoice.reference }
   const payment = { chargeRef, ...money, pays } as const
   if ((await postMoney(work, paymentSucceeded(payment))) === 'repeated') return invoice
+  return moveInvoice(work, invoice, 'paid', amountMinor)
+}
+
+/** Records a payment of the invoice that the provider received without the payment processor. */
+export async function payInvoiceOutside<Kept extends Invoice>(
+  work: UnitOfWork,
+  invoice: Kept,
+  { paymentRef, amountMinor }: { readonly paymentRef: string; readonly amountMinor: bigint },
+): Promise<Kept> {
+  const { reference: invoiceRef, customerRef, currency, closedAt } = invoice
+  const pays = closedAt === null ? 'receivable' : 'written_off'
+  const money = { invoiceRef, customerRef, currency, amountMinor }
+  await postMoney(work, invoicePaidOutside({ ...money, paymentRef, pays }))
   return moveInvoice(work, invoice, 'paid', amountMinor)
 }
 

@@ -16,6 +16,8 @@ export type BilledUsage = {
   readonly rowMicros?: readonly bigint[] | undefined
   /** Sum of the lines in minor units of the invoice's currency. Later credits and refunds do not change it. */
   readonly amountMinor?: bigint | undefined
+  /** The part of `amountMinor` that was credited, refunded or given up. Absent if there is none. */
+  readonly givenUpMinor?: bigint | undefined
   /** How the first line of the period converted credits. */
   readonly conversion?: CreditConversion | undefined
 }
@@ -38,6 +40,7 @@ export type UsageLineRow = {
   readonly late_row_units?: readonly string[] | null
   readonly late_carried?: string | null
   readonly amount?: string
+  readonly given_up?: string
   readonly conversion?: CreditConversion
 }
 
@@ -74,6 +77,7 @@ export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, Bille
         ...(row.packed ? { packMicros: microsOfDecimal(row.packed) } : {}),
         ...(row.row_units ? { rowMicros: row.row_units.map(microsOfDecimal) } : {}),
         ...(row.amount === undefined ? {} : { amountMinor: BigInt(row.amount) }),
+        ...givenUp(row),
         ...(row.conversion === undefined ? {} : { conversion: row.conversion }),
       })
     } else if (known !== undefined) {
@@ -87,6 +91,7 @@ export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, Bille
         ...(row.amount === undefined
           ? {}
           : { amountMinor: (known.amountMinor ?? 0n) + BigInt(row.amount) }),
+        ...givenUp(row, known.givenUpMinor),
         ...(row.late_packed
           ? { packMicros: (known.packMicros ?? 0n) + microsOfDecimal(row.late_packed) }
           : {}),
@@ -97,6 +102,11 @@ export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, Bille
     }
   }
   return billed
+}
+
+function givenUp(row: UsageLineRow, beforeMinor = 0n): Pick<BilledUsage, 'givenUpMinor'> {
+  const givenUpMinor = beforeMinor + BigInt(row.given_up ?? 0)
+  return givenUpMinor === 0n ? {} : { givenUpMinor }
 }
 
 function withLateRows(rowMicros: readonly bigint[], late: readonly string[]): bigint[] {

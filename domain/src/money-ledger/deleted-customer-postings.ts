@@ -1,4 +1,5 @@
-import { entriesOf, type CustomerAmount, type Posting } from './postings.ts'
+import { entriesOf } from './entries-of.ts'
+import type { CustomerAmount, Posting } from './postings.ts'
 
 /* Amounts owed by a deleted customer, which are not charged. */
 

@@ -26,6 +26,7 @@ export type MoneyAccount =
   | 'tax'
   | 'clearing'
   | 'bank'
+  | 'outside'
   | 'fees'
   | 'fx'
   | 'refunds'
@@ -59,6 +60,7 @@ export const moneyKinds = [
   'invoice_carried',
   'invoice_voided',
   'invoice_written_off',
+  'invoice_paid_outside',
   'usage_written_off',
   'carried_written_off',
   'credit_note',

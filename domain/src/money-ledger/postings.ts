@@ -1,3 +1,4 @@
+import { entriesOf, type Amounts } from './entries-of.ts'
 import type { MoneyAccount, MoneyEntry, MoneyKind } from './ledger.ts'
 
 /*
@@ -86,6 +87,19 @@ export function invoiceWrittenOff({ invoiceRef, customerRef, ...due }: InvoiceAm
   const entries = entriesOf(currency, { written_off: amountMinor, receivable: -amountMinor })
   const invoice = { reference: invoiceRef, customerRef }
   return invoicePosting('invoice_written_off', 'written-off', invoice, entries)
+}
+
+type OutsidePayment = InvoiceAmount & {
+  readonly paymentRef: string
+  readonly pays: Exclude<PaymentUse, 'refunds'>
+}
+
+/** Posts money for an invoice that reached the provider without the payment processor. */
+export function invoicePaidOutside(payment: OutsidePayment): Posting {
+  const { invoiceRef: reference, customerRef, currency, amountMinor, paymentRef, pays } = payment
+  const entries = entriesOf(currency, { outside: amountMinor, [pays]: -amountMinor })
+  const invoice = { reference, customerRef }
+  return invoicePosting('invoice_paid_outside', `paid-outside:${paymentRef}`, invoice, entries)
 }
 
 /** Use of a credit note: it reduces what is due, is credited on the next invoice, or is paid back as a refund. */
@@ -374,17 +388,4 @@ function restOf(
   { restUnits: units = 0n }: { readonly restUnits?: bigint },
 ): Pick<Posting, 'rest'> {
   return units === 0n ? {} : { rest: { currency, units } }
-}
-
-type Amounts = { readonly [Account in MoneyAccount]?: bigint }
-
-/** Returns an entry for each amount that is not 0. */
-export function entriesOf(currency: string, amounts: Amounts): MoneyEntry[] {
-  return Object.entries(amounts)
-    .filter(([, amountMinor]) => amountMinor !== 0n)
-    .map(([account, amountMinor]) => ({
-      account: account as MoneyAccount,
-      currency,
-      amountMinor,
-    }))
 }

@@ -31,14 +31,16 @@ export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise
 /**
  * Cancels what an open invoice charges for a period that will not begin, or that another payment will begin. An invoice without
  * usage is voided or written off as a whole. On an
- * invoice with usage, only the part for the period is credited, and another payment charges the usage. A customer who continues the
+ * invoice with usage, only the part for the period is credited, and another payment charges the usage. The period is also credited if
+ * part of it was paid, so that the customer gets that part back on the next invoice. A customer who continues the
  * purchase gets a new invoice.
  */
 export async function cancelUnbegunPeriod(work: UnitOfWork, invoice: Invoice): Promise<Invoice> {
   const { sql, providerId } = work
   const { reference } = invoice
   const whole = { ...invoice, lines: await listLines(sql, providerId, reference) }
-  const cancelled = (await chargesUsage(sql, providerId, reference))
+  const isCredited = invoice.paidMinor > 0n || (await chargesUsage(sql, providerId, reference))
+  const cancelled = isCredited
     ? await creditObsoletePeriod(work, whole)
     : decideMove(invoice, 'voided').kind === 'moved'
       ? await voidInvoice(work, whole)

@@ -18,14 +18,14 @@ export type InvoicePayment = {
 type PaymentRow = {
   invoice_ref: string
   reference: string
-  original_amount: bigint
+  original_amount: string
   succeeded_at: Date
   paid_with: PaidWith | null
 }
 
 /**
- * Returns the successful payments of each invoice, oldest first. An invoice without payments has no entry. Late payments that were
- * refunded are left out.
+ * Returns the successful payments of each invoice, oldest first, with those that did not use the payment processor. An invoice
+ * without payments has no entry. Late payments that were refunded are left out.
  */
 export async function listPaymentsOf(
   sql: Queryable,
@@ -35,13 +35,19 @@ export async function listPaymentsOf(
   const payments = new Map<string, InvoicePayment[]>()
   if (invoiceRefs.length === 0) return payments
   const rows = await sql<PaymentRow[]>`
-    select invoice_ref, reference, original_amount, succeeded_at, paid_with from payment_intents
+    select invoice_ref, reference, original_amount::numeric, succeeded_at, paid_with
+    from payment_intents
     where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
       and status = 'succeeded' and failure_reason is null
+    union all
+    select invoice_ref, reference, amount, created_at, null from invoice_decisions
+    where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
+      and kind = 'paid_outside'
     order by succeeded_at, reference`
   const disputes = await listLatestDisputes(sql, providerId, invoiceRefs)
   for (const row of rows) {
-    const { reference, original_amount: amountMinor, succeeded_at: paidAt } = row
+    const { reference, original_amount: amount, succeeded_at: paidAt } = row
+    const amountMinor = BigInt(amount)
     const dispute = disputes.get(reference) ?? null
     const payment = { reference, amountMinor, paidAt, paidWith: row.paid_with, dispute }
     payments.set(row.invoice_ref, [...(payments.get(row.invoice_ref) ?? []), payment])

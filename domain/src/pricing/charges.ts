@@ -4,7 +4,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { billedCharges, type BilledCharge } from './billed-charges.ts'
 import { isChargeTerms } from './charge-terms.ts'
 import { invoiceLine, type ChargedPeriod, type InvoiceLine } from './invoice-line.ts'
-import type { CreditConversion, UsageReading } from './line-inputs.ts'
+import type { CreditConversion, LateUsageCharge, UsageReading } from './line-inputs.ts'
 import { pricesIn } from './plan-prices.ts'
 
 /* Charges of a purchase, as lines of an invoice in the currency of the purchase. */
@@ -148,6 +148,8 @@ export type LateUsage = PeriodUsage & {
   readonly lateCarriedOverMicros?: bigint | undefined
   /** The amount of all earlier lines of the charge in the period. Given for plans that bill at an amount of unbilled usage. */
   readonly billedMinor?: bigint | undefined
+  /** The part of `billedMinor` that was credited, refunded or given up, which a lower price does not return again. */
+  readonly givenUpMinor?: bigint | undefined
 }
 
 /**
@@ -184,10 +186,26 @@ export function lateUsageLines(
     conversion,
     reading,
   } as const
-  const line = invoiceLine(inputs, `${plan.name}, ${lateName(charge, late.part)}`, period)
+  const description = `${plan.name}, ${lateName(charge, late.part)}`
+  const line = cappedCredit(invoiceLine(inputs, description, period), inputs, late)
   // The rest of a period can change its price without usage: a higher cap charges usage that the cap before had left out.
   const isCharged = isLate(late) || (billedMinor !== undefined && line.amountMinor !== 0n)
   return isCharged ? [line] : []
+}
+
+/** Returns the line with a credit of at most the amount that the customer still owes or has paid for the period. */
+function cappedCredit(
+  line: InvoiceLine,
+  inputs: LateUsageCharge,
+  { billedMinor, givenUpMinor = 0n }: LateUsage,
+): InvoiceLine {
+  if (billedMinor === undefined || givenUpMinor === 0n) return line
+  const keptMinor = billedMinor > givenUpMinor ? billedMinor - givenUpMinor : 0n
+  const overMinor = -line.amountMinor - keptMinor
+  if (line.amountMinor >= 0n || overMinor <= 0n) return line
+  // What was given up counts as billed only as far as the price does not fall below it.
+  const counted = { ...inputs, billedMinor: (billedMinor - overMinor).toString() }
+  return invoiceLine(counted, line.description, line.period)
 }
 
 function lateName({ name }: BilledCharge, part: PeriodPart | undefined): string {

@@ -72,8 +72,8 @@ export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
   readonly lateCarriedOverUnits?: string
   /**
    * The amount of all earlier lines of the charge in the period, in plans that bill at an amount of unbilled usage. The line then
-   * costs the rounded price of the whole period less this amount, so that the lines of a period add up to its price. Absent for
-   * other plans: their late usage is rounded by itself.
+   * costs the rounded price of the whole period less this amount, so that the lines of a period add up to its price. It is less
+   * by what was given up and would be returned otherwise. Absent for other plans: their late usage is rounded by itself.
    */
   readonly billedMinor?: string
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { jsonObject, optionalReference, pageQuery } from './fields.ts'
+import { listItemsMax } from '../limits.ts'
+import { jsonObject, longText, optionalReference, pageQuery } from './fields.ts'
 
 /* Schemas of `/v1/ui/invoices`. */
 
@@ -134,6 +135,23 @@ const creditNoteSchema = z.object({
 
 export type CreditNoteBody = z.infer<typeof creditNoteSchema>
 
+export const decisionKinds = ['credited', 'voided', 'written_off', 'paid_outside'] as const
+
+/** What a person decided about the invoice. */
+const invoiceDecisionSchema = z.object({
+  reference: z.string(),
+  kind: z.enum(decisionKinds),
+  /** Credited, received or given up. */
+  amount,
+  reason: z.string(),
+  /** Who decided, as in the audit log: `user:` or `key:` with an id. */
+  decidedBy: z.string(),
+  creditNoteRef: z.string().optional(),
+  createdAt: z.string(),
+})
+
+export type InvoiceDecisionBody = z.infer<typeof invoiceDecisionSchema>
+
 const optionalText = z.string().nullable()
 
 export const invoiceSchema = invoiceSummarySchema.extend({
@@ -143,6 +161,8 @@ export const invoiceSchema = invoiceSummarySchema.extend({
   /** The payments of the invoice. */
   payments: z.array(invoicePaymentSchema),
   creditNotes: z.array(creditNoteSchema),
+  /** What people decided about the invoice, oldest first. */
+  decisions: z.array(invoiceDecisionSchema),
   /** Seller and buyer as they were when the invoice was issued. */
   seller: z
     .object({
@@ -170,3 +190,51 @@ export const invoiceSchema = invoiceSummarySchema.extend({
 })
 
 export type InvoiceBody = z.infer<typeof invoiceSchema>
+
+/* Requests that change an invoice. Each states a reason, which the invoice and the audit log keep. */
+
+const reason = longText.min(1)
+const positiveAmount = z.int().min(1)
+
+export const creditInvoiceSchema = z
+  .object({
+    reason,
+    /** With its tax, in minor units. Without an amount and lines, everything that can be credited. */
+    amount: positiveAmount.optional(),
+    /** Lines by their index, with amounts without the tax that is added to prices: that tax is credited with them. */
+    lines: z
+      .array(z.object({ line: z.int().min(0), amount: positiveAmount }))
+      .min(1)
+      .max(listItemsMax)
+      .optional(),
+  })
+  .refine(
+    ({ amount, lines }) => amount === undefined || lines === undefined,
+    'Give either an amount or lines',
+  )
+
+export const giveUpInvoiceSchema = z.object({ reason })
+
+export const payInvoiceOutsideSchema = z.object({
+  reason,
+  /** In minor units. Without an amount, everything that is due. */
+  amount: positiveAmount.optional(),
+})
+
+/** Results of a charge that was requested now. */
+export const chargeResults = [
+  'paid',
+  'declined',
+  'no_card',
+  'processing',
+  'held',
+  'below_minimum',
+  'nothing_due',
+] as const
+
+export const invoiceChargedSchema = z.object({
+  result: z.enum(chargeResults),
+  invoice: invoiceSchema,
+})
+
+export type InvoiceCharged = z.infer<typeof invoiceChargedSchema>

@@ -60,6 +60,16 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Returns invoices page by page, newest first, filtered by customer, status or time.',
   getInvoice:
     'Returns an invoice with its lines, its tax and its payments. Each line has the inputs that its amount was computed from.',
+  creditInvoice:
+    'Issues a credit note for part of an invoice, with the tax of that part. It reduces what is due on an open invoice. On a paid one it credits the next invoice of the customer. The reason is printed on the note. Once nothing is due, the purchase continues as after a payment.',
+  voidInvoice:
+    'Voids an open invoice of which nothing is settled, as if it had never been issued. Its usage is not charged again. A purchase that was past due because of it continues.',
+  writeOffInvoice:
+    'Gives up what is due on an open invoice. It becomes `uncollectible`, and the purchase continues. The customer still owes it: a later payment is accepted, and no other plan starts before.',
+  recordOutsidePayment:
+    'Records that an invoice, or part of it, was paid without the payment processor, for example by bank transfer. Use it for invoices that are held because they exceed one charge. What is left of a held invoice is charged as soon as it fits into one charge.',
+  chargeInvoice:
+    'Charges the saved card of the customer for what is due on an open invoice, outside of the retry schedule. A failure is not counted towards suspension. Repeating the request is safe, because an invoice is paid at most once.',
   getCreditNotePdf: 'Returns a credit note of an invoice as a PDF.',
   getInvoicePdf: 'Returns an invoice as a PDF, which is the receipt once it is paid.',
   listBillingRuns: 'Returns what the scheduled billing jobs did, newest first.',

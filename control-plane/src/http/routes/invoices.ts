@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { findCustomerReference } from '@tollgate/domain/customers/repository'
 import { listPaymentsOf, type InvoicePayment } from '@tollgate/domain/payments/payments'
+import { listDecisions } from '@tollgate/domain/invoice-decisions/repository'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {
   invoiceSchema,
   invoicesPageSchema,
   invoicesQuerySchema,
+  type InvoiceBody,
 } from '@tollgate/schemas/http/invoices'
 import { refusals } from '../../errors.ts'
 import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
@@ -65,8 +67,7 @@ export function registerInvoiceRoutes(app: ApiServer, parts: ReadParts): void {
     { schema: { tags: ['Invoices'], params, response: { 200: invoiceSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      const found = await requireInvoice(parts, caller, request.params.invoiceRef)
-      return invoiceToHttp(found, caller.environment)
+      return readInvoiceBody(parts, caller, request.params.invoiceRef)
     },
   )
 
@@ -104,6 +105,19 @@ function registerDocuments(app: ApiServer, parts: ReadParts): void {
       )
     },
   )
+}
+
+/** Reads an invoice with everything that was decided about it. */
+export async function readInvoiceBody(
+  parts: ReadParts,
+  caller: Caller,
+  reference: string,
+): Promise<InvoiceBody> {
+  const found = await requireInvoice(parts, caller, reference)
+  const decisions = await read(parts, caller, (sql) =>
+    listDecisions(sql, caller.providerId, reference),
+  )
+  return invoiceToHttp(found, decisions, caller.environment)
 }
 
 async function requireInvoice(

@@ -1,3 +1,4 @@
+import type { InvoiceDecision } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
 import {
   documentNumberText,
@@ -15,6 +16,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type {
   CreditNoteBody,
   InvoiceBody,
+  InvoiceDecisionBody,
   InvoiceLineBody,
   InvoicePaymentBody,
   InvoiceSummaryBody,
@@ -35,7 +37,8 @@ export function invoiceSummaryToHttp(
     customerRef,
     currency,
     total: Number(invoice.totalMinor),
-    due: Number(dueMinor(invoice)),
+    // Nothing is owed on a void invoice, although nobody paid it.
+    due: status === 'void' ? 0 : Number(dueMinor(invoice)),
     paid: Number(invoice.paidMinor),
     carried: Number(invoice.carriedMinor),
     credited: Number(invoice.creditedMinor),
@@ -56,6 +59,7 @@ export function invoiceSummaryToHttp(
 
 export function invoiceToHttp(
   { invoice, creditNotes, payments }: PrintedInvoice,
+  decisions: readonly InvoiceDecision[],
   environment: Environment,
 ): InvoiceBody {
   const { parties } = invoice
@@ -65,6 +69,7 @@ export function invoiceToHttp(
     taxes: invoice.lines.flatMap(taxToHttp),
     payments: payments.map(paymentToHttp),
     creditNotes: creditNotes.map((note) => creditNoteToHttp(note, invoice, environment)),
+    decisions: decisions.map(decisionToHttp),
     ...(parties === null
       ? {}
       : {
@@ -138,5 +143,18 @@ function creditNoteToHttp(
     settles,
     createdAt: createdAt.toISOString(),
     ...definedFields({ reason, voidedAt: voidedAt?.toISOString() }),
+  }
+}
+
+function decisionToHttp(decision: InvoiceDecision): InvoiceDecisionBody {
+  const { reference, kind, amountMinor, reason, decidedBy, creditNoteRef, createdAt } = decision
+  return {
+    reference,
+    kind,
+    amount: Number(amountMinor),
+    reason,
+    decidedBy,
+    createdAt: createdAt.toISOString(),
+    ...definedFields({ creditNoteRef }),
   }
 }

@@ -56,6 +56,31 @@ export const resourceCodes = {
     'Delete alerts that you do not need.',
   ),
   meter_name_taken: define(409, 'Another meter has this name.', chooseAnother),
+  invoice_not_changeable: define(
+    409,
+    'The status of the invoice does not allow this, or its money is already settled, refunded or disputed.',
+    'Read the invoice, and choose another way: a credit note, a refund, or nothing.',
+  ),
+  invoice_starts_period: define(
+    409,
+    'A period of a purchase begins when the invoice is paid.',
+    'Cancel the purchase, or credit the invoice: the period then begins without payment.',
+  ),
+  invoice_sold_credits: define(
+    409,
+    'The invoice sold credits, and a credit note would not take them back.',
+    'Refund the payment: the unused credits are taken back with it.',
+  ),
+  invoice_customer_deleted: define(
+    409,
+    'The customer was deleted and has no next invoice to credit.',
+    'Refund the payment.',
+  ),
+  invoice_amount_too_large: define(
+    409,
+    'The amount exceeds what is left of the invoice or of the line.',
+    'Send at most the amount that the message names.',
+  ),
   customer_not_settled: define(
     409,
     'The customer has open invoices, unbilled usage or bought credits.',

@@ -1,6 +1,10 @@
 import {
+  creditInvoiceSchema,
+  giveUpInvoiceSchema,
+  invoiceChargedSchema,
   invoiceSchema,
   invoicesPageSchema,
+  payInvoiceOutsideSchema,
   type InvoiceBody,
   type InvoiceSummaryBody,
 } from '../invoices.ts'
@@ -90,6 +94,7 @@ const invoice: InvoiceBody = {
   ],
   payments: [],
   creditNotes: [],
+  decisions: [],
   seller: {
     name: 'Acme AB',
     country: 'SE',
@@ -106,11 +111,104 @@ const invoice: InvoiceBody = {
   },
 }
 
+const decided = {
+  reference: 'ind_7QK2M4XN9BVC',
+  amount: 7_063,
+  decidedBy: 'user:usr_5NB8QX2KD7MW',
+  createdAt: instants.periodEnd,
+}
+
+const paidOutside: InvoiceBody = {
+  ...invoice,
+  status: 'paid',
+  due: 0,
+  paid: 7_063,
+  paidAt: instants.periodEnd,
+  payments: [{ reference: decided.reference, amount: 7_063, paidAt: instants.periodEnd }],
+  decisions: [{ ...decided, kind: 'paid_outside', reason: 'Bank transfer 4711' }],
+}
+
+const note = 'crn_4XK9QW2NB7MD'
+
+const credited: InvoiceBody = {
+  ...invoice,
+  due: 6_125,
+  credited: 938,
+  creditNotes: [
+    {
+      reference: note,
+      number: 'CRN-000007',
+      total: 938,
+      tax: 188,
+      settles: 'invoice',
+      reason: 'The service was down on the 4th',
+      createdAt: instants.periodEnd,
+    },
+  ],
+  decisions: [
+    {
+      ...decided,
+      kind: 'credited',
+      amount: 938,
+      reason: 'The service was down on the 4th',
+      creditNoteRef: note,
+    },
+  ],
+}
+
+const voided: InvoiceBody = {
+  ...invoice,
+  status: 'void',
+  due: 0,
+  closedAt: instants.periodEnd,
+  decisions: [{ ...decided, kind: 'voided', reason: 'Issued for a test account' }],
+}
+
+const writtenOff: InvoiceBody = {
+  ...invoice,
+  status: 'uncollectible',
+  closedAt: instants.periodEnd,
+  decisions: [{ ...decided, kind: 'written_off', reason: 'The customer is insolvent' }],
+}
+
 const page = { total: 1, limit: 50, offset: 0 }
 
 export const invoiceExamples = {
   listInvoices: {
     answer: examplesOf(invoicesPageSchema, { 'One page': { invoices: [summary], ...page } }),
+  },
+  creditInvoice: {
+    body: examplesOf(creditInvoiceSchema, {
+      'Part of a line': {
+        reason: 'The service was down on the 4th',
+        lines: [{ line: 1, amount: 750 }],
+      },
+      'An amount with its tax': { reason: 'Goodwill', amount: 1_000 },
+      'All of it': { reason: 'Charged by mistake' },
+    }),
+    answer: examplesOf(invoiceSchema, { 'Part of a line': credited }),
+  },
+  voidInvoice: {
+    body: examplesOf(giveUpInvoiceSchema, {
+      'A test': { reason: 'Issued for a test account' },
+    }),
+    answer: examplesOf(invoiceSchema, { 'A test': voided }),
+  },
+  writeOffInvoice: {
+    body: examplesOf(giveUpInvoiceSchema, {
+      'An insolvent customer': { reason: 'The customer is insolvent' },
+    }),
+    answer: examplesOf(invoiceSchema, { 'An insolvent customer': writtenOff }),
+  },
+  recordOutsidePayment: {
+    body: examplesOf(payInvoiceOutsideSchema, {
+      'A bank transfer': { reason: 'Bank transfer 4711' },
+      'Part of it': { reason: 'Bank transfer 4712', amount: 5_000 },
+    }),
+    answer: examplesOf(invoiceSchema, { 'A bank transfer': paidOutside }),
+  },
+  chargeInvoice: {
+    answer: examplesOf(invoiceChargedSchema, { Declined: { result: 'declined', invoice } }),
   },
   getInvoice: { answer: examplesOf(invoiceSchema, { 'A month of a hybrid plan': invoice }) },
 }

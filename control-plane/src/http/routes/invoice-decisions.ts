@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import type { CustomerClosingParts } from '../../customers/close-customer.ts'
+import { chargeNow } from '@tollgate/domain/closing/bill-now'
+import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
+import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
+import type {
+  DecisionRefusal,
+  InvoiceChange,
+} from '@tollgate/domain/invoice-decisions/invoice-decision'
+import { findInvoice } from '@tollgate/domain/invoices/repository'
+import { dueMinor } from '@tollgate/domain/invoices/transitions'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import { requiredReference } from '@tollgate/schemas/http/fields'
+import {
+  creditInvoiceSchema,
+  giveUpInvoiceSchema,
+  invoiceChargedSchema,
+  invoiceSchema,
+  payInvoiceOutsideSchema,
+  type InvoiceBody,
+  type InvoiceCharged,
+} from '@tollgate/schemas/http/invoices'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { operationOf } from '../../access/caller.ts'
+import { commit } from '../../access/commit.ts'
+import { read } from '../../access/read.ts'
+import { readInvoiceBody } from './invoices.ts'
+
+type Parts = Pick<CustomerClosingParts, 'database' | 'clock' | 'payments'> &
+  Parameters<typeof commit>[0]
+
+const tags = ['Invoices']
+const params = z.object({ invoiceRef: requiredReference })
+
+/** Registers the routes by which a person decides about an issued invoice. */
+export function registerInvoiceDecisionRoutes(app: ApiServer, parts: Parts): void {
+  const path = '/v1/ui/invoices/:invoiceRef'
+  const response = { 200: invoiceSchema }
+
+  app.post(
+    `${path}/credit-notes`,
+    { schema: { tags, params, body: creditInvoiceSchema, response } },
+    (request) => {
+      const { reason, amount, lines } = request.body
+      const change: InvoiceChange = {
+        kind: 'credited',
+        amountMinor: amount === undefined ? undefined : BigInt(amount),
+        lines: lines?.map((each) => ({ line: each.line, amountMinor: BigInt(each.amount) })),
+      }
+      return decide(parts, operationOf(request, parts.clock), request.params, reason, change)
+    },
+  )
+
+  app.post(
+    `${path}/void`,
+    { schema: { tags, params, body: giveUpInvoiceSchema, response } },
+    (request) => {
+      const operation = operationOf(request, parts.clock)
+      return decide(parts, operation, request.params, request.body.reason, { kind: 'voided' })
+    },
+  )
+
+  app.post(
+    `${path}/write-off`,
+    { schema: { tags, params, body: giveUpInvoiceSchema, response } },
+    (request) => {
+      const operation = operationOf(request, parts.clock)
+      return decide(parts, operation, request.params, request.body.reason, { kind: 'written_off' })
+    },
+  )
+
+  app.post(
+    `${path}/outside-payments`,
+    { schema: { tags, params, body: payInvoiceOutsideSchema, response } },
+    (request) => {
+      const { reason, amount } = request.body
+      const amountMinor = amount === undefined ? undefined : BigInt(amount)
+      const change = { kind: 'paid_outside', amountMinor } as const
+      return decide(parts, operationOf(request, parts.clock), request.params, reason, change)
+    },
+  )
+
+  app.post(
+    `${path}/charge`,
+    { schema: { tags, params, response: { 200: invoiceChargedSchema } } },
+    (request) => charge(parts, operationOf(request, parts.clock), request.params.invoiceRef),
+  )
+}
+
+async function decide(
+  parts: Parts,
+  operation: Operation,
+  { invoiceRef }: { readonly invoiceRef: string },
+  reason: string,
+  change: InvoiceChange,
+): Promise<InvoiceBody> {
+  const outcome = await commit(parts, operation, (work) =>
+    decideOnInvoice(work, { invoiceRef, reason, change }),
+  )
+  if (outcome.kind !== 'decided') throw refusalOf(outcome, invoiceRef)
+  return readInvoiceBody(parts, operation, invoiceRef)
+}
+
+function refusalOf(refused: DecisionRefusal, invoiceRef: string): Error {
+  switch (refused.kind) {
+    case 'not-found':
+      return refusals.invoiceNotFound(invoiceRef)
+    case 'key-reused':
+      return refusals.idempotencyKeyReused()
+    case 'customer-deleted':
+      return refusals.invoiceCustomerDeleted(invoiceRef)
+    case 'impossible':
+      return refusals.invoiceNotChangeable(invoiceRef, refused.status)
+    case 'starts-period':
+      return refusals.invoiceStartsPeriod(invoiceRef, refused.purchaseRef)
+    case 'sold-credits':
+      return refusals.invoiceSoldCredits(invoiceRef)
+    case 'amount':
+      return refusals.invoiceAmountTooLarge(refused.leftMinor)
+    case 'line':
+      return refusals.invoiceLineAmountTooLarge(refused.line, refused.leftMinor)
+  }
+}
+
+/** Charges the saved card now. Repeating the request is safe, because an invoice has one payment, which succeeds at most once. */
+async function charge(
+  parts: Parts,
+  operation: Operation,
+  invoiceRef: string,
+): Promise<InvoiceCharged> {
+  const { providerId, environment } = operation
+  const invoice = await read(parts, operation, (sql) => findInvoice(sql, providerId, invoiceRef))
+  if (invoice === undefined) throw refusals.invoiceNotFound(invoiceRef)
+  const result =
+    invoice.status !== 'open' || dueMinor(invoice) <= 0n
+      ? ('nothing_due' as const)
+      : await chargeNow(billingOf(parts, environment), operation, invoice)
+  return { result: result ?? 'paid', invoice: await readInvoiceBody(parts, operation, invoiceRef) }
+}
+
+function billingOf({ database, payments }: Parts, environment: Operation['environment']) {
+  const isCharging = payments.processors.of(environment) !== undefined
+  return {
+    database,
+    commit: payments.commit,
+    charge: isCharging ? createSavedCardCharger(payments) : undefined,
+  }
+}

@@ -1,0 +1,103 @@
+import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
+import { sumPendingRefunds } from '../payments/refunds-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
+import { decideCredit, type CreditDecision } from '../invoices/decide-credit.ts'
+import { decideRefundCredit } from '../invoices/decide-refund-credit.ts'
+import { listLatestDisputes } from '../invoices/disputes.ts'
+import type { InvoiceWithLines } from '../invoices/invoice.ts'
+import { soldAs } from '../invoices/issue-invoice.ts'
+import { dueMinor } from '../invoices/transitions.ts'
+import { isContained, totalOf } from '../pricing/invoice-line.ts'
+import { continueAfter } from './continue-after.ts'
+import type { DecidedChange, DecisionRefusal, RequestedCredit } from './invoice-decision.ts'
+import type { DecidedInvoice } from './lock-decided.ts'
+
+/**
+ * Issues a credit note. It reduces what is due on an open invoice. On a paid one it credits the customer's next invoice, unless the
+ * money is on its way back already: refunded or disputed money is not credited a second time.
+ */
+export async function creditByDecision(
+  work: UnitOfWork,
+  decided: DecidedInvoice,
+  { reason, ...requested }: RequestedCredit & { readonly reason: string },
+): Promise<DecidedChange | DecisionRefusal> {
+  const { sql, providerId, now } = work
+  const { invoice, isCustomerDeleted } = decided
+  const { reference, status } = invoice
+  const isOpen = status === 'open'
+  if (!isOpen && status !== 'paid' && status !== 'partly_refunded') {
+    return { kind: 'impossible', status }
+  }
+  if (soldAs(invoice.lines) === 'prepaid') return { kind: 'sold-credits' }
+  if (!isOpen && (await isMoneyOnItsWayBack(work, reference))) return { kind: 'impossible', status }
+  if (isCustomerDeleted) return { kind: 'customer-deleted' }
+  const settles = isOpen ? 'invoice' : 'balance'
+  const credited = await sumCredited(sql, providerId, reference)
+  const decision = decidePart(invoice, credited, requested, settles)
+  switch (decision.kind) {
+    case 'line':
+      return decision
+    case 'not-due':
+      return { kind: 'amount', leftMinor: decision.dueMinor }
+    case 'not-settled':
+      return { kind: 'impossible', status }
+    case 'nothing-left':
+      return { kind: 'amount', leftMinor: decision.leftMinor }
+    case 'credit': {
+      if (isOpen) await requestCancelOfInvoice(sql, providerId, reference, now)
+      const stored = { settles, reason, refundRef: null } as const
+      const note = await issueCreditNote(work, invoice, decision, stored)
+      if (isOpen) await continueAfter(work, decided)
+      return { kind: 'changed', amountMinor: note.totalMinor, creditNoteRef: note.reference }
+    }
+  }
+}
+
+type PartDecision = CreditDecision | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
+
+function decidePart(
+  invoice: InvoiceWithLines,
+  credited: ReadonlyMap<number, bigint>,
+  { amountMinor, lines }: RequestedCredit,
+  settles: 'invoice' | 'balance',
+): PartDecision {
+  const leftMinor = creditableMinor(invoice, credited)
+  if (lines !== undefined) {
+    const decision = decideCredit(invoice, credited, { lines, settles })
+    // A negative line, such as usage that a pack paid for later, reduces what the other lines have charged.
+    const isTooMuch = decision.kind === 'credit' && decision.totalMinor > leftMinor
+    return isTooMuch ? { kind: 'nothing-left', leftMinor } : decision
+  }
+  const mostMinor = settles === 'invoice' ? dueMinor(invoice) : leftMinor
+  const isTooMuch = amountMinor === undefined || amountMinor > mostMinor
+  const wantedMinor = isTooMuch ? mostMinor : amountMinor
+  const whole = { invoice, credited, amountMinor: wantedMinor }
+  const credit = decideRefundCredit(whole)
+  // An amount that was carried in, or that earlier notes credited, cannot be credited here.
+  const creditedMinor = credit?.totalMinor ?? 0n
+  if (credit === undefined || creditedMinor <= 0n || creditedMinor < (amountMinor ?? 0n)) {
+    return { kind: 'nothing-left', leftMinor: creditedMinor }
+  }
+  return { kind: 'credit', ...credit }
+}
+
+/** Returns what the invoice itself charges and no credit note has credited, also if an earlier credit paid for it. */
+function creditableMinor(
+  { lines }: InvoiceWithLines,
+  credited: ReadonlyMap<number, bigint>,
+): bigint {
+  const chargedMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
+  const own = [...credited].filter(([line]) => !isContained(lines[line]!))
+  const leftMinor = own.reduce((left, [, amountMinor]) => left - amountMinor, chargedMinor)
+  return leftMinor > 0n ? leftMinor : 0n
+}
+
+async function isMoneyOnItsWayBack(
+  { sql, providerId }: UnitOfWork,
+  invoiceRef: string,
+): Promise<boolean> {
+  if ((await sumPendingRefunds(sql, providerId, invoiceRef)) > 0n) return true
+  const disputes = await listLatestDisputes(sql, providerId, [invoiceRef])
+  return [...disputes.values()].some(({ status }) => status !== 'won')
+}

@@ -1,0 +1,67 @@
+import type { CreditedLine } from '../invoices/decide-credit.ts'
+
+/** What a person decided about an invoice. Stored once and never changed. */
+export type InvoiceDecision = {
+  readonly reference: string
+  readonly invoiceRef: string
+  readonly kind: InvoiceChange['kind']
+  /** Minor units of the invoice's currency: credited, received, or given up. */
+  readonly amountMinor: bigint
+  readonly reason: string
+  /** Name of the actor, as in the audit log. */
+  readonly decidedBy: string
+  /** Null if nothing was credited. */
+  readonly creditNoteRef: string | null
+  readonly createdAt: Date
+}
+
+/** A change of an invoice that a person requests. Amounts are minor units of the invoice's currency. */
+export type InvoiceChange =
+  | ({ readonly kind: 'credited' } & RequestedCredit)
+  /** The invoice counts as never issued. */
+  | { readonly kind: 'voided' }
+  /** The amount due is given up. */
+  | { readonly kind: 'written_off' }
+  /** The customer paid without the payment processor. Without an amount, everything that was due. */
+  | { readonly kind: 'paid_outside'; readonly amountMinor?: bigint | undefined }
+
+/**
+ * The credited part: an amount with its tax, or lines without the tax that is added to them. Without either, everything that can be
+ * credited. `balance` credits a paid invoice to the customer's next one; an open invoice is always credited itself.
+ */
+export type RequestedCredit = {
+  readonly amountMinor?: bigint | undefined
+  readonly lines?: readonly CreditedLine[] | undefined
+}
+
+export type DecisionRequest = {
+  readonly invoiceRef: string
+  readonly change: InvoiceChange
+  readonly reason: string
+}
+
+export type DecisionRefusal =
+  | { readonly kind: 'not-found' }
+  /** The idempotency key was used with another request. */
+  | { readonly kind: 'key-reused' }
+  /** The customer was deleted, and has no next invoice. */
+  | { readonly kind: 'customer-deleted' }
+  /** The status of the invoice, or what was paid of it, does not allow the change. */
+  | { readonly kind: 'impossible'; readonly status: string }
+  /** A period of a purchase begins when the invoice is paid. */
+  | { readonly kind: 'starts-period'; readonly purchaseRef: string }
+  /** The invoice sold credits, which a refund takes back. */
+  | { readonly kind: 'sold-credits' }
+  /** More than what is left. */
+  | { readonly kind: 'amount'; readonly leftMinor: bigint }
+  | { readonly kind: 'line'; readonly line: number; readonly leftMinor: bigint }
+
+export type DecisionOutcome =
+  { readonly kind: 'decided'; readonly decision: InvoiceDecision } | DecisionRefusal
+
+/** What a change has done to the invoice. */
+export type DecidedChange = {
+  readonly kind: 'changed'
+  readonly amountMinor: bigint
+  readonly creditNoteRef?: string
+}
