@@ -30,10 +30,9 @@ export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise
 
 /**
  * Cancels what an open invoice charges for a period that will not begin, or that another payment will begin. An invoice without
- * usage is voided or written off as a whole. On an
- * invoice with usage, only the part for the period is credited, and another payment charges the usage. The period is also credited if
- * part of it was paid, so that the customer gets that part back on the next invoice. A customer who continues the
- * purchase gets a new invoice.
+ * usage is voided or written off as a whole. On an invoice with usage, only the part for the period is credited, and another payment
+ * charges the usage. The period is also credited if part of it was paid, so that the customer gets that part back on the next
+ * invoice. A customer who continues the purchase gets a new invoice.
  */
 export async function cancelUnbegunPeriod(work: UnitOfWork, invoice: Invoice): Promise<Invoice> {
   const { sql, providerId } = work
