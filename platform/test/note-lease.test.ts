@@ -127,6 +127,18 @@ describe('an acknowledgement', () => {
     await expect(lease.health.check()).rejects.toThrow(controlTopic)
   })
 
+  it('is refused if records of the control topic were deleted', async () => {
+    for (const number of [1, 2, 3]) await writeRecord(number, number === 2 ? null : home)
+    const control: NoteLeaseOptions['control'] = {
+      ...openUntilClosed(),
+      read: async (at, partition, fromOffset, limits) =>
+        log.read(at, partition, Math.max(fromOffset, 1), limits),
+    }
+    const lease = await open({ control, acknowledgeWithinMs: 100 })
+    await expect(lease.acknowledge(topic, 0, 5)).rejects.toThrow(EventLogUnavailableError)
+    expect(noted).toBe(0)
+  })
+
   it('ignores a record that arrives after another one with its number', async () => {
     await writeRecord(1, home)
     await writeRecord(1, { term: 'second', token: 'token' })
