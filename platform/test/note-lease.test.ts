@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AcknowledgedHeads } from '../src/event-log/acknowledged-heads.ts'
 import { EventLogUnavailableError, type EventLog } from '../src/event-log/event-log.ts'
@@ -115,6 +116,23 @@ describe('an acknowledgement', () => {
     expect(await millisecondsOf(other.acknowledge(topic, 0, 5))).toBeLessThan(2 * leaseMs)
     expect(await log.head(controlTopic, 0)).toBe(2)
     expect(lease.counts.held).toBe(1)
+  })
+
+  it('keeps the home if this process was paused', async () => {
+    await writeRecord(1, home)
+    let isFirst = true
+    const note: HomeNotes['note'] = async (...args) => {
+      if (isFirst) {
+        isFirst = false
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1.2 * leaseMs)
+        await sleep(200)
+      }
+      return homeNotes.note(...args)
+    }
+    const lease = await open({ homeNotes: { ...homeNotes, note } })
+    await lease.acknowledge(topic, 0, 5)
+    expect(noted).toBe(5)
+    expect(await log.head(controlTopic, 0)).toBe(1)
   })
 
   it('is refused if the log does not confirm the lease', async () => {
