@@ -72,7 +72,7 @@ export async function openDataPlane(
     ...{ waitMs: config.limitsWaitMs, tailRecordsMax: config.tailRecordsMax },
   }
   const recentKeys = new RecentKeys(config.recentKeysMax)
-  await loadRecentKeys({ log, hotState, recentKeys, counts, logger }, config.recentKeysMax)
+  await loadRecentKeys({ ...parts, log, recentKeys, counts }, config.recentKeysMax)
   registerGauges(metrics, {
     appendsInFlight: () => appends.count,
     appendBytesInFlight: () => appends.bytes,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AcknowledgedHeads } from '../src/event-log/acknowledged-heads.ts'
 import { EventLogUnavailableError, type EventLog } from '../src/event-log/event-log.ts'
@@ -117,6 +118,23 @@ describe('an acknowledgement', () => {
     expect(lease.counts.held).toBe(1)
   })
 
+  it('keeps the home if this process was paused', async () => {
+    await writeRecord(1, home)
+    let isFirst = true
+    const note: HomeNotes['note'] = async (...args) => {
+      if (isFirst) {
+        isFirst = false
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1.2 * leaseMs)
+        await sleep(200)
+      }
+      return homeNotes.note(...args)
+    }
+    const lease = await open({ homeNotes: { ...homeNotes, note } })
+    await lease.acknowledge(topic, 0, 5)
+    expect(noted).toBe(5)
+    expect(await log.head(controlTopic, 0)).toBe(1)
+  })
+
   it('is refused if the log does not confirm the lease', async () => {
     const away = async (): Promise<never> => {
       throw new EventLogUnavailableError('no answer')
@@ -125,6 +143,18 @@ describe('an acknowledgement', () => {
     const lease = await open({ control, acknowledgeWithinMs: 100 })
     await expect(lease.acknowledge(topic, 0, 1)).rejects.toThrow(EventLogUnavailableError)
     await expect(lease.health.check()).rejects.toThrow(controlTopic)
+  })
+
+  it('is refused if records of the control topic were deleted', async () => {
+    for (const number of [1, 2, 3]) await writeRecord(number, number === 2 ? null : home)
+    const control: NoteLeaseOptions['control'] = {
+      ...openUntilClosed(),
+      read: async (at, partition, fromOffset, limits) =>
+        log.read(at, partition, Math.max(fromOffset, 1), limits),
+    }
+    const lease = await open({ control, acknowledgeWithinMs: 100 })
+    await expect(lease.acknowledge(topic, 0, 5)).rejects.toThrow(EventLogUnavailableError)
+    expect(noted).toBe(0)
   })
 
   it('ignores a record that arrives after another one with its number', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
@@ -41,6 +41,7 @@ function partsWith(log: EventLog) {
     counts: createIngestCounts(createMetrics('test')),
     logger: createLogger('test', 'silent'),
     hotState: { appliedOffset: async () => 0 },
+    noteLease: undefined,
   }
 }
 
@@ -60,6 +61,31 @@ it('starts on a log with a damaged segment, loads the keys outside of it and cou
   expect(recentKeys.has('sandbox', 0, idOf(0))).toBe(true)
   expect(recentKeys.has('sandbox', 0, idOf(total - 1))).toBe(true)
   expect(recentKeys.size).toBeLessThan(total)
+  await log.close()
+})
+
+it('knows a key only when its record may be acknowledged, which another process may not have done', async () => {
+  const log = await openLog(2 ** 26)
+  const encoder = new EventEncoder(currentSchemaId)
+  for (let number = 0; number < 3; number += 1) {
+    await log.append(topic, 0, encoder.encode(event(number)), number)
+  }
+  const parts = partsWith(log)
+  const acknowledged: unknown[] = []
+  const acknowledge = async (...head: unknown[]): Promise<void> => {
+    acknowledged.push([...head, parts.recentKeys.size])
+  }
+  await loadRecentKeys({ ...parts, noteLease: { acknowledge } }, 10_000)
+  expect(acknowledged).toEqual([[topic, 0, 3, 0]])
+  expect(parts.recentKeys.size).toBe(3)
+
+  const without = partsWith(log)
+  const refuse = async (): Promise<void> => {
+    throw new EventLogUnavailableError('limit checks might miss them')
+  }
+  await loadRecentKeys({ ...without, noteLease: { acknowledge: refuse } }, 10_000)
+  expect(without.recentKeys.size).toBe(0)
+  expect(without.counts.unreadKeyRanges).toBe(1)
   await log.close()
 })
 

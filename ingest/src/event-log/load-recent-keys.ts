@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventLog, LogRecord } from '@tollgate/platform/event-log/event-log'
 import { LogDamagedError } from '@tollgate/platform/event-log/log-damaged-error'
+import type { NoteLease } from '@tollgate/platform/event-log/note-lease/note-lease'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -17,6 +18,8 @@ export type RecentKeysParts = {
   readonly hotState: Pick<HotState, 'appliedOffset'>
   readonly recentKeys: RecentKeys
   readonly counts: Pick<IngestCounts, 'unreadKeyRanges'>
+  /** Undefined if limit checks ask the log for every head. */
+  readonly noteLease: Pick<NoteLease, 'acknowledge'> | undefined
   readonly logger: Logger
 }
 
@@ -61,7 +64,7 @@ async function loadPartition(
   partition: number,
   recordsMax: number,
 ): Promise<void> {
-  const { log, hotState, recentKeys } = parts
+  const { log, hotState, recentKeys, noteLease } = parts
   const topic = usageTopic(environment)
   const applied = await hotState.appliedOffset(environment, partition)
   const head = await log.head(topic, partition)
@@ -74,11 +77,14 @@ async function loadPartition(
       continue
     }
     if (records.length === 0) return
-    for (const record of records) {
-      const id = keyedId(record.value)
-      if (id !== undefined) recentKeys.add(environment, partition, id, record.offset)
-    }
     offset = records.at(-1)!.offset + 1
+    const keyed = records.flatMap((record) => {
+      const id = keyedId(record.value)
+      return id === undefined ? [] : [{ id, offset: record.offset }]
+    })
+    // The process that appended them may have died before it could acknowledge them, and the answer 'duplicate' does that.
+    if (keyed.length > 0) await noteLease?.acknowledge(topic, partition, offset)
+    for (const each of keyed) recentKeys.add(environment, partition, each.id, each.offset)
     // Records that were read already are returned at once. While they are many, other processes wait for this one to let them open
     // what it has open too.
     await nextTurn()

@@ -125,6 +125,8 @@ export class Lease {
     const records = await control.read(topic, 0, this.#nextOffset, readLimits)
     if (records.length === 0) throw new Error(`the topic ${topic} ends too early`)
     for (const { offset, value } of records) {
+      // Without the deleted records, a later one could seem to be out of turn, and the home that others trust would be unknown here.
+      if (offset !== this.#nextOffset) throw new Error(`the topic ${topic} has lost records`)
       const record = parseRecord(value)
       this.#nextOffset = offset + 1
       if (record.number !== this.#record.number + 1) continue

@@ -19,6 +19,8 @@ export type AcknowledgementParts = {
 /** Notes are tried again for this long before the home is given up, which costs every process more than one lease. */
 const giveUpAfterMs = 500
 const retryEveryMs = 25
+/** A note is tried twice at least, each for this long, because the answer to the first may be unread after a pause of this process. */
+const answerWithinMs = 100
 
 type Batch = { readonly heads: Map<number, number>; readonly done: Promise<void> }
 
@@ -109,12 +111,13 @@ export class NotedAcknowledgements {
   ): Promise<boolean> {
     if (this.#areNoted(record, topic, heads)) return true
     const deadlineMs = performance.now() + giveUpAfterMs
-    for (;;) {
+    for (let isRepeated = false; ; isRepeated = true) {
       const note = this.#parts.homeNotes.note(home, topic, heads).catch(() => undefined)
-      const noted = await settledWithin(note, deadlineMs - performance.now())
+      const leftMs = Math.max(answerWithinMs, deadlineMs - performance.now())
+      const noted = await settledWithin(note, leftMs)
       if (noted === true) this.#remember(record, topic, heads)
       if (noted !== undefined) return noted
-      if (performance.now() >= deadlineMs) return false
+      if (isRepeated && performance.now() >= deadlineMs) return false
       await sleep(retryEveryMs)
     }
   }
