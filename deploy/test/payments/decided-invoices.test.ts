@@ -115,3 +115,21 @@ test('a part that was paid outside is credited to the next invoice if the purcha
     select amount from carried_amounts where customer_ref = ${purchase.customerRef}`
   expect(carried).toEqual({ amount: '-900' })
 })
+
+test('a payment that succeeds after its purchase ended and its invoice was credited leaves nothing open', async () => {
+  const [open] = await stack.paymentsOf(purchase.reference)
+  const path = `/v1/sdk/purchases/${purchase.reference}/cancel`
+  // The end may void the invoice before it can be credited.
+  await Promise.allSettled([
+    stack.payments.call('POST', path, {}),
+    decide('credit-notes', { amount: 100 }),
+    stack.payments.confirm(open!, 'pm_card_visa'),
+  ])
+  await eventually(async () => {
+    const [invoice] = await stack.invoicesOf(purchase.reference)
+    expect(invoice!.status).not.toBe('open')
+    const succeeded = await stack.payments.succeededCharges(open!)
+    const kept = invoice!.status === 'paid' ? invoice!.paidMinor : 0n
+    expect(await stack.refundedMinorOf(open!)).toBe(succeeded === 0 ? 0n : 1900n - kept)
+  })
+})

@@ -12,11 +12,11 @@ export const renewal: PaymentHandler = {
   onSucceeded: async (work, payment) => {
     const debt = requireDebt(payment)
     const { invoice, purchase, period } = debt
+    const isDropped = purchase !== undefined && isPeriodObsolete(purchase, period)
+    // Also if a credit note has changed what is due meanwhile: no later payment would cancel the rest.
+    if (isDropped && invoice.status === 'open') await cancelUnbegunPeriod(work, invoice)
     if (!isPayable(invoice, payment.intent)) return undeliverable(notPayableReason)
-    if (purchase !== undefined && isPeriodObsolete(purchase, period)) {
-      if (invoice.status === 'open') await cancelUnbegunPeriod(work, invoice)
-      return undeliverable('The purchase does not go on')
-    }
+    if (isDropped) return undeliverable('The purchase does not go on')
     return payDebt(work, payment, debt)
   },
 
