@@ -50,7 +50,8 @@ beforeAll(async () => {
   customerRef = await createCustomer(client, 'user-1')
   await client.checkLimit(customerRef, cappedRef)
   payerRef = await wallets.createPayer('payer-1')
-  await wallets.grant(payerRef, 100_000)
+  // More than a fast machine can spend in these tests.
+  await wallets.grant(payerRef, 100_000_000)
 }, patienceMs)
 afterAll(async () => {
   await stack.stop()
