@@ -1,14 +1,10 @@
 import type { AcknowledgedHeads } from './acknowledged-heads.ts'
+import { HeadBatches } from './head-batches.ts'
 
 /** Maximum time that an acknowledgement waits for its head to be recorded. */
 const noteWithinMs = 250
 /** After a failure, acknowledgements do not wait for this long. */
 const failedPauseMs = 1_000
-
-type Note = {
-  readonly heads: Map<number, number>
-  readonly done: Promise<void>
-}
 
 /**
  * Records acknowledged heads. Heads of one turn of the event loop are recorded together, each once, and failures delay no
@@ -16,8 +12,7 @@ type Note = {
  */
 export class HeadNotes {
   readonly #heads: AcknowledgedHeads
-  /** Heads to record at the end of this turn, by topic. */
-  readonly #next = new Map<string, Note>()
+  readonly #batches = new HeadBatches((topic, heads) => this.#note(topic, heads))
   readonly #noted = new Map<string, number>()
   #failedAtMs = -Infinity
 
@@ -28,25 +23,7 @@ export class HeadNotes {
   /** Resolves when the head is recorded, or could not be recorded in time. */
   acknowledge(topic: string, partition: number, head: number): Promise<void> {
     if (this.#notedHead(topic, partition) >= head) return Promise.resolve()
-    let next = this.#next.get(topic)
-    if (next === undefined) {
-      next = this.#begin(topic)
-      this.#next.set(topic, next)
-    }
-    next.heads.set(partition, Math.max(head, next.heads.get(partition) ?? 0))
-    return next.done
-  }
-
-  #begin(topic: string): Note {
-    const heads = new Map<number, number>()
-    const done = new Promise<void>((resolve) => {
-      // One response of the log resolves many appends, all of them before the next tick.
-      process.nextTick(() => {
-        this.#next.delete(topic)
-        void this.#note(topic, heads).then(resolve)
-      })
-    })
-    return { heads, done }
+    return this.#batches.add(topic, partition, head)
   }
 
   async #note(topic: string, heads: ReadonlyMap<number, number>): Promise<void> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventLogUnavailableError } from '../event-log.ts'
+import { HeadBatches } from '../head-batches.ts'
 import type { HeadNotes } from '../head-notes.ts'
 import type { ControlRecord } from './control-record.ts'
 import type { Home, HomeNotes } from './home-notes.ts'
@@ -22,13 +23,10 @@ const retryEveryMs = 25
 /** A note is tried twice at least, each for this long, because the answer to the first may be unread after a pause of this process. */
 const answerWithinMs = 100
 
-type Batch = { readonly heads: Map<number, number>; readonly done: Promise<void> }
-
 /** Decides when durable records may be acknowledged: when no limit check that begins later can miss them. */
 export class NotedAcknowledgements {
   readonly #parts: AcknowledgementParts
-  /** Heads of this turn of the event loop, by topic. */
-  readonly #next = new Map<string, Batch>()
+  readonly #batches = new HeadBatches((topic, heads) => this.#untilSafe(topic, heads))
   /** The record in which heads were noted, and these heads by topic and partition. */
   #notedIn: ControlRecord | undefined
   readonly #noted = new Map<string, Map<number, number>>()
@@ -40,25 +38,7 @@ export class NotedAcknowledgements {
 
   /** Resolves when records before the head may be acknowledged. Rejects with EventLogUnavailableError if that takes too long. */
   acknowledge(topic: string, partition: number, head: number): Promise<void> {
-    let batch = this.#next.get(topic)
-    if (batch === undefined) {
-      batch = this.#begin(topic)
-      this.#next.set(topic, batch)
-    }
-    batch.heads.set(partition, Math.max(head, batch.heads.get(partition) ?? 0))
-    return batch.done
-  }
-
-  #begin(topic: string): Batch {
-    const heads = new Map<number, number>()
-    const done = new Promise<void>((resolve, reject) => {
-      // One response of the log resolves many appends, all of them before the next tick.
-      process.nextTick(() => {
-        this.#next.delete(topic)
-        this.#untilSafe(topic, heads).then(resolve, reject)
-      })
-    })
-    return { heads, done }
+    return this.#batches.add(topic, partition, head)
   }
 
   async #untilSafe(topic: string, heads: ReadonlyMap<number, number>): Promise<void> {
