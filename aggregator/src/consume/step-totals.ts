@@ -165,15 +165,9 @@ async function verify(
   all: readonly KnownVersion[],
   waitingRecords: number,
 ): Promise<TotalsStep> {
-  const { usageStore, environment } = parts
-  const versions = all.slice(0, versionsPerStep)
-  const numbers = versions.map(({ version }) => version)
-  const sums = await readTotalsSums(usageStore, environment, numbers)
-  const isWhole = (each: KnownVersion): boolean => areEqualSums(sums.get(each.version)!, each)
-  const lost = versions.filter((each) => !isWhole(each))
-  await addState(usageStore, parts, lost, 'dropped')
-  const whole = versions.filter(isWhole)
-  await addState(usageStore, parts, whole, 'valid', stamp, ({ version }) => sums.get(version)!)
+  const { whole, sums } = await dropIncomplete(parts, all.slice(0, versionsPerStep))
+  const sumsOf = ({ version }: Pick<KnownVersion, 'version'>): RangeSums => sums.get(version)!
+  await addState(parts.usageStore, parts, whole, 'valid', stamp, sumsOf)
   return { kind: 'verified', versions: whole.length, waitingRecords }
 }
 
@@ -182,17 +176,30 @@ async function verify(
  * while a server runs does not change it either.
  */
 async function dropLost(parts: TotalsParts, valid: readonly KnownVersion[]): Promise<number> {
-  const { usageStore, environment } = parts
   let total = 0
   for (let from = 0; from < valid.length; from += versionsPerStep) {
     const versions = valid.slice(from, from + versionsPerStep)
-    const numbers = versions.map(({ version }) => version)
-    const sums = await readTotalsSums(usageStore, environment, numbers)
-    const lost = versions.filter((each) => !areEqualSums(sums.get(each.version)!, each))
-    await addState(usageStore, parts, lost, 'dropped')
-    total += lost.length
+    const { whole } = await dropIncomplete(parts, versions)
+    total += versions.length - whole.length
   }
   return total
+}
+
+/** Drops the versions whose rows do not add up to the noted sums. Returns the others, and the sums of all. */
+async function dropIncomplete(
+  parts: TotalsParts,
+  versions: readonly KnownVersion[],
+): Promise<{
+  readonly whole: readonly KnownVersion[]
+  readonly sums: ReadonlyMap<number, RangeSums>
+}> {
+  const { usageStore, environment } = parts
+  const numbers = versions.map(({ version }) => version)
+  const sums = await readTotalsSums(usageStore, environment, numbers)
+  const isWhole = (each: KnownVersion): boolean => areEqualSums(sums.get(each.version)!, each)
+  const lost = versions.filter((each) => !isWhole(each))
+  await addState(usageStore, parts, lost, 'dropped')
+  return { whole: versions.filter(isWhole), sums }
 }
 
 async function total(
