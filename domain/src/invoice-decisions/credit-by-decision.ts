@@ -3,12 +3,11 @@ import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
 import { decideCredit, type CreditDecision } from '../invoices/decide-credit.ts'
-import { decideRefundCredit } from '../invoices/decide-refund-credit.ts'
+import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
 import { listLatestDisputes } from '../invoices/disputes.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { soldAs } from '../invoices/issue-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
-import { isContained, totalOf } from '../pricing/invoice-line.ts'
 import { continueAfter } from './continue-after.ts'
 import type { DecidedChange, DecisionRefusal, RequestedCredit } from './invoice-decision.ts'
 import type { DecidedInvoice } from './lock-decided.ts'
@@ -87,10 +86,8 @@ function creditableMinor(
   { lines }: InvoiceWithLines,
   credited: ReadonlyMap<number, bigint>,
 ): bigint {
-  const chargedMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
-  const own = [...credited].filter(([line]) => !isContained(lines[line]!))
-  const leftMinor = own.reduce((left, [, amountMinor]) => left - amountMinor, chargedMinor)
-  return leftMinor > 0n ? leftMinor : 0n
+  const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
+  return chargedMinor > creditedMinor ? chargedMinor - creditedMinor : 0n
 }
 
 async function isMoneyOnItsWayBack(

@@ -1,5 +1,5 @@
 import { divideRounded } from '../money/decimal.ts'
-import { isContained, totalOf } from '../pricing/invoice-line.ts'
+import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { creditableOf, type CreditedLine, type IssuableCredit } from './decide-credit.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 
@@ -21,11 +21,7 @@ export function decideRefundCredit({
   credited,
   amountMinor,
 }: RefundToCredit): IssuableCredit | undefined {
-  const charged = lines.filter(({ inputs }) => inputs.kind !== 'carried_in')
-  const chargedMinor = totalOf(charged)
-  const creditedMinor = sumOf(
-    [...credited].filter(([line]) => !isContained(lines[line]!)).map(([, amount]) => amount),
-  )
+  const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
   const leftMinor = chargedMinor - creditedMinor
   const totalMinor = amountMinor < leftMinor ? amountMinor : leftMinor
   if (totalMinor <= 0n) return undefined
@@ -47,6 +43,16 @@ export function decideRefundCredit({
   })
   const taxMinor = sumOf(tax.map((each) => each.amountMinor))
   return { lines: [...prices, ...tax], totalMinor: totalMinor - restMinor, taxMinor }
+}
+
+/** Returns what the invoice itself charges, and how much of it was credited, both with tax. `credited` is keyed by line. */
+export function sumCharged(
+  lines: readonly InvoiceLine[],
+  credited: ReadonlyMap<number, bigint>,
+): { readonly chargedMinor: bigint; readonly creditedMinor: bigint } {
+  const chargedMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
+  const own = [...credited].filter(([line]) => !isContained(lines[line]!))
+  return { chargedMinor, creditedMinor: sumOf(own.map(([, amount]) => amount)) }
 }
 
 function sumOf(amounts: readonly bigint[]): bigint {
