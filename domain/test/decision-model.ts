@@ -51,7 +51,7 @@ export const modelSteps: fc.Arbitrary<readonly ModelStep[]> = fc.array(
 export type DecisionModel = {
   readonly status: 'open' | 'paid' | 'void' | 'uncollectible'
   readonly total: number
-  /** What is left to credit of each line. */
+  /** The amounts of the lines, less what was credited of them. */
   readonly lines: readonly number[]
   readonly charged: number
   readonly outside: number

@@ -96,7 +96,7 @@ export async function readStoredStart(
   return row === undefined || row.total === '0' ? undefined : Number(row.start)
 }
 
-/** What is known of one version. */
+/** A version with its states, read from `usage_totals_ranges`. */
 export type KnownVersion = RangeSums & {
   readonly fromOffset: number
   readonly toOffset: number

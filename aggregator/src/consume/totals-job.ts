@@ -28,11 +28,11 @@ const recheckMs = 600_000
 /** Milliseconds after which the rows of valid totals are compared with their noted sums again, and when the job begins. */
 const verifyMs = 86_400_000
 
-/** What the job remembers of a partition, so that it queries ClickHouse only if something may have changed. */
+/** The job remembers this of each partition, so that it queries ClickHouse only if something may have changed. */
 type Memory = {
   failures: number
   notBeforeMs: number
-  /** What was seen when every complete range had totals. */
+  /** `sightOf` the partition when every complete range had totals. */
   completeSight: string | undefined
   completeAtMs: number
   verifiedAtMs: number

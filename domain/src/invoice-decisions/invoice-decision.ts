@@ -1,6 +1,6 @@
 import type { CreditedLine } from '../invoices/decide-credit.ts'
 
-/** What a person decided about an invoice. Stored once and never changed. */
+/** A stored decision of a person about an invoice. It is never changed. */
 export type InvoiceDecision = {
   readonly reference: string
   readonly invoiceRef: string
@@ -26,8 +26,8 @@ export type InvoiceChange =
   | { readonly kind: 'paid_outside'; readonly amountMinor?: bigint | undefined }
 
 /**
- * The credited part: an amount with its tax, or lines without the tax that is added to them. Without either, everything that can be
- * credited. `balance` credits a paid invoice to the customer's next one; an open invoice is always credited itself.
+ * The part to credit: an amount with its tax, or lines without the tax that is added to them. If both are absent, everything that
+ * can be credited is.
  */
 export type RequestedCredit = {
   readonly amountMinor?: bigint | undefined
@@ -59,7 +59,7 @@ export type DecisionRefusal =
 export type DecisionOutcome =
   { readonly kind: 'decided'; readonly decision: InvoiceDecision } | DecisionRefusal
 
-/** What a change has done to the invoice. */
+/** The result of a change that was made. */
 export type DecidedChange = {
   readonly kind: 'changed'
   readonly amountMinor: bigint

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { InvoiceDecision } from './invoice-decision.ts'
 
-/** What makes a repeated request recognisable. */
+/** A repeated request has the same key and the same input. */
 export type DecisionKey = { readonly idempotencyKey: string | null; readonly inputSha256: string }
 
 type DecisionRow = {

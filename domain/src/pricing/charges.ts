@@ -203,7 +203,7 @@ function cappedCredit(
   const keptMinor = billedMinor > givenUpMinor ? billedMinor - givenUpMinor : 0n
   const overMinor = -line.amountMinor - keptMinor
   if (line.amountMinor >= 0n || overMinor <= 0n) return line
-  // What was given up counts as billed only as far as the price does not fall below it.
+  // The line states less as billed, so that it can be computed again from its inputs.
   const counted = { ...inputs, billedMinor: (billedMinor - overMinor).toString() }
   return invoiceLine(counted, line.description, line.period)
 }

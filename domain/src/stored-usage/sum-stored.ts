@@ -66,7 +66,7 @@ export async function sumStored(
   return windows.map((_, index) => BigInt(row?.micros[index] ?? '0'))
 }
 
-/** Where the rows of a query come from. */
+/** Each row of the union names its table, because totals and single records belong to windows by different rules. */
 const source = { totals: 0, rows: 1, rowsOfCutHours: 2 } as const
 
 function sumQuery(

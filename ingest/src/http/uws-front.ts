@@ -49,7 +49,7 @@ export class UwsFront implements HttpFront {
   }
 
   listen(host: string, port: number, isShared = false): Promise<number> {
-    // By default uWebSockets.js shares every port but 0, and a second instance on a port would start unnoticed.
+    // uWebSockets.js shares ports by default. A second instance would start unnoticed and get some of the requests.
     const options = isShared ? 0 : exclusivePort
     return new Promise((resolve, reject) => {
       const app = this.#app as unknown as WithListenOptions

@@ -74,7 +74,7 @@ async function open(
     start: async () => void (await Promise.all(supervised.map((worker) => worker.start()))),
     stop: () => stopAll(supervised),
   })
-  // As for one process, the admin port opens when the workers are ready to listen, not before.
+  // The admin port opens after the workers are ready to listen, as it does with one process.
   const own = createMetrics('ingest')
   registerWorkersMetrics(own, workers)
   await host.serveHealth(mergedMetrics(own, workers), workersHealth(workers), healthTimeoutMs)

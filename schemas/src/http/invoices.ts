@@ -137,7 +137,7 @@ export type CreditNoteBody = z.infer<typeof creditNoteSchema>
 
 export const decisionKinds = ['credited', 'voided', 'written_off', 'paid_outside'] as const
 
-/** What a person decided about the invoice. */
+/** A decision of a person about the invoice. */
 const invoiceDecisionSchema = z.object({
   reference: z.string(),
   kind: z.enum(decisionKinds),

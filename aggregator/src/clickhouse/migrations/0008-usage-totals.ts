@@ -30,8 +30,8 @@ export const usageTotalsTable: UsageTable = {
 }
 
 /**
- * What became of each version of the totals of a range. Rows are only added, so their order does not matter: a version counts if it
- * is `valid` in the current generation and incarnation of the stored rows and never `dropped`.
+ * The states that each version of the totals of a range has had. A version counts if it is `valid` in the current generation and
+ * incarnation of the stored rows and was never `dropped`. Rows are only added, so their order does not matter.
  */
 export const usageTotalsRangesTable: UsageTable = {
   name: 'usage_totals_ranges',

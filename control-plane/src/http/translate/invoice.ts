@@ -37,7 +37,7 @@ export function invoiceSummaryToHttp(
     customerRef,
     currency,
     total: Number(invoice.totalMinor),
-    // Nothing is owed on a void invoice, although nobody paid it.
+    // A void invoice has an unpaid amount that nobody owes.
     due: status === 'void' ? 0 : Number(dueMinor(invoice)),
     paid: Number(invoice.paidMinor),
     carried: Number(invoice.carriedMinor),

@@ -8,7 +8,7 @@ export type ControlRecord = {
   readonly home: Home | null
 }
 
-/** What is true before the first record. */
+/** Stands for the record before the first one: checks ask the log. */
 export const noRecord: ControlRecord = { number: 0, home: null }
 
 export function packRecord({ number, home }: ControlRecord): Buffer {
