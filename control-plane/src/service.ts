@@ -15,9 +15,14 @@ import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 import { createMailer } from './customer-auth/mailer.ts'
+import { createEmailMetrics, registerDueEmails } from './emails/email-metrics.ts'
+import { createEmailSender, type EmailSenderParts } from './emails/email-sender.ts'
+import { createMailServer } from './emails/hand-over.ts'
+import { transportOf } from './emails/transport.ts'
 import { buildApp } from './http/app.ts'
 import { commit } from './access/commit.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
+import { createExpiryAnnouncements } from './jobs/announce-expiry.ts'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
@@ -38,6 +43,7 @@ import {
   registerUsageLag,
 } from './metrics.ts'
 import { openParts, type Parts } from './open-parts.ts'
+import { basePathOf } from './pages/static-files.ts'
 import { cardEntryOf } from './pages/card-entry.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
@@ -86,7 +92,23 @@ async function openControlPlane(
   const usage = new PeriodUsage({ ...parts, ...tailParts, limits: config, answers })
   const { partitionCount } = publisher
   const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage }
-  const jobs = createJobs(config, jobParts, payments)
+  const mailer = createMailer(config, { ...parts, hostedUrl })
+  const emailTransport = transportOf(config, mailer)
+  registerDueEmails(metrics, parts.database, publisher.now)
+  const emailSender = createEmailSender({
+    ...parts,
+    publisher,
+    hostedUrl,
+    basePath: basePathOf(hostedUrl),
+    transport: emailTransport,
+    mailServer:
+      emailTransport.kind === 'smtp'
+        ? createMailServer(emailTransport.smtpUrl, config.emailTimeoutMs, parts.logger)
+        : undefined,
+    metrics: createEmailMetrics(metrics),
+    limits: emailLimits(config),
+  })
+  const jobs = [...createJobs(config, jobParts, payments), emailSender]
   const app = await buildApp(
     {
       ...parts,
@@ -101,9 +123,10 @@ async function openControlPlane(
       console: consoleParts(config, parts),
       customerAuth: {
         config,
-        mailer: createMailer(config, { ...parts, hostedUrl }),
+        mailer,
         upstreams: parts.upstreams,
       },
+      emailTransport,
       hostedUrl,
       demoFile: config.demoFile,
       publishableKeys: {
@@ -167,6 +190,10 @@ function createJobs(
       intervalMs: config.customerAuthIntervalMs,
     }),
     createCreditExpiry(parts, config.creditExpiryIntervalMs),
+    createExpiryAnnouncements(parts, {
+      aheadMs: config.creditExpiryNoticeDays * 86_400_000,
+      intervalMs: config.creditExpiryIntervalMs,
+    }),
     createCreditTakeBacks(parts, config.paymentsIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),
     createLedgerSealing(parts, config.auditSealIntervalMs),
@@ -177,6 +204,19 @@ function createJobs(
     }),
     paymentJobs,
   ]
+}
+
+function emailLimits(config: ControlPlaneConfig): EmailSenderParts['limits'] {
+  return {
+    ageMsMax: config.emailAgeHoursMax * 3_600_000,
+    linkMs: config.emailLinkDays * 86_400_000,
+    pollMs: config.emailPollMs,
+    connectionsMax: config.emailConnectionsMax,
+    timeoutMs: config.emailTimeoutMs,
+    retryDelaysSeconds: config.emailRetryDelaysSeconds,
+    keptMs: config.emailsKeptDays * 86_400_000,
+    inboxMessagesMax: config.inboxMessagesMax,
+  }
 }
 
 function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string): PaymentParts {

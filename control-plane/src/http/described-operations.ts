@@ -330,6 +330,23 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   ),
   ...describedWebhookOperations,
 
+  'get /v1/ui/email-settings': operation('getEmailSettings', 'Get the email settings'),
+  'patch /v1/ui/email-settings': operation('updateEmailSettings', 'Change the email settings'),
+  'get /v1/ui/email-previews/{emailKind}': operation('previewEmail', 'Preview an email'),
+  'get /v1/ui/emails': operation('listEmails', 'List emails'),
+  'get /v1/ui/emails/{emailId}': operation('getEmail', 'Get an email', 404),
+  'post /v1/ui/emails/{emailId}/resend': operation('resendEmail', 'Send an email again', 404, 409),
+  'get /v1/ui/email-suppressions': operation(
+    'listEmailSuppressions',
+    'List suppressed email addresses',
+  ),
+  'post /v1/ui/email-suppressions': operation('suppressEmail', 'Suppress an email address'),
+  'delete /v1/ui/email-suppressions/{suppressionId}': operation(
+    'removeEmailSuppression',
+    'Remove a suppression',
+    404,
+  ),
+
   'get /v1/ui/billing/runs': operation('listBillingRuns', 'List billing runs'),
   'get /v1/ui/reconciliations': operation('listReconciliations', 'List reconciliations'),
   'get /v1/ui/reconciliations/{reconciliationRef}': operation(
@@ -379,6 +396,10 @@ export const describedTags = [
   { name: 'Billing', description: 'Runs of scheduled jobs' },
   { name: 'Events', description: 'Events, as webhooks deliver them' },
   { name: 'Webhooks', description: 'Endpoints, deliveries and replays' },
+  {
+    name: 'Emails',
+    description: 'Emails to customers: settings, previews and suppressed addresses',
+  },
   { name: 'Keys', description: 'Secret keys of the provider' },
   { name: 'Console', description: 'Console users, signing in, and keys for the command line' },
   { name: 'Audit log', description: 'Who changed what, when and from which address' },

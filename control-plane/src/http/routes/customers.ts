@@ -27,6 +27,7 @@ import { commit } from '../../access/commit.ts'
 import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
 import { customerToHttp } from '../translate/customer.ts'
+import { knownLocale } from '../../pages/texts/languages.ts'
 import { accessFilter, loadCustomerPurchases } from '../../purchases/load-purchases.ts'
 import {
   briefPurchasesOf,
@@ -72,6 +73,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
           name: body.name ?? null,
           telephone: body.telephone ?? null,
           externalRef: body.externalRef ?? null,
+          locale: knownLocale(body.locale),
           metadata: body.metadata ?? {},
         }),
       )
@@ -99,7 +101,10 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
       const { reference } = request.params
       const { body } = request
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
-        changeSignedInCustomer(work, reference, body),
+        changeSignedInCustomer(work, reference, {
+          ...body,
+          locale: body.locale === undefined ? undefined : knownLocale(body.locale),
+        }),
       )
       switch (outcome.kind) {
         case 'customer':
