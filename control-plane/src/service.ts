@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
 import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
-import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Service } from '@tollgate/platform/service/service'
@@ -14,11 +14,11 @@ import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
-import { createMailer } from './customer-auth/mailer.ts'
+import { createMailer, type Mailer } from './customer-auth/mailer.ts'
 import { createEmailMetrics, registerDueEmails } from './emails/email-metrics.ts'
 import { createEmailSender, type EmailSenderParts } from './emails/email-sender.ts'
 import { createMailServer } from './emails/hand-over.ts'
-import { transportOf } from './emails/transport.ts'
+import { transportOf, type EmailTransport } from './emails/transport.ts'
 import { buildApp } from './http/app.ts'
 import { commit } from './access/commit.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
@@ -92,23 +92,8 @@ async function openControlPlane(
   const usage = new PeriodUsage({ ...parts, ...tailParts, limits: config, answers })
   const { partitionCount } = publisher
   const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage }
-  const mailer = createMailer(config, { ...parts, hostedUrl })
-  const emailTransport = transportOf(config, mailer)
-  registerDueEmails(metrics, parts.database, publisher.now)
-  const emailSender = createEmailSender({
-    ...parts,
-    publisher,
-    hostedUrl,
-    basePath: basePathOf(hostedUrl),
-    transport: emailTransport,
-    mailServer:
-      emailTransport.kind === 'smtp'
-        ? createMailServer(emailTransport.smtpUrl, config.emailTimeoutMs, parts.logger)
-        : undefined,
-    metrics: createEmailMetrics(metrics),
-    limits: emailLimits(config),
-  })
-  const jobs = [...createJobs(config, jobParts, payments), emailSender]
+  const emails = openEmails(config, { ...parts, publisher, hostedUrl, metrics })
+  const jobs = [...createJobs(config, jobParts, payments), emails.sender]
   const app = await buildApp(
     {
       ...parts,
@@ -123,10 +108,10 @@ async function openControlPlane(
       console: consoleParts(config, parts),
       customerAuth: {
         config,
-        mailer,
+        mailer: emails.mailer,
         upstreams: parts.upstreams,
       },
-      emailTransport,
+      emailTransport: emails.transport,
       hostedUrl,
       demoFile: config.demoFile,
       publishableKeys: {
@@ -204,6 +189,40 @@ function createJobs(
     }),
     paymentJobs,
   ]
+}
+
+type OpenedEmails = {
+  readonly mailer: Mailer
+  readonly transport: EmailTransport
+  readonly sender: Service
+}
+
+function openEmails(
+  config: ControlPlaneConfig,
+  {
+    metrics,
+    ...parts
+  }: Omit<EmailSenderParts, 'basePath' | 'transport' | 'mailServer' | 'metrics' | 'limits'> & {
+    readonly metrics: Registry
+    readonly clock: Parts['clock']
+  },
+): OpenedEmails {
+  const { publisher, hostedUrl, logger, clock } = parts
+  const mailer = createMailer(config, { database: parts.database, clock, hostedUrl })
+  const transport = transportOf(config, mailer)
+  registerDueEmails(metrics, publisher.database, publisher.now)
+  const sender = createEmailSender({
+    ...parts,
+    transport,
+    basePath: basePathOf(hostedUrl),
+    mailServer:
+      transport.kind === 'smtp'
+        ? createMailServer(transport.smtpUrl, config.emailTimeoutMs, logger)
+        : undefined,
+    metrics: createEmailMetrics(metrics),
+    limits: emailLimits(config),
+  })
+  return { mailer, transport, sender }
 }
 
 function emailLimits(config: ControlPlaneConfig): EmailSenderParts['limits'] {

@@ -14,7 +14,6 @@ import { buildTestApp, changingRoutes } from './built-app.ts'
 import { createUser, password, signIn } from './console-user.ts'
 import { customerAuthCalls } from './customer-auth-calls.ts'
 import { McpStack } from './mcp-stack.ts'
-import { emailCalls } from './email-calls.ts'
 import { invoiceCalls } from './invoice-calls.ts'
 import { overrideCalls } from './override-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
@@ -175,7 +174,6 @@ describe('the list of changing routes', () => {
         refs['token'],
       ),
     ...webhookCalls(refs, send, () => mcp.stack.database.in('sandbox')),
-    ...emailCalls(refs, send, () => mcp.stack.database.in('sandbox')),
     'DELETE /v1/sdk/products/:productRef/plans/:planRef': (path) => send(path, undefined, 'DELETE'),
     'DELETE /v1/sdk/products/:productRef': (path) => send(path, undefined, 'DELETE'),
     'DELETE /v1/ui/customers/:reference': (path) => send(path, undefined, 'DELETE'),

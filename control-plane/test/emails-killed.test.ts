@@ -12,8 +12,8 @@ import type { TestStack } from './test-stack.ts'
  */
 
 const requested = process.env['TOLLGATE_TEST_EMAILS']
-const emailsTotal = Number(requested ?? 400)
-const kills = Math.max(5, Math.round(emailsTotal / 200))
+const emailsTotal = Number(requested ?? 200)
+const kills = Math.max(3, Math.round(emailsTotal / 200))
 
 /** Two processes share the queue. */
 const processes = 2

@@ -42,7 +42,7 @@ export async function startScriptedMailServer({
     },
     onData: (stream, session, done) => {
       const recipient = session.envelope.rcptTo[0]?.address ?? ''
-      void text(stream).then((source) => {
+      const onReceived = (source: string): void => {
         const messageId = /^Message-ID: <([^>]*)>/im.exec(source)?.[1] ?? ''
         const isFirst = !received.some((each) => each.messageId === messageId)
         received.push({ recipient, source, messageId })
@@ -54,11 +54,14 @@ export async function startScriptedMailServer({
           case 'hang':
             return
           case 'cut':
-            return socketOf(server, session)?.destroy()
+            socketOf(server, session)?.destroy()
+            return
           default:
             setTimeout(() => done(), answerMs)
         }
-      })
+      }
+      // A text whose end did not arrive was not received: its client was killed.
+      text(stream).then(onReceived, () => undefined)
     },
   })
   // Clients are killed in the middle of a connection.

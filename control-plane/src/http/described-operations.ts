@@ -1,5 +1,6 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
+import { describedEmailOperations } from './described-email-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -329,23 +330,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
   ),
   ...describedWebhookOperations,
-
-  'get /v1/ui/email-settings': operation('getEmailSettings', 'Get the email settings'),
-  'patch /v1/ui/email-settings': operation('updateEmailSettings', 'Change the email settings'),
-  'get /v1/ui/email-previews/{emailKind}': operation('previewEmail', 'Preview an email'),
-  'get /v1/ui/emails': operation('listEmails', 'List emails'),
-  'get /v1/ui/emails/{emailId}': operation('getEmail', 'Get an email', 404),
-  'post /v1/ui/emails/{emailId}/resend': operation('resendEmail', 'Send an email again', 404, 409),
-  'get /v1/ui/email-suppressions': operation(
-    'listEmailSuppressions',
-    'List suppressed email addresses',
-  ),
-  'post /v1/ui/email-suppressions': operation('suppressEmail', 'Suppress an email address'),
-  'delete /v1/ui/email-suppressions/{suppressionId}': operation(
-    'removeEmailSuppression',
-    'Remove a suppression',
-    404,
-  ),
+  ...describedEmailOperations,
 
   'get /v1/ui/billing/runs': operation('listBillingRuns', 'List billing runs'),
   'get /v1/ui/reconciliations': operation('listReconciliations', 'List reconciliations'),
