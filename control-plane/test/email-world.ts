@@ -8,11 +8,9 @@ import { sampleEvent } from '@tollgate/schemas/http/examples/events'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-export const hostedUrl = 'http://127.0.0.1:8787'
-
 /** Short intervals, so that tests need not wait. */
 const emailSettings = {
-  TOLLGATE_HOSTED_URL: hostedUrl,
+  TOLLGATE_HOSTED_URL: 'http://127.0.0.1:8787',
   TOLLGATE_CUSTOMER_AUTH_INBOX: 'on',
   TOLLGATE_EMAIL_POLL_MS: '20',
   TOLLGATE_EMAIL_RETRY_DELAYS_SECONDS: '0,0,3600',

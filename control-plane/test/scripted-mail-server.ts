@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
 
 /** A message whose end the server has received. */
-export type ReceivedMessage = {
+type ReceivedMessage = {
   readonly recipient: string
   readonly source: string
   readonly messageId: string

@@ -40,8 +40,7 @@ describe.each(all)('%s in %s', (kind, language) => {
   const { subject, text, html } = preview(kind, language)
 
   test('has no missing text and no unfilled value', () => {
-    for (const part of [subject, text, html])
-      expect(part).not.toMatch(/\{\{|emails:|undefined/)
+    for (const part of [subject, text, html]) expect(part).not.toMatch(/\{\{|emails:|undefined/)
     expect(html).toContain(`<html lang="${language}">`)
   })
 

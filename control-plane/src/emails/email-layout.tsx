@@ -95,17 +95,19 @@ function EmailDocument({ content, frame }: Props): ReactElement {
         <div style={{ display: 'none', overflow: 'hidden', maxHeight: 0 }}>
           {content.paragraphs[0]}
         </div>
-        <Table className="page" style={{ background: light.page }}>
-          <tr>
-            <td align="center" style={{ padding: '24px 12px' }}>
-              <Table style={{ maxWidth: 560 }}>
-                <Header frame={frame} />
-                <Card content={content} frame={frame} accent={accent} />
-                <Footer frame={frame} />
-              </Table>
-            </td>
-          </tr>
-        </Table>
+        <div role="main">
+          <Table className="page" style={{ background: light.page, tableLayout: 'fixed' }}>
+            <tr>
+              <td align="center" style={{ padding: '24px 12px' }}>
+                <Table style={{ maxWidth: 560, tableLayout: 'fixed' }}>
+                  <Header frame={frame} />
+                  <Card content={content} frame={frame} accent={accent} />
+                  <Footer frame={frame} />
+                </Table>
+              </td>
+            </tr>
+          </Table>
+        </div>
       </body>
     </html>
   )
@@ -157,7 +159,12 @@ function Header({ frame }: { readonly frame: EmailFrame }): ReactElement {
       <tr>
         <td
           className="ink"
-          style={{ padding: '16px 4px', font: `600 18px/24px ${fonts}`, color: light.ink }}
+          style={{
+            padding: '16px 4px',
+            overflowWrap: 'anywhere',
+            font: `600 18px/24px ${fonts}`,
+            color: light.ink,
+          }}
         >
           {logoUrl === null ? (
             name

@@ -1,4 +1,3 @@
-import type { Sql } from 'postgres'
 import { addToInbox, trimInbox } from '@tollgate/domain/customer-auth/inbox'
 import { storedAnswer, type ClaimedEmail, type EmailOutcome } from '@tollgate/domain/emails/email'
 import {
@@ -12,6 +11,7 @@ import {
 import { suppressAddress } from '@tollgate/domain/emails/suppressions-repository'
 import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
+import type { Database } from '@tollgate/platform/database/database'
 import type { Service } from '@tollgate/platform/service/service'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { commit } from '../access/commit.ts'
@@ -60,7 +60,7 @@ class SendingLoop {
   readonly service: Service
   readonly #parts: EmailSenderParts
   readonly #environment: Environment
-  readonly #sql: Sql
+  readonly #sql: ReturnType<Database['in']>
   #cleanedUpMs = -Infinity
   #isStopping = false
 
