@@ -129,7 +129,7 @@ function Table({
       cellPadding={0}
       cellSpacing={0}
       className={className}
-      style={{ borderCollapse: 'collapse', ...style }}
+      style={{ borderCollapse: 'separate', ...style }}
     >
       <tbody>{children}</tbody>
     </table>
