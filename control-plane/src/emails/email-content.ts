@@ -122,7 +122,7 @@ function trialContent(facts: EmailFacts['trial_ending'], reader: EmailReader): E
       isFree
         ? t('emails:trialTextFree', { plan, date })
         : t('emails:trialText', { plan, date, amount }),
-      t('emails:renewalAction'),
+      ...(isFree ? [] : [t('emails:trialAction')]),
     ],
     facts: planFacts({ product, plan, amount: isFree ? null : amount, date }, reader),
   }

@@ -27,6 +27,8 @@ export const emailsGerman = {
   trialTitle: 'Ihre Testphase endet bald',
   trialText: 'Ihre Testphase von {{plan}} endet am {{date}}. Danach kostet er {{amount}}.',
   trialTextFree: 'Ihre Testphase von {{plan}} endet am {{date}}.',
+  trialAction:
+    'Sie müssen nichts tun, wenn die Karte in Ihrem Konto gültig ist. Um den Tarif zu wechseln oder zu kündigen, öffnen Sie vor diesem Tag Ihr Konto.',
   failedSubject: 'Ihre Zahlung an {{name}} ist fehlgeschlagen',
   failedTitle: 'Eine Zahlung ist fehlgeschlagen',
   failedText: 'Wir konnten Ihre Karte für {{plan}} nicht belasten.',

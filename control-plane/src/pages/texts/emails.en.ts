@@ -29,6 +29,8 @@ export const emailsEnglish = {
   trialTitle: 'Your trial ends soon',
   trialText: 'Your trial of {{plan}} ends on {{date}}. After that, it costs {{amount}}.',
   trialTextFree: 'Your trial of {{plan}} ends on {{date}}.',
+  trialAction:
+    'You do not need to do anything if the card in your account is valid. To change or cancel the plan, open your account before that day.',
   // Failed payment.
   failedSubject: 'Your payment to {{name}} failed',
   failedTitle: 'A payment failed',

@@ -27,6 +27,8 @@ export const emailsSpanish = {
   trialTitle: 'Su prueba termina pronto',
   trialText: 'Su prueba de {{plan}} termina el {{date}}. Después cuesta {{amount}}.',
   trialTextFree: 'Su prueba de {{plan}} termina el {{date}}.',
+  trialAction:
+    'No necesita hacer nada si la tarjeta de su cuenta es válida. Para cambiar o cancelar el plan, abra su cuenta antes de ese día.',
   failedSubject: 'Su pago a {{name}} ha fallado',
   failedTitle: 'Un pago ha fallado',
   failedText: 'No pudimos cobrar {{plan}} en su tarjeta.',

@@ -27,6 +27,8 @@ export const emailsFrench = {
   trialTitle: 'Votre essai se termine bientôt',
   trialText: 'Votre essai de {{plan}} se termine le {{date}}. Ensuite, le prix est de {{amount}}.',
   trialTextFree: 'Votre essai de {{plan}} se termine le {{date}}.',
+  trialAction:
+    'Vous n’avez rien à faire si la carte de votre compte est valable. Pour changer de formule ou la résilier, ouvrez votre compte avant ce jour.',
   failedSubject: 'Votre paiement à {{name}} a échoué',
   failedTitle: 'Un paiement a échoué',
   failedText: 'Nous n’avons pas pu débiter votre carte pour {{plan}}.',

@@ -27,6 +27,8 @@ export const emailsJapanese = {
   trialTitle: 'トライアルがまもなく終了します',
   trialText: '{{plan}} のトライアルは {{date}} に終了します。その後の料金は {{amount}} です。',
   trialTextFree: '{{plan}} のトライアルは {{date}} に終了します。',
+  trialAction:
+    'アカウントのカードが有効であれば、手続きは必要ありません。プランの変更や解約は、その日より前にアカウントで行ってください。',
   failedSubject: '{{name}} へのお支払いができませんでした',
   failedTitle: 'お支払いができませんでした',
   failedText: '{{plan}} の料金をカードに請求できませんでした。',

@@ -27,6 +27,8 @@ export const emailsPortuguese = {
   trialTitle: 'Seu teste termina em breve',
   trialText: 'Seu teste de {{plan}} termina em {{date}}. Depois disso, custa {{amount}}.',
   trialTextFree: 'Seu teste de {{plan}} termina em {{date}}.',
+  trialAction:
+    'Você não precisa fazer nada se o cartão da sua conta for válido. Para trocar ou cancelar o plano, abra sua conta antes desse dia.',
   failedSubject: 'Seu pagamento para {{name}} falhou',
   failedTitle: 'Um pagamento falhou',
   failedText: 'Não conseguimos cobrar {{plan}} no seu cartão.',
