@@ -264,6 +264,7 @@ async function newCustomer(work: UnitOfWork): Promise<Customer> {
     email: `${randomUUID()}@example.com`,
     name: null,
     telephone: null,
+    locale: null,
     externalRef: null,
     metadata: {},
   })

@@ -1,4 +1,5 @@
 import { customerAuthSettings } from './customer-auth/customer-auth-settings.ts'
+import { emailSettings } from './emails/email-settings.ts'
 import {
   requireCompleteUpstreams,
   upstreamSettings,
@@ -124,6 +125,7 @@ export const controlPlaneSettings = {
   ...consoleSettings,
   ...customerAuthSettings,
   ...upstreamSettings,
+  ...emailSettings,
   hostedUrl: hostedUrlSetting,
   demoFile: textSetting(
     'TOLLGATE_DEMO_FILE',

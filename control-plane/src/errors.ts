@@ -305,6 +305,16 @@ export const refusals = {
     refusalWithWait('too_many_attempts', 'The endpoint was sent a test a moment ago', waitMs),
   webhookEndpointDeleted: () =>
     refusal('webhook_endpoint_deleted', 'The endpoint of the delivery was deleted'),
+  emailNotFound: (emailId: string) => refusal('email_not_found', `Email ${emailId} not found`),
+  emailPageUnknown: (emailId: string) =>
+    refusal('email_page_unknown', `before: email ${emailId} is not stored`),
+  emailNotResendable: (emailId: string, state: string) =>
+    refusal(
+      'email_not_resendable',
+      `Email ${emailId} is ${state}. Only unknown, failed and skipped emails can be sent again`,
+    ),
+  emailSuppressionNotFound: (suppressionId: string) =>
+    refusal('email_suppression_not_found', `Email suppression ${suppressionId} not found`),
   webhookDeliveryNotFound: (deliveryId: string) =>
     refusal('webhook_delivery_not_found', `Webhook delivery ${deliveryId} not found`),
   webhookPageUnknown: (deliveryId: string) =>

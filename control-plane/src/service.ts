@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
 import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
-import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Service } from '@tollgate/platform/service/service'
@@ -14,10 +14,15 @@ import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
-import { createMailer } from './customer-auth/mailer.ts'
+import { createMailer, type Mailer } from './customer-auth/mailer.ts'
+import { createEmailMetrics, registerDueEmails } from './emails/email-metrics.ts'
+import { createEmailSender, type EmailSenderParts } from './emails/email-sender.ts'
+import { createMailServer } from './emails/hand-over.ts'
+import { transportOf, type EmailTransport } from './emails/transport.ts'
 import { buildApp } from './http/app.ts'
 import { commit } from './access/commit.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
+import { createExpiryAnnouncements } from './jobs/announce-expiry.ts'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
@@ -38,6 +43,7 @@ import {
   registerUsageLag,
 } from './metrics.ts'
 import { openParts, type Parts } from './open-parts.ts'
+import { basePathOf } from './pages/static-files.ts'
 import { cardEntryOf } from './pages/card-entry.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
@@ -86,7 +92,8 @@ async function openControlPlane(
   const usage = new PeriodUsage({ ...parts, ...tailParts, limits: config, answers })
   const { partitionCount } = publisher
   const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage }
-  const jobs = createJobs(config, jobParts, payments)
+  const emails = openEmails(config, { ...parts, publisher, hostedUrl, metrics })
+  const jobs = [...createJobs(config, jobParts, payments), emails.sender]
   const app = await buildApp(
     {
       ...parts,
@@ -101,9 +108,10 @@ async function openControlPlane(
       console: consoleParts(config, parts),
       customerAuth: {
         config,
-        mailer: createMailer(config, { ...parts, hostedUrl }),
+        mailer: emails.mailer,
         upstreams: parts.upstreams,
       },
+      emailTransport: emails.transport,
       hostedUrl,
       demoFile: config.demoFile,
       publishableKeys: {
@@ -167,6 +175,10 @@ function createJobs(
       intervalMs: config.customerAuthIntervalMs,
     }),
     createCreditExpiry(parts, config.creditExpiryIntervalMs),
+    createExpiryAnnouncements(parts, {
+      aheadMs: config.creditExpiryNoticeDays * 86_400_000,
+      intervalMs: config.creditExpiryIntervalMs,
+    }),
     createCreditTakeBacks(parts, config.paymentsIntervalMs),
     createAuditSealing(parts, config.auditSealIntervalMs),
     createLedgerSealing(parts, config.auditSealIntervalMs),
@@ -177,6 +189,53 @@ function createJobs(
     }),
     paymentJobs,
   ]
+}
+
+type OpenedEmails = {
+  readonly mailer: Mailer
+  readonly transport: EmailTransport
+  readonly sender: Service
+}
+
+function openEmails(
+  config: ControlPlaneConfig,
+  {
+    metrics,
+    ...parts
+  }: Omit<EmailSenderParts, 'basePath' | 'transport' | 'mailServer' | 'metrics' | 'limits'> & {
+    readonly metrics: Registry
+    readonly clock: Parts['clock']
+  },
+): OpenedEmails {
+  const { publisher, hostedUrl, logger, clock } = parts
+  const mailer = createMailer(config, { database: parts.database, clock, hostedUrl })
+  const transport = transportOf(config, mailer)
+  registerDueEmails(metrics, publisher.database, publisher.now)
+  const sender = createEmailSender({
+    ...parts,
+    transport,
+    basePath: basePathOf(hostedUrl),
+    mailServer:
+      transport.kind === 'smtp'
+        ? createMailServer(transport.smtpUrl, config.emailTimeoutMs, logger)
+        : undefined,
+    metrics: createEmailMetrics(metrics),
+    limits: emailLimits(config),
+  })
+  return { mailer, transport, sender }
+}
+
+function emailLimits(config: ControlPlaneConfig): EmailSenderParts['limits'] {
+  return {
+    ageMsMax: config.emailAgeHoursMax * 3_600_000,
+    linkMs: config.emailLinkDays * 86_400_000,
+    pollMs: config.emailPollMs,
+    connectionsMax: config.emailConnectionsMax,
+    timeoutMs: config.emailTimeoutMs,
+    retryDelaysSeconds: config.emailRetryDelaysSeconds,
+    keptMs: config.emailsKeptDays * 86_400_000,
+    inboxMessagesMax: config.inboxMessagesMax,
+  }
 }
 
 function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string): PaymentParts {

@@ -87,6 +87,7 @@ export function buildTestApp(
         mailer: { isReady: false, hasInbox: false, send: () => Promise.resolve() },
         upstreams: { configured: new Map(), close: () => Promise.resolve() },
       },
+      emailTransport: { kind: 'none' },
       console: {
         database,
         passwords: new Passwords(10),

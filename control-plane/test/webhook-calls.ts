@@ -1,9 +1,10 @@
 import { alertCalls } from './alert-calls.ts'
+import { emailCalls } from './email-calls.ts'
 import type { Database } from '@tollgate/platform/database/database'
 
 type Send = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
 
-/** Returns a request for each route that changes an alert or an endpoint, or resends events. Earlier requests create what later ones need. */
+/** Returns a request for each route that changes an alert, an email or an endpoint, or resends events. Earlier requests create what later ones need. */
 export function webhookCalls(
   refs: Record<string, string>,
   send: Send,
@@ -12,6 +13,7 @@ export function webhookCalls(
   refs['deliveryId'] = 'dlv_1'
   return {
     ...alertCalls(refs, send),
+    ...emailCalls(refs, send, pool),
     'POST /v1/webhook_endpoints': async (path) => {
       refs['endpointId'] = (await send(path, { url: 'https://hooks.example.com' }))['id']!
     },

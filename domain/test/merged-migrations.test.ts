@@ -56,6 +56,12 @@ async function goBack(): Promise<void> {
       drop table ${schema}.pack_claims, ${schema}.pack_uses, ${schema}.packs, ${schema}.pack_accounts;
       drop table ${schema}.threshold_crossings;
       drop table ${schema}.invoice_decisions;
+      drop table ${schema}.email_settings, ${schema}.emails, ${schema}.email_suppressions;
+      alter table ${schema}.customers drop column locale;
+      alter table ${schema}.inbox_messages drop column html, drop column attachment_name, drop column attachment;
+      alter table ${schema}.customer_links drop column is_reusable,
+        drop constraint customer_links_check, alter column product_ref set not null;
+      alter table ${schema}.credit_grants drop column is_expiry_announced;
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

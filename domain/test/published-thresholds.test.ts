@@ -21,7 +21,7 @@ async function enableRecharge(
   reference: string,
   currency: string,
 ): Promise<void> {
-  const names = { email: `${reference}@example.com`, name: null, telephone: null }
+  const names = { email: `${reference}@example.com`, name: null, telephone: null, locale: null }
   const times = { createdAt: now, updatedAt: now }
   const more = { externalRef: null, status: 'active' as const, metadata: {}, ...times }
   await insertCustomer(sql, providerId, { reference, ...names, ...more })

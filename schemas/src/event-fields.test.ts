@@ -60,6 +60,7 @@ const promised: Readonly<Record<EventType, string>> = {
   'customer.credit.debited': credits,
   'customer.credit.granted': credits,
   'customer.credit.adjusted': credits,
+  'customer.credit.expiring': 'customerId providerId credits expiresAt',
   'customer.credit.auto_topup_failed': 'customerRef paymentIntentId reason',
   'usage.charged':
     'reference customer product purchase quantity amount currency meterName periodStart periodEnd created',
@@ -78,7 +79,7 @@ const promised: Readonly<Record<EventType, string>> = {
 
 /** All other fields are text, except for the product of a new customer. */
 const numbers =
-  'amount arrival_date carriedOverUnits created credits expires_at nextBillingAt nextRetryAt periodEnd ' +
+  'amount arrival_date carriedOverUnits created credits expires_at expiresAt nextBillingAt nextRetryAt periodEnd ' +
   'percent periodStart price quantity recordedAt retryCount threshold trialEndsAt value whole'
 const booleans = 'isManagedMcp isMcpPay isRecurring requiresPayment'
 

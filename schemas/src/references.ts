@@ -32,6 +32,8 @@ export const referencePrefixes = {
   apiKey: 'key_',
   consoleUser: 'usr_',
   alert: 'alr_',
+  email: 'eml_',
+  emailSuppression: 'ems_',
 } as const
 
 type ReferenceKind = keyof typeof referencePrefixes
@@ -40,7 +42,7 @@ type ReferenceKind = keyof typeof referencePrefixes
  * Kinds whose references `newReference` creates. The other kinds encode more than their kind (usage-reference.ts,
  * reservation-reference.ts) or sort by time.
  */
-export type DrawnKind = Exclude<ReferenceKind, 'usage' | 'reservation' | 'webhookEvent'>
+export type DrawnKind = Exclude<ReferenceKind, 'usage' | 'reservation' | 'webhookEvent' | 'email'>
 
 /** Returns `size` unpredictable bytes, like `randomBytes` of node:crypto. */
 export type EntropySource = (size: number) => Uint8Array

@@ -129,7 +129,7 @@ export const customerAuthSettings = {
   ),
   smtpUrl: secretSetting(
     'TOLLGATE_SMTP_URL',
-    'Mail server that sends the codes, such as `smtps://user:password@mail.example.com`. If empty, no mail is sent',
+    'Mail server that sends codes of the sign-in and emails to customers, such as `smtps://user:password@mail.example.com`. If empty, no mail is sent',
     (text) => {
       if (text === '' || /^smtps?:\/\/./.test(text)) return text
       throw new Error('must begin with smtp:// or smtps://')
@@ -137,7 +137,7 @@ export const customerAuthSettings = {
   ),
   smtpFrom: textSetting(
     'TOLLGATE_SMTP_FROM',
-    'Sender of mail to customers',
+    'Sender of mail to customers. With an address on `localhost`, only codes of the sign-in are sent',
     'Tollgate <no-reply@localhost>',
   ),
   inbox: choiceSetting(

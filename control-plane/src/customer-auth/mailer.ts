@@ -42,7 +42,8 @@ export function createMailer(
     hasInbox,
     send: async ({ providerId, environment }, mail) => {
       if (!hasInbox) throw new Error('TOLLGATE_SMTP_URL is not set: no mail can be sent')
-      const message = { ...mail, createdAt: new Date(parts.clock.now()) }
+      const createdAt = new Date(parts.clock.now())
+      const message = { ...mail, html: null, attachment: null, createdAt }
       const rows = parts.database.of(providerId).in(environment)
       await rows.write((sql) => addToInbox(sql, providerId, message))
     },

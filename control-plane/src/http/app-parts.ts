@@ -16,6 +16,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { CustomerAuthConfig } from '../customer-auth/customer-auth-settings.ts'
 import type { Mailer } from '../customer-auth/mailer.ts'
 import type { Upstreams } from '../customer-auth/upstream/upstreams.ts'
+import type { EmailTransport } from '../emails/transport.ts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
 import type { Wallets } from '../wallets/wallets.ts'
@@ -53,6 +54,8 @@ export type AppParts = TailParts & {
     readonly mailer: Mailer
     readonly upstreams: Upstreams
   }
+  /** Where emails to customers go. */
+  readonly emailTransport: EmailTransport
   /** The parts of the sign-in to the console. */
   readonly console: ConsoleParts
   /** Address where customers open the hosted pages, without a trailing slash. */

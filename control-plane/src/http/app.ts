@@ -48,6 +48,8 @@ import { registerCustomerOwnersRoute } from './routes/customer-owners.ts'
 import { registerCreditRoutes } from './routes/credits.ts'
 import { registerCustomerLinkRoutes } from './routes/customer-links.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
+import { registerEmailSettingsRoutes } from './routes/email-settings.ts'
+import { registerEmailRoutes } from './routes/emails.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerInvoiceDecisionRoutes } from './routes/invoice-decisions.ts'
 import { registerInvoiceRoutes } from './routes/invoices.ts'
@@ -232,6 +234,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerWebhookDeliveryRoutes(app, parts)
   registerWebhookReplayRoutes(app, parts)
   registerWebhookCatalogueRoutes(app)
+  registerEmailSettingsRoutes(app, parts)
+  registerEmailRoutes(app, parts)
 }
 
 /** Validates parts of the request with their zod schemas and converts failures into issues of the wire contract. */

@@ -1,5 +1,6 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
+import { describedEmailOperations } from './described-email-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -329,6 +330,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
   ),
   ...describedWebhookOperations,
+  ...describedEmailOperations,
 
   'get /v1/ui/billing/runs': operation('listBillingRuns', 'List billing runs'),
   'get /v1/ui/reconciliations': operation('listReconciliations', 'List reconciliations'),
@@ -379,6 +381,10 @@ export const describedTags = [
   { name: 'Billing', description: 'Runs of scheduled jobs' },
   { name: 'Events', description: 'Events, as webhooks deliver them' },
   { name: 'Webhooks', description: 'Endpoints, deliveries and replays' },
+  {
+    name: 'Emails',
+    description: 'Emails to customers: settings, previews and suppressed addresses',
+  },
   { name: 'Keys', description: 'Secret keys of the provider' },
   { name: 'Console', description: 'Console users, signing in, and keys for the command line' },
   { name: 'Audit log', description: 'Who changed what, when and from which address' },

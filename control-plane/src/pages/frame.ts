@@ -69,8 +69,9 @@ export async function frameOf(
   }
 }
 
-async function shownMerchantOf(
-  pages: FrameParts,
+/** Reads the provider as its customers see it. Returns undefined if there is no such provider. */
+export async function shownMerchantOf(
+  pages: Pick<FrameParts, 'database' | 'hostedUrl' | 'basePath'>,
   caller: Caller,
 ): Promise<ShownMerchant | undefined> {
   const { providerId } = caller

@@ -10,6 +10,7 @@ import { registerAccentStylesheet } from './accent-stylesheet.ts'
 import { anonymousFrame } from './frame.ts'
 import { sendPage } from './page.tsx'
 import { registerCheckout, type CheckoutPagesParts } from './checkout/register-checkout.ts'
+import { registerUnsubscribePage } from './emails/unsubscribe-routes.tsx'
 import { registerPortal, type PortalPagesParts } from './portal/register-portal.ts'
 import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
 import {
@@ -52,6 +53,7 @@ export async function registerPages(
     registerCheckout(scope, pages)
     registerAuthorizePages(scope, { pages, auth })
     registerConnectPages(scope, { pages, auth })
+    registerUnsubscribePage(scope, pages)
     registerUpstreamCallback(scope, { pages, auth })
   })
 }

@@ -105,7 +105,14 @@ export async function addCustomer(
 ): Promise<Customer> {
   customers += 1
   const email = `c${customers}@example.com`
-  const request = { email, name: null, telephone: null, externalRef: null, metadata: {} }
+  const request = {
+    email,
+    name: null,
+    telephone: null,
+    externalRef: null,
+    locale: null,
+    metadata: {},
+  }
   const operation = operationIn(providerId, new Date(clock.now()))
   const { result } = await runUnitOfWork(postgres.database, operation, (work) =>
     createOrLinkCustomer(work, request),

@@ -14,6 +14,7 @@ const customer = {
   email: 'a@example.com',
   name: null,
   telephone: null,
+  locale: null,
   externalRef: null,
   status: 'active',
   metadata: {},

@@ -32,7 +32,7 @@ export async function enrolSignedInCustomer(
     owner ??
     (await createCustomer(
       work,
-      { email, name, telephone: null, externalRef: null, metadata: {} },
+      { email, name, telephone: null, externalRef: null, locale: null, metadata: {} },
       productRef,
     ))
   const customer =

@@ -12,7 +12,8 @@ export type LinkPurpose = (typeof linkPurposes)[number]
 export type CustomerLink = {
   /** The customer's own reference. */
   readonly customerRef: string
-  readonly productRef: string
+  /** Null for the portal of all products. */
+  readonly productRef: string | null
   readonly purpose: LinkPurpose
   /** Null if the customer chooses the plan. */
   readonly planRef: string | null
@@ -26,7 +27,7 @@ export type PlacedLink = CustomerLink & {
 
 /**
  * Creates a link and returns the id at the end of its URL. The link requires a sign-in, and its id cannot be guessed
- * either.
+ * either. It leads to its page once.
  */
 export async function createLink(
   { sql, providerId, now }: UnitOfWork,
@@ -43,10 +44,26 @@ export async function createLink(
   return id
 }
 
+/**
+ * Stores a link to the portal under the id, for an email that was sent with it. The link leads to the portal each time until it
+ * expires, because people open emails again. Does nothing if the id has a link already.
+ */
+export async function storeEmailLink(
+  { sql, providerId, now }: UnitOfWork,
+  { id, customerRef }: { readonly id: string; readonly customerRef: string },
+  expiresAt: Date,
+): Promise<void> {
+  await sql`
+    insert into customer_links
+      (provider_id, link_sha256, customer_ref, product_ref, purpose, is_reusable, expires_at, created_at)
+    values (${providerId}, ${digestOfParts(id)}, ${customerRef}, null, 'portal', true, ${expiresAt}, ${now})
+    on conflict (link_sha256) do nothing`
+}
+
 type LinkRow = {
   provider_id: string
   customer_ref: string
-  product_ref: string
+  product_ref: string | null
   purpose: LinkPurpose
   plan_ref: string | null
   used_at: Date | null
@@ -81,13 +98,13 @@ function statusOf({ used_at: usedAt, expires_at: expiresAt }: LinkRow, now: Date
   return expiresAt <= now ? 'expired' : 'open'
 }
 
-/** Marks the link as used. Returns false if it was used before or has expired. */
+/** Marks the link as used, unless it is reusable. Returns false if it was used before or has expired. */
 export async function redeemLink(
   { sql, providerId, now }: UnitOfWork,
   id: string,
 ): Promise<boolean> {
   const rows = await sql`
-    update customer_links set used_at = ${now}
+    update customer_links set used_at = case when is_reusable then null else ${now}::timestamptz end
     where provider_id = ${providerId} and link_sha256 = ${digestOfParts(id)}
       and used_at is null and expires_at > ${now}
     returning 1`

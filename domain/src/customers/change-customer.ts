@@ -18,6 +18,8 @@ export type CustomerChange = {
   readonly name?: string | undefined
   readonly telephone?: string | undefined
   readonly externalRef?: string | undefined
+  /** Null: the language of the provider. */
+  readonly locale?: string | null | undefined
   readonly metadata?: JsonObject | undefined
 }
 
@@ -52,6 +54,7 @@ export async function changeCustomer(
     name: change.name ?? customer.name,
     telephone: change.telephone ?? customer.telephone,
     externalRef: change.externalRef ?? customer.externalRef,
+    locale: change.locale === undefined ? customer.locale : change.locale,
     metadata: change.metadata ?? customer.metadata,
   }
   if (isDeepStrictEqual(changed, customer)) return { kind: 'customer', customer }

@@ -19,6 +19,7 @@ export type NewCustomer = {
   readonly name: string | null
   readonly telephone: string | null
   readonly externalRef: string | null
+  readonly locale: string | null
   readonly metadata: JsonObject
 }
 

@@ -55,6 +55,7 @@ function customer(reference: string, externalRef: string | null): Customer {
     email: 'ada@example.com',
     name: null,
     telephone: null,
+    locale: null,
     externalRef,
     status: 'active',
     metadata: {},

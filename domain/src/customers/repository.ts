@@ -9,6 +9,8 @@ export type Customer = {
   readonly name: string | null
   readonly telephone: string | null
   readonly externalRef: string | null
+  /** Language of emails, such as `pt-BR`; null for the language of the provider. */
+  readonly locale: string | null
   readonly status: 'active'
   readonly metadata: JsonObject
   readonly createdAt: Date
@@ -21,6 +23,7 @@ export type CustomerRow = {
   name: string | null
   telephone: string | null
   external_ref: string | null
+  locale: string | null
   status: 'active'
   metadata: JsonObject
   created_at: Date
@@ -34,10 +37,10 @@ export async function insertCustomer(
 ): Promise<void> {
   await sql`
     insert into customers
-      (provider_id, reference, email, name, telephone, external_ref, status, metadata, created_at,
-       updated_at)
+      (provider_id, reference, email, name, telephone, external_ref, locale, status, metadata,
+       created_at, updated_at)
     values (${providerId}, ${customer.reference}, ${customer.email}, ${customer.name},
-      ${customer.telephone}, ${customer.externalRef}, ${customer.status},
+      ${customer.telephone}, ${customer.externalRef}, ${customer.locale}, ${customer.status},
       ${jsonb(sql, customer.metadata)}, ${customer.createdAt}, ${customer.updatedAt})`
 }
 
@@ -49,7 +52,7 @@ export async function updateCustomer(
   await sql`
     update customers set email = ${customer.email}, name = ${customer.name},
       telephone = ${customer.telephone}, external_ref = ${customer.externalRef},
-      metadata = ${jsonb(sql, customer.metadata)}, updated_at = ${customer.updatedAt}
+      locale = ${customer.locale}, metadata = ${jsonb(sql, customer.metadata)}, updated_at = ${customer.updatedAt}
     where provider_id = ${providerId} and reference = ${customer.reference}`
 }
 
@@ -64,7 +67,7 @@ export async function eraseCustomer(
 ): Promise<void> {
   await sql`
     update customers set status = 'deleted', email = '', name = null, telephone = null,
-      external_ref = null, metadata = '{}', updated_at = ${now}
+      external_ref = null, locale = null, metadata = '{}', updated_at = ${now}
     where provider_id = ${providerId} and reference = ${customerRef}`
 }
 
@@ -296,6 +299,7 @@ export function customerFromRow(row: CustomerRow): Customer {
     name: row.name,
     telephone: row.telephone,
     externalRef: row.external_ref,
+    locale: row.locale,
     status: row.status,
     metadata: row.metadata,
     createdAt: row.created_at,

@@ -5,6 +5,7 @@ import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
 import { removeCard } from '../cards/repository.ts'
 import { removeSetups } from '../cards/setups-repository.ts'
 import { cancelScheduledCharges } from '../invoices/unpaid.ts'
+import { eraseCustomerEmails } from '../emails/emails-repository.ts'
 import { eraseCustomerEvents } from '../outbox/repository.ts'
 import { unixSeconds } from '../periods/periods.ts'
 import { endNow } from '../purchases/move-purchase.ts'
@@ -61,6 +62,7 @@ export async function deleteCustomer(
   await requestCancelOfCustomer(sql, providerId, reference, now)
   await cancelScheduledCharges(sql, providerId, reference, now)
   await requestProcessorCustomerRemoval(sql, providerId, reference, now)
+  await eraseCustomerEmails(sql, providerId, customer, now)
   await removeTaxDetails(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)

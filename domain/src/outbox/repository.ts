@@ -2,6 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
 import { dispatcherChannel } from './dispatcher-channel.ts'
+import { emailKindOf } from './email-kind.ts'
 import { envelopeText } from './envelope.ts'
 import type { OutboxEvent } from './outbox-event.ts'
 
@@ -18,21 +19,26 @@ type OutboxRow = {
 }
 
 /**
- * Appends events, and in the same statement one delivery for each of the provider's endpoints that receives the type. Events that
- * already exist are left unchanged. Returns the number of new events.
+ * Appends events, and in the same statement one delivery for each of the provider's endpoints that receives the type, and one email
+ * if the provider sends that kind. Events that already exist are left unchanged. Returns the number of new events.
  *
- * The reference of a delivery is derived from those of its event and its endpoint, so that each pair has one delivery.
+ * The reference of a delivery is derived from those of its event and its endpoint, so that each pair has one delivery. The
+ * reference of an email is derived from that of its event.
  */
 export async function insertOutboxEvents(
   sql: Queryable,
   events: readonly OutboxEvent[],
 ): Promise<number> {
-  const rows = events.map((event) => ({ ...event, body: envelopeText(event) }))
+  const rows = events.map((event) => ({
+    ...event,
+    body: envelopeText(event),
+    emailKind: emailKindOf(event),
+  }))
   const [counted] = await sql<{ inserted: number }[]>`
     with event as (
       select * from jsonb_to_recordset(${jsonb(sql, rows)}) as event (
         "eventId" text, "providerId" text, type text, livemode boolean, object jsonb, "previousAttributes" jsonb,
-        "requestId" text, "idempotencyKey" text, "createdAt" timestamptz, body text)
+        "requestId" text, "idempotencyKey" text, "createdAt" timestamptz, body text, "emailKind" text)
     ),
     inserted as (
       insert into outbox
@@ -57,6 +63,16 @@ export async function insertOutboxEvents(
           and (endpoint.enabled_events = '{}' or event.type = any(endpoint.enabled_events))
       order by inserted.sequence
       returning state
+    ),
+    email as (
+      insert into emails (provider_id, reference, event_id, kind, customer_ref, state, due_at, created_at)
+      select event."providerId", 'eml_' || substr(event."eventId", 5), event."eventId", event."emailKind",
+        inserted.order_key, 'pending', least(event."createdAt", now()), event."createdAt"
+      from inserted
+        join event on event."eventId" = inserted.event_id
+        join email_settings settings on settings.provider_id = event."providerId"
+          and event."emailKind" = any(settings.kinds)
+      order by inserted.sequence
     ),
     told as (
       select pg_notify(${dispatcherChannel}, current_schema)

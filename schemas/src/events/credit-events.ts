@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { reference, type EventDefinition } from './event.ts'
+import { reference, unixSeconds, type EventDefinition } from './event.ts'
 
 const movement = z.strictObject({
   customerId: reference,
@@ -24,6 +24,15 @@ export const creditEvents = {
   'customer.credit.debited': movementEvent('Usage was paid with credits'),
   'customer.credit.granted': movementEvent('Credits were granted'),
   'customer.credit.adjusted': movementEvent('The balance was corrected by hand'),
+  'customer.credit.expiring': {
+    description: 'Credits expire soon',
+    object: z.strictObject({
+      customerId: reference,
+      providerId: reference,
+      credits: z.number().describe('Credits that expire, with up to 6 decimals'),
+      expiresAt: unixSeconds,
+    }),
+  },
   'customer.credit.auto_topup_failed': {
     description: 'An automatic top-up failed',
     object: z.strictObject({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { errorIdentity } from './errors.ts'
 import { emailText, jsonObject, optionalReference, requiredReference, shortText } from './fields.ts'
+import { pageLocale } from './page-locale.ts'
 import { purchaseBriefSchema } from './purchases.ts'
 
 /* Schemas of `/v1/sdk/customers`. */
@@ -20,6 +21,8 @@ export const customerCreateSchema = z.object({
   name: shortText.optional(),
   telephone: shortText.optional(),
   externalRef: requiredReference.optional(),
+  /** Language of the customer's emails. A language without texts is stored as none. */
+  locale: pageLocale.optional(),
   metadata: jsonObject.optional(),
 })
 
@@ -36,6 +39,8 @@ export const customerSchema = z.object({
   email: z.string(),
   externalRef: z.string().optional(),
   telephone: z.string().optional(),
+  /** Language of emails. Missing: that of the provider. */
+  locale: z.string().optional(),
   status: z.string(),
   created: z.string(),
   metadata: jsonObject.optional(),

@@ -30,6 +30,22 @@ export const providerOperations: Readonly<Record<string, string>> = {
   cancelWebhookReplay: 'Stops a replay. Deliveries that are queued already are sent.',
   listEventTypes: 'Returns every event type that webhooks can deliver, with its description.',
   getSampleEvent: 'Returns a sample event of a type, as webhooks send it.',
+  getEmailSettings:
+    'Returns which emails customers get, their sender and language, and where emails of this installation go.',
+  updateEmailSettings:
+    'Changes which emails customers get, and their sender and language. No email is sent until its kind is listed in `kinds`. Events from before are not sent.',
+  previewEmail:
+    'Returns the subject, text and HTML of a kind of email with the brand of the provider, about a customer and a plan that do not exist. Sends nothing.',
+  listEmails:
+    'Returns emails to customers page by page, newest first, filtered by kind, state or customer.',
+  getEmail: 'Returns an email to a customer with its state. Its text is not stored.',
+  resendEmail:
+    'Sends an email again whose state is `unknown`, `failed` or `skipped`, with the same Message-ID. If the mail server accepted an `unknown` email after all, the customer may get it twice.',
+  listEmailSuppressions: 'Returns the addresses that get no emails, newest first.',
+  suppressEmail:
+    'Stops emails to an address. If it is suppressed already, the answer has the existing suppression.',
+  removeEmailSuppression:
+    'Removes a suppression, so that the address gets emails again. Emails that were skipped are not sent.',
   listApiKeys:
     'Returns the secret keys of the environment with their scopes and status. Only a hash of each key is stored, so a key cannot be shown again.',
   createApiKey:

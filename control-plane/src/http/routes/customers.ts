@@ -4,6 +4,7 @@ import {
   createOrLinkCustomer,
   type CreateOrLinkOutcome,
 } from '@tollgate/domain/customers/create-or-link-customer'
+import type { CustomerChange } from '@tollgate/domain/customers/change-customer'
 import type { CustomerName } from '@tollgate/domain/customers/customer-name'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import {
@@ -15,6 +16,7 @@ import {
   type CustomerBody,
   type CustomerCreateInput,
   type CustomerQuery,
+  type CustomerUpdateInput,
   type CustomerNotChargedBody,
   type CustomerNotSettledBody,
 } from '@tollgate/schemas/http/customers'
@@ -27,6 +29,7 @@ import { commit } from '../../access/commit.ts'
 import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
 import { customerToHttp } from '../translate/customer.ts'
+import { knownLocale } from '../../pages/texts/languages.ts'
 import { accessFilter, loadCustomerPurchases } from '../../purchases/load-purchases.ts'
 import {
   briefPurchasesOf,
@@ -72,6 +75,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
           name: body.name ?? null,
           telephone: body.telephone ?? null,
           externalRef: body.externalRef ?? null,
+          locale: knownLocale(body.locale),
           metadata: body.metadata ?? {},
         }),
       )
@@ -99,7 +103,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
       const { reference } = request.params
       const { body } = request
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
-        changeSignedInCustomer(work, reference, body),
+        changeSignedInCustomer(work, reference, changeOf(body)),
       )
       switch (outcome.kind) {
         case 'customer':
@@ -152,6 +156,11 @@ function registerDelete(app: ApiServer, parts: Parts): void {
       }
     },
   )
+}
+
+/** A missing language is unchanged. One without texts is stored as none. */
+function changeOf({ locale, ...change }: CustomerUpdateInput): CustomerChange {
+  return { ...change, locale: locale === undefined ? undefined : knownLocale(locale) }
 }
 
 /** Existing clients expect a special text for an invalid email address. */

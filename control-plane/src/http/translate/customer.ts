@@ -12,7 +12,11 @@ export function customerSummaryToHttp(customer: Customer): CustomerSummaryBody {
     status: customer.status,
     created: customer.createdAt.toISOString(),
     metadata: customer.metadata,
-    ...definedFields({ externalRef: customer.externalRef, telephone: customer.telephone }),
+    ...definedFields({
+      externalRef: customer.externalRef,
+      telephone: customer.telephone,
+      locale: customer.locale,
+    }),
   }
 }
 

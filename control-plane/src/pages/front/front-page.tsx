@@ -41,7 +41,7 @@ export function FrontPage({ frame, steps, demo, hasInbox }: FrontPageProps): Rea
           </li>
           {hasInbox && (
             <li>
-              <a href={`${frame.basePath}/inbox`}>Inbox</a>: the codes that customers sign in with
+              <a href={`${frame.basePath}/inbox`}>Inbox</a>: the emails that customers would get
             </li>
           )}
         </ul>

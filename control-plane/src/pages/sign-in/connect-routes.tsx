@@ -119,7 +119,7 @@ async function openLinkedPage(
     return customerPageUrl(pages.basePath, sessionId)
   }
   const plan =
-    planRef === null || purpose === 'topup'
+    productRef === null || planRef === null || purpose === 'topup'
       ? undefined
       : await findPlan(work.sql, work.providerId, productRef, planRef)
   const { sessionId } = await openCheckoutSession(work, pages, {

@@ -6,6 +6,12 @@ import { checkoutSpanish } from './checkout.es.ts'
 import { checkoutFrench } from './checkout.fr.ts'
 import { checkoutJapanese } from './checkout.ja.ts'
 import { checkoutPortuguese } from './checkout.pt.ts'
+import { emailsGerman } from './emails.de.ts'
+import { emailsEnglish } from './emails.en.ts'
+import { emailsSpanish } from './emails.es.ts'
+import { emailsFrench } from './emails.fr.ts'
+import { emailsJapanese } from './emails.ja.ts'
+import { emailsPortuguese } from './emails.pt.ts'
 import { portalGerman } from './portal.de.ts'
 import { portalEnglish } from './portal.en.ts'
 import { portalSpanish } from './portal.es.ts'
@@ -30,6 +36,7 @@ const english = {
   checkout: checkoutEnglish,
   portal: portalEnglish,
   signIn: signInEnglish,
+  emails: emailsEnglish,
 }
 
 export type English = typeof english
@@ -42,29 +49,34 @@ export const catalogs = {
     checkout: checkoutGerman,
     portal: portalGerman,
     signIn: signInGerman,
+    emails: emailsGerman,
   },
   fr: {
     shared: sharedFrench,
     checkout: checkoutFrench,
     portal: portalFrench,
     signIn: signInFrench,
+    emails: emailsFrench,
   },
   es: {
     shared: sharedSpanish,
     checkout: checkoutSpanish,
     portal: portalSpanish,
     signIn: signInSpanish,
+    emails: emailsSpanish,
   },
   pt: {
     shared: sharedPortuguese,
     checkout: checkoutPortuguese,
     portal: portalPortuguese,
     signIn: signInPortuguese,
+    emails: emailsPortuguese,
   },
   ja: {
     shared: sharedJapanese,
     checkout: checkoutJapanese,
     portal: portalJapanese,
     signIn: signInJapanese,
+    emails: emailsJapanese,
   },
 } satisfies Record<PageLanguage, Record<keyof English, Catalog | object>>

@@ -158,6 +158,9 @@ describe('a payment', () => {
   })
 })
 
+/** A customer whose credits expire in the middle of February. */
+let expiringRef: string
+
 describe('credits', () => {
   let customerRef: string
   const balance = (credits: number, amount: number) => ({
@@ -177,6 +180,13 @@ describe('credits', () => {
     const path = `/v1/ui/customers/${customerRef}/credits/adjustments`
     await world.call('POST', path, { amount: -1_000, reason: 'too many' })
     await deliveries.expect('customer.credit.adjusted', balance(4_000, -1_000))
+  })
+
+  test('are granted until a time', async () => {
+    expiringRef = await world.createCustomer()
+    const granted = { credits: 300, expiresAt: '2026-02-18T00:00:00Z' }
+    await world.call('POST', `/v1/sdk/customers/${expiringRef}/credits`, granted)
+    await deliveries.expect('customer.credit.granted', { customerId: expiringRef, credits: 300 })
   })
 
   test('are bought', async () => {
@@ -276,6 +286,12 @@ describe('scheduled changes', () => {
     await deliveries.expect('purchase.trial_converted', { customer: payer, status: 'active' })
     await deliveries.expect('purchase.updated', { customer: others[0], status: 'active' })
     await deliveries.expect('purchase.suspended', { customer: others[1], status: 'suspended' })
+  })
+
+  test('emits an event before credits expire', async () => {
+    const expiresAt = Date.parse('2026-02-18T00:00:00Z') / 1000
+    const expiring = { customerId: expiringRef, credits: 300, expiresAt }
+    await deliveries.expect('customer.credit.expiring', expiring)
   })
 
   test('emits events when periods end: renewed, billed, cancelled or unpaid', async () => {

@@ -24,6 +24,22 @@ export const resourceCodes = {
   image_not_found: define(404, 'No image has this digest.', 'Upload the image again.'),
   webhook_endpoint_not_found: define(404, 'The provider has no such endpoint.', checkReference),
   webhook_delivery_not_found: define(404, 'The provider has no such delivery.', checkReference),
+  email_not_found: define(404, 'The provider has no such email.', checkReference),
+  email_suppression_not_found: define(
+    404,
+    'The provider has no such suppression.',
+    'List the suppressions. It may have been removed already.',
+  ),
+  email_page_unknown: define(
+    400,
+    '`before` names an email that is not stored.',
+    'Start again with the first page.',
+  ),
+  email_not_resendable: define(
+    409,
+    'The email waits to be sent, or the mail server has accepted it.',
+    'Read the email. Only unknown, failed and skipped emails can be sent again.',
+  ),
   webhook_replay_not_found: define(404, 'The provider has no such replay.', checkReference),
 
   reservation_gone: define(

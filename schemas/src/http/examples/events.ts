@@ -169,6 +169,12 @@ const objects: { readonly [Type in EventType]: EventObject<Type> } = {
   'customer.credit.debited': movement(9_850, -150),
   'customer.credit.granted': movement(10_000, 10_000),
   'customer.credit.adjusted': movement(9_500, -350),
+  'customer.credit.expiring': {
+    customerId: refs.customer,
+    providerId: refs.provider,
+    credits: 2_500,
+    expiresAt: monthLater,
+  },
   'customer.credit.auto_topup_failed': {
     customerRef: refs.customer,
     paymentIntentId: 'pi_3SAMPLE',

@@ -5,6 +5,7 @@ import { consoleExamples } from './console.ts'
 import { creditExamples } from './credits.ts'
 import { customerAuthExamples } from './customer-auth.ts'
 import { customerExamples } from './customers.ts'
+import { emailExamples } from './emails.ts'
 import type { OperationExamples } from './example.ts'
 import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
@@ -32,4 +33,5 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...consoleExamples,
   ...consoleListExamples,
   ...webhookExamples,
+  ...emailExamples,
 }

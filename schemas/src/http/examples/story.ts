@@ -27,6 +27,8 @@ export const refs = {
   webhookEndpoint: 'we_4KX9TQ2MB7HW',
   webhookDelivery: 'dlv_2M9XK4TQ7BHW4KX9TQ2MB7HW',
   webhookReplay: 'wr_7HW2M9XK4TQB',
+  email: 'eml_2M9XK4TQ7BHW',
+  emailSuppression: 'ems_5TQ4MZ9WX2KB',
   key: 'key_7TQ4MZ9WX2KB',
   user: 'usr_5LK8QZ1XN3VD',
   provider: 'prv_1AC8ME5TQ9ZX',

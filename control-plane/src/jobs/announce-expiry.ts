@@ -1,0 +1,34 @@
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
+import { announceExpiry, listWalletsToAnnounce } from '@tollgate/domain/wallet/announce-expiry'
+import type { Service } from '@tollgate/platform/service/service'
+import type { Environment } from '@tollgate/schemas/environment'
+import { commit } from '../access/commit.ts'
+import { repeatingInEach } from './repeating.ts'
+
+const walletsPerRoundMax = 500
+
+/**
+ * Emits `customer.credit.expiring` some days before credits expire. Several processes may run it at the same time: the mark of a
+ * grant and the event commit together, under the lock of the wallet.
+ */
+export function createExpiryAnnouncements(
+  parts: CommitParts,
+  { aheadMs, intervalMs }: { readonly aheadMs: number; readonly intervalMs: number },
+): Service {
+  const round = async (environment: Environment): Promise<void> => {
+    const { database, now } = parts.publisher
+    const sql = database.in(environment)
+    const wallets = await listWalletsToAnnounce(sql, now(), aheadMs, walletsPerRoundMax)
+    for (const { providerId, customerRef } of wallets) {
+      const operation = jobOperation('announce-expiry', { providerId, environment }, now())
+      await commit(parts, operation, (work) => announceExpiry(work, customerRef, aheadMs))
+    }
+  }
+  return repeatingInEach(
+    parts.logger,
+    'could not announce the expiry of credits; the next round retries',
+    round,
+    intervalMs,
+  )
+}
