@@ -257,6 +257,12 @@ export const controlPlaneSettings = {
     1_000,
     milliseconds,
   ),
+  testClockDays: integerSetting(
+    'TOLLGATE_TEST_CLOCK_DAYS',
+    'Days after which a test clock is deleted with its customers',
+    30,
+    { min: 1, max: 365 },
+  ),
   webhookReplayIntervalMs: integerSetting(
     'TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS',
     'How often a webhook replay queues a batch of deliveries, in milliseconds',

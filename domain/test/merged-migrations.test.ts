@@ -56,6 +56,10 @@ async function goBack(): Promise<void> {
       drop table ${schema}.pack_claims, ${schema}.pack_uses, ${schema}.packs, ${schema}.pack_accounts;
       drop table ${schema}.threshold_crossings;
       drop table ${schema}.invoice_decisions;
+      alter table ${schema}.customers drop column test_clock_ref;
+      drop table ${schema}.test_clocks;
+      drop function ${schema}.due_in_real_time() cascade;
+      drop index ${schema}.credit_grants_expiring_of_customer;
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

@@ -32,6 +32,7 @@ export const referencePrefixes = {
   apiKey: 'key_',
   consoleUser: 'usr_',
   alert: 'alr_',
+  testClock: 'tc_',
 } as const
 
 type ReferenceKind = keyof typeof referencePrefixes

@@ -1,5 +1,6 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
+import { describedTestClockOperations } from './described-test-clock-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -328,6 +329,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Get what a customer paid and what models cost',
     404,
   ),
+  ...describedTestClockOperations,
   ...describedWebhookOperations,
 
   'get /v1/ui/billing/runs': operation('listBillingRuns', 'List billing runs'),
@@ -374,6 +376,10 @@ export const describedTags = [
   {
     name: 'Alerts',
     description: 'Thresholds of limits, wallets and spend, and budgets of customers',
+  },
+  {
+    name: 'Test clocks',
+    description: 'Times of their own for customers of the sandbox, to try months in seconds',
   },
   { name: 'Merchant', description: 'The provider as its customers see it' },
   { name: 'Billing', description: 'Runs of scheduled jobs' },

@@ -11,6 +11,8 @@ export type Customer = {
   readonly externalRef: string | null
   readonly status: 'active'
   readonly metadata: JsonObject
+  /** The customer's test clock. Null for real time. It never changes. */
+  readonly testClockRef: string | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -23,6 +25,7 @@ export type CustomerRow = {
   external_ref: string | null
   status: 'active'
   metadata: JsonObject
+  test_clock_ref: string | null
   created_at: Date
   updated_at: Date
 }
@@ -34,11 +37,12 @@ export async function insertCustomer(
 ): Promise<void> {
   await sql`
     insert into customers
-      (provider_id, reference, email, name, telephone, external_ref, status, metadata, created_at,
-       updated_at)
+      (provider_id, reference, email, name, telephone, external_ref, status, metadata, test_clock_ref,
+       created_at, updated_at)
     values (${providerId}, ${customer.reference}, ${customer.email}, ${customer.name},
       ${customer.telephone}, ${customer.externalRef}, ${customer.status},
-      ${jsonb(sql, customer.metadata)}, ${customer.createdAt}, ${customer.updatedAt})`
+      ${jsonb(sql, customer.metadata)}, ${customer.testClockRef}, ${customer.createdAt},
+      ${customer.updatedAt})`
 }
 
 export async function updateCustomer(
@@ -298,6 +302,7 @@ export function customerFromRow(row: CustomerRow): Customer {
     externalRef: row.external_ref,
     status: row.status,
     metadata: row.metadata,
+    testClockRef: row.test_clock_ref,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

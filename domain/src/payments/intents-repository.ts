@@ -243,9 +243,12 @@ export async function setSellerName(
     where provider_id = ${providerId} and reference = ${reference} and seller_name is null`
 }
 
-export type IntentName = { readonly providerId: string; readonly reference: string }
+export type IntentToPoll = IntentName & Pick<PaymentIntent, 'customerRef'>
 
-type LocatedIntent = IntentName & Pick<PaymentIntent, 'status' | 'invoiceRef' | 'sellerName'>
+type IntentName = { readonly providerId: string; readonly reference: string }
+
+export type LocatedIntent = IntentName &
+  Pick<PaymentIntent, 'customerRef' | 'status' | 'invoiceRef' | 'sellerName'>
 
 /** Returns a payment's name and state, looked up across all providers. */
 export async function locateIntent(
@@ -257,16 +260,19 @@ export async function locateIntent(
       ? sql`reference = ${by.reference}`
       : sql`processor_payment_id = ${by.processorPaymentId}`
   const [row] = await sql<LocatedRow[]>`
-    select provider_id, reference, status, invoice_ref, seller_name from payment_intents
+    select provider_id, reference, customer_ref, status, invoice_ref, seller_name from payment_intents
     where ${condition}`
   if (row === undefined) return undefined
   const { provider_id: providerId, reference, status } = row
-  return { providerId, reference, status, invoiceRef: row.invoice_ref, sellerName: row.seller_name }
+  return {
+    ...{ providerId, reference, status, customerRef: row.customer_ref },
+    ...{ invoiceRef: row.invoice_ref, sellerName: row.seller_name },
+  }
 }
 
 type LocatedRow = Pick<
   IntentRow,
-  'provider_id' | 'reference' | 'status' | 'invoice_ref' | 'seller_name'
+  'provider_id' | 'reference' | 'customer_ref' | 'status' | 'invoice_ref' | 'seller_name'
 >
 
 /** Returns the provider of each payment, keyed by the processor's payment id. */
@@ -289,14 +295,17 @@ export async function claimIntentsToPoll(
   now: Date,
   againAt: Date,
   rowsMax: number,
-): Promise<IntentName[]> {
-  const rows = await sql<{ provider_id: string; reference: string }[]>`
+): Promise<IntentToPoll[]> {
+  const rows = await sql<{ provider_id: string; reference: string; customer_ref: string }[]>`
     update payment_intents set next_look_at = ${againAt}
     where (provider_id, reference) in (
       select provider_id, reference from payment_intents where next_look_at <= ${now}
       order by next_look_at limit ${rowsMax} for update skip locked)
-    returning provider_id, reference`
-  return rows.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
+    returning provider_id, reference, customer_ref`
+  return rows.map((row) => {
+    const { provider_id: providerId, reference, customer_ref: customerRef } = row
+    return { providerId, reference, customerRef }
+  })
 }
 
 function fromRow(row: IntentRow): PaymentIntent {
