@@ -10,7 +10,8 @@ import { createClockJobs } from './test-clocks/clock-jobs.ts'
 import { createCreditExpiry } from './test-clocks/expire-credits.ts'
 import { createScheduling } from './jobs/run-schedule.ts'
 import { createJobMetrics, registerOverdueEvents } from './metrics.ts'
-import { openParts, publisherOf, type Parts } from './open-parts.ts'
+import { createSettlePayments } from './test-clocks/settle-payments.ts'
+import { openParts, paymentPartsOf, publisherOf, type Parts } from './open-parts.ts'
 
 export type BillingRunner = HostedService
 
@@ -45,7 +46,12 @@ async function open(
   const publisher = publisherOf(parts)
   const jobs = createJobs(config, parts)
   const clockRunner = createClockRunner(
-    { publisher, logger: parts.logger, limits: config },
+    {
+      publisher,
+      logger: parts.logger,
+      limits: config,
+      settlePayments: createSettlePayments(paymentPartsOf(config, parts)),
+    },
     createClockJobs(jobs, createCreditExpiry(config, parts)),
   )
   const scheduling = createScheduling(

@@ -12,10 +12,7 @@ import type { ItemJob } from './job.ts'
  */
 export function createRenewals(charging: Charging): ItemJob {
   const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewal(purchase, now)
-  return createChargedJob(
-    { ...renewal, name: 'renewals', due: dueRenewals, decide },
-    charging,
-  )
+  return createChargedJob({ ...renewal, name: 'renewals', due: dueRenewals, decide }, charging)
 }
 
 type Renewal = ChargedJob<Exclude<ReturnType<typeof decideRenewal>, { readonly kind: 'charge' }>>

@@ -29,7 +29,8 @@ export function parseSchedule(pattern: string): Schedule {
     },
     nextSlot: (instant) => {
       const found = cron.nextRun(new Date(instant.getTime() - 1))
-      if (found === null) throw new Error(`${pattern} does not occur after ${instant.toISOString()}`)
+      if (found === null)
+        throw new Error(`${pattern} does not occur after ${instant.toISOString()}`)
       return found
     },
   }

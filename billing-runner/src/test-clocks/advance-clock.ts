@@ -20,6 +20,7 @@ import { createItemContext, publishCommitted, type BatchState } from '../jobs/it
 import type { ItemJob } from '../jobs/job.ts'
 import { messageOf, type AttemptOutcome } from '../jobs/run-batch.ts'
 import { nextStop, type Timed } from './next-stop.ts'
+import type { SettlePayments } from './settle-payments.ts'
 
 /** A job of real time, with the schedule by which it runs on clocks. */
 export type ClockJob = ItemJob & Timed
@@ -34,6 +35,7 @@ export type AdvanceLimits = {
 }
 
 export type AdvanceParts = {
+  readonly settlePayments: SettlePayments
   readonly publisher: PublisherParts
   readonly logger: Logger
   readonly limits: AdvanceLimits
@@ -90,6 +92,7 @@ async function moveToEnd(
   const pool = publisher.database.in(environment)
   let { timeReached, processedTo } = claimed
   let pauseMs = 0
+  await parts.settlePayments(claimed, timeReached)
   for (;;) {
     if (stopping.aborted) return releaseClock(pool, claimed)
     const until = { processedTo, until: advanceTo }
@@ -139,7 +142,9 @@ async function runStop(
   await publishCommitted(publisher, logger, environment, publications)
   if (failure !== undefined) return { kind: 'failed', failure }
   if (stopping.aborted) return { kind: 'stopped' }
-  return { kind: 'done', isAnyDone: outcomes.includes('done') }
+  const isAnyDone = outcomes.includes('done')
+  if (isAnyDone) await parts.settlePayments(clock, now)
+  return { kind: 'done', isAnyDone }
 }
 
 type ItemResult =
@@ -164,7 +169,7 @@ async function performItem(
     batch,
   )
   const waitsUntilMs = performance.now() + limits.testClockWaitMs
-  for (let tries = 1; ; ) {
+  for (let tries = 1; ;) {
     try {
       return { outcome: await job.perform(context, item) }
     } catch (error) {

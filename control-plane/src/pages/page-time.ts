@@ -14,10 +14,7 @@ export type PageTimeParts = {
 }
 
 /** Serves the pages of a customer on a test clock at the time of that customer. Register it before the pages. */
-export function installPageTime(
-  app: ApiServer,
-  { publisher, requestClock }: PageTimeParts,
-): void {
+export function installPageTime(app: ApiServer, { publisher, requestClock }: PageTimeParts): void {
   app.addHook('preHandler', (request, _reply, done) => {
     const tokens = tokensOf(request)
     if (tokens.length === 0) return done()

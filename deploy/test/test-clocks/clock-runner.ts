@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { createJobs } from '@tollgate/billing-runner/jobs/job-catalogue'
-import { openParts, publisherOf, type Parts } from '@tollgate/billing-runner/open-parts'
+import {
+  openParts,
+  paymentPartsOf,
+  publisherOf,
+  type Parts,
+} from '@tollgate/billing-runner/open-parts'
 import { advanceClock } from '@tollgate/billing-runner/test-clocks/advance-clock'
 import { createClockJobs } from '@tollgate/billing-runner/test-clocks/clock-jobs'
 import { createCreditExpiry } from '@tollgate/billing-runner/test-clocks/expire-credits'
+import { createSettlePayments } from '@tollgate/billing-runner/test-clocks/settle-payments'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { claimAdvancingClock } from '@tollgate/domain/test-clocks/advance-lease'
 import { createLogger } from '@tollgate/platform/observability/logger'
@@ -50,7 +56,11 @@ export class ClockRunner {
     const pool = this.#parts.database.in('sandbox')
     const clock = await claimAdvancingClock(pool, randomUUID(), leaseMs)
     if (clock === undefined) return false
-    const advancing = { publisher: publisherOf(parts), logger: parts.logger, limits: this.config }
+    const settlePayments = createSettlePayments(paymentPartsOf(this.config, parts))
+    const { logger } = parts
+    const advancing = {
+      ...{ publisher: publisherOf(parts), logger, limits: this.config, settlePayments },
+    }
     try {
       await advanceClock(advancing, jobs, clock, new AbortController().signal)
     } catch (error) {

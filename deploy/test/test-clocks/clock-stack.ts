@@ -1,4 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startTrial } from '@tollgate/domain/billing/start-trial'
+import { findCustomer } from '@tollgate/domain/customers/repository'
+import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { freePort } from '@tollgate/platform/testing/free-ports'
 import type { InvoiceBody } from '@tollgate/schemas/http/invoices'
@@ -28,6 +32,7 @@ export class ClockStack {
   readonly client: TollgateClient
   readonly liveClient: TollgateClient
   #count = 0
+  #cardPlan: Promise<{ productRef: string; planRef: string }> | undefined
 
   private constructor(
     stack: Stack,
@@ -139,6 +144,36 @@ export class ClockStack {
     const processed = await this.post<{ status: string }>(path, { customerRef })
     if (processed.status !== 'succeeded') throw new Error(JSON.stringify(processed))
     return (await this.purchasesOf(customerRef))[0]!
+  }
+
+  /** The customer starts the plan's trial at the time of the clock, as on the checkout. */
+  async startTrial(customerRef: string, productRef: string, planRef: string): Promise<void> {
+    const [row] = await this.sql<{ provider_id: string; time_reached: Date }[]>`
+      select customers.provider_id, time_reached from customers
+      join test_clocks on test_clocks.reference = customers.test_clock_ref
+      where customers.reference = ${customerRef}`
+    const { provider_id: providerId, time_reached: now } = row!
+    const operation = jobOperation('test', { providerId, environment: 'sandbox' }, now)
+    await runUnitOfWork(this.stack.database, operation, async (work) => {
+      const customer = await findCustomer(work.sql, providerId, customerRef)
+      const terms = { productRef, planRef, cycleMode: 'calendar' } as const
+      const outcome = await startTrial(work, { customer: customer!, ...terms })
+      if (outcome.kind !== 'started') throw new Error(outcome.kind)
+    })
+  }
+
+  /** Saves a card of the customer, who pays for something else with it. */
+  async saveCard(customerRef: string, card = 'pm_card_visa'): Promise<void> {
+    this.#cardPlan ??= this.#createCardPlan()
+    const { productRef, planRef } = await this.#cardPlan
+    await this.buy(customerRef, productRef, planRef, card)
+  }
+
+  async #createCardPlan(): Promise<{ productRef: string; planRef: string }> {
+    const { reference: productRef } = await this.client.createProduct({ name: 'Card' })
+    const terms = { name: 'Card', type: 'recurring', price: 100, billingCycle: 'yearly' }
+    const { reference: planRef } = await this.client.createPlan(productRef, terms)
+    return { productRef, planRef }
   }
 
   stripe(path: string, fields: Readonly<Record<string, string>>): Promise<Response> {

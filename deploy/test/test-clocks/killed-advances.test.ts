@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Random } from '../year/random.ts'
 import { ClockRunner } from './clock-runner.ts'
 import { ClockStack } from './clock-stack.ts'
+import { clockYear } from './clock-year.ts'
 
 /*
  * The same customers live on two clocks. One is advanced by runners that die after a few effects, the other by a runner that
@@ -23,9 +24,8 @@ afterAll(async () => {
   await clocks.stop()
 })
 
-const year = new Date(Date.now() + 40 * 86_400_000).getUTCFullYear() + 1
-const start = `${year}-01-01T00:00:00.000Z`
-const end = `${year}-04-15T00:00:00.000Z`
+const start = `${clockYear}-01-01T00:00:00.000Z`
+const end = `${clockYear}-03-10T00:00:00.000Z`
 
 type Life = { readonly clock: string; readonly customers: readonly string[] }
 
@@ -46,10 +46,11 @@ async function prepare(): Promise<Life> {
   await clocks.buy(payer, productRef, flat)
   await clocks.buy(debtor, productRef, flat)
   await clocks.replaceCard(debtor, 'pm_card_chargeCustomerFail')
+  await clocks.saveCard(user)
   await clocks.post('/v1/sdk/activate', { customerRef: user, productRef, planRef: metered })
   await clocks.client.recordUsage({ customerRef: user, productRef, units: 25 })
-  await clocks.post('/v1/sdk/activate', { customerRef: tester, productRef, planRef: trial })
-  const credits = { credits: 100, expiresAt: `${year}-02-03T04:05:06Z` }
+  await clocks.startTrial(tester, productRef, trial)
+  const credits = { credits: 100, expiresAt: `${clockYear}-02-03T04:05:06Z` }
   await clocks.post(`/v1/sdk/customers/${payer}/credits`, credits, `grant-${payer}`)
   return { clock, customers }
 }
@@ -63,9 +64,12 @@ async function tracesOf(customerRef: string) {
   )
   return {
     invoices: invoices.map(({ status, total, createdAt }) => ({ status, total, createdAt })),
-    purchases: purchases.map(({ status, startDate, endDate, nextBillingDate }) => ({
-      ...{ status, startDate, endDate, nextBillingDate },
-    })),
+    // Purchases of one instant have no order.
+    purchases: purchases
+      .map(({ status, startDate, endDate, nextBillingDate }) =>
+        [status, startDate, endDate, nextBillingDate].join(' '),
+      )
+      .toSorted(),
     credits: transactions.map(({ kind, credits, createdAt }) => ({ kind, credits, createdAt })),
     events: (await clocks.eventsOf(customerRef)).toSorted(),
   }
@@ -83,7 +87,7 @@ test(`runners that die leave what a runner leaves that lives, seed ${seed}`, asy
     if (status === 'ready') break
     expect([status, failure]).toEqual(['advancing', undefined])
     expect(frozenTime <= end).toBe(true)
-    const hasRun = await runner.run(random.between(1, 40))
+    const hasRun = await runner.run(random.between(0, 12))
     if (hasRun) runs += 1
     else await sleep(20)
   }
@@ -115,7 +119,7 @@ test('a paused clock stands still, and a failed one says what failed and goes on
   const failed = await clocks.clock(clock)
   expect(failed).toMatchObject({ status: 'failed' })
   expect(failed.failure).toMatch(/^usage-billing of pur_\w+: ClickHouse is on fire$/)
-  expect(failed.frozenTime).toBe(`${year}-02-01T11:00:00.000Z`)
+  expect(failed.frozenTime).toBe(`${clockYear}-02-01T11:00:00.000Z`)
 
   await clocks.post(`/v1/ui/test-clocks/${clock}/resume`, {})
   while ((await clocks.clock(clock)).status === 'advancing') await runner.run()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClockStack } from './clock-stack.ts'
+import { clockYear } from './clock-year.ts'
 
 let clocks: ClockStack
 let productRef: string
@@ -12,10 +13,8 @@ afterAll(async () => {
   await clocks.stop()
 })
 
-/** The first day of a year that is far enough ahead of real time. */
-const year = new Date(Date.now() + 40 * 86_400_000).getUTCFullYear() + 1
-const at = (monthAndDay: string, time = '00:00:00', yearsLater = 0): string =>
-  `${year + yearsLater}-${monthAndDay}T${time}.000Z`
+const at = (monthAndDay: string, time = '00:00:00'): string =>
+  `${clockYear}-${monthAndDay}T${time}.000Z`
 
 describe('a monthly plan on a clock', () => {
   test('is renewed and invoiced at the dates of the clock', async () => {
@@ -53,16 +52,19 @@ describe('the widths of a story on a clock', () => {
     const { reference: planRef } = await clocks.client.createPlan(productRef, plan)
     const clock = await clocks.createClock(at('01-01'))
     const customerRef = await clocks.createCustomer(clock)
+    await clocks.saveCard(customerRef)
     await clocks.post('/v1/sdk/activate', { customerRef, productRef, planRef })
     const usage = { customerRef, productRef }
     await clocks.client.recordUsage({ ...usage, units: 40 })
     expect(await clocks.client.checkLimit(customerRef, productRef)).toMatchObject({ remaining: 60 })
     await clocks.advance(clock, at('02-20'))
-    expect(await clocks.client.checkLimit(customerRef, productRef)).toMatchObject({ remaining: 100 })
+    expect(await clocks.client.checkLimit(customerRef, productRef)).toMatchObject({
+      remaining: 100,
+    })
     await clocks.client.recordUsage({ ...usage, units: 7 })
     expect(await clocks.client.checkLimit(customerRef, productRef)).toMatchObject({ remaining: 93 })
     await clocks.advance(clock, at('03-20'))
-    const invoices = await clocks.invoicesOf(customerRef)
+    const [, ...invoices] = await clocks.invoicesOf(customerRef)
     expect(invoices.map(({ total, createdAt }) => ({ total, createdAt }))).toEqual([
       { total: 400, createdAt: at('02-01', '11:00:00') },
       { total: 70, createdAt: at('03-01', '11:00:00') },
@@ -92,9 +94,9 @@ describe('the widths of a story on a clock', () => {
         { timeout: 10_000 },
       )
       .toEqual([
-        `${year}-05-12 00:00:00.000`,
-        `${year}-06-10 00:00:00.000`,
-        `${year}-06-10 00:00:00.000`,
+        `${clockYear}-05-12 00:00:00.000`,
+        `${clockYear}-06-10 00:00:00.000`,
+        `${clockYear}-06-10 00:00:00.000`,
       ])
   })
 
@@ -129,13 +131,26 @@ describe('the widths of a story on a clock', () => {
     }
     const { reference: planRef } = await clocks.client.createPlan(productRef, plan)
     const clock = await clocks.createClock(at('01-01'))
-    const customerRef = await clocks.createCustomer(clock)
-    await clocks.post('/v1/sdk/activate', { customerRef, productRef, planRef })
+    const [payer, other] = [await clocks.createCustomer(clock), await clocks.createCustomer(clock)]
+    await clocks.saveCard(payer)
+    for (const customerRef of [payer, other]) {
+      await clocks.startTrial(customerRef, productRef, planRef)
+    }
     await clocks.advance(clock, at('01-20'))
-    expect((await clocks.purchasesOf(customerRef))[0]).toMatchObject({ status: 'suspended' })
-    const events = await clocks.eventsOf(customerRef)
-    expect(events).toContain(`${at('01-12')} purchase.trial_ending`)
-    expect(events).toContain(`${at('01-15', '08:00:00')} purchase.suspended`)
+    const statusOf = async (customerRef: string): Promise<string | undefined> => {
+      const [row] = await clocks.sql<{ status: string }[]>`
+        select status from purchases
+        where customer_ref = ${customerRef} and plan_ref = ${planRef}`
+      return row?.status
+    }
+    expect([await statusOf(payer), await statusOf(other)]).toEqual(['active', 'suspended'])
+    expect(await clocks.eventsOf(payer)).toEqual(
+      expect.arrayContaining([
+        `${at('01-12')} purchase.trial_ending`,
+        `${at('01-15', '08:00:00')} purchase.trial_converted`,
+      ]),
+    )
+    expect(await clocks.eventsOf(other)).toContain(`${at('01-15', '08:00:00')} purchase.suspended`)
   })
 
   test('retries a failed renewal, suspends, and writes off, at the dates of the clock', async () => {
@@ -149,10 +164,18 @@ describe('the widths of a story on a clock', () => {
     expect((await clocks.purchasesOf(customerRef))[0]).toMatchObject({ status: 'suspended' })
     await clocks.advance(clock, at('05-01'))
     const [, renewal] = await clocks.invoicesOf(customerRef)
-    expect(renewal).toMatchObject({ status: 'uncollectible' })
-    const events = await clocks.eventsOf(customerRef)
-    expect(events).toContain(`${at('02-01', '10:00:00')} purchase.past_due`)
-    expect(events.filter((each) => each.endsWith('purchase.suspended'))).toHaveLength(1)
+    expect(renewal).toMatchObject({ status: 'void' })
+    expect((await clocks.eventsOf(customerRef)).slice(4)).toEqual([
+      `${at('01-29')} purchase.renewal_reminder`,
+      `${at('02-01')} usage.reset`,
+      `${at('02-01', '10:00:00')} payment.failed`,
+      `${at('02-01', '10:00:00')} purchase.past_due`,
+      `${at('02-01', '15:00:00')} payment.failed`,
+      `${at('02-02', '15:00:00')} payment.failed`,
+      `${at('02-05', '15:00:00')} payment.failed`,
+      `${at('02-05', '15:00:00')} purchase.suspended`,
+      `${at('04-07', '12:00:00')} purchase.expired`,
+    ])
   })
 
   test('expires credits at the instant of their expiry', async () => {

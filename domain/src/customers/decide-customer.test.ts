@@ -58,7 +58,7 @@ function customer(reference: string, externalRef: string | null): Customer {
     externalRef,
     status: 'active',
     metadata: {},
-  testClockRef: null,
+    testClockRef: null,
     createdAt: at,
     updatedAt: at,
   }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { isOnAdvancingClock, selectCustomersOfClock } from '../test-clocks/customer-time.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import { jsonb } from '../postgres/jsonb.ts'
 import type { PageRange } from '../postgres/select-page.ts'
@@ -286,9 +287,23 @@ export async function findIntentOwners(
   return new Map(rows.map((row) => [row.processor_payment_id, row.provider_id]))
 }
 
+/** Returns the payments of a clock's customers that are due for a check at the processor, in real time. */
+export async function listIntentsDueOfClock(
+  sql: Queryable,
+  clock: { readonly providerId: string; readonly reference: string },
+): Promise<string[]> {
+  const rows = await sql<{ reference: string }[]>`
+    select reference from payment_intents
+    where next_look_at <= clock_timestamp()
+      and (provider_id, customer_ref) in (${selectCustomersOfClock(sql, clock)})
+    order by next_look_at`
+  return rows.map(({ reference }) => reference)
+}
+
 /**
  * Claims intents of all providers that are due for a check at the processor, the longest due first. Their next check is set to
  * `againAt`: no other process claims them before, and another process claims them then if this one dies.
+ * Those of an advancing clock are left to its runner, which checks them before the clock moves on.
  */
 export async function claimIntentsToPoll(
   sql: Queryable,
@@ -300,6 +315,7 @@ export async function claimIntentsToPoll(
     update payment_intents set next_look_at = ${againAt}
     where (provider_id, reference) in (
       select provider_id, reference from payment_intents where next_look_at <= ${now}
+        and not ${isOnAdvancingClock(sql, sql`payment_intents`)}
       order by next_look_at limit ${rowsMax} for update skip locked)
     returning provider_id, reference, customer_ref`
   return rows.map((row) => {

@@ -64,6 +64,16 @@ export function selectCustomersOfClock(
     where provider_id = ${providerId} and test_clock_ref = ${reference}`
 }
 
+/** Returns the condition that a row's customer lives by a clock that advances. `table` has `provider_id` and `customer_ref`. */
+export function isOnAdvancingClock(sql: Queryable, table: Fragment): Fragment {
+  return sql`exists (
+    select from test_clocks as clock
+    join customers on customers.provider_id = clock.provider_id
+      and customers.test_clock_ref = clock.reference
+    where clock.status = 'advancing' and customers.provider_id = ${table}.provider_id
+      and customers.reference = ${table}.customer_ref)`
+}
+
 /** Selects all customers who have a clock, for a comparison with (provider_id, customer_ref). */
 export function selectCustomersOfClocks(sql: Queryable): Fragment {
   return sql`select provider_id, reference from customers where test_clock_ref is not null`

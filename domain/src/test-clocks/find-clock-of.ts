@@ -25,14 +25,19 @@ export async function findClockOf(
   names: CustomerNames,
 ): Promise<FoundClock | undefined> {
   const candidates = Object.entries(names).flatMap(([kind, name]) =>
-    name === undefined || name === '' ? [] : [selectClockRef(sql, kind as keyof CustomerNames, name)],
+    name === undefined || name === ''
+      ? []
+      : [selectClockRef(sql, kind as keyof CustomerNames, name)],
   )
   if (candidates.length === 0) return undefined
   const [row] = await sql<{ reference: string; status: TestClockStatus; time_reached: Date }[]>`
     select reference, status, time_reached from test_clocks
     where provider_id = ${providerId} and reference in (
       ${candidates
-        .map((select) => sql`select test_clock_ref from (${select}) as found where provider_id = ${providerId}`)
+        .map(
+          (select) =>
+            sql`select test_clock_ref from (${select}) as found where provider_id = ${providerId}`,
+        )
         .reduce((before, select) => sql`${before} union all ${select}`)})
     limit 1`
   if (row === undefined) return undefined
@@ -55,9 +60,13 @@ function selectClockRef(sql: Queryable, kind: keyof CustomerNames, name: string)
         select provider_id, test_clock_ref from customers
         where email_key = lower(${name}) and status = 'active'`
     case 'purchase':
-      return ofCustomer(sql`select provider_id, customer_ref from purchases where reference = ${name}`)
+      return ofCustomer(
+        sql`select provider_id, customer_ref from purchases where reference = ${name}`,
+      )
     case 'invoice':
-      return ofCustomer(sql`select provider_id, customer_ref from invoices where reference = ${name}`)
+      return ofCustomer(
+        sql`select provider_id, customer_ref from invoices where reference = ${name}`,
+      )
     case 'session':
       return ofCustomer(sql`
         select provider_id, customer_ref from checkout_sessions where session_id = ${name}

@@ -34,7 +34,8 @@ export class CustomerTimes {
     let reading: Promise<void>[] | undefined
     const note = (customerRef: string, document: string | undefined): void => {
       const clockMs = clockIn(document)
-      if (clockMs !== undefined) times = (times ?? new Map<string, number>()).set(customerRef, clockMs)
+      if (clockMs !== undefined)
+        times = (times ?? new Map<string, number>()).set(customerRef, clockMs)
     }
     for (let at = 0; at < customerRefs.length; at += 1) {
       const customerRef = customerRefs[at]!

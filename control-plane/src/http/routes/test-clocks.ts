@@ -44,11 +44,15 @@ export function registerTestClockRoutes(app: ApiServer, parts: TestClockParts): 
 }
 
 function registerReads(app: ApiServer, parts: TestClockParts): void {
-  app.get(path, { schema: { tags, response: { 200: testClocksResponseSchema } } }, async (request) => {
-    const caller = sandboxCallerOf(request)
-    const clocks = await read(parts, caller, (sql) => listTestClocks(sql, caller.providerId))
-    return { testClocks: clocks.map(testClockToHttp) }
-  })
+  app.get(
+    path,
+    { schema: { tags, response: { 200: testClocksResponseSchema } } },
+    async (request) => {
+      const caller = sandboxCallerOf(request)
+      const clocks = await read(parts, caller, (sql) => listTestClocks(sql, caller.providerId))
+      return { testClocks: clocks.map(testClockToHttp) }
+    },
+  )
 
   app.get(
     `${path}/:testClockRef`,
@@ -94,11 +98,7 @@ function registerChanges(app: ApiServer, parts: TestClockParts): void {
     async (request) => {
       sandboxCallerOf(request)
       const { testClockRef } = request.params
-      const outcome = await deleteTestClock(
-        parts,
-        operationOf(request, parts.clock),
-        testClockRef,
-      )
+      const outcome = await deleteTestClock(parts, operationOf(request, parts.clock), testClockRef)
       switch (outcome.kind) {
         case 'deleted':
           return { success: true as const }

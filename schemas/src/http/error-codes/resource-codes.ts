@@ -56,11 +56,7 @@ export const resourceCodes = {
     'The provider has the maximum number of alerts that are not of one customer.',
     'Delete alerts that you do not need.',
   ),
-  sandbox_only: define(
-    403,
-    'Test clocks exist only in the sandbox.',
-    'Use a key of the sandbox.',
-  ),
+  sandbox_only: define(403, 'Test clocks exist only in the sandbox.', 'Use a key of the sandbox.'),
   test_clock_time: define(
     400,
     'The time is not ahead of real time or of the clock, or it is too far ahead.',
