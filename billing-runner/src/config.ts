@@ -14,6 +14,7 @@ import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-setting
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
+import { creditExpirySettings, walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 import { scheduleSettings } from './schedule/schedule-settings.ts'
 
@@ -53,6 +54,8 @@ export const billingRunnerSettings = {
     { min: 1, max: 500 },
   ),
   hostedUrl: hostedUrlSetting,
+  creditsHeldMax: walletSettings.creditsHeldMax,
+  ...creditExpirySettings,
   ...stripeSettings,
   ...scheduleSettings,
   remindersAheadHours: integerSetting(
@@ -127,6 +130,24 @@ export const billingRunnerSettings = {
     'Milliseconds without progress in a run after which this runner reports itself as unhealthy',
     600_000,
     { min: 1_000, max: 86_400_000 },
+  ),
+  testClockLookMs: integerSetting(
+    'TOLLGATE_TEST_CLOCK_LOOK_MS',
+    'How often a runner looks for test clocks to advance, in milliseconds',
+    250,
+    milliseconds,
+  ),
+  testClocksInFlightMax: integerSetting(
+    'TOLLGATE_TEST_CLOCKS_IN_FLIGHT_MAX',
+    'Maximum test clocks that a runner advances at the same time',
+    2,
+    { min: 1, max: 100 },
+  ),
+  testClockWaitMs: integerSetting(
+    'TOLLGATE_TEST_CLOCK_WAIT_MS',
+    'How long an advancing test clock waits until acknowledged usage is stored, in milliseconds; after that, its advance fails and can be resumed',
+    120_000,
+    milliseconds,
   ),
   sessionsKeptHours: integerSetting(
     'TOLLGATE_SESSIONS_KEPT_HOURS',

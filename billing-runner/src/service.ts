@@ -5,9 +5,13 @@ import { hostService, type Host, type HostedService } from '@tollgate/platform/s
 import type { BillingRunnerConfig } from './config.ts'
 import { createJobs } from './jobs/job-catalogue.ts'
 import { createReconciliation } from './jobs/reconcile.ts'
+import { createClockRunner } from './test-clocks/advance-clocks.ts'
+import { createClockJobs } from './test-clocks/clock-jobs.ts'
+import { createCreditExpiry, createExpiryAnnouncement } from './test-clocks/expire-credits.ts'
 import { createScheduling } from './jobs/run-schedule.ts'
 import { createJobMetrics, registerOverdueEvents } from './metrics.ts'
-import { openParts, publisherOf, type Parts } from './open-parts.ts'
+import { createSettlePayments } from './test-clocks/settle-payments.ts'
+import { openParts, paymentPartsOf, publisherOf, type Parts } from './open-parts.ts'
 
 export type BillingRunner = HostedService
 
@@ -39,16 +43,27 @@ async function open(
       new Date(parts.clock.now() - eventsOverdueMs),
     ),
   )
+  const publisher = publisherOf(parts)
+  const jobs = createJobs(config, parts)
+  const clockRunner = createClockRunner(
+    {
+      publisher,
+      logger: parts.logger,
+      limits: config,
+      settlePayments: createSettlePayments(paymentPartsOf(config, parts)),
+    },
+    createClockJobs(jobs, createExpiryAnnouncement(config), createCreditExpiry(config, parts)),
+  )
   const scheduling = createScheduling(
     {
-      publisher: publisherOf(parts),
+      publisher,
       logger: parts.logger,
       limits: config,
       metrics: jobMetrics,
       lookIntervalMs: config.lookIntervalMs,
       stuckAfterMs: config.stuckAfterMs,
     },
-    [...createJobs(config, parts), createReconciliation(config, parts, jobMetrics)],
+    [...jobs, createReconciliation(config, parts, jobMetrics)],
   )
   await host.serveHealth(registry, [
     { name: 'postgres', check: () => parts.database.ping() },
@@ -57,5 +72,6 @@ async function open(
     scheduling.health,
   ])
   await host.start(scheduling)
+  await host.start(clockRunner)
   return {}
 }

@@ -11,7 +11,7 @@ import {
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
 import { mcpUrlSettings } from '@tollgate/domain/mcp/mcp-url-settings'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
-import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
+import { creditExpirySettings, walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
   integerSetting,
@@ -107,6 +107,7 @@ export const controlPlaneSettings = {
   ...reservationSettings,
   ...reservationLifetimeSettings,
   ...walletSettings,
+  ...creditExpirySettings,
   ...secretSettings,
   ...outboundSettings,
   ...mcpUrlSettings,
@@ -258,6 +259,12 @@ export const controlPlaneSettings = {
     'Minimum time between two test events to one endpoint, in milliseconds',
     1_000,
     milliseconds,
+  ),
+  testClockDays: integerSetting(
+    'TOLLGATE_TEST_CLOCK_DAYS',
+    'Days after which a test clock is deleted with its customers',
+    30,
+    { min: 1, max: 365 },
   ),
   webhookReplayIntervalMs: integerSetting(
     'TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS',

@@ -21,6 +21,7 @@ import type {
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
+import { testClockRefusals } from './test-clock-refusals.ts'
 import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
 
 /** The request does not match its schema, or it is strict and has a name that the operation does not define. */
@@ -337,6 +338,7 @@ export const refusals = {
     refusal('alert_exists', 'This limit of the customer or plan has an alert already'),
   tooManyAlerts: (max: number) =>
     refusal('too_many_alerts', `A provider can have ${max} alerts that are not of one customer`),
+  ...testClockRefusals,
   meterNotFound: (reference: string) =>
     refusal('meter_not_found', `Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) =>

@@ -21,8 +21,10 @@ import { createMailServer } from './emails/hand-over.ts'
 import { transportOf, type EmailTransport } from './emails/transport.ts'
 import { buildApp } from './http/app.ts'
 import { commit } from './access/commit.ts'
+import { RequestClock } from './access/request-clock.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { createExpiryAnnouncements } from './jobs/announce-expiry.ts'
+import { createClockDeletion } from './jobs/delete-expired-clocks.ts'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
@@ -34,6 +36,7 @@ import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { createWebhookReplays } from './jobs/replay-webhooks.ts'
+import type { ClockDeletionParts } from './test-clocks/delete-test-clock.ts'
 import { UsageLag } from './jobs/usage-lag.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import {
@@ -91,12 +94,15 @@ async function openControlPlane(
   const tailParts = createTailParts({ log: parts.eventLog, hotState: parts.hotState }, config)
   const usage = new PeriodUsage({ ...parts, ...tailParts, limits: config, answers })
   const { partitionCount } = publisher
-  const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage }
+  const requestClock = new RequestClock(parts.clock)
+  const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage, requestClock }
   const emails = openEmails(config, { ...parts, publisher, hostedUrl, metrics })
   const jobs = [...createJobs(config, jobParts, payments), emails.sender]
   const app = await buildApp(
     {
       ...parts,
+      clock: requestClock,
+      requestClock,
       publisher,
       partitionCount: publisher.partitionCount,
       ...tailParts,
@@ -140,7 +146,11 @@ async function openControlPlane(
 }
 
 type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] &
-  Parameters<typeof createAlertJob>[0] & { readonly lag: UsageLag }
+  Parameters<typeof createAlertJob>[0] &
+  Pick<ClockDeletionParts, 'wallets' | 'requestClock'> & { readonly lag: UsageLag }
+
+/** How often expired test clocks are looked for, in milliseconds. They are deleted days before they must be. */
+const clockDeletionMs = 60_000
 
 /** Returns the jobs in the order in which they start. */
 function createJobs(
@@ -180,6 +190,10 @@ function createJobs(
       intervalMs: config.creditExpiryIntervalMs,
     }),
     createCreditTakeBacks(parts, config.paymentsIntervalMs),
+    createClockDeletion(
+      { ...parts, clock: parts.requestClock, payments, limits: config },
+      clockDeletionMs,
+    ),
     createAuditSealing(parts, config.auditSealIntervalMs),
     createLedgerSealing(parts, config.auditSealIntervalMs),
     createWebhookReplays(parts, {

@@ -17,6 +17,7 @@ import { McpStack } from './mcp-stack.ts'
 import { invoiceCalls } from './invoice-calls.ts'
 import { overrideCalls } from './override-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
+import { testClockCalls } from './test-clock-calls.ts'
 import { webhookCalls } from './webhook-calls.ts'
 
 let mcp: McpStack
@@ -89,6 +90,7 @@ describe('the list of changing routes', () => {
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
     ...overrideCalls(refs, send),
+    ...testClockCalls(refs, send),
     ...invoiceCalls(refs, send, () => mcp),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs

@@ -11,6 +11,7 @@ import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
 import type { ApiServer } from '../src/access/api-server.ts'
+import { RequestClock } from '../src/access/request-clock.ts'
 import { buildApp } from '../src/http/app.ts'
 import { PeriodUsage } from '../src/limits/period-usage.ts'
 import {
@@ -99,6 +100,7 @@ export function buildTestApp(
         },
       },
       clock: stack.clock,
+      requestClock: new RequestClock(stack.clock),
       logger,
       tracing: undefined,
       partitionCount: () => 1,
@@ -111,6 +113,7 @@ export function buildTestApp(
       publishableKeys: { sandbox: '', live: '' },
       cardEntries: { sandbox: { kind: 'none' }, live: { kind: 'none' } },
       limits: {
+        testClockDays: 1,
         countersWaitMs: 1,
         tailRecordsMax: 1,
         usageStoreWaitMs: 1,

@@ -7,6 +7,7 @@ const customer = '/v1/ui/customers/{reference}'
 const plan = '/v1/sdk/products/{productRef}/plans/{planRef}'
 const intent = '/v1/sdk/payment-intents/{paymentIntentRef}'
 const invoice = '/v1/ui/invoices/{invoiceRef}'
+const testClock = '/v1/ui/test-clocks/{testClockRef}'
 const overrides = `${customer}/products/{productRef}/overrides`
 
 /**
@@ -44,6 +45,8 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'GET /v1/ui/exchange-rates',
     'GET /v1/ui/alerts',
     'GET /v1/ui/alerts/{alertRef}',
+    'GET /v1/ui/test-clocks',
+    `GET ${testClock}`,
     'GET /v1/ui/meters',
     'GET /v1/ui/meters/{meterRef}',
     'GET /v1/ui/meters/{meterRef}/usage',
@@ -115,6 +118,11 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'POST /v1/ui/alerts',
     'PATCH /v1/ui/alerts/{alertRef}',
     'DELETE /v1/ui/alerts/{alertRef}',
+    'POST /v1/ui/test-clocks',
+    `POST ${testClock}/advance`,
+    `POST ${testClock}/pause`,
+    `POST ${testClock}/resume`,
+    `DELETE ${testClock}`,
     'POST /v1/ui/meters',
     'PATCH /v1/ui/meters/{meterRef}',
     'PATCH /v1/ui/email-settings',

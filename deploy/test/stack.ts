@@ -50,6 +50,7 @@ export type Stack = {
   readonly environment: Readonly<Record<string, string>>
   readonly database: Database
   readonly eventLog: EventLog
+  readonly hotState: HotState
   readonly usageStore: UsageStore
   readonly controlPlaneAdminUrl: string
   /** Creates a new provider, with a client for each of its keys. */
@@ -159,6 +160,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     environment: { ...environment, TOLLGATE_CONTROL_PLANE_URL: controlPlaneUrl },
     database,
     eventLog,
+    hotState,
     usageStore: clickhouse.store,
     controlPlaneAdminUrl: `http://127.0.0.1:${controlPlane.adminPort}`,
     startProjections,

@@ -62,6 +62,10 @@ async function goBack(): Promise<void> {
       alter table ${schema}.customer_links drop column is_reusable,
         drop constraint customer_links_check, alter column product_ref set not null;
       alter table ${schema}.credit_grants drop column is_expiry_announced;
+      alter table ${schema}.customers drop column test_clock_ref;
+      drop table ${schema}.test_clocks;
+      drop function ${schema}.due_in_real_time() cascade;
+      drop index ${schema}.credit_grants_expiring_of_customer;
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

@@ -23,7 +23,13 @@ async function enableRecharge(
 ): Promise<void> {
   const names = { email: `${reference}@example.com`, name: null, telephone: null, locale: null }
   const times = { createdAt: now, updatedAt: now }
-  const more = { externalRef: null, status: 'active' as const, metadata: {}, ...times }
+  const more = {
+    externalRef: null,
+    status: 'active' as const,
+    metadata: {},
+    testClockRef: null,
+    ...times,
+  }
   await insertCustomer(sql, providerId, { reference, ...names, ...more })
   const row = {
     provider_id: providerId,

@@ -3,6 +3,7 @@ import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
+import { usageTopic } from '@tollgate/schemas/topics'
 import type { IngestConfig } from './config.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import type { FetchKey, FetchMeters, KeyDirectory } from './domain/key-holder.ts'
@@ -20,6 +21,7 @@ import { LimitChecker } from './hot-state/limit-checker.ts'
 import { Reserver } from './hot-state/reserver.ts'
 import { DebitDecider } from './hot-state/debit-decider.ts'
 import { HotWallets } from './hot-state/hot-wallets.ts'
+import { CustomerTimes } from './hot-state/customer-times.ts'
 import { KeyCache } from './hot-state/key-cache.ts'
 import { MetersCache } from './hot-state/meters-cache.ts'
 import { ProjectionFollower } from './hot-state/projection-follower.ts'
@@ -43,6 +45,7 @@ export type DataPlane = {
   readonly reservationSecondsMax: number
   readonly fallbacks: InFlightLimit
   readonly nowMs: () => number
+  readonly customerTimes: CustomerTimes
   readonly randomReference: (nowMs: number) => string
   readonly follower: ProjectionFollower
 }
@@ -60,6 +63,7 @@ export async function openDataPlane(
     countMax: config.appendsInFlightMax,
     bytesMax: config.appendBytesInFlightMax,
   })
+  const customerTimes = new CustomerTimes(hotState, log.partitionCount(usageTopic('sandbox')))
   const documents = new EntitlementDocuments(config.cachedEntitlementsMax)
   const tailParts = createTailParts({ log, hotState }, config)
   const checking = {
@@ -68,6 +72,7 @@ export async function openDataPlane(
     ...tailParts,
     documents,
     nowMs,
+    customerTimes,
     inFlight: new InFlightLimit({ countMax: config.limitChecksMax, bytesMax: 0 }),
     ...{ waitMs: config.limitsWaitMs, tailRecordsMax: config.tailRecordsMax },
   }
@@ -106,6 +111,7 @@ export async function openDataPlane(
     reservationSecondsMax: config.reservationSecondsMax,
     fallbacks: new InFlightLimit({ countMax: config.limitFallbacksMax, bytesMax: 0 }),
     nowMs,
+    customerTimes,
     randomReference: createReferenceSource(),
     follower: new ProjectionFollower({
       log,

@@ -173,3 +173,24 @@ export const sharedAlertsMax = 500
 export const alertPercentMax = 1_000
 /** Own prices of models that a meter of model costs may have. */
 export const modelPricesMax = 100
+
+/** Test clocks of one provider, and customers of one clock. Each advance works through the customers together. */
+export const testClocksMax = 20
+export const testClockCustomersMax = 100
+
+/**
+ * Milliseconds by which a new test clock is ahead of real time, at least and at most. A clock is deleted `testClockSpareMs` before real
+ * time reaches it, which is longer than usage may be dated in the future.
+ */
+export const testClockAheadMsMin = 3 * 86_400_000
+export const testClockAheadMsMax = 20 * 366 * 86_400_000
+export const testClockSpareMs = 2 * 86_400_000
+
+/**
+ * Milliseconds by which usage is dated after it was received at least, if it is known by that to be of a customer on a test clock.
+ * Ingest refuses usage in real time that is dated so far ahead.
+ */
+export const testClockUsageAheadMs = timestampFutureMsMax + 3_600_000
+
+/** Milliseconds by which one advance moves a test clock. */
+export const testClockAdvanceMsMax = 2 * 366 * 86_400_000

@@ -34,6 +34,7 @@ export const referencePrefixes = {
   alert: 'alr_',
   email: 'eml_',
   emailSuppression: 'ems_',
+  testClock: 'tc_',
 } as const
 
 type ReferenceKind = keyof typeof referencePrefixes

@@ -109,7 +109,7 @@ async function explainDue(
   space: Exclude<PublicationSpace, 'control'>,
 ): Promise<CliResult> {
   const pool = database.in(space)
-  const { total, items } = await listDue(pool, job.selectDue, now(), listedMax)
+  const { total, items } = await listDue(pool, job.due.select, now(), listedMax)
   const due: { providerId: string; item: string; change: string }[] = []
   for (const each of items) {
     const { providerId, item } = each

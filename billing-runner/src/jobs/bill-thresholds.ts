@@ -1,4 +1,4 @@
-import { selectThresholdsToBill } from '@tollgate/domain/calendar/due-items'
+import { thresholdsToBill } from '@tollgate/domain/calendar/due-items'
 import { billUsage } from '@tollgate/domain/billing/bill-usage'
 import { removeCrossing } from '@tollgate/domain/billing/crossings-repository'
 import { decideThresholdBill } from '@tollgate/domain/billing/decide-threshold-bill'
@@ -33,7 +33,7 @@ export function createThresholdBilling(billing: ThresholdBilling): ItemJob {
   return {
     kind: 'items',
     name: 'threshold-billing',
-    selectDue: selectThresholdsToBill,
+    due: thresholdsToBill,
     perform: async (context, reference) => {
       const prepare = (): Promise<PreparedThresholdBill> =>
         context.commit((work) => prepareThresholdBill(work, reference, lateMs))

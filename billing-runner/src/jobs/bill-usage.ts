@@ -1,4 +1,4 @@
-import { selectUsageToBill } from '@tollgate/domain/calendar/due-items'
+import { usageToBill } from '@tollgate/domain/calendar/due-items'
 import { billUsage } from '@tollgate/domain/billing/bill-usage'
 import { decideUsageBill, type UsageDelays } from '@tollgate/domain/billing/decide-usage-bill'
 import { measureUsage, type MeasuringParts } from '@tollgate/domain/billing/measure-usage'
@@ -34,7 +34,7 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
   return {
     kind: 'items',
     name: 'usage-billing',
-    selectDue: selectUsageToBill(delays.graceMs),
+    due: usageToBill(delays.graceMs),
     perform: async (context, reference) => {
       const prepare = (): Promise<PreparedUsageBill> =>
         context.commit((work) => prepareUsageBill(work, reference, delays))

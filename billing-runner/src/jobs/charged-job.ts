@@ -1,4 +1,4 @@
-import type { SelectDue } from '@tollgate/domain/calendar/claims'
+import type { DueItems } from '@tollgate/domain/calendar/due-items'
 import { billRecurring } from '@tollgate/domain/billing/bill-recurring'
 import type { BegunCharge } from '@tollgate/domain/charging/charge-invoice'
 import { lockCustomer } from '@tollgate/domain/customers/repository'
@@ -19,7 +19,7 @@ export type ChargeDecision = {
 
 export type ChargedJob<Decision> = {
   readonly name: string
-  readonly selectDue: SelectDue
+  readonly due: DueItems
   decide(at: DecisionContext, purchase: Purchase): Promise<Decision | ChargeDecision>
   /** Applies a decision that needs no charge, in the transaction that holds the lock on the purchase. */
   act(work: UnitOfWork, purchase: Purchase, decision: Decision): Promise<ItemOutcome>
@@ -45,7 +45,7 @@ export function createChargedJob<Decision extends { readonly kind: string }>(
   return {
     kind: 'items',
     name: job.name,
-    selectDue: job.selectDue,
+    due: job.due,
     perform: async (context, reference) => {
       const first = await prepare(job, charging, context, reference)
       const prepared =

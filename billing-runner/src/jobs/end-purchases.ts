@@ -1,4 +1,4 @@
-import { selectLapsed } from '@tollgate/domain/calendar/due-items'
+import { lapsedPurchases } from '@tollgate/domain/calendar/due-items'
 import { isLapsed } from '@tollgate/domain/purchases/access'
 import { endLapsedPurchase } from '@tollgate/domain/purchases/end-lapsed-purchase'
 import type { ItemJob } from './job.ts'
@@ -11,7 +11,7 @@ import { createPurchaseJob } from './purchase-job.ts'
 export function createEndedPurchases(): ItemJob {
   return createPurchaseJob({
     name: 'ended-purchases',
-    selectDue: selectLapsed,
+    due: lapsedPurchases,
     decide: ({ now }, purchase) => isLapsed(purchase, now),
     act: async (work, { reference }) =>
       (await endLapsedPurchase(work, reference)) === undefined ? 'nothing' : 'done',

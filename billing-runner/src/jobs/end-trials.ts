@@ -1,4 +1,4 @@
-import { selectEndedTrials } from '@tollgate/domain/calendar/due-items'
+import { endedTrials } from '@tollgate/domain/calendar/due-items'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { decideTrialEnd } from '@tollgate/domain/purchases/decide-trial-end'
 import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
@@ -14,7 +14,7 @@ export function createTrialExpiry(charging: Charging): ItemJob {
   return createChargedJob(
     {
       name: 'trial-expiry',
-      selectDue: selectEndedTrials,
+      due: endedTrials,
       decide: async ({ sql, providerId, now }, purchase) => {
         const card = await findCard(sql, providerId, purchase.customerRef)
         return decideTrialEnd(purchase, card?.reusable === true, now)

@@ -1,4 +1,4 @@
-import { selectAbandonedCheckouts } from '@tollgate/domain/calendar/due-items'
+import { abandonedCheckouts } from '@tollgate/domain/calendar/due-items'
 import { expireCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import type { ItemJob } from './job.ts'
 
@@ -7,7 +7,7 @@ export function createAbandonedCheckouts(hostedUrl: string): ItemJob {
   return {
     kind: 'items',
     name: 'abandoned-checkouts',
-    selectDue: selectAbandonedCheckouts,
+    due: abandonedCheckouts,
     perform: (context, sessionId) =>
       context.commit(async (work) =>
         (await expireCheckoutSession(work, hostedUrl, sessionId)) ? 'done' : 'nothing',

@@ -1,4 +1,5 @@
-import type { DueItem, SelectDue } from '@tollgate/domain/calendar/claims'
+import type { DueItem } from '@tollgate/domain/calendar/claims'
+import type { DueItems } from '@tollgate/domain/calendar/due-items'
 import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import type { Provider } from '@tollgate/domain/providers/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -26,7 +27,7 @@ export type ItemContext = {
 export type ItemJob = {
   readonly kind: 'items'
   readonly name: string
-  readonly selectDue: SelectDue
+  readonly due: DueItems
   /** Processes one item. After a crash at any point it is repeated from the beginning, and must not have an effect twice. */
   perform(context: ItemContext, item: string): Promise<ItemOutcome>
   /** Describes in a few words what `perform` would do now. */

@@ -49,7 +49,7 @@ async function processItems(
   while (!stopping.aborted) {
     const beganMs = performance.now()
     const claimed = await pool.begin((sql) =>
-      claimDue(sql, slot, job.selectDue, claimLimits, publisher.now()),
+      claimDue(sql, slot, job.due.select, claimLimits, publisher.now()),
     )
     if (claimed.kind !== 'claimed') return claimed.kind
     const outcomes = await runBatch(parts, environment, job, slot, claimed.items)

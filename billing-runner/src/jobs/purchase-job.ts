@@ -1,4 +1,5 @@
-import type { DueItem, SelectDue } from '@tollgate/domain/calendar/claims'
+import type { DueItem } from '@tollgate/domain/calendar/claims'
+import type { DueItems } from '@tollgate/domain/calendar/due-items'
 import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Queryable } from '@tollgate/platform/database/database'
@@ -6,7 +7,7 @@ import type { ItemJob, ItemOutcome } from './job.ts'
 
 export type PurchaseJob<Decision> = {
   readonly name: string
-  readonly selectDue: SelectDue
+  readonly due: DueItems
   /** Decides what to do with the purchase in its current state. Reads what the decision depends on, and changes nothing. */
   decide(at: DecisionContext, purchase: Purchase): Promise<Decision> | Decision
   /** Applies the decision in the transaction that holds the lock on the purchase. */
@@ -25,7 +26,7 @@ export function createPurchaseJob<Decision>(job: PurchaseJob<Decision>): ItemJob
   return {
     kind: 'items',
     name: job.name,
-    selectDue: job.selectDue,
+    due: job.due,
     perform: (context, reference) =>
       context.commit(async (work) => {
         const purchase = await lockPurchase(work.sql, work.providerId, reference)

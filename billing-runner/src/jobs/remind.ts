@@ -1,4 +1,4 @@
-import { selectRemindable } from '@tollgate/domain/calendar/due-items'
+import { remindablePurchases } from '@tollgate/domain/calendar/due-items'
 import { decideReminder } from '@tollgate/domain/purchases/decide-reminder'
 import { renewalReminderObject, trialEndingObject } from '@tollgate/domain/purchases/purchase-event'
 import { updateJobDates } from '@tollgate/domain/purchases/purchase-fields-repository'
@@ -10,7 +10,7 @@ import { createPurchaseJob } from './purchase-job.ts'
 export function createReminders(aheadMs: number): ItemJob {
   return createPurchaseJob({
     name: 'reminders',
-    selectDue: selectRemindable(aheadMs),
+    due: remindablePurchases(aheadMs),
     decide: ({ now }, purchase) => decideReminder(purchase, now, aheadMs),
     act: async (work, purchase, decision) => {
       if (decision.kind === 'nothing') return 'nothing'

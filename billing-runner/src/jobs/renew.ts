@@ -1,4 +1,4 @@
-import { selectDueRenewals } from '@tollgate/domain/calendar/due-items'
+import { dueRenewals } from '@tollgate/domain/calendar/due-items'
 import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
 import { renewPurchase } from '@tollgate/domain/purchases/move-purchase'
 import { startScheduledPlan } from '@tollgate/domain/billing/start-scheduled-plan'
@@ -12,10 +12,7 @@ import type { ItemJob } from './job.ts'
  */
 export function createRenewals(charging: Charging): ItemJob {
   const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewal(purchase, now)
-  return createChargedJob(
-    { ...renewal, name: 'renewals', selectDue: selectDueRenewals, decide },
-    charging,
-  )
+  return createChargedJob({ ...renewal, name: 'renewals', due: dueRenewals, decide }, charging)
 }
 
 type Renewal = ChargedJob<Exclude<ReturnType<typeof decideRenewal>, { readonly kind: 'charge' }>>

@@ -1,4 +1,4 @@
-import { selectDueResets } from '@tollgate/domain/calendar/due-items'
+import { dueResets } from '@tollgate/domain/calendar/due-items'
 import {
   findRollOverUsage,
   measureRolledOverUnits,
@@ -35,7 +35,7 @@ export function createUsageReset(measuring: MeasuringParts): ItemJob {
   return {
     kind: 'items',
     name: 'usage-reset',
-    selectDue: selectDueResets,
+    due: dueResets,
     perform: async (context, reference) => {
       const found = await context.commit(async (work) => {
         const purchase = await lockPurchase(work.sql, work.providerId, reference)

@@ -1,4 +1,4 @@
-import { selectDueCharges } from '@tollgate/domain/calendar/due-items'
+import { dueCharges } from '@tollgate/domain/calendar/due-items'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
@@ -11,7 +11,7 @@ export function createRetries(charging: Charging): ItemJob {
   return {
     kind: 'items',
     name: 'payment-retries',
-    selectDue: selectDueCharges,
+    due: dueCharges,
     perform: async (context, reference) => {
       const { now } = context
       const invoice = await context.commit(({ sql, providerId }) =>

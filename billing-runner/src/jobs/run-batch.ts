@@ -1,17 +1,14 @@
 import { failClaim, finishClaims, type DueItem } from '@tollgate/domain/calendar/claims'
 import { countBatch, type BatchCounts } from '@tollgate/domain/calendar/runs'
 import type { Slot } from '@tollgate/domain/calendar/slots'
-import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
-import { publishTogether } from '@tollgate/domain/publishing/publisher'
+import type { Provider } from '@tollgate/domain/providers/repository'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { PublicationTarget } from '@tollgate/domain/publications/repository'
 import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
-import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
-import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
-import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { ItemJob, ItemOutcome, ItemContext } from './job.ts'
+import { createItemContext, publishCommitted } from './item-context.ts'
+import type { ItemJob, ItemOutcome } from './job.ts'
 
 export type BatchParts = {
   readonly publisher: PublisherParts
@@ -56,7 +53,7 @@ export async function runBatch(
   slot: Slot,
   items: readonly DueItem[],
 ): Promise<ReadonlyMap<AttemptOutcome, number>> {
-  const { publisher, limits } = parts
+  const { publisher, logger, limits } = parts
   const startedAt = publisher.now()
   const publications: PublicationTarget[] = []
   const tried: ItemResult[] = []
@@ -64,7 +61,7 @@ export async function runBatch(
   await forEachConcurrently(items, limits.itemsInFlightMax, async (due) => {
     tried.push(await attemptItem(parts, environment, job, due, publications, providers))
   })
-  await publishCommitted(parts, environment, publications)
+  await publishCommitted(publisher, logger, environment, publications)
   const pool = publisher.database.in(environment)
   const dueOf = (outcomes: readonly AttemptOutcome[]): DueItem[] =>
     tried.filter(({ outcome }) => outcomes.includes(outcome)).map(({ due }) => due)
@@ -74,31 +71,20 @@ export async function runBatch(
 }
 
 async function attemptItem(
-  { publisher, logger, limits }: BatchParts,
+  parts: BatchParts,
   environment: Environment,
   job: ItemJob,
   due: DueItem,
   publications: PublicationTarget[],
   providers: Map<string, Promise<Provider>>,
 ): Promise<ItemResult> {
+  const { publisher, logger, limits } = parts
   const { providerId, item } = due
-  const now = publisher.now()
-  const context: ItemContext = {
-    environment,
-    providerId,
-    now,
-    readProvider: () => {
-      const read = providers.get(providerId) ?? readProvider(publisher.database, providerId)
-      providers.set(providerId, read)
-      return read
-    },
-    commit: async (body) => {
-      const operation = jobOperation(job.name, { providerId, environment }, now)
-      const committed = await runUnitOfWork(publisher.database, operation, body)
-      publications.push(...committed.publications)
-      return committed.result
-    },
-  }
+  const context = createItemContext(
+    publisher,
+    { environment, providerId, job: job.name, now: publisher.now() },
+    { publications, providers },
+  )
   try {
     return { due, outcome: await job.perform(context, item), failure: null }
   } catch (error) {
@@ -114,26 +100,6 @@ async function attemptItem(
       'an item failed; it is retried after a pause',
     )
     return { due, outcome: 'failed', failure: isLast ? messageOf(error) : null }
-  }
-}
-
-async function readProvider(database: ProviderDatabases, providerId: string): Promise<Provider> {
-  const { control } = database.of(providerId)
-  const provider = await control.read((sql) => findProvider(sql, providerId))
-  if (provider === undefined) throw new Error(`there is no provider ${providerId}`)
-  return provider
-}
-
-/** Publishes what the batch committed. If hot state is unavailable, the control plane publishes it later. */
-async function publishCommitted(
-  { publisher, logger }: BatchParts,
-  environment: Environment,
-  publications: readonly PublicationTarget[],
-): Promise<void> {
-  try {
-    await publishTogether(publisher, environment, publications)
-  } catch (error) {
-    logger.error({ err: error, environment }, 'committed, but not published yet')
   }
 }
 
@@ -162,6 +128,6 @@ function countOutcomes(tried: readonly ItemResult[]): ReadonlyMap<AttemptOutcome
   return totals
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

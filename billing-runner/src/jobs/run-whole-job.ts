@@ -4,8 +4,8 @@ import {
   renewClaim,
   finishClaims,
   type DueItem,
-  type SelectDue,
 } from '@tollgate/domain/calendar/claims'
+import type { SelectDue } from '@tollgate/domain/calendar/due-items'
 import { endSlot, type Slot } from '@tollgate/domain/calendar/slots'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { WholeJob } from './job.ts'
@@ -15,7 +15,7 @@ import type { OnBatch, SlotOutcome, SlotParts } from './run-batch.ts'
 const wholeItem: DueItem = { providerId: '', item: 'all' }
 
 const selectWholeItem: SelectDue = (sql, now) =>
-  sql`select ${wholeItem.providerId} as provider_id, ${wholeItem.item} as item, ${now}::timestamptz as due_at`
+  sql`select ${wholeItem.providerId} as provider_id, '' as customer_ref, ${wholeItem.item} as item, ${now}::timestamptz as due_at`
 
 /**
  * Does the work of a slot unless another runner has claimed it. The claim is renewed during the work, so that another runner takes

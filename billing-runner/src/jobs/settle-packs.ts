@@ -1,4 +1,4 @@
-import { selectDuePacks } from '@tollgate/domain/calendar/due-items'
+import { duePacks } from '@tollgate/domain/calendar/due-items'
 import type { MeasuringParts } from '@tollgate/domain/billing/measure-usage'
 import { endUsedUpPacks } from '@tollgate/domain/billing/end-used-up-packs'
 import type { AccountName } from '@tollgate/domain/packs/repository'
@@ -11,7 +11,7 @@ export function createPackSettlement(measuring: MeasuringParts): ItemJob {
   return {
     kind: 'items',
     name: 'pack-settlement',
-    selectDue: selectDuePacks,
+    due: duePacks,
     perform: async (context, item) => {
       const name = accountOf(item)
       const { settlements, left } = await settleDuePacks(measuring, context, name)

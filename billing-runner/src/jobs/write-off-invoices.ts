@@ -1,4 +1,4 @@
-import { selectUncollected } from '@tollgate/domain/calendar/due-items'
+import { uncollectedInvoices } from '@tollgate/domain/calendar/due-items'
 import { endCollection } from '@tollgate/domain/billing/end-collection'
 import type { ItemJob } from './job.ts'
 
@@ -7,7 +7,7 @@ export function createWriteOffs(quietMs: number): ItemJob {
   return {
     kind: 'items',
     name: 'write-offs',
-    selectDue: selectUncollected(quietMs),
+    due: uncollectedInvoices(quietMs),
     perform: async (context, reference) => {
       const quietSince = new Date(context.now.getTime() - quietMs)
       const isDone = await context.commit((work) => endCollection(work, reference, quietSince))

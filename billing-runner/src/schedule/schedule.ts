@@ -5,7 +5,12 @@ import type { Setting } from '@tollgate/platform/config/settings'
 export type Schedule = {
   /** Returns the latest time of the schedule at or before `now`. */
   latestSlot(now: Date): Date
+  /** Returns the first time of the schedule at or after `instant`. */
+  nextSlot(instant: Date): Date
 }
+
+/** The schedule of a job that runs at the very instant at which something is due. */
+export const everyInstant: Pick<Schedule, 'nextSlot'> = { nextSlot: (instant) => instant }
 
 /** A time far enough ahead that every possible pattern has occurred before it. */
 const farFuture = new Date('2100-01-01T00:00:00Z')
@@ -20,6 +25,12 @@ export function parseSchedule(pattern: string): Schedule {
       const found = latestBefore(new Date(now.getTime() + 1))
       if (found === undefined)
         throw new Error(`${pattern} did not occur before ${now.toISOString()}`)
+      return found
+    },
+    nextSlot: (instant) => {
+      const found = cron.nextRun(new Date(instant.getTime() - 1))
+      if (found === null)
+        throw new Error(`${pattern} does not occur after ${instant.toISOString()}`)
       return found
     },
   }

@@ -25,6 +25,7 @@ import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish
 import { findEndOfPrevious } from '@tollgate/domain/purchases/purchase-fields-repository'
 import { listPackAccounts, type PackAccount } from '@tollgate/domain/packs/repository'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
+import { readCustomerTime } from '@tollgate/domain/test-clocks/customer-time'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { queuePublication, type UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
@@ -57,7 +58,9 @@ export async function checkCustomer(
   check: ClaimedCheck,
 ): Promise<void> {
   const { providerId, customerRef } = check
-  const context = { environment, providerId, now: parts.publisher.now() }
+  const name = { providerId, customerRef }
+  const now = await readCustomerTime(parts.database, environment, name, parts.publisher.now())
+  const context = { environment, providerId, now }
   const facts = await readFacts(parts, context, check)
   const { values, readings, crossed } = await readValues(parts, context, check, facts)
   const crossings = values.flatMap((value) => decideCrossings(facts.alerts, value))

@@ -63,12 +63,6 @@ export const emailSettings = {
     500,
     { min: 1, max: 10_000 },
   ),
-  creditExpiryNoticeDays: integerSetting(
-    'TOLLGATE_CREDIT_EXPIRY_NOTICE_DAYS',
-    'Days before credits expire at which `customer.credit.expiring` is emitted',
-    7,
-    { min: 1, max: 365 },
-  ),
 }
 
 export type EmailConfig = SettingValues<typeof emailSettings>

@@ -13,6 +13,7 @@ import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { SessionLimits } from '@tollgate/domain/sessions/hosted-parts'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { RequestClock } from '../access/request-clock.ts'
 import type { CustomerAuthConfig } from '../customer-auth/customer-auth-settings.ts'
 import type { Mailer } from '../customer-auth/mailer.ts'
 import type { Upstreams } from '../customer-auth/upstream/upstreams.ts'
@@ -30,7 +31,9 @@ export type AppParts = TailParts & {
   readonly hotState: HotState
   /** Returns the number of partitions of the environment's usage topic. */
   readonly partitionCount: (environment: Environment) => number
+  /** Real time, or the time of a request's customer. */
   readonly clock: Clock
+  readonly requestClock: RequestClock
   readonly logger: Logger
   readonly tracing: Tracing | undefined
   readonly eventLog: EventLog
@@ -94,6 +97,8 @@ export type AppLimits = SessionLimits & {
   readonly webhookEndpointsMax: number
   /** Minimum time between two test events to one endpoint, in milliseconds. */
   readonly webhookTestIntervalMs: number
+  /** Days after which a test clock is deleted. */
+  readonly testClockDays: number
   /** Maximum number of buckets in one usage response. */
   readonly bucketsMax: number
   /** Maximum number of usage files that are sent at the same time. */

@@ -19,6 +19,7 @@ import { registerConsoleAliases } from './console-aliases.ts'
 import { installAllowedMethods } from './plugins/allowed-methods.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
+import { installCustomerTime } from './plugins/customer-time.ts'
 import { sendUnrouted, installErrorHandler } from './plugins/error-handler.ts'
 import { createRequestIdReader, installRequestId } from './plugins/request-id.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
@@ -76,6 +77,7 @@ import { registerPurchaseRoutes } from './routes/purchases.ts'
 import { registerRechargeStartRoute } from './routes/recharge-starts.ts'
 import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
+import { registerTestClockRoutes } from './routes/test-clocks.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
 import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
@@ -150,6 +152,7 @@ export async function buildApp(
     const { clock, serviceSecret } = parts
     const { database } = parts.publisher
     installAuthentication(authenticated, { database, clock, serviceSecret })
+    installCustomerTime(authenticated, parts)
     registerResources(authenticated, parts)
     registerCustomerLinkRoutes(authenticated, parts, customerAuth)
     done()
@@ -205,6 +208,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMeterRoutes(app, parts)
   registerAlertRoutes(app, parts)
   registerBudgetRoutes(app, parts)
+  registerTestClockRoutes(app, parts)
   registerMeterUsageRoutes(app, parts)
   registerOwnKeyRoutes(app, parts)
   registerApiKeyRoutes(app, parts)

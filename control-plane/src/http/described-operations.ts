@@ -1,6 +1,7 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedEmailOperations } from './described-email-operations.ts'
+import { describedTestClockOperations } from './described-test-clock-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -329,6 +330,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Get what a customer paid and what models cost',
     404,
   ),
+  ...describedTestClockOperations,
   ...describedWebhookOperations,
   ...describedEmailOperations,
 
@@ -376,6 +378,10 @@ export const describedTags = [
   {
     name: 'Alerts',
     description: 'Thresholds of limits, wallets and spend, and budgets of customers',
+  },
+  {
+    name: 'Test clocks',
+    description: 'Times of their own for customers of the sandbox, to try months in seconds',
   },
   { name: 'Merchant', description: 'The provider as its customers see it' },
   { name: 'Billing', description: 'Runs of scheduled jobs' },

@@ -1,6 +1,8 @@
+import { listDue } from '@tollgate/domain/calendar/claims'
+import { walletsToAnnounce } from '@tollgate/domain/calendar/due-items'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
-import { announceExpiry, listWalletsToAnnounce } from '@tollgate/domain/wallet/announce-expiry'
+import { announceExpiry } from '@tollgate/domain/wallet/announce-expiry'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import { commit } from '../access/commit.ts'
@@ -9,7 +11,7 @@ import { repeatingInEach } from './repeating.ts'
 const walletsPerRoundMax = 500
 
 /**
- * Emits `customer.credit.expiring` some days before credits expire. Several processes may run it at the same time: the mark of a
+ * Emits `customer.credit.expiring` some days before credits expire, for customers of real time. Several processes may run it at the same time: the mark of a
  * grant and the event commit together, under the lock of the wallet.
  */
 export function createExpiryAnnouncements(
@@ -19,8 +21,9 @@ export function createExpiryAnnouncements(
   const round = async (environment: Environment): Promise<void> => {
     const { database, now } = parts.publisher
     const sql = database.in(environment)
-    const wallets = await listWalletsToAnnounce(sql, now(), aheadMs, walletsPerRoundMax)
-    for (const { providerId, customerRef } of wallets) {
+    const due = walletsToAnnounce(aheadMs).select
+    const { items } = await listDue(sql, due, now(), walletsPerRoundMax)
+    for (const { providerId, item: customerRef } of items) {
       const operation = jobOperation('announce-expiry', { providerId, environment }, now())
       await commit(parts, operation, (work) => announceExpiry(work, customerRef, aheadMs))
     }

@@ -9,7 +9,7 @@ import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import { commit } from '../access/commit.ts'
-import { readWalletBeforeChange } from '../wallets/expire-wallet.ts'
+import { readWalletBeforeChange, timeOf } from '../wallets/expire-wallet.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 import { repeatingInEach } from './repeating.ts'
 
@@ -71,8 +71,8 @@ async function takeBackFromWallet(
 ): Promise<void> {
   const { providerId, customerRef, reference } = name
   const wallet = { environment, providerId, customerRef }
-  const operation = jobOperation('take-back-credits', wallet, parts.publisher.now())
   try {
+    const operation = jobOperation('take-back-credits', wallet, await timeOf(parts, wallet))
     const hot = await readWalletBeforeChange(parts, wallet)
     await commit(parts, operation, (work) => processTakeBack(work, name, hot, parts.wallets))
   } catch (error) {

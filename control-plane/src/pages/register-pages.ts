@@ -8,6 +8,7 @@ import type { ApiServer } from '../access/api-server.ts'
 import { statusOf } from '../access/refusal-of.ts'
 import { registerAccentStylesheet } from './accent-stylesheet.ts'
 import { anonymousFrame } from './frame.ts'
+import { installPageTime, type PageTimeParts } from './page-time.ts'
 import { sendPage } from './page.tsx'
 import { registerCheckout, type CheckoutPagesParts } from './checkout/register-checkout.ts'
 import { registerUnsubscribePage } from './emails/unsubscribe-routes.tsx'
@@ -24,7 +25,7 @@ import { registerUpstreamCallback } from './sign-in/upstream-routes.tsx'
 import { catalogFaults } from './texts/faults.ts'
 import type { ProviderFrame } from './provider/provider-page.tsx'
 
-type Parts = PortalPagesParts & ProviderPagesParts & CheckoutPagesParts
+type Parts = PortalPagesParts & ProviderPagesParts & CheckoutPagesParts & PageTimeParts
 
 /**
  * Registers the pages for customers under `/customer`, and the pages for providers. An error on these paths is also answered with a
@@ -49,6 +50,7 @@ export async function registerPages(
       done()
     })
     installProblemPages(scope, pages)
+    installPageTime(scope, pages)
     registerPortal(scope, pages)
     registerCheckout(scope, pages)
     registerAuthorizePages(scope, { pages, auth })

@@ -25,6 +25,7 @@ import type {
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { hasTestClocks, listClockTimes } from '@tollgate/domain/test-clocks/customer-time'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Caller } from '../access/caller.ts'
 import { read } from '../access/read.ts'
@@ -184,13 +185,15 @@ async function readUsages(
   const references = [...sources.values()].flatMap((each) => each.references)
   await waitForCounters(parts, environment, providerId, references)
   const usages = new Map<string, PurchaseUsageBody>()
+  const clocks = await readClocks(parts, caller, purchases)
   for (const purchase of purchases) {
+    const now = clocks.get(purchase.customerRef) ?? new Date(parts.clock.now())
     const { planSnapshot, productRef } = purchase
     // The usage that packs pay for is that of the running purchase.
     if (planSnapshot === null || purchase.isPack) continue
     const { references: customerRefs, sharedWindows } =
       sources.get(purchase.customerRef) ?? noSources
-    const shownAt = usageInstant(parts, purchase)
+    const shownAt = usageInstant(purchase, now)
     const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
     const amounts = await readCountedAmounts(parts, environment, providerId, {
       productRef,
@@ -202,7 +205,7 @@ async function readUsages(
       ? await splitSharedUsage(parts, caller, purchase, customerRefs, period, countedMicros)
       : { usedMicros: countedMicros }
     if (used === undefined) continue
-    const carriedOverMicros = carriedOverInto(purchase, shownAt, amounts, parts.clock.now())
+    const carriedOverMicros = carriedOverInto(purchase, shownAt, amounts, now.getTime())
     const account = accounts
       .get(purchase.customerRef)
       ?.find((each) => each.productRef === productRef)
@@ -247,8 +250,20 @@ function packsBeside(
   return packUnits(entitlement, requestsMeterName, period, amounts, shownAt.getTime())
 }
 
+/** Returns the times of customers on test clocks. A list has customers of several clocks, so the time of its request is not theirs. */
+function readClocks(
+  parts: PurchaseViewParts,
+  caller: Caller,
+  purchases: readonly Purchase[],
+): Promise<ReadonlyMap<string, Date>> {
+  const { providerId, environment } = caller
+  if (!hasTestClocks(environment)) return Promise.resolve(new Map())
+  const customers = purchases.map(({ customerRef }) => ({ providerId, customerRef }))
+  return read(parts, caller, (sql) => listClockTimes(sql, customers))
+}
+
 /** Returns the current time, or the last instant of a purchase that has ended. */
-function usageInstant(parts: { readonly clock: Clock }, purchase: Purchase): Date {
+function usageInstant(purchase: Purchase, now: Date): Date {
   const endMs = (purchase.endedAt ?? purchase.endDate)?.getTime() ?? Infinity
-  return new Date(Math.min(parts.clock.now(), endMs - 1))
+  return new Date(Math.min(now.getTime(), endMs - 1))
 }

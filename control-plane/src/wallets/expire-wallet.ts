@@ -2,6 +2,7 @@ import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { expireCredits } from '@tollgate/domain/wallet/expire-credits'
 import { listDueGrants } from '@tollgate/domain/wallet/expiring-grants'
+import { readCustomerTime } from '@tollgate/domain/test-clocks/customer-time'
 import type { WalletKey } from '@tollgate/domain/wallet/hot-wallet'
 import type { HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import { commit } from '../access/commit.ts'
@@ -16,8 +17,8 @@ export type ExpiryParts = CommitParts & {
  */
 export async function expireWallet(parts: ExpiryParts, name: WalletKey): Promise<void> {
   const { environment, customerRef } = name
-  const operation = jobOperation('expire-credits', name, parts.publisher.now())
   try {
+    const operation = jobOperation('expire-credits', name, await timeOf(parts, name))
     // If the counters are behind, wait for them before any row is locked.
     await parts.wallets.readHot(name)
     await commit(parts, operation, (work) => expireCredits(work, customerRef, parts.wallets.hold))
@@ -30,6 +31,14 @@ export async function expireWallet(parts: ExpiryParts, name: WalletKey): Promise
   }
 }
 
+/** Returns the time of the wallet's customer. */
+export function timeOf(
+  { database, publisher }: Pick<CommitParts, 'database' | 'publisher'>,
+  { environment, providerId, customerRef }: WalletKey,
+): Promise<Date> {
+  return readCustomerTime(database, environment, { providerId, customerRef }, publisher.now())
+}
+
 /**
  * Reads a wallet before a change other than usage. Returns undefined while only the ledger knows the balance. Expires the wallet's
  * due grants first: an expiry that crashed before its commit has left a hold, and without this step the hold would count as usage
@@ -40,7 +49,7 @@ export async function readWalletBeforeChange(
   name: WalletKey,
 ): Promise<HotWallet | undefined> {
   const { environment, providerId, customerRef } = name
-  const now = parts.publisher.now()
+  const now = await timeOf(parts, name)
   const due = await parts.database
     .of(providerId)
     .in(environment)

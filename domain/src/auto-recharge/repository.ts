@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { isOnAdvancingClock } from '../test-clocks/customer-time.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 export type AutoRechargeStatus = 'active' | 'disabled' | 'failed' | 'pending_setup'
@@ -219,6 +220,7 @@ export async function claimRechargesToCheck(
     where (provider_id, customer_ref) in (
       select provider_id, customer_ref from auto_recharges
       where status = 'active' and in_flight_payment_intent_id is null
+        and not ${isOnAdvancingClock(sql, sql`auto_recharges`)}
         and (looked_at is null or looked_at < ${checkedBefore} or exists (
           select from wallets
           where wallets.provider_id = auto_recharges.provider_id

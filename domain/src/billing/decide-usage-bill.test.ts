@@ -18,6 +18,7 @@ const customer = {
   externalRef: null,
   status: 'active',
   metadata: {},
+  testClockRef: null,
   createdAt: new Date(0),
   updatedAt: new Date(0),
 } as const

@@ -1,12 +1,11 @@
 import type { Fragment, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { selectCustomersOfClocks } from '../test-clocks/customer-time.ts'
+import type { SelectDue } from './due-items.ts'
 import { endSlot, lockSlot, type Slot } from './slots.ts'
 
 /** Something of a provider that a job must process, such as a purchase or a session. */
 export type DueItem = { readonly providerId: string; readonly item: string }
-
-/** Selects `provider_id`, `item` and `due_at` of the items of all providers that are due at that instant. */
-export type SelectDue = (sql: Queryable, now: Date) => Fragment
 
 export type ClaimLimits = {
   readonly itemsMax: number
@@ -25,7 +24,7 @@ export type Claimed =
 /**
  * Claims the unclaimed items that have been due for the longest time. Ends the slot if no items are due and none are
  * being processed. A claim locks the slot's row, so two runners never claim the same item, and a slot cannot end during
- * a claim.
+ * a claim. Items of customers on a test clock are never claimed: they are due by the time of their clock.
  */
 export async function claimDue(
   sql: TransactionSql,
@@ -41,7 +40,7 @@ export async function claimDue(
   const rows = await sql<{ provider_id: string; item: string }[]>`
     insert into job_claims (provider_id, job, item, slot, claimed_until)
     select due.provider_id, ${job}, due.item, ${at}, ${leaseEnd(sql, leaseMs)}
-    from (${selectDue(sql, now)}) as due
+    from (${selectDueInRealTime(sql, selectDue, now)}) as due
     left join job_claims as held
       on held.provider_id = due.provider_id and held.job = ${job} and held.item = due.item
     where held.item is null or (
@@ -142,10 +141,18 @@ export async function listDue(
   itemsMax: number,
 ): Promise<{ readonly total: number; readonly items: readonly DueItem[] }> {
   const [counted] = await sql<{ total: number }[]>`
-    select count(*)::int as total from (${selectDue(sql, now)}) as due`
+    select count(*)::int as total from (${selectDueInRealTime(sql, selectDue, now)}) as due`
   const rows = await sql<{ provider_id: string; item: string }[]>`
-    select provider_id, item from (${selectDue(sql, now)}) as due
+    select provider_id, item from (${selectDueInRealTime(sql, selectDue, now)}) as due
     order by due_at, item limit ${itemsMax}`
   const items = rows.map((row) => ({ providerId: row.provider_id, item: row.item }))
   return { total: counted!.total, items }
+}
+
+function selectDueInRealTime(sql: Queryable, selectDue: SelectDue, now: Date): Fragment {
+  return sql`
+    select * from (${selectDue(sql, now)}) as every
+    where not exists (
+      select from (${selectCustomersOfClocks(sql)}) as clocked
+      where clocked.provider_id = every.provider_id and clocked.reference = every.customer_ref)`
 }

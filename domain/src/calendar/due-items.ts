@@ -1,92 +1,215 @@
-import type { SelectDue } from './claims.ts'
+import type { Fragment } from 'postgres'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { isToAnnounce, isUnannounced } from '../wallet/announce-expiry.ts'
+
+/** Selects `provider_id`, `customer_ref`, `item` and `due_at` of the items of all providers that are due at that instant. */
+export type SelectDue = (sql: Queryable, now: Date) => Fragment
+
+/** What a job must check, and when. */
+export type DueItems = {
+  readonly select: SelectDue
+  /**
+   * Selects `at`: the instants, passed or not, from which `select` may select an item of these customers. `customers` selects
+   * `provider_id` and `reference`. A test clock stops at these instants. One too many costs a look, one that is missing is an item
+   * that its clock passes.
+   */
+  readonly selectInstants: (sql: Queryable, customers: Fragment) => Fragment
+}
 
 /*
- * Select the purchases, invoices and checkouts that a job must check. The conditions use indexes and may select purchases
+ * The purchases, invoices and checkouts that a job must check. The conditions use indexes and may select purchases
  * that are not due. The final decision is made on the purchase itself, under its lock.
  */
 
 /** Selects trials and periods that end within `aheadMs` and for which no reminder was sent yet. */
-export function selectRemindable(aheadMs: number): SelectDue {
-  return (sql, now) => sql`
-    select provider_id, reference as item, next_billing_date as due_at from purchases
-    where next_billing_date > ${now}
-      and next_billing_date <= ${new Date(now.getTime() + aheadMs)}
-      and status in ('active', 'trialing')
+export function remindablePurchases(aheadMs: number): DueItems {
+  const isReminded = (sql: Queryable): Fragment => sql`
+    status in ('active', 'trialing')
       and (status = 'active' and auto_renew or status = 'trialing' and cancelled_at is null)
       and reminded_of is distinct from next_billing_date`
+  return {
+    select: (sql, now) => sql`
+      select provider_id, customer_ref, reference as item, next_billing_date as due_at from purchases
+      where next_billing_date > ${now}
+        and next_billing_date <= ${new Date(now.getTime() + aheadMs)}
+        and ${isReminded(sql)}`,
+    selectInstants: (sql, customers) => sql`
+      select next_billing_date - ${milliseconds(sql, aheadMs)} as at from purchases
+      where ${isOf(sql, customers)} and ${isReminded(sql)}`,
+  }
 }
 
-export const selectEndedTrials: SelectDue = (sql, now) => sql`
-  select provider_id, reference as item, next_billing_date as due_at from purchases
-  where next_billing_date <= ${now} and status = 'trialing' and cancelled_at is null`
+export const endedTrials: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, reference as item, next_billing_date as due_at from purchases
+    where next_billing_date <= ${now} and status = 'trialing' and cancelled_at is null`,
+  selectInstants: (sql, customers) => sql`
+    select next_billing_date as at from purchases
+    where ${isOf(sql, customers)} and status = 'trialing' and cancelled_at is null`,
+}
 
-export const selectDueRenewals: SelectDue = (sql, now) => sql`
-  select provider_id, reference as item, next_billing_date as due_at from purchases
-  where next_billing_date <= ${now} and status = 'active' and auto_renew`
+export const dueRenewals: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, reference as item, next_billing_date as due_at from purchases
+    where next_billing_date <= ${now} and status = 'active' and auto_renew`,
+  selectInstants: (sql, customers) => sql`
+    select next_billing_date as at from purchases
+    where ${isOf(sql, customers)} and status = 'active' and auto_renew`,
+}
 
 /** Selects purchases with a period that has begun, and purchases whose previous period can no longer receive usage. */
-export const selectDueResets: SelectDue = (sql, now) => sql`
-  select provider_id, reference as item, least(next_reset_at, carry_settles_at) as due_at
-  from purchases
-  where (next_reset_at <= ${now} and status in ('active', 'trialing', 'past_due'))
-    or carry_settles_at <= ${now}`
+export const dueResets: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, reference as item,
+      least(next_reset_at, carry_settles_at) as due_at
+    from purchases
+    where (next_reset_at <= ${now} and status in ('active', 'trialing', 'past_due'))
+      or carry_settles_at <= ${now}`,
+  selectInstants: (sql, customers) => sql`
+    select next_reset_at as at from purchases
+    where ${isOf(sql, customers)} and status in ('active', 'trialing', 'past_due')
+    union all
+    select carry_settles_at as at from purchases where ${isOf(sql, customers)}`,
+}
 
 /** Selects purchases whose end has passed but whose status does not show it. */
-export const selectLapsed: SelectDue = (sql, now) => sql`
-  select provider_id, reference as item, end_date as due_at from purchases
-  where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`
+export const lapsedPurchases: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, reference as item, end_date as due_at from purchases
+    where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`,
+  selectInstants: (sql, customers) => sql`
+    select end_date as at from purchases
+    where ${isOf(sql, customers)} and status in ('active', 'trialing', 'past_due')`,
+}
 
 /**
  * Selects purchases with a usage period that has ended and is not billed, purchases whose late usage is closed from now
  * on, and purchases whose usage is billed but whose price, which is charged after the usage, is not.
  */
-export function selectUsageToBill(graceMs: number): SelectDue {
-  return (sql, now) => sql`
-    select provider_id, reference as item, least(next_usage_bill_at, ended_at) as due_at
-    from purchases
-    where least(next_usage_bill_at, ended_at) <= ${new Date(now.getTime() - graceMs)}
-      and next_usage_bill_at is not null and status not in ('pending', 'trialing', 'refunded')
-    union all
-    select provider_id, reference as item, usage_closes_at as due_at from purchases
-    where usage_closes_at <= ${now} and status <> 'refunded'
-    union all
-    select provider_id, reference as item, next_billing_date as due_at from purchases
-    where next_billing_date <= ${now} and status = 'active' and auto_renew
+export function usageToBill(graceMs: number): DueItems {
+  const isChargedAfterUsage = (sql: Queryable): Fragment => sql`
+    status = 'active' and auto_renew
       and plan_snapshot->>'type' = 'hybrid'
       and plan_snapshot->'terms'->>'billingStrategy' = 'usage_first'
-      and next_usage_bill_at > next_billing_date
-      and least(next_usage_bill_at, ended_at) > ${new Date(now.getTime() - graceMs)}`
+      and next_usage_bill_at > next_billing_date`
+  return {
+    select: (sql, now) => sql`
+      select provider_id, customer_ref, reference as item,
+        least(next_usage_bill_at, ended_at) as due_at
+      from purchases
+      where least(next_usage_bill_at, ended_at) <= ${new Date(now.getTime() - graceMs)}
+        and next_usage_bill_at is not null and status not in ('pending', 'trialing', 'refunded')
+      union all
+      select provider_id, customer_ref, reference as item, usage_closes_at as due_at from purchases
+      where usage_closes_at <= ${now} and status <> 'refunded'
+      union all
+      select provider_id, customer_ref, reference as item, next_billing_date as due_at from purchases
+      where next_billing_date <= ${now} and ${isChargedAfterUsage(sql)}
+        and least(next_usage_bill_at, ended_at) > ${new Date(now.getTime() - graceMs)}`,
+    selectInstants: (sql, customers) => sql`
+      select least(next_usage_bill_at, ended_at) + ${milliseconds(sql, graceMs)} as at from purchases
+      where ${isOf(sql, customers)}
+        and next_usage_bill_at is not null and status not in ('pending', 'trialing', 'refunded')
+      union all
+      select usage_closes_at as at from purchases
+      where ${isOf(sql, customers)} and status <> 'refunded'
+      union all
+      select next_billing_date as at from purchases
+      where ${isOf(sql, customers)} and ${isChargedAfterUsage(sql)}`,
+  }
 }
 
 /**
  * Selects purchases whose unbilled usage was found to have reached the amount of their plan. While an invoice of the purchase is
  * open, they wait.
  */
-export const selectThresholdsToBill: SelectDue = (sql) => sql`
-  select provider_id, purchase_ref as item, noted_at as due_at from threshold_crossings as crossing
-  where not exists (
-    select from invoices where invoices.provider_id = crossing.provider_id
-      and invoices.purchase_ref = crossing.purchase_ref and invoices.status = 'open')`
+export const thresholdsToBill: DueItems = {
+  select: (sql) => sql`
+    select crossing.provider_id, purchase.customer_ref, purchase_ref as item, noted_at as due_at
+    from threshold_crossings as crossing
+    join purchases as purchase on purchase.provider_id = crossing.provider_id
+      and purchase.reference = crossing.purchase_ref
+    where not exists (
+      select from invoices where invoices.provider_id = crossing.provider_id
+        and invoices.purchase_ref = crossing.purchase_ref and invoices.status = 'open')`,
+  selectInstants: (sql, customers) => sql`
+    select noted_at as at from threshold_crossings as crossing
+    where (provider_id, purchase_ref) in (
+      select provider_id, reference from purchases where ${isOf(sql, customers)})
+      and not exists (
+        select from invoices where invoices.provider_id = crossing.provider_id
+          and invoices.purchase_ref = crossing.purchase_ref and invoices.status = 'open')`,
+}
 
 /** Selects customers and products whose packs are to be settled. */
-export const selectDuePacks: SelectDue = (sql, now) => sql`
-  select provider_id, customer_ref || '/' || product_ref as item, due_at from pack_accounts
-  where due_at <= ${now}`
+export const duePacks: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, customer_ref || '/' || product_ref as item, due_at
+    from pack_accounts where due_at <= ${now}`,
+  selectInstants: (sql, customers) => sql`
+    select due_at as at from pack_accounts where ${isOf(sql, customers)}`,
+}
 
 /** Selects open invoices that are due for their first or their next charge. */
-export const selectDueCharges: SelectDue = (sql, now) => sql`
-  select provider_id, reference as item, next_charge_at as due_at from invoices
-  where next_charge_at <= ${now}`
+export const dueCharges: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, reference as item, next_charge_at as due_at from invoices
+    where next_charge_at <= ${now}`,
+  selectInstants: (sql, customers) => sql`
+    select next_charge_at as at from invoices where ${isOf(sql, customers)}`,
+}
 
 /** Selects open invoices that are no longer charged automatically and have not changed for `quietMs`. */
-export function selectUncollected(quietMs: number): SelectDue {
-  return (sql, now) => sql`
-    select provider_id, reference as item, updated_at as due_at from invoices
-    where updated_at <= ${new Date(now.getTime() - quietMs)}
-      and status = 'open' and next_charge_at is null and not is_held`
+export function uncollectedInvoices(quietMs: number): DueItems {
+  const isUncollected = (sql: Queryable): Fragment =>
+    sql`status = 'open' and next_charge_at is null and not is_held`
+  return {
+    select: (sql, now) => sql`
+      select provider_id, customer_ref, reference as item, updated_at as due_at from invoices
+      where updated_at <= ${new Date(now.getTime() - quietMs)} and ${isUncollected(sql)}`,
+    selectInstants: (sql, customers) => sql`
+      select updated_at + ${milliseconds(sql, quietMs)} as at from invoices
+      where ${isOf(sql, customers)} and ${isUncollected(sql)}`,
+  }
 }
 
 /** Selects checkouts that expired before they were completed. */
-export const selectAbandonedCheckouts: SelectDue = (sql, now) => sql`
-  select provider_id, session_id as item, expires_at as due_at from checkout_sessions
-  where expires_at <= ${now} and status = 'active'`
+export const abandonedCheckouts: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, session_id as item, expires_at as due_at from checkout_sessions
+    where expires_at <= ${now} and status = 'active'`,
+  selectInstants: (sql, customers) => sql`
+    select expires_at as at from checkout_sessions
+    where ${isOf(sql, customers)} and status = 'active'`,
+}
+
+/** Selects wallets with grants that have expired. */
+export const expiringWallets: DueItems = {
+  select: (sql, now) => sql`
+    select provider_id, customer_ref, customer_ref as item, min(expiry_due_at) as due_at
+    from credit_grants where expiry_due_at <= ${now} group by provider_id, customer_ref`,
+  selectInstants: (sql, customers) => sql`
+    select expiry_due_at as at from credit_grants
+    where ${isOf(sql, customers)} and expiry_due_at is not null`,
+}
+
+/** Selects wallets with credits whose expiry is announced, `aheadMs` before it. */
+export function walletsToAnnounce(aheadMs: number): DueItems {
+  return {
+    select: (sql, now) => sql`
+      select provider_id, customer_ref, customer_ref as item, min(expires_at) as due_at
+      from credit_grants where ${isToAnnounce(sql, now, aheadMs)}
+      group by provider_id, customer_ref`,
+    selectInstants: (sql, customers) => sql`
+      select expires_at - ${milliseconds(sql, aheadMs)} as at from credit_grants
+      where ${isOf(sql, customers)} and ${isUnannounced(sql, aheadMs)}`,
+  }
+}
+
+function isOf(sql: Queryable, customers: Fragment): Fragment {
+  return sql`(provider_id, customer_ref) in (${customers})`
+}
+
+function milliseconds(sql: Queryable, ms: number): Fragment {
+  return sql`${ms}::float8 * interval '1 millisecond'`
+}

@@ -11,6 +11,7 @@ import { reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { findProvider } from '../providers/repository.ts'
 import type { PaymentJobParts } from '../settlement/process-inbox.ts'
 import { findTax } from '../invoices/read-tax.ts'
+import { readCustomerTime } from '../test-clocks/customer-time.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
@@ -73,7 +74,8 @@ async function rechargeWallet(
   environment: Environment,
   name: RechargeName,
 ): Promise<void> {
-  const beginning = await beginRecharge(parts, environment, name, parts.now())
+  const now = await readCustomerTime(parts.database, environment, name, parts.now())
+  const beginning = await beginRecharge(parts, environment, name, now)
   if (beginning.kind === 'begun') await beginning.charge()
 }
 

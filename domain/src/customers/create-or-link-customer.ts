@@ -1,4 +1,6 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import { testClockCustomersMax } from '@tollgate/schemas/limits'
+import { listCustomersOfClock, lockTestClock } from '../test-clocks/repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { createdCustomerObject, customerObject } from './customer-event.ts'
@@ -21,6 +23,8 @@ export type NewCustomer = {
   readonly externalRef: string | null
   readonly locale: string | null
   readonly metadata: JsonObject
+  /** The customer's test clock. Absent or null for real time. */
+  readonly testClockRef?: string | null
 }
 
 export type CreateOrLinkOutcome =
@@ -28,6 +32,10 @@ export type CreateOrLinkOutcome =
   | { readonly kind: 'email-taken' }
   | { readonly kind: 'email-linked-elsewhere' }
   | { readonly kind: 'external-ref-taken' }
+  | { readonly kind: 'clock-not-found' }
+  | { readonly kind: 'clock-full' }
+  /** The customer exists and lives by another time. */
+  | { readonly kind: 'on-other-clock' }
 
 /**
  * Returns the existing customer, links the external reference to it, or creates a customer. Concurrent identical
@@ -43,6 +51,11 @@ export async function createOrLinkCustomer(
   if (externalRef !== null && (await isReferenceOfDeleted(sql, providerId, externalRef))) {
     return { kind: 'external-ref-taken' }
   }
+  const { testClockRef } = request
+  if (testClockRef !== undefined && testClockRef !== null) {
+    const clock = await lockTestClock(sql, providerId, testClockRef)
+    if (clock === undefined) return { kind: 'clock-not-found' }
+  }
   let decision = await decide(work, request)
   if (decision.kind === 'link') {
     // No unique constraint prevents two links of one customer. The lock lets one request link at a time, and the next
@@ -50,8 +63,10 @@ export async function createOrLinkCustomer(
     await lockCustomer(sql, providerId, decision.customer.reference)
     decision = await decide(work, request)
   }
+  if (isOnOtherClock(decision, testClockRef)) return { kind: 'on-other-clock' }
   switch (decision.kind) {
     case 'create':
+      if (await isClockFull(work, testClockRef)) return { kind: 'clock-full' }
       return { kind: 'customer', customer: await createCustomer(work, request) }
     case 'link':
       return {
@@ -64,6 +79,23 @@ export async function createOrLinkCustomer(
     case 'email-linked-elsewhere':
       return decision
   }
+}
+
+/** Only a request that names a clock can contradict that of the customer. */
+function isOnOtherClock(decision: CustomerDecision, testClockRef: string | null | undefined) {
+  if (testClockRef === undefined || testClockRef === null) return false
+  const isKnown = decision.kind === 'link' || decision.kind === 'return'
+  return isKnown && decision.customer.testClockRef !== testClockRef
+}
+
+/** The lock of the clock keeps concurrent requests from exceeding the limit. */
+async function isClockFull(
+  { sql, providerId }: UnitOfWork,
+  testClockRef: string | null | undefined,
+): Promise<boolean> {
+  if (testClockRef === undefined || testClockRef === null) return false
+  const customers = await listCustomersOfClock(sql, providerId, testClockRef)
+  return customers.length >= testClockCustomersMax
 }
 
 async function decide(
@@ -90,6 +122,7 @@ export async function createCustomer(
   const { sql, providerId, now } = work
   const customer: Customer = {
     ...request,
+    testClockRef: request.testClockRef ?? null,
     reference: generateReference('customer'),
     status: 'active',
     createdAt: now,

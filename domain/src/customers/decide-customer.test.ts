@@ -59,6 +59,7 @@ function customer(reference: string, externalRef: string | null): Customer {
     externalRef,
     status: 'active',
     metadata: {},
+    testClockRef: null,
     createdAt: at,
     updatedAt: at,
   }

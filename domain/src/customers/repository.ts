@@ -13,6 +13,8 @@ export type Customer = {
   readonly locale: string | null
   readonly status: 'active'
   readonly metadata: JsonObject
+  /** The customer's test clock. Null for real time. It never changes. */
+  readonly testClockRef: string | null
   readonly createdAt: Date
   readonly updatedAt: Date
 }
@@ -26,6 +28,7 @@ export type CustomerRow = {
   locale: string | null
   status: 'active'
   metadata: JsonObject
+  test_clock_ref: string | null
   created_at: Date
   updated_at: Date
 }
@@ -38,10 +41,11 @@ export async function insertCustomer(
   await sql`
     insert into customers
       (provider_id, reference, email, name, telephone, external_ref, locale, status, metadata,
-       created_at, updated_at)
+       test_clock_ref, created_at, updated_at)
     values (${providerId}, ${customer.reference}, ${customer.email}, ${customer.name},
       ${customer.telephone}, ${customer.externalRef}, ${customer.locale}, ${customer.status},
-      ${jsonb(sql, customer.metadata)}, ${customer.createdAt}, ${customer.updatedAt})`
+      ${jsonb(sql, customer.metadata)}, ${customer.testClockRef}, ${customer.createdAt},
+      ${customer.updatedAt})`
 }
 
 export async function updateCustomer(
@@ -302,6 +306,7 @@ export function customerFromRow(row: CustomerRow): Customer {
     locale: row.locale,
     status: row.status,
     metadata: row.metadata,
+    testClockRef: row.test_clock_ref,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }

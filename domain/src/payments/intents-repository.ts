@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { isOnAdvancingClock, selectCustomersOfClock } from '../test-clocks/customer-time.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import { jsonb } from '../postgres/jsonb.ts'
 import type { PageRange } from '../postgres/select-page.ts'
@@ -243,9 +244,12 @@ export async function setSellerName(
     where provider_id = ${providerId} and reference = ${reference} and seller_name is null`
 }
 
-export type IntentName = { readonly providerId: string; readonly reference: string }
+export type IntentToPoll = IntentName & Pick<PaymentIntent, 'customerRef'>
 
-type LocatedIntent = IntentName & Pick<PaymentIntent, 'status' | 'invoiceRef' | 'sellerName'>
+type IntentName = { readonly providerId: string; readonly reference: string }
+
+export type LocatedIntent = IntentName &
+  Pick<PaymentIntent, 'customerRef' | 'status' | 'invoiceRef' | 'sellerName'>
 
 /** Returns a payment's name and state, looked up across all providers. */
 export async function locateIntent(
@@ -257,16 +261,19 @@ export async function locateIntent(
       ? sql`reference = ${by.reference}`
       : sql`processor_payment_id = ${by.processorPaymentId}`
   const [row] = await sql<LocatedRow[]>`
-    select provider_id, reference, status, invoice_ref, seller_name from payment_intents
+    select provider_id, reference, customer_ref, status, invoice_ref, seller_name from payment_intents
     where ${condition}`
   if (row === undefined) return undefined
   const { provider_id: providerId, reference, status } = row
-  return { providerId, reference, status, invoiceRef: row.invoice_ref, sellerName: row.seller_name }
+  return {
+    ...{ providerId, reference, status, customerRef: row.customer_ref },
+    ...{ invoiceRef: row.invoice_ref, sellerName: row.seller_name },
+  }
 }
 
 type LocatedRow = Pick<
   IntentRow,
-  'provider_id' | 'reference' | 'status' | 'invoice_ref' | 'seller_name'
+  'provider_id' | 'reference' | 'customer_ref' | 'status' | 'invoice_ref' | 'seller_name'
 >
 
 /** Returns the provider of each payment, keyed by the processor's payment id. */
@@ -280,23 +287,41 @@ export async function findIntentOwners(
   return new Map(rows.map((row) => [row.processor_payment_id, row.provider_id]))
 }
 
+/** Returns the payments of a clock's customers that are due for a check at the processor, in real time. */
+export async function listIntentsDueOfClock(
+  sql: Queryable,
+  clock: { readonly providerId: string; readonly reference: string },
+): Promise<string[]> {
+  const rows = await sql<{ reference: string }[]>`
+    select reference from payment_intents
+    where next_look_at <= clock_timestamp()
+      and (provider_id, customer_ref) in (${selectCustomersOfClock(sql, clock)})
+    order by next_look_at`
+  return rows.map(({ reference }) => reference)
+}
+
 /**
  * Claims intents of all providers that are due for a check at the processor, the longest due first. Their next check is set to
  * `againAt`: no other process claims them before, and another process claims them then if this one dies.
+ * Those of an advancing clock are left to its runner, which checks them before the clock moves on.
  */
 export async function claimIntentsToPoll(
   sql: Queryable,
   now: Date,
   againAt: Date,
   rowsMax: number,
-): Promise<IntentName[]> {
-  const rows = await sql<{ provider_id: string; reference: string }[]>`
+): Promise<IntentToPoll[]> {
+  const rows = await sql<{ provider_id: string; reference: string; customer_ref: string }[]>`
     update payment_intents set next_look_at = ${againAt}
     where (provider_id, reference) in (
       select provider_id, reference from payment_intents where next_look_at <= ${now}
+        and not ${isOnAdvancingClock(sql, sql`payment_intents`)}
       order by next_look_at limit ${rowsMax} for update skip locked)
-    returning provider_id, reference`
-  return rows.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
+    returning provider_id, reference, customer_ref`
+  return rows.map((row) => {
+    const { provider_id: providerId, reference, customer_ref: customerRef } = row
+    return { providerId, reference, customerRef }
+  })
 }
 
 function fromRow(row: IntentRow): PaymentIntent {

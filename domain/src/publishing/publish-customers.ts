@@ -16,6 +16,7 @@ import type { TargetName } from '../publications/repository.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
 import { listDecidingPurchases } from '../purchases/repository.ts'
 import type { EntitlingPurchase } from '../purchases/purchase-rows.ts'
+import { hasTestClocks, listClockTimes } from '../test-clocks/customer-time.ts'
 import { walletEntry } from '../wallet/hot-wallet.ts'
 import { removalsHeldMsMax } from '../wallet/hold-credits.ts'
 import { listPublishedWallets } from '../wallet/repository.ts'
@@ -31,12 +32,13 @@ export async function publishCustomers(
 ): Promise<void> {
   const pool = parts.database.in(environment)
   await publishTargets(pool, 'customer', targets, when, async (sql, due) => {
-    await writeCustomers(parts, environment, await readCustomers(parts, sql, due))
+    await writeCustomers(parts, environment, await readCustomers(parts, environment, sql, due))
   })
 }
 
 async function readCustomers(
   parts: PublisherParts,
+  environment: Environment,
   sql: TransactionSql,
   targets: readonly TargetName[],
 ): Promise<PublishedCustomer[]> {
@@ -46,7 +48,8 @@ async function readCustomers(
   const now = parts.now()
   const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
   // Sent together, and run in this order.
-  const [references, purchases, wallets, thresholds, packs, stops] = await Promise.all([
+  const [clocks, references, purchases, wallets, thresholds, packs, stops] = await Promise.all([
+    hasTestClocks(environment) ? listClockTimes(sql, names) : noClocks,
     listCurrentReferences(sql, names),
     listDecidingPurchases(sql, names),
     listPublishedWallets(sql, names, removedSince),
@@ -59,7 +62,8 @@ async function readCustomers(
     if (version === undefined) return []
     const known = references.get(customerRef) ?? []
     const held = purchases.get(customerRef) ?? []
-    const entitlements = entitlementsOf(held, known, now, {
+    const clock = clocks.get(customerRef)
+    const entitlements = entitlementsOf(held, known, clock ?? now, {
       accounts: packs.get(customerRef) ?? [],
       stops: stops.get(customerRef),
     })
@@ -68,10 +72,15 @@ async function readCustomers(
     const sums = wallets.get(customerRef) ?? (pays ? emptyWallet : undefined)
     const rechargeBelowMicros = thresholds.get(customerRef)
     const wallet = sums && walletEntry({ ...sums, rechargeBelowMicros }, sums.removals)
-    const products = entitlements.map(heldProduct)
-    return [{ providerId, customerRef, version, references: known, held: products, wallet }]
+    const onClock = clock === undefined ? {} : { clockMs: clock.getTime() }
+    const products = entitlements.map((each) => heldProduct(each, onClock))
+    return [
+      { providerId, customerRef, version, references: known, held: products, wallet, onClock },
+    ]
   })
 }
+
+const noClocks: ReadonlyMap<string, Date> = new Map()
 
 const emptyWallet = { grantedMicros: 0n, removedMicros: 0n, removals: [] }
 
@@ -103,8 +112,11 @@ function entitlementsOf(
   })
 }
 
-function heldProduct({ productRef, entitlement, takenIn }: HeldEntitlement) {
-  const document = JSON.stringify(entitlement)
+function heldProduct(
+  { productRef, entitlement, takenIn }: HeldEntitlement,
+  onClock: Pick<Entitlement, 'clockMs'>,
+) {
+  const document = JSON.stringify({ ...entitlement, ...onClock })
   const windows: Window[] = countingWindows(entitlement).map((window) => {
     const takesIn = takenIn.filter(({ into }) => into === window.id).map((move) => move.window)
     return takesIn.length === 0 ? window : { ...window, takesIn }

@@ -17,6 +17,8 @@ export type PublishedCustomer = {
   readonly held: readonly (Omit<Entry, 'version'> & { readonly productRef: string })[]
   /** Stored next to the customer's own reference. */
   readonly wallet: Omit<Entry, 'version'> | undefined
+  /** The time of the customer's test clock. Empty for a customer of real time. */
+  readonly onClock: Pick<KnownCustomer, 'clockMs'>
 }
 
 /** Hot state does nothing else while it handles one call, so a call has few entries and takes some milliseconds. */
@@ -71,7 +73,7 @@ function callsOf(
 }
 
 function addEntries(entries: NamedEntry[], reference: string, customer: PublishedCustomer): void {
-  const { providerId, version, customerRef, held, wallet } = customer
+  const { providerId, version, customerRef, held, wallet, onClock } = customer
   const subject = subjectKey(providerId, reference)
   if (wallet !== undefined && reference === customerRef) {
     const place = { subject: walletSubject(providerId, customerRef), scope: walletScope }
@@ -81,7 +83,7 @@ function addEntries(entries: NamedEntry[], reference: string, customer: Publishe
     entries.push({ subject, scope: productRef, version, ...entry })
   }
   // Written last, because slots of a known customer are swept early. By now the purchases above have used theirs.
-  const known: KnownCustomer = { customerRef }
+  const known: KnownCustomer = { customerRef, ...onClock }
   const document = JSON.stringify(known)
   entries.push({ subject, scope: '', version, document, windows: [] })
 }

@@ -4,6 +4,7 @@ import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { paymentHandlers } from '../purposes/payment-handlers.ts'
 import { endSetup, insertSetup } from '../cards/setups-repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
+import { readCustomerTime } from '../test-clocks/customer-time.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { readCard } from './read-payment.ts'
 import { providerMetadataKey } from '../payments/payment-intent.ts'
@@ -45,7 +46,9 @@ export async function applySetup(
   const card =
     paymentMethodId === undefined ? undefined : await readCard(processor, paymentMethodId)
   const saved = status === 'succeeded' && card?.reusable === true ? card : undefined
-  const operation = jobOperation('processor-events', { providerId, environment }, parts.now())
+  const name = { providerId, customerRef }
+  const now = await readCustomerTime(parts.database, environment, name, parts.now())
+  const operation = jobOperation('processor-events', { providerId, environment }, now)
   const current = await parts.commit(operation, async (work) => {
     const { sql, now } = work
     const customer = await lockCustomer(sql, providerId, customerRef)

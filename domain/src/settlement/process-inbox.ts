@@ -9,6 +9,7 @@ import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/pa
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
 import { findSoleProvider } from '../providers/repository.ts'
+import { readCustomerTime } from '../test-clocks/customer-time.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyDispute } from './apply-dispute.ts'
@@ -21,7 +22,7 @@ import {
   settleEvents,
   type InboxEvent,
 } from '../payments/inbox-repository.ts'
-import { locateIntent } from '../payments/intents-repository.ts'
+import { locateIntent, type LocatedIntent } from '../payments/intents-repository.ts'
 import { readPayment } from './read-payment.ts'
 import { applyPaymentState } from './apply-payment-state.ts'
 import { ensureSellerName } from './ensure-seller-name.ts'
@@ -153,7 +154,7 @@ async function applyPayment(
   if (reference === undefined) return
   const intent = await locateIntent(parts.everyone.in(environment), { reference })
   if (intent === undefined) return
-  const operation = operationOf(parts, environment, intent.providerId)
+  const operation = await operationOfCustomer(parts, environment, intent)
   await ensureSellerName(parts, operation, intent)
   await parts.commit(operation, (work) =>
     applyPaymentState(work, intent.reference, reading, parts.hostedUrl),
@@ -171,7 +172,7 @@ async function applyToPayment(
   await applyPayment(parts, environment, processorPaymentId)
   const intent = await locateIntent(parts.everyone.in(environment), { processorPaymentId })
   if (intent === undefined) return
-  const operation = operationOf(parts, environment, intent.providerId)
+  const operation = await operationOfCustomer(parts, environment, intent)
   await parts.commit(operation, (work) => apply(work, intent.reference))
 }
 
@@ -189,6 +190,17 @@ async function applyReportedPayout(
   await parts.commit(operationOf(parts, environment, providerId), (work) =>
     applyPayout(work, payout),
   )
+}
+
+/** Returns the operation at the time of the payment's customer. */
+async function operationOfCustomer(
+  parts: PaymentJobParts,
+  environment: Environment,
+  { providerId, customerRef }: Pick<LocatedIntent, 'providerId' | 'customerRef'>,
+): Promise<Operation> {
+  const name = { providerId, customerRef }
+  const now = await readCustomerTime(parts.database, environment, name, parts.now())
+  return jobOperation('processor-events', { providerId, environment }, now)
 }
 
 function operationOf(

@@ -1,6 +1,7 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import type { Environment } from '@tollgate/schemas/environment'
 import { claimIntentsToPoll } from '../payments/intents-repository.ts'
+import { readCustomerTime } from '../test-clocks/customer-time.ts'
 import { reconcileIntent, reconcileOperation } from './reconcile-intent.ts'
 import type { PaymentJobParts } from './process-inbox.ts'
 
@@ -19,11 +20,12 @@ export async function reconcilePayments(
   const againAt = new Date(now.getTime() + claimedMs)
   const pool = parts.everyone.in(environment)
   const due = await claimIntentsToPoll(pool, now, againAt, intentsPerRoundMax)
-  for (const { providerId, reference } of due) {
+  for (const { reference, ...customer } of due) {
     try {
+      const at = await readCustomerTime(parts.database, environment, customer, parts.now())
       await reconcileIntent(
         parts,
-        reconcileOperation(providerId, environment, parts.now()),
+        reconcileOperation(customer.providerId, environment, at),
         reference,
       )
     } catch (error) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventObject } from '@tollgate/schemas/event-types'
 import { countsOf, type CountedUse, type MeterEvent } from '@tollgate/schemas/meter-event'
+import { testClockUsageAheadMs } from '@tollgate/schemas/limits'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { referencePrefixes } from '@tollgate/schemas/references'
 import { timeOrderedReference } from '@tollgate/schemas/usage-reference'
@@ -56,8 +57,13 @@ function usageRecorded(
     // The log does not store the request id.
     requestId: null,
     idempotencyKey: event.idempotencyKey,
-    createdAt: new Date(event.receivedAt),
+    createdAt: new Date(isOnClock(event) ? event.timestamp : event.receivedAt),
   }
+}
+
+/** Returns whether the usage is of a customer on a test clock, whose events have the time of the clock. */
+function isOnClock({ timestamp, receivedAt }: MeterEvent): boolean {
+  return timestamp > receivedAt + testClockUsageAheadMs
 }
 
 /** Starts with the time of receipt, which sorts the event among others. `meterName` is empty for the first count of a record. */

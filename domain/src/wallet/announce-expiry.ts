@@ -1,26 +1,10 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
-import type { CustomerKey } from '../customers/repository.ts'
 import { unixSeconds } from '../periods/periods.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockActiveCustomer } from './expiring-grants.ts'
 import { lockWallet } from './repository.ts'
-
-/**
- * Returns wallets with grants that expire within `aheadMs` and were not announced. A grant that was made later than that before its
- * expiry is never announced, because its customer has just been told of it.
- */
-export async function listWalletsToAnnounce(
-  sql: Queryable,
-  now: Date,
-  aheadMs: number,
-  walletsMax: number,
-): Promise<CustomerKey[]> {
-  const rows = await sql<{ provider_id: string; customer_ref: string }[]>`
-    select distinct provider_id, customer_ref from credit_grants
-    where ${isToAnnounce(sql, now, aheadMs)} limit ${walletsMax}`
-  return rows.map((row) => ({ providerId: row.provider_id, customerRef: row.customer_ref }))
-}
 
 /**
  * Emits `customer.credit.expiring` once for each time at which credits of the wallet expire soon. Usage that is not posted yet still
@@ -52,11 +36,20 @@ export async function announceExpiry(
   }
 }
 
-/** Has the conditions of the partial index, so that the planner uses it. */
-function isToAnnounce(sql: Queryable, now: Date, aheadMs: number) {
-  const aheadSeconds = aheadMs / 1_000
+/** Returns the condition of grants that expire within `aheadMs` and were not announced. */
+export function isToAnnounce(sql: Queryable, now: Date, aheadMs: number): Fragment {
+  return sql`
+    ${isUnannounced(sql, aheadMs)}
+    and expires_at > ${now} and expires_at <= ${new Date(now.getTime() + aheadMs)}`
+}
+
+/**
+ * Returns the condition of grants whose expiry is announced at some time. A grant that was made later than `aheadMs` before its
+ * expiry is never announced, because its customer has just been told of it. Has the conditions of the partial index, so that the
+ * planner uses it.
+ */
+export function isUnannounced(sql: Queryable, aheadMs: number): Fragment {
   return sql`
     expires_at is not null and remaining_micros > 0 and not is_expiry_announced
-    and expires_at > ${now} and expires_at <= ${new Date(now.getTime() + aheadMs)}
-    and created_at < expires_at - make_interval(secs => ${aheadSeconds})`
+    and created_at < expires_at - make_interval(secs => ${aheadMs / 1_000})`
 }

@@ -3,6 +3,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { jobActor, setActor } from '../audit/actor.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
+import { hasTestClocks, listClockTimes } from '../test-clocks/customer-time.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listReceivingProviders } from '../webhooks/receiving-providers.ts'
@@ -64,6 +65,7 @@ export async function postDebits(
   if (position !== batch.fromOffset) return { kind: 'elsewhere' }
   const known = await lockKnownCustomers(sql, batch.debits)
   const isKnown = (debit: StoredDebit): boolean => known.has(customerKeyText(debit))
+  const clocks = hasTestClocks(environment) ? await listClockTimes(sql, batch.debits) : noClocks
   const publications: PublicationTarget[] = []
   const eventInputs = {
     warnings: new WarningLevels(),
@@ -74,7 +76,8 @@ export async function postDebits(
     groupByWallet(batch.debits.filter(isKnown)).map(async (wallet) => {
       const { providerId } = wallet
       const by = { actor: poster, requestId: null, idempotencyKey: null }
-      const work = { providerId, environment, now, ...by, sql, publications }
+      const time = clocks.get(wallet.customerRef) ?? now
+      const work = { providerId, environment, now: time, ...by, sql, publications }
       await postWallet(work, batch, wallet, eventInputs)
     }),
   )
@@ -82,6 +85,8 @@ export async function postDebits(
   const unknownDebits = batch.debits.filter((debit) => !isKnown(debit))
   return { kind: 'posted', publications, unknownDebits }
 }
+
+const noClocks: ReadonlyMap<string, Date> = new Map()
 
 type EventInputs = {
   readonly warnings: WarningLevels

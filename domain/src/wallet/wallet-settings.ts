@@ -15,3 +15,13 @@ export const walletSettings = {
     { min: 1, max: 10_000_000 },
   ),
 }
+
+/** Setting of the processes that announce the expiry of credits. */
+export const creditExpirySettings = {
+  creditExpiryNoticeDays: integerSetting(
+    'TOLLGATE_CREDIT_EXPIRY_NOTICE_DAYS',
+    'Days before credits expire at which `customer.credit.expiring` is emitted',
+    7,
+    { min: 1, max: 365 },
+  ),
+}

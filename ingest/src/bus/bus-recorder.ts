@@ -7,6 +7,7 @@ import type { EventMatcher } from '../domain/event-matcher.ts'
 import { withMatches } from '../domain/usage-events.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
 import { isBuiltInMeter, meterEvent } from '../domain/meter-events.ts'
+import type { CustomerTimes, TimesByCustomer } from '../hot-state/customer-times.ts'
 import type { MetersCache } from '../hot-state/meters-cache.ts'
 import { recordAllUsage, type UsageRecordingParts } from '../recording/record-usage.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
@@ -19,6 +20,7 @@ export type BusRecorderParts = UsageRecordingParts & {
   readonly meters: MetersCache
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
+  readonly customerTimes: CustomerTimes
   readonly owners: Pick<CustomerOwners, 'find'>
   readonly counts: BusCounts
   readonly badItems: BadItemLog
@@ -53,11 +55,12 @@ export async function recordMessages(
   const read = messages.map(readMessage)
   const ends = read.map((items): Recorded => (items === undefined ? 'undecodable' : 'recorded'))
   const owners = await parts.owners.find(referencesOf(read))
+  const times = await readTimes(parts, owners)
   const groups = new Map<string, Group>()
   const bad: Bad[] = []
   read.forEach((items, at) => {
     for (const item of items ?? []) {
-      const built = eventOf(parts, item, owners)
+      const built = eventOf(parts, item, owners, times)
       if (built === 'unavailable') ends[at] = 'retry'
       else if (typeof built === 'string') bad.push({ at, index: item.index, reason: built })
       else addTo(groups, built.holder, { at, index: item.index, ...built })
@@ -92,6 +95,22 @@ function referencesOf(read: readonly (ReadItem[] | undefined)[]): ReadonlySet<st
   return references
 }
 
+/** Returns the times of those customers who are on a test clock. */
+async function readTimes(
+  { customerTimes }: Pick<BusRecorderParts, 'customerTimes'>,
+  owners: ReadonlyMap<string, Owner>,
+): Promise<TimesByCustomer> {
+  const times = new Map<string, number>()
+  for (const [customerRef, owner] of owners) {
+    if (typeof owner === 'string') continue
+    const read = customerTimes.read(owner, [customerRef])
+    const found = read instanceof Promise ? await read : read
+    const time = found?.get(customerRef)
+    if (time !== undefined) times.set(customerRef, time)
+  }
+  return times
+}
+
 function addTo(groups: Map<string, Group>, holder: KeyHolder, placed: Placed): void {
   const name = `${holder.environment}/${holder.providerId}`
   const group = groups.get(name)
@@ -103,6 +122,7 @@ function eventOf(
   { nowMs, randomReference }: BusRecorderParts,
   item: ReadItem,
   owners: ReadonlyMap<string, Owner>,
+  customerTimes: TimesByCustomer,
 ): Built | BadItemReason | 'unavailable' {
   if (item.kind === 'bad') return item.reason
   const holder = owners.get(item.input.customerRef) ?? 'unavailable'
@@ -110,7 +130,8 @@ function eventOf(
   if (holder === 'ambiguous') return 'ambiguous_customer'
   if (holder === 'unavailable') return holder
   // The meters are read once per provider, when the events of the provider are recorded.
-  const event = meterEvent(item.input, { holder, receivedAtMs: nowMs(), randomReference })
+  const receipt = { holder, receivedAtMs: nowMs(), customerTimes, randomReference }
+  const event = meterEvent(item.input, receipt)
   return isEvent(event) ? { holder, event, properties: item.input.properties ?? {} } : 'timestamp'
 }
 

@@ -8,6 +8,7 @@ import { customerOwnersPath } from '@tollgate/schemas/http/customer-owners'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { CallControlPlane } from '../domain/call-control-plane.ts'
 import type { MetersCache } from '../hot-state/meters-cache.ts'
+import type { CustomerTimes } from '../hot-state/customer-times.ts'
 import type { UsageRecordingParts } from '../recording/record-usage.ts'
 import { BadItemLog } from './bad-item-log.ts'
 import { BusCounts, registerBusMetrics } from './bus-metrics.ts'
@@ -24,6 +25,7 @@ export type BusParts = UsageRecordingParts & {
   readonly meters: MetersCache
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
+  readonly customerTimes: CustomerTimes
   readonly callControlPlane: CallControlPlane
   readonly serviceSecret: string
   readonly logger: Logger

@@ -6,7 +6,14 @@ import { referenceCharsMax } from '@tollgate/schemas/limits'
 import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { reservationUseText } from '@tollgate/schemas/reservation-reference'
-import { referenceOf, textOrNull, withMatches, type Receipt } from './usage-events.ts'
+import {
+  customerTimeOf,
+  referenceOf,
+  textOrNull,
+  timestampOf,
+  withMatches,
+  type Receipt,
+} from './usage-events.ts'
 
 /**
  * Returns the record of one CloudEvent, or the validation issue of its input. It names no meter: everything that it counts is found
@@ -15,8 +22,9 @@ import { referenceOf, textOrNull, withMatches, type Receipt } from './usage-even
 export function cloudEvent(input: CloudEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs, matcher } = receipt
   const { subject: customerRef, type, data } = input
-  const timestamp = input.time === undefined ? receivedAtMs : Date.parse(input.time)
-  const fault = faultOfTimestamp(timestamp, receivedAtMs)
+  const nowMs = customerTimeOf(receipt, customerRef)
+  const timestamp = timestampOf(receipt, nowMs, input.time)
+  const fault = faultOfTimestamp(timestamp, nowMs)
   if (fault !== undefined) return { ...fault, path: ['time'] }
   const idempotencyKey = keyOfEvent(input.source, input.id)
   const event: MeterEvent = {

@@ -10,7 +10,14 @@ import {
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { reservationUseText } from '@tollgate/schemas/reservation-reference'
 
-import { referenceOf, textOrNull, withMatches, type Receipt } from './usage-events.ts'
+import {
+  customerTimeOf,
+  referenceOf,
+  textOrNull,
+  timestampOf,
+  withMatches,
+  type Receipt,
+} from './usage-events.ts'
 
 /** 'reads-events': the meter is active, and counts events that it reads instead of calls that name it. */
 export type MeterStatus = 'active' | 'archived' | 'unknown' | 'reads-events'
@@ -18,8 +25,9 @@ export type MeterStatus = 'active' | 'archived' | 'unknown' | 'reads-events'
 /** Returns the event of one meter event call, or the validation issue of its input. The issue's path starts at the input. */
 export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
-  const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
-  const fault = faultOfTimestamp(timestamp, receivedAtMs)
+  const nowMs = customerTimeOf(receipt, input.customerRef)
+  const timestamp = timestampOf(receipt, nowMs, input.timestamp)
+  const fault = faultOfTimestamp(timestamp, nowMs)
   if (fault !== undefined) return fault
   const idempotencyKey = textOrNull(input.idempotencyKey)
   const event: MeterEvent = {

@@ -15,17 +15,46 @@ import type { KeyHolder } from './key-holder.ts'
 export type Receipt = {
   readonly holder: KeyHolder
   readonly receivedAtMs: number
+  /** Times of customers on test clocks in Unix milliseconds. Absent if the request has none. */
+  readonly customerTimes?: ReadonlyMap<string, number> | undefined
   /** Returns a new reference at every call. */
   readonly randomReference: (nowMs: number) => string
   /** The meters of the provider that read events. Absent if what they count is found later. */
   readonly matcher?: EventMatcher
 }
 
+/** Returns the time of the customer: that of a test clock, or when the request was received. */
+export function customerTimeOf(
+  { receivedAtMs, customerTimes }: Receipt,
+  customerRef: string,
+): number {
+  return customerTimes?.get(customerRef) ?? receivedAtMs
+}
+
+/** Milliseconds around real time within which a timestamp means "now" for a customer on a test clock. */
+const realTimeMs = 3_600_000
+
+/**
+ * Returns the time that an event has, in Unix milliseconds. `nowMs` is the time of its customer. Clients such as the MCP proxy date
+ * each call with real time and know nothing of clocks, so real time means the time of the clock.
+ */
+export function timestampOf(
+  { receivedAtMs }: Receipt,
+  nowMs: number,
+  given: string | undefined,
+): number {
+  if (given === undefined) return nowMs
+  const timestamp = Date.parse(given)
+  const isOnClock = nowMs !== receivedAtMs
+  return isOnClock && Math.abs(timestamp - receivedAtMs) <= realTimeMs ? nowMs : timestamp
+}
+
 /** Returns the event of one usage call, or the validation issue of its input. The issue's path starts at the input. */
 export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
-  const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
-  const fault = faultOfTimestamp(timestamp, receivedAtMs)
+  const nowMs = customerTimeOf(receipt, input.customerRef)
+  const timestamp = timestampOf(receipt, nowMs, input.timestamp)
+  const fault = faultOfTimestamp(timestamp, nowMs)
   if (fault !== undefined) return fault
   const idempotencyKey = textOrNull(input.idempotencyKey)
   const event: MeterEvent = {

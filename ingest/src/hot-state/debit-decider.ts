@@ -114,7 +114,7 @@ export class DebitDecider {
       productRef,
       isKnownCustomer: true,
       entitlement,
-      nowMs: nowMs(),
+      nowMs: entitlement.clockMs ?? nowMs(),
     })
     this.#remember(payer, decision.kind === 'due')
     return { decision, ownRef: entitlement.customerRef }

@@ -186,7 +186,8 @@ function isUnfinished(verdict: Verdict): verdict is Exclude<Verdict, LimitDecisi
 }
 
 /** Decides without the offer of other products, which only a refusal needs. */
-function judge({ entitlement, amounts, document }: CountedUsage, nowMs: number): Verdict {
+function judge({ entitlement, amounts, document }: CountedUsage, realMs: number): Verdict {
+  const nowMs = entitlement?.clockMs ?? realMs
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
   if (isStopped(entitlement, nowMs)) return { kind: 'stopped', entitlement }

@@ -17,6 +17,7 @@ import type { KeyHolder } from '../domain/key-holder.ts'
 import type { LimitDecision } from '../domain/limit-decision.ts'
 
 import { UnavailableError } from '../domain/unavailable-error.ts'
+import type { CustomerTimes } from './customer-times.ts'
 import { OfferReader } from './offer-reader.ts'
 
 export type ReserveRequest = LimitsRequest & {
@@ -29,6 +30,7 @@ export type ReserverParts = TailParts & {
   readonly inFlight: InFlightLimit
   readonly documents: EntitlementDocuments
   readonly nowMs: () => number
+  readonly customerTimes: CustomerTimes
   readonly waitMs: number
   readonly tailRecordsMax: number
   readonly reservationsMax: number
@@ -92,8 +94,9 @@ export class Reserver {
     }
   }
 
-  #reserve(holder: KeyHolder, request: ReserveRequest): Promise<ReservedUsage> {
+  async #reserve(holder: KeyHolder, request: ReserveRequest): Promise<ReservedUsage> {
     const { nowMs, waitMs, tailRecordsMax, reservationsMax, creditsHeldMax } = this.#parts
+    const times = await this.#parts.customerTimes.read(holder, [request.customerRef])
     const { customerRef, productRef, meterName, usageType, idempotencyKey, reserve } = request
     return reserveUsage(this.#parts, {
       environment: holder.environment,
@@ -103,7 +106,7 @@ export class Reserver {
       held: unitsToHold(reserve, meterName || usageType),
       ttlMs: reserve.ttlSeconds * 1000,
       idempotencyKey,
-      nowMs: nowMs(),
+      nowMs: times?.get(customerRef) ?? nowMs(),
       waitMs,
       tailRecordsMax,
       reservationsMax,

@@ -1,3 +1,5 @@
+import { testClockUsageAheadMs } from '@tollgate/schemas/limits'
+
 /** Sums of usage by bucket number. Usage at a second belongs to bucket floor((second - offsetSeconds) / seconds). */
 export type BucketSpec = {
   /** Unique within the entry. It names the buckets for readers; the other fields determine what is counted. */
@@ -26,6 +28,9 @@ export const bucketsKeptMax = 1_000
  * timestamps of the future can neither push the present out nor use memory without limit.
  */
 export const futureBucketsMax = 400
+
+/** Seconds after which usage is of a customer on a test clock. Its buckets are kept by its own time. */
+export const testClockAheadSeconds = testClockUsageAheadMs / 1_000
 
 /** Seconds that the clock of a caller may differ from that of the hot state: older buckets are kept for so long. */
 export const bucketClockSkewSeconds = 10

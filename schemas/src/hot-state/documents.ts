@@ -93,6 +93,8 @@ export function offerDocumentKey(
 /** The entry of (subject, scope ''): the reference belongs to this customer. */
 export type KnownCustomer = {
   readonly customerRef: string
+  /** The time of the customer's test clock in Unix milliseconds. Absent for a customer of real time. */
+  readonly clockMs?: number
 }
 
 /** The entry of (subject, scope = product reference): the limits of the customer's purchase of that product. */
@@ -148,6 +150,8 @@ export type Entitlement = {
    * earlier releases ignore it.
    */
   readonly budgetStop?: { readonly startSecond: number; readonly endSecond: number }
+  /** The time of the customer's test clock in Unix milliseconds. Absent for a customer of real time. */
+  readonly clockMs?: number
 }
 
 /** One charge of a plan: a limit of a meter, a debit for its units, or both. */

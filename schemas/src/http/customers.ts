@@ -15,7 +15,7 @@ export const customerQuerySchema = z.object({
 
 export type CustomerQuery = z.infer<typeof customerQuerySchema>
 
-export const customerCreateSchema = z.object({
+const customerFields = z.object({
   /** Clients expect a special error for an invalid address: see `invalidEmailMessage`. */
   email: emailText,
   name: shortText.optional(),
@@ -26,10 +26,15 @@ export const customerCreateSchema = z.object({
   metadata: jsonObject.optional(),
 })
 
+export const customerCreateSchema = customerFields.extend({
+  /** Reference of the test clock by which the customer lives, in the sandbox. It cannot be changed later. */
+  testClock: requiredReference.optional(),
+})
+
 export type CustomerCreateInput = z.infer<typeof customerCreateSchema>
 
 /** Only the given fields change. */
-export const customerUpdateSchema = customerCreateSchema.partial()
+export const customerUpdateSchema = customerFields.partial()
 
 export type CustomerUpdateInput = z.infer<typeof customerUpdateSchema>
 
@@ -44,6 +49,8 @@ export const customerSchema = z.object({
   status: z.string(),
   created: z.string(),
   metadata: jsonObject.optional(),
+  /** Reference of the customer's test clock. Missing for a customer of real time. */
+  testClock: z.string().optional(),
   /** Purchases that give access. */
   purchases: z.array(purchaseBriefSchema).optional(),
 })

@@ -1,10 +1,12 @@
 import { customerOperations } from './customer-operations.ts'
 import { providerOperations } from './provider-operations.ts'
 import { sellingOperations } from './selling-operations.ts'
+import { testClockOperations } from './test-clock-operations.ts'
 
 /** Descriptions for callers, by operation id. Backticks mark code. */
 export const operationDescriptions: Readonly<Record<string, string>> = {
   ...customerOperations,
   ...sellingOperations,
   ...providerOperations,
+  ...testClockOperations,
 }

@@ -7,6 +7,8 @@ import {
 import type { CustomerChange } from '@tollgate/domain/customers/change-customer'
 import type { CustomerName } from '@tollgate/domain/customers/customer-name'
 import type { Customer } from '@tollgate/domain/customers/repository'
+import { hasTestClocks } from '@tollgate/domain/test-clocks/customer-time'
+import { testClockCustomersMax } from '@tollgate/schemas/limits'
 import {
   customerCreateSchema,
   customerDeleteSchema,
@@ -69,7 +71,11 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
     async (request, reply) => {
       if (request.validationError !== undefined) throw explainInvalidEmail(request.validationError)
       const { body } = request
-      const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
+      const operation = operationOf(request, parts.clock)
+      if (body.testClock !== undefined && !hasTestClocks(operation.environment)) {
+        throw refusals.sandboxOnly()
+      }
+      const outcome = await commit(parts, operation, (work) =>
         createOrLinkCustomer(work, {
           email: body.email,
           name: body.name ?? null,
@@ -77,6 +83,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
           externalRef: body.externalRef ?? null,
           locale: knownLocale(body.locale),
           metadata: body.metadata ?? {},
+          testClockRef: body.testClock ?? null,
         }),
       )
       const customer = requireLinkedCustomer(outcome, body)
@@ -173,7 +180,7 @@ function explainInvalidEmail(error: Error): Error {
 
 function requireLinkedCustomer(
   outcome: CreateOrLinkOutcome,
-  { email, externalRef }: CustomerCreateInput,
+  { email, externalRef, testClock }: CustomerCreateInput,
 ): Customer {
   switch (outcome.kind) {
     case 'customer':
@@ -184,6 +191,12 @@ function requireLinkedCustomer(
       throw refusals.emailLinkedElsewhere(email)
     case 'external-ref-taken':
       throw refusals.externalRefTaken(externalRef ?? '')
+    case 'clock-not-found':
+      throw refusals.testClockNotFound(testClock ?? '')
+    case 'clock-full':
+      throw refusals.testClockFull(testClock ?? '', testClockCustomersMax)
+    case 'on-other-clock':
+      throw refusals.customerOnOtherClock()
   }
 }
 

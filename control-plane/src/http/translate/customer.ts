@@ -25,5 +25,9 @@ export function customerToHttp(
   customer: Customer,
   purchases: readonly PurchaseBriefBody[],
 ): CustomerBody {
-  return { ...customerSummaryToHttp(customer), purchases: [...purchases] }
+  return {
+    ...customerSummaryToHttp(customer),
+    ...definedFields({ testClock: customer.testClockRef }),
+    purchases: [...purchases],
+  }
 }

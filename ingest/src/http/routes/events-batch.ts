@@ -24,12 +24,16 @@ export function eventsBatchRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvents,
     schema: cloudEventsSchema,
     handle: (call) =>
-      withReceipt(parts, call, (receipt) => {
+      withReceipt(parts, call, subjectsOf(call.input), (receipt) => {
         const bulk = bulkEvents(call.input, [], (item) => cloudEvent(item, receipt))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
         return record(parts, call.holder, call.authorization, bulk.events)
       }),
   })
+}
+
+function subjectsOf(input: CloudEventsInput): string[] {
+  return input.map(({ subject }) => subject)
 }
 
 function record(

@@ -24,7 +24,7 @@ export function eventsRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvent,
     schema: cloudEventSchema,
     handle: (call) =>
-      withReceipt(parts, call, (receipt) => {
+      withReceipt(parts, call, [call.input.subject], (receipt) => {
         const built = cloudEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         return record(parts, call.holder, call.authorization, built)

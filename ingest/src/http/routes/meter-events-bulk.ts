@@ -32,7 +32,7 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
     schema: meterEventsBulkSchema,
     withHeaderKey: allKeyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, (receipt) => {
+      withReceipt(parts, call, customersOf(call.input), (receipt) => {
         const { holder, input } = call
         const listName = input.events === undefined ? 'records' : 'events'
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => meterEvent(item, receipt))
@@ -40,6 +40,10 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
         return recordIfMetersAreActive(parts, holder, bulk.events, listName)
       }),
   })
+}
+
+function customersOf(input: MeterEventsBulkInput): string[] {
+  return bulkItems(input).map(({ customerRef }) => customerRef)
 }
 
 async function recordIfMetersAreActive(

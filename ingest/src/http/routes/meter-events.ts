@@ -25,7 +25,7 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     schema: meterEventSchema,
     withHeaderKey: keyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, (receipt) => {
+      withReceipt(parts, call, [call.input.customerRef], (receipt) => {
         const built = meterEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         if (isBuiltInMeter(built.meterName)) return record(parts, call.holder, built)

@@ -27,7 +27,7 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
     schema: usagesBulkSchema,
     withHeaderKey: allKeyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, (receipt) => {
+      withReceipt(parts, call, customersOf(call.input), (receipt) => {
         const { input } = call
         const listName = input.events === undefined ? 'records' : 'events'
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => usageEvent(item, receipt))
@@ -35,6 +35,10 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
         return record(parts, call.holder, call.authorization, bulk.events)
       }),
   })
+}
+
+function customersOf(input: UsagesBulkInput): string[] {
+  return bulkItems(input).map(({ customerRef }) => customerRef)
 }
 
 function record(

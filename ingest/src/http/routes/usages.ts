@@ -26,7 +26,7 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     schema: usageSchema,
     withHeaderKey: keyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, (receipt) => {
+      withReceipt(parts, call, [call.input.customerRef], (receipt) => {
         const built = usageEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         return record(parts, call.holder, call.authorization, built)

@@ -1,5 +1,10 @@
 import type { LmdbStore } from '../../lmdb/lmdb-store.ts'
-import { bucketToAddTo, oldestKeptBucket, type BucketForm } from '../buckets.ts'
+import {
+  bucketToAddTo,
+  oldestKeptBucket,
+  testClockAheadSeconds,
+  type BucketForm,
+} from '../buckets.ts'
 import { amountBytes, readAmount, writeAmount } from './amount-format.ts'
 import { hotKey, keySpaces, readTimePart, textPart, timePart, timePartBytes } from './hot-keys.ts'
 
@@ -24,7 +29,9 @@ export function bucketKey(
 export class BucketList {
   readonly #key: Buffer
   readonly #form: BucketForm
-  readonly #nowSecond: number
+  readonly #realSecond: number
+  /** The time by which buckets are kept: real time, or the latest second of usage on a test clock. */
+  #nowSecond: number
   /** Amounts to add, by bucket. They are added at the end, because changing the stored bytes costs more than a sum. */
   readonly #sums = new Map<number, bigint>()
   #bytes: Buffer = noBuckets
@@ -32,10 +39,14 @@ export class BucketList {
   constructor(key: Buffer, form: BucketForm, nowSecond: number) {
     this.#key = key
     this.#form = form
+    this.#realSecond = nowSecond
     this.#nowSecond = nowSecond
   }
 
   add(second: number, amount: bigint): void {
+    if (second > this.#realSecond + testClockAheadSeconds && second > this.#nowSecond) {
+      this.#nowSecond = second
+    }
     const bucket = bucketToAddTo(this.#form, second, this.#nowSecond)
     if (bucket !== undefined) this.#sums.set(bucket, (this.#sums.get(bucket) ?? 0n) + amount)
   }

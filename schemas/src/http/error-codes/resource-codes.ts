@@ -12,6 +12,7 @@ export const resourceCodes = {
   invoice_not_found: define(404, 'The provider has no such invoice.', checkReference),
   credit_note_not_found: define(404, 'The invoice has no such credit note.', checkReference),
   alert_not_found: define(404, 'The provider has no such alert.', checkReference),
+  test_clock_not_found: define(404, 'The provider has no such test clock.', checkReference),
   meter_not_found: define(404, 'The provider has no such meter.', checkReference),
   event_not_found: define(404, 'The provider has no such event.', checkReference),
   api_key_not_found: define(404, 'The provider has no such key.', checkReference),
@@ -70,6 +71,37 @@ export const resourceCodes = {
     409,
     'The provider has the maximum number of alerts that are not of one customer.',
     'Delete alerts that you do not need.',
+  ),
+  sandbox_only: define(403, 'Test clocks exist only in the sandbox.', 'Use a key of the sandbox.'),
+  test_clock_time: define(
+    400,
+    'The time is not ahead of real time or of the clock, or it is too far ahead.',
+    'Use a time between those that the message names.',
+  ),
+  test_clock_not_now: define(
+    409,
+    'The status of the test clock does not allow this.',
+    'Read the status. Wait until the clock is ready, or pause, resume or delete it.',
+  ),
+  test_clock_advancing: define(
+    409,
+    'The test clock of the customer is advancing, and its customers cannot be changed until it stands still.',
+    'Retry when the clock is ready, or pause it.',
+  ),
+  too_many_test_clocks: define(
+    409,
+    'The provider has the maximum number of test clocks.',
+    'Delete clocks that you do not need.',
+  ),
+  test_clock_full: define(
+    409,
+    'The test clock has the maximum number of customers.',
+    'Create another clock.',
+  ),
+  customer_on_other_clock: define(
+    409,
+    'The customer exists, and lives by another test clock or by real time.',
+    'Create a customer with another email address and externalRef.',
   ),
   meter_name_taken: define(409, 'Another meter has this name.', chooseAnother),
   invoice_not_changeable: define(

@@ -13,6 +13,7 @@ import { meterExamples } from './meters.ts'
 import { paymentExamples } from './payments.ts'
 import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
+import { testClockExamples } from './test-clocks.ts'
 import { usageExamples } from './usage.ts'
 import { webhookExamples } from './webhooks.ts'
 
@@ -20,6 +21,7 @@ import { webhookExamples } from './webhooks.ts'
 export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...usageExamples,
   ...alertExamples,
+  ...testClockExamples,
   ...customerExamples,
   ...creditExamples,
   ...catalogExamples,

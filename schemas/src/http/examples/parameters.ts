@@ -12,6 +12,7 @@ const byName: Readonly<Record<string, unknown>> = {
   purchaseRef: refs.purchase,
   meterRef: refs.requestsMeter,
   alertRef: refs.alert,
+  testClockRef: refs.testClock,
   sessionId: refs.session,
   eventId: refs.event,
   endpointId: refs.webhookEndpoint,

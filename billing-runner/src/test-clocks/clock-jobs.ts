@@ -1,0 +1,20 @@
+import type { ItemJob } from '../jobs/job.ts'
+import type { ScheduledJob } from '../jobs/job-catalogue.ts'
+import { everyInstant } from '../schedule/schedule.ts'
+import type { ClockJob } from './advance-clock.ts'
+
+/**
+ * Returns the jobs that run on clocks: those of real time that process items and are not turned off, and `continuous` jobs, which
+ * the control plane runs in real time all the time. The latter come first at an instant.
+ */
+export function createClockJobs(
+  jobs: readonly ScheduledJob[],
+  ...continuous: readonly ItemJob[]
+): ClockJob[] {
+  return [
+    ...continuous.map((job) => ({ ...job, schedule: everyInstant })),
+    ...jobs.flatMap(({ job, schedule }) =>
+      job.kind !== 'items' || schedule === undefined ? [] : [{ ...job, schedule }],
+    ),
+  ]
+}

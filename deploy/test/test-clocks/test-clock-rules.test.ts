@@ -1,0 +1,158 @@
+import { testClocksMax } from '@tollgate/schemas/limits'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ClockStack } from './clock-stack.ts'
+
+/* No runner advances the clocks here, so a clock stays advancing until a test pauses it. */
+
+let clocks: ClockStack
+
+beforeAll(async () => {
+  clocks = await ClockStack.start({ hasBillingRunner: false })
+}, 120_000)
+afterAll(async () => {
+  await clocks.stop()
+})
+
+const path = '/v1/ui/test-clocks'
+const day = (ahead: number): string => new Date(Date.now() + ahead * 86_400_000).toISOString()
+const send = (method: string, url: string, body?: unknown) => clocks.client.send(method, url, body)
+
+describe('the time of a clock', () => {
+  test.each([
+    ['in the past', -1],
+    ['less than 3 days ahead', 2.9],
+    ['more than 20 years ahead', 366 * 21],
+  ])('is refused %s', async (_, ahead) => {
+    const { status, body } = await send('POST', path, { frozenTime: day(ahead) })
+    expect([status, (body as { code: string }).code]).toEqual([400, 'test_clock_time'])
+  })
+
+  test('never goes back', async () => {
+    const clock = await clocks.createClock(day(10))
+    const { status, body } = await send('POST', `${path}/${clock}/advance`, { to: day(9) })
+    expect([status, (body as { code: string }).code]).toEqual([400, 'test_clock_time'])
+  })
+})
+
+describe('a live key', () => {
+  test.each([
+    ['GET', path],
+    ['POST', path],
+    ['GET', `${path}/tc_UNKNOWN`],
+    ['POST', `${path}/tc_UNKNOWN/advance`],
+    ['POST', `${path}/tc_UNKNOWN/pause`],
+    ['POST', `${path}/tc_UNKNOWN/resume`],
+    ['DELETE', `${path}/tc_UNKNOWN`],
+  ])('is refused: %s %s', async (method, url) => {
+    const fields = url.endsWith('advance') ? { to: day(5) } : { frozenTime: day(5) }
+    const answer = await clocks.liveClient.send(method, url, method === 'GET' ? undefined : fields)
+    expect([answer.status, (answer.body as { code: string }).code]).toEqual([403, 'sandbox_only'])
+  })
+
+  test('creates no customer on a clock of the sandbox', async () => {
+    const testClock = await clocks.createClock(day(10))
+    const customer = { email: 'live@example.com', testClock }
+    const { status, body } = await clocks.liveClient.send('POST', '/v1/sdk/customers', customer)
+    expect([status, (body as { code: string }).code]).toEqual([403, 'sandbox_only'])
+  })
+})
+
+describe('another provider', () => {
+  test('finds no clock, and creates no customer on it', async () => {
+    const testClock = await clocks.createClock(day(10))
+    const { sandbox: other } = await clocks.stack.createProvider()
+    for (const [method, url, body] of [
+      ['GET', `${path}/${testClock}`, undefined],
+      ['POST', `${path}/${testClock}/advance`, { to: day(20) }],
+      ['POST', `${path}/${testClock}/pause`, {}],
+      ['POST', `${path}/${testClock}/resume`, {}],
+      ['DELETE', `${path}/${testClock}`, undefined],
+      ['POST', '/v1/sdk/customers', { email: 'x@example.com', testClock }],
+    ] as const) {
+      const answer = await other.send(method, url, body)
+      expect([url, answer.status]).toEqual([url, 404])
+    }
+    expect(await other.require('GET', path, undefined)).toEqual({ testClocks: [] })
+  })
+})
+
+describe('an advancing clock', () => {
+  test('refuses changes of its customers, and serves reads, limit checks and usage', async () => {
+    const { reference: productRef } = await clocks.client.createProduct({ name: 'API' })
+    const plan = { name: 'Free', type: 'recurring', price: 0, billingCycle: 'monthly', limit: 5 }
+    const { reference: planRef } = await clocks.client.createPlan(productRef, plan)
+    const clock = await clocks.createClock(day(10))
+    const customerRef = await clocks.createCustomer(clock)
+    const activate = { customerRef, productRef, planRef }
+    await clocks.requestAdvance(clock, day(20))
+    const refused = await send('POST', '/v1/sdk/activate', activate)
+    expect([refused.status, (refused.body as { code: string }).code]).toEqual([
+      ...[409, 'test_clock_advancing'],
+    ])
+    expect((await send('GET', `/v1/sdk/customers/${customerRef}`)).status).toBe(200)
+    expect((await send('POST', '/v1/sdk/usages', { customerRef, productRef })).status).toBe(200)
+    expect((await send('POST', '/v1/sdk/limits', { customerRef, productRef })).status).toBe(200)
+    expect((await send('DELETE', `${path}/${clock}`)).status).toBe(409)
+
+    await clocks.post(`${path}/${clock}/pause`, {})
+    expect((await send('POST', '/v1/sdk/activate', activate)).status).toBe(200)
+    expect(await clocks.post(`${path}/${clock}/resume`, {})).toMatchObject({ status: 'advancing' })
+  })
+
+  test('is requested once, however often the request is repeated', async () => {
+    const clock = await clocks.createClock(day(10))
+    const to = day(20)
+    const first = await clocks.requestAdvance(clock, to)
+    expect(await clocks.requestAdvance(clock, to)).toEqual(first)
+    const other = await send('POST', `${path}/${clock}/advance`, { to: day(21) })
+    expect([other.status, (other.body as { code: string }).code]).toEqual([
+      ...[409, 'test_clock_not_now'],
+    ])
+  })
+})
+
+describe('the customers of a clock', () => {
+  test('keep their clock, and a request with another one is refused', async () => {
+    const [clock, other] = [await clocks.createClock(day(10)), await clocks.createClock(day(10))]
+    const customer = { email: 'kept@example.com', testClock: clock }
+    expect(await clocks.post('/v1/sdk/customers', customer)).toMatchObject({ testClock: clock })
+    expect(await clocks.post('/v1/sdk/customers', customer)).toMatchObject({ testClock: clock })
+    const refused = await send('POST', '/v1/sdk/customers', { ...customer, testClock: other })
+    expect([refused.status, (refused.body as { code: string }).code]).toEqual([
+      ...[409, 'customer_on_other_clock'],
+    ])
+  })
+
+  test('are deleted with it', async () => {
+    const clock = await clocks.createClock(day(10))
+    const customerRef = await clocks.createCustomer(clock)
+    expect(await send('DELETE', `${path}/${clock}`)).toMatchObject({ status: 200 })
+    expect((await send('GET', `${path}/${clock}`)).status).toBe(404)
+    expect((await send('GET', `/v1/sdk/customers/${customerRef}`)).status).toBe(404)
+    const { testClocks } = await clocks.get<{ testClocks: { reference: string }[] }>(path)
+    expect(testClocks.map(({ reference }) => reference)).not.toContain(clock)
+  })
+
+  test('are deleted before real time reaches the clock', async () => {
+    const clock = await clocks.createClock(day(10))
+    const customerRef = await clocks.createCustomer(clock)
+    const soon = new Date(Date.now() + 2 * 86_400_000 - 1_000)
+    await clocks.sql`
+      update test_clocks set time_reached = ${soon}, processed_to = ${soon}
+      where reference = ${clock}`
+    await expect
+      .poll(async () => (await send('GET', `/v1/sdk/customers/${customerRef}`)).status, {
+        ...{ timeout: 100_000, interval: 200 },
+      })
+      .toBe(404)
+  }, 120_000)
+})
+
+test('a provider has a limited number of clocks', async () => {
+  const { sandbox } = await clocks.stack.createProvider()
+  for (let count = 0; count < testClocksMax; count += 1) {
+    await sandbox.require('POST', path, { frozenTime: day(10) })
+  }
+  const { status, body } = await sandbox.send('POST', path, { frozenTime: day(10) })
+  expect([status, (body as { code: string }).code]).toEqual([409, 'too_many_test_clocks'])
+})
