@@ -180,10 +180,11 @@ function createJobs(
 }
 
 function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string): PaymentParts {
-  const { database, processors } = parts
+  const { database, processors, taxRegister } = parts
   return {
     database,
     processors,
+    taxRegister,
     commit: (operation, body) => commit({ ...parts, publisher }, operation, body),
     hostedUrl,
   }

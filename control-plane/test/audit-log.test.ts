@@ -90,6 +90,11 @@ describe('the list of changing routes', () => {
       send(path, { amount: -40, reason: 'a mistake' }),
     ...overrideCalls(refs, send),
     ...invoiceCalls(refs, send, () => mcp),
+    'PUT /v1/ui/customers/:reference/tax-details': (path) =>
+      send(path, { isBusiness: true, country: 'DE', taxId: 'DE123456789' }, 'PUT'),
+    'PUT /v1/ui/customers/:reference/tax-id-check': (path) =>
+      send(path, { status: 'invalid', reason: 'asked by phone' }, 'PUT'),
+    'DELETE /v1/ui/customers/:reference/tax-id-check': (path) => send(path, undefined, 'DELETE'),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!

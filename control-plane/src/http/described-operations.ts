@@ -228,6 +228,28 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'List the budgets of a customer',
     404,
   ),
+  'get /v1/ui/customers/{reference}/tax-details': operation(
+    'getTaxDetails',
+    'Get the tax details of a customer',
+    404,
+  ),
+  'put /v1/ui/customers/{reference}/tax-details': operation(
+    'setTaxDetails',
+    'Set the tax details of a customer',
+    404,
+  ),
+  'put /v1/ui/customers/{reference}/tax-id-check': operation(
+    'decideTaxId',
+    'Decide whether a tax id is valid',
+    404,
+    409,
+  ),
+  'delete /v1/ui/customers/{reference}/tax-id-check': operation(
+    'forgetTaxIdCheck',
+    'Look a tax id up again',
+    404,
+    409,
+  ),
   'get /v1/ui/meters': operation('listMeters', 'List meters'),
   'post /v1/ui/meters': operation('createMeter', 'Create a meter', 409),
   'get /v1/ui/meters/{meterRef}': operation('getMeter', 'Get a meter', 404),

@@ -56,6 +56,11 @@ export const resourceCodes = {
     'Delete alerts that you do not need.',
   ),
   meter_name_taken: define(409, 'Another meter has this name.', chooseAnother),
+  customer_without_tax_id: define(
+    409,
+    'The customer has no tax id that could be decided on.',
+    'Store the tax details with the tax id first.',
+  ),
   invoice_not_changeable: define(
     409,
     'The status of the invoice does not allow this, or its money is already settled, refunded or disputed.',

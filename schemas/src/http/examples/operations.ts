@@ -12,6 +12,7 @@ import { meterExamples } from './meters.ts'
 import { paymentExamples } from './payments.ts'
 import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
+import { taxExamples } from './taxes.ts'
 import { usageExamples } from './usage.ts'
 import { webhookExamples } from './webhooks.ts'
 
@@ -24,6 +25,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...catalogExamples,
   ...purchaseExamples,
   ...invoiceExamples,
+  ...taxExamples,
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,

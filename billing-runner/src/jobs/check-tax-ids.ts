@@ -1,0 +1,19 @@
+import { selectTaxIdsToCheck } from '@tollgate/domain/calendar/due-items'
+import { lookUpTaxId } from '@tollgate/domain/tax/look-up-tax-id'
+import type { TaxRegister } from '@tollgate/platform/tax-register/tax-register'
+import type { ItemJob } from './job.ts'
+
+/** Creates the job that asks the register about tax ids that were not looked up when they were entered, and again later. */
+export function createTaxIdChecks(register: TaxRegister): ItemJob {
+  return {
+    kind: 'items',
+    name: 'tax-id-checks',
+    selectDue: selectTaxIdsToCheck,
+    perform: async (context, taxId) => {
+      const outcome = await lookUpTaxId(register, (body) => context.commit(body), taxId)
+      // A register that does not answer is asked again at the time that is stored with the check.
+      return outcome === 'nothing' ? 'nothing' : 'done'
+    },
+    explain: (_sql, { item }) => Promise.resolve(`look up tax id ${item}`),
+  }
+}

@@ -1,0 +1,88 @@
+import type { SettingValues } from '../config/settings.ts'
+import type { taxRegisterSettings } from './tax-register-settings.ts'
+
+/** What the register says about a tax id. */
+export type RegisterAnswer =
+  | {
+      readonly kind: 'valid'
+      /** Name and address in the register; null if the state does not publish them. */
+      readonly name: string | null
+      readonly address: string | null
+      /** Proof of the look-up; null if none was issued. */
+      readonly consultationNumber: string | null
+    }
+  | { readonly kind: 'invalid' }
+  /** The register or the state's part of it did not answer. `reason` is for people. */
+  | { readonly kind: 'unavailable'; readonly reason: string }
+
+export type TaxRegister = {
+  /**
+   * Looks a VAT number of the EU up, with its prefix, such as `DE123456789`. `requester` is the seller's number: then the answer has
+   * a consultation number. Never rejects.
+   */
+  lookUp(taxId: string, requester: string | null): Promise<RegisterAnswer>
+}
+
+/** Largest response that is read. An answer has less than 2,000 characters. */
+const answerCharsMax = 100_000
+
+/** Opens the register. Returns undefined if none is configured. */
+export function openTaxRegister({
+  taxRegisterUrl: url,
+  taxRegisterTimeoutMs: timeoutMs,
+}: SettingValues<typeof taxRegisterSettings>): TaxRegister | undefined {
+  if (url === '') return undefined
+  return {
+    lookUp: async (taxId, requester) => {
+      try {
+        const response = await fetch(addressOf(url, taxId, requester), {
+          headers: { accept: 'application/json' },
+          redirect: 'error',
+          signal: AbortSignal.timeout(timeoutMs),
+        })
+        const text = (await response.text()).slice(0, answerCharsMax)
+        return response.ok ? answerOf(text) : unavailable(`status ${response.status}`)
+      } catch (error) {
+        return unavailable(error instanceof Error ? error.message : String(error))
+      }
+    },
+  }
+}
+
+function addressOf(url: string, taxId: string, requester: string | null): string {
+  const [state, number] = [taxId.slice(0, 2), taxId.slice(2)]
+  const asked = new URLSearchParams(
+    requester !== null && /^[A-Z]{2}./.test(requester)
+      ? { requesterMemberStateCode: requester.slice(0, 2), requesterNumber: requester.slice(2) }
+      : {},
+  )
+  const query = asked.size === 0 ? '' : `?${asked}`
+  return `${url}/ms/${state}/vat/${encodeURIComponent(number)}${query}`
+}
+
+/** A state that does not answer is reported with status 200, `isValid: false` and the reason in `userError`. */
+function answerOf(text: string): RegisterAnswer {
+  const answer = JSON.parse(text) as Readonly<Record<string, unknown>> | null
+  const userError = answer?.['userError']
+  if (userError === 'INVALID') return { kind: 'invalid' }
+  if (userError !== 'VALID' || answer?.['isValid'] !== true) {
+    return unavailable(typeof userError === 'string' ? userError : 'an answer of another form')
+  }
+  return {
+    kind: 'valid',
+    name: publishedText(answer['name']),
+    address: publishedText(answer['address']),
+    consultationNumber: publishedText(answer['requestIdentifier']),
+  }
+}
+
+/** States that publish nothing answer with `---`. */
+function publishedText(value: unknown): string | null {
+  if (typeof value !== 'string') return null
+  const text = value.trim()
+  return text === '' || text === '---' ? null : text.slice(0, 500)
+}
+
+function unavailable(reason: string): RegisterAnswer {
+  return { kind: 'unavailable', reason: reason.slice(0, 200) }
+}
