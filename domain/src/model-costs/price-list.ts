@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as GenaiPrices from '@pydantic/genai-prices'
 import type { ModelPrice, TieredPrices } from '@pydantic/genai-prices'
+import { Recent } from '@tollgate/platform/memory/recent'
 import type { ModelPrices, TokenPrice } from './model-prices.ts'
 
 /*
@@ -40,7 +41,7 @@ export function loadPriceList(): typeof GenaiPrices {
 
 /** Finds prices in the list. It has no state except what it remembers of the list. */
 export class PriceList {
-  readonly #known = new Map<string, KnownModel>()
+  readonly #known = new Recent<KnownModel>(knownModelsMax)
 
   /**
    * Returns the prices of the model at that time, in Unix milliseconds, or undefined if the list has none. Without a vendor, the
@@ -52,17 +53,9 @@ export class PriceList {
     let known = this.#known.get(key)
     if (known === undefined || (known.kind === 'timed' && known.minute !== minute)) {
       known = find(vendor, model, minute)
-      this.#remember(key, known)
+      this.#known.set(key, known)
     }
     return known.kind === 'unknown' ? undefined : known.prices
-  }
-
-  #remember(key: string, known: KnownModel): void {
-    if (this.#known.size >= knownModelsMax && !this.#known.has(key)) {
-      const oldest = this.#known.keys().next()
-      if (oldest.done !== true) this.#known.delete(oldest.value)
-    }
-    this.#known.set(key, known)
   }
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RecentKeys } from './recent-keys.ts'
 
@@ -49,5 +50,45 @@ describe('recent keys', () => {
     expect(keys.size).toBe(1)
     keys.forgetApplied('live', 0, 2)
     expect(keys.size).toBe(0)
+  })
+
+  it('equal a list of the newest ids after any sequence of changes', () => {
+    const changes = fc.array(
+      fc.oneof(
+        { weight: 8, arbitrary: fc.record({ add: fc.nat(6_000), partition: fc.nat(1) }) },
+        { weight: 1, arbitrary: fc.record({ applied: fc.nat(6_000), partition: fc.nat(1) }) },
+      ),
+      { minLength: 1, maxLength: 6_000, size: 'max' },
+    )
+    fc.assert(
+      fc.property(changes, fc.integer({ min: 1, max: 3_000 }), (sequence, idsMax) => {
+        const keys = new RecentKeys(idsMax)
+        let model: { readonly id: number; readonly partition: number; readonly offset: number }[] =
+          []
+        for (const [offset, change] of sequence.entries()) {
+          const { partition } = change
+          if ('add' in change) {
+            const id = change.add
+            keys.add('live', partition, `${id}`, offset)
+            if (model.some((each) => each.id === id && each.partition === partition)) continue
+            if (model.length === idsMax) {
+              const own = model.findIndex((each) => each.partition === partition)
+              const first = model.findIndex((each) => each.partition === 1 - partition)
+              model.splice(own === -1 ? first : own, 1)
+            }
+            model.push({ id, partition, offset })
+          } else {
+            keys.forgetApplied('live', partition, change.applied)
+            model = model.filter(
+              (each) => each.partition !== partition || each.offset >= change.applied,
+            )
+          }
+        }
+        expect(keys.size).toBe(model.length)
+        for (const { id, partition } of model)
+          expect(keys.has('live', partition, `${id}`)).toBe(true)
+      }),
+      { numRuns: 30 },
+    )
   })
 })

@@ -2,6 +2,7 @@ import { decideDebit, type DebitDecision } from '@tollgate/domain/entitlements/c
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { areCustomersPublished } from '@tollgate/domain/publications/published-since'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { Recent } from '@tollgate/platform/memory/recent'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 
@@ -35,10 +36,11 @@ export type Decided = {
 export class DebitDecider {
   readonly #parts: DebitDeciderParts
   /** Pairs of customer and product that a wallet paid for the last time, in the order in which they were added. */
-  readonly #payers = new Set<string>()
+  readonly #payers: Recent<true>
 
   constructor(parts: DebitDeciderParts) {
     this.#parts = parts
+    this.#payers = new Recent(parts.payersMax)
   }
 
   /** Returns a promise only if something must be read. Rejects with UnavailableError if a wallet pays and nothing can be read now. */
@@ -129,18 +131,11 @@ export class DebitDecider {
   }
 
   #remember(payer: string, isPayer: boolean): void {
-    if (!isPayer) {
-      if (this.#payers.size > 0) this.#payers.delete(payer)
-      return
+    if (isPayer) {
+      if (!this.#payers.has(payer)) this.#payers.set(payer, true)
+    } else if (this.#payers.size > 0) {
+      this.#payers.delete(payer)
     }
-    if (this.#payers.has(payer)) return
-    if (this.#payers.size >= this.#parts.payersMax) {
-      for (const oldest of this.#payers) {
-        this.#payers.delete(oldest)
-        break
-      }
-    }
-    this.#payers.add(payer)
   }
 
   /**

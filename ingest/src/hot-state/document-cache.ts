@@ -1,3 +1,4 @@
+import { Recent } from '@tollgate/platform/memory/recent'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 
 export type DocumentCacheOptions<Value> = {
@@ -26,12 +27,14 @@ type Cached<Value> = {
 /** Caches published documents for `freshMs`. Concurrent reads of one key share one load. */
 export class DocumentCache<Value> {
   readonly #options: DocumentCacheOptions<Value>
-  readonly #present = new Map<string, Cached<Value>>()
-  readonly #missing = new Map<string, Cached<Value>>()
+  readonly #present: Recent<Cached<Value>>
+  readonly #missing: Recent<Cached<Value>>
   readonly #loading = new Map<string, Promise<Value | undefined>>()
 
   constructor(options: DocumentCacheOptions<Value>) {
     this.#options = options
+    this.#present = new Recent(options.presentMax)
+    this.#missing = new Recent(options.missingMax)
   }
 
   /** Returns the cached answer if it is fresh, otherwise undefined. */
@@ -83,17 +86,9 @@ export class DocumentCache<Value> {
   }
 
   #remember(key: string, cached: Cached<Value>): void {
-    const isPresent = cached.value !== undefined
-    const [into, outOf] = isPresent
-      ? [this.#present, this.#missing]
-      : [this.#missing, this.#present]
-    const sizeMax = isPresent ? this.#options.presentMax : this.#options.missingMax
+    const [into, outOf] =
+      cached.value === undefined ? [this.#missing, this.#present] : [this.#present, this.#missing]
     outOf.delete(key)
-    into.delete(key)
-    if (into.size >= sizeMax) {
-      const oldest = into.keys().next()
-      if (oldest.done !== true) into.delete(oldest.value)
-    }
     into.set(key, cached)
   }
 }

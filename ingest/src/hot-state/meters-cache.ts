@@ -1,4 +1,5 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { Recent } from '@tollgate/platform/memory/recent'
 import type { Environment } from '@tollgate/schemas/environment'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import { EventMatcher, noEventMatcher, type UnpricedCount } from '../domain/event-matcher.ts'
@@ -29,10 +30,7 @@ export class MetersCache {
   readonly #documents: DocumentCache<Loaded>
   readonly #counts: Pick<IngestCounts, 'oldMeters' | 'unpricedCalls'>
   /** The matcher of each provider that was read last. It is used beyond `freshMs` only while the documents cannot be read. */
-  readonly #matchers: Readonly<Record<Environment, Map<string, KnownMatcher>>> = {
-    sandbox: new Map(),
-    live: new Map(),
-  }
+  readonly #matchers: Readonly<Record<Environment, Recent<KnownMatcher>>>
   readonly #options: MetersCacheOptions
   readonly #fetchMeters: FetchMeters
   readonly #fetching = new Map<string, Promise<PublishedMeters>>()
@@ -46,6 +44,10 @@ export class MetersCache {
     this.#counts = counts
     this.#options = options
     this.#fetchMeters = fetchMeters
+    this.#matchers = {
+      sandbox: new Recent(options.providersMax),
+      live: new Recent(options.providersMax),
+    }
     const check = new PublicationCheck(hotState, 'meters')
     const parsed = new ParsedMeters(options.providersMax, counts)
     this.#documents = new DocumentCache({
@@ -75,7 +77,7 @@ export class MetersCache {
       return this.#readMatcher(environment, providerId, known, authorization)
     }
     // While reads fail, requests do not wait for the next failure.
-    this.#remember(environment, providerId, { ...known, readAtMs: performance.now() })
+    this.#matchers[environment].set(providerId, { ...known, readAtMs: performance.now() })
     void this.#readMatcher(environment, providerId, known, authorization)
     return known.matcher
   }
@@ -91,7 +93,7 @@ export class MetersCache {
     try {
       const loaded = await this.#documents.reread(metersDocumentKey(environment, providerId))
       const matcher = loaded?.matcher ?? noEventMatcher
-      this.#remember(environment, providerId, { matcher, readAtMs, isOld: false })
+      this.#matchers[environment].set(providerId, { matcher, readAtMs, isOld: false })
       return matcher
     } catch (error) {
       if (known === undefined) {
@@ -101,12 +103,12 @@ export class MetersCache {
           authorization,
           error,
         )
-        this.#remember(environment, providerId, { matcher, readAtMs, isOld: true })
+        this.#matchers[environment].set(providerId, { matcher, readAtMs, isOld: true })
         return matcher
       }
       this.#counts.oldMeters += 1
       const triedAtMs = performance.now()
-      this.#remember(environment, providerId, { ...known, readAtMs: triedAtMs, isOld: true })
+      this.#matchers[environment].set(providerId, { ...known, readAtMs: triedAtMs, isOld: true })
       return known.matcher
     }
   }
@@ -128,15 +130,6 @@ export class MetersCache {
       // The error of the hot state explains the failure better.
       throw cause
     }
-  }
-
-  #remember(environment: Environment, providerId: string, known: KnownMatcher): void {
-    const matchers = this.#matchers[environment]
-    if (matchers.size >= this.#options.providersMax && !matchers.has(providerId)) {
-      const oldest = matchers.keys().next()
-      if (oldest.done !== true) matchers.delete(oldest.value)
-    }
-    matchers.set(providerId, known)
   }
 
   /** Returns the status of each name, in input order. Rejects with UnavailableError when it cannot be found out now. */
