@@ -14,6 +14,7 @@ import { buildTestApp, changingRoutes } from './built-app.ts'
 import { createUser, password, signIn } from './console-user.ts'
 import { customerAuthCalls } from './customer-auth-calls.ts'
 import { McpStack } from './mcp-stack.ts'
+import { exchangeAndTaxCalls } from './exchange-and-tax-calls.ts'
 import { invoiceCalls } from './invoice-calls.ts'
 import { overrideCalls } from './override-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
@@ -90,11 +91,7 @@ describe('the list of changing routes', () => {
       send(path, { amount: -40, reason: 'a mistake' }),
     ...overrideCalls(refs, send),
     ...invoiceCalls(refs, send, () => mcp),
-    'PUT /v1/ui/customers/:reference/tax-details': (path) =>
-      send(path, { isBusiness: true, country: 'DE', taxId: 'DE123456789' }, 'PUT'),
-    'PUT /v1/ui/customers/:reference/tax-id-check': (path) =>
-      send(path, { status: 'invalid', reason: 'asked by phone' }, 'PUT'),
-    'DELETE /v1/ui/customers/:reference/tax-id-check': (path) => send(path, undefined, 'DELETE'),
+    ...exchangeAndTaxCalls(send),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!
@@ -129,8 +126,6 @@ describe('the list of changing routes', () => {
       })
       expect(answer.status).toBe(200)
     },
-    'PUT /v1/ui/exchange-rates/:currency': (path) => send(path, { unitsPerDollar: '0.9' }, 'PUT'),
-    'DELETE /v1/ui/exchange-rates/:currency': (path) => send(path, undefined, 'DELETE'),
     'POST /v1/sdk/products/mcp/bootstrap': async () => {
       const made = await mcp.bootstrap({ name: 'Tools', tools: [{ name: 'ping', noPlan: true }] })
       refs['mcpProductRef'] = made.body.product.reference

@@ -1,5 +1,6 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
+import { describedTaxOperations } from './described-tax-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -228,28 +229,6 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'List the budgets of a customer',
     404,
   ),
-  'get /v1/ui/customers/{reference}/tax-details': operation(
-    'getTaxDetails',
-    'Get the tax details of a customer',
-    404,
-  ),
-  'put /v1/ui/customers/{reference}/tax-details': operation(
-    'setTaxDetails',
-    'Set the tax details of a customer',
-    404,
-  ),
-  'put /v1/ui/customers/{reference}/tax-id-check': operation(
-    'decideTaxId',
-    'Decide whether a tax id is valid',
-    404,
-    409,
-  ),
-  'delete /v1/ui/customers/{reference}/tax-id-check': operation(
-    'forgetTaxIdCheck',
-    'Look a tax id up again',
-    404,
-    409,
-  ),
   'get /v1/ui/meters': operation('listMeters', 'List meters'),
   'post /v1/ui/meters': operation('createMeter', 'Create a meter', 409),
   'get /v1/ui/meters/{meterRef}': operation('getMeter', 'Get a meter', 404),
@@ -339,6 +318,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   ),
   'get /v1/ui/purchases': operation('listPurchasesByPage', 'List purchases page by page'),
   ...describedInvoiceOperations,
+  ...describedTaxOperations,
   'get /v1/ui/usage': operation('getUsage', 'Get usage over time', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',

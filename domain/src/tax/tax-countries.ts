@@ -1,4 +1,4 @@
-import { taxIdTypes as taxIdTypeNames } from '@tollgate/schemas/http/tax-details'
+import type { taxIdTypes as taxIdTypeNames } from '@tollgate/schemas/http/tax-details'
 
 /** Territory of one tax, in which a registration counts. */
 export type TaxArea = 'eu' | 'gb' | 'us' | 'ch' | 'no' | 'au' | 'nz' | 'ca'
@@ -42,9 +42,10 @@ export const taxIdTypes: Readonly<Record<TaxArea, TaxIdType>> = {
  * other provinces, such as QST, have registrations of their own and are not supported.
  */
 const canadianRegions = new Map<string, readonly TaxRate[]>([
-  ...['AB', 'BC', 'MB', 'NT', 'NU', 'QC', 'SK', 'YT'].map(
-    (region): [string, TaxRate[]] => [region, [always(50n)]],
-  ),
+  ...['AB', 'BC', 'MB', 'NT', 'NU', 'QC', 'SK', 'YT'].map((region): [string, TaxRate[]] => [
+    region,
+    [always(50n)],
+  ]),
   ...['NB', 'NL', 'PE'].map((region): [string, TaxRate[]] => [region, [always(150n)]]),
   ['NS', [since('2025-04-01', 140n), always(150n)]],
   ['ON', [always(130n)]],

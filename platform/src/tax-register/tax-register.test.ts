@@ -58,6 +58,7 @@ test.each([
   ['no object', 'null', 'an answer of another form'],
   ['no JSON', '<html>', 'not valid JSON'],
   ['no answer', 'hangs', 'timeout'],
+  ['an endless answer', ' '.repeat(200_000), 'too long'],
 ])('takes %s for no answer', async (_, answer, reason) => {
   server.answers.set('DE1', answer)
   const found = await lookUp('DE1')

@@ -1,3 +1,4 @@
+import { request } from 'undici'
 import type { SettingValues } from '../config/settings.ts'
 import type { taxRegisterSettings } from './tax-register-settings.ts'
 
@@ -23,8 +24,8 @@ export type TaxRegister = {
   lookUp(taxId: string, requester: string | null): Promise<RegisterAnswer>
 }
 
-/** Largest response that is read. An answer has less than 2,000 characters. */
-const answerCharsMax = 100_000
+/** Largest response that is read, in bytes. An answer has less than 2,000. */
+const answerBytesMax = 100_000
 
 /** Opens the register. Returns undefined if none is configured. */
 export function openTaxRegister({
@@ -35,18 +36,28 @@ export function openTaxRegister({
   return {
     lookUp: async (taxId, requester) => {
       try {
-        const response = await fetch(addressOf(url, taxId, requester), {
+        const { statusCode, body } = await request(addressOf(url, taxId, requester), {
           headers: { accept: 'application/json' },
-          redirect: 'error',
           signal: AbortSignal.timeout(timeoutMs),
         })
-        const text = (await response.text()).slice(0, answerCharsMax)
-        return response.ok ? answerOf(text) : unavailable(`status ${response.status}`)
+        const text = await readText(body)
+        return statusCode === 200 ? answerOf(text) : unavailable(`status ${statusCode}`)
       } catch (error) {
         return unavailable(error instanceof Error ? error.message : String(error))
       }
     },
   }
+}
+
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes > answerBytesMax) throw new Error('an answer that is too long')
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 function addressOf(url: string, taxId: string, requester: string | null): string {
@@ -56,7 +67,7 @@ function addressOf(url: string, taxId: string, requester: string | null): string
       ? { requesterMemberStateCode: requester.slice(0, 2), requesterNumber: requester.slice(2) }
       : {},
   )
-  const query = asked.size === 0 ? '' : `?${asked}`
+  const query = asked.size === 0 ? '' : `?${asked.toString()}`
   return `${url}/ms/${state}/vat/${encodeURIComponent(number)}${query}`
 }
 

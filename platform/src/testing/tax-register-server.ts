@@ -5,8 +5,8 @@ export type TaxRegisterServer = {
   readonly url: string
   /** Paths with queries of all requests so far. */
   readonly requests: readonly string[]
-  /** Responses by tax id. Others are in the register. A text is sent as it is, and `hangs` is never sent. */
-  readonly answers: Map<string, object | string | 'hangs'>
+  /** Responses by tax id. Others are in the register. A text is sent as it is, except `hangs`, which gets no response. */
+  readonly answers: Map<string, object | string>
   close(): Promise<void>
 }
 

@@ -97,9 +97,9 @@ async function requireTaxId(
   providerId: string,
   customerRef: string,
 ): Promise<string> {
-  const details = await findTaxDetails(sql, providerId, customerRef)
-  if (details?.taxId == null) throw refusals.customerWithoutTaxId(customerRef)
-  return details.taxId
+  const { taxId = null } = (await findTaxDetails(sql, providerId, customerRef)) ?? {}
+  if (taxId === null) throw refusals.customerWithoutTaxId(customerRef)
+  return taxId
 }
 
 async function readTaxDetails(
@@ -108,8 +108,8 @@ async function readTaxDetails(
   customerRef: string,
 ): Promise<TaxDetailsResponseBody> {
   const details = await findTaxDetails(sql, providerId, customerRef)
-  const check =
-    details?.taxId == null ? undefined : await findTaxIdCheck(sql, providerId, details.taxId)
+  const { taxId = null } = details ?? {}
+  const check = taxId === null ? undefined : await findTaxIdCheck(sql, providerId, taxId)
   return {
     taxDetails: details === undefined ? null : detailsToHttp(details),
     taxIdCheck: check === undefined ? null : checkToHttp(check),
