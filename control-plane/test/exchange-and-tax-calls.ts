@@ -1,7 +1,9 @@
 type Send = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
 
 /** Returns a request for each route that changes exchange rates or tax details. Earlier requests create the customer. */
-export function exchangeAndTaxCalls(send: Send): Record<string, (path: string) => Promise<unknown>> {
+export function exchangeAndTaxCalls(
+  send: Send,
+): Record<string, (path: string) => Promise<unknown>> {
   return {
     'PUT /v1/ui/exchange-rates/:currency': (path) => send(path, { unitsPerDollar: '0.9' }, 'PUT'),
     'DELETE /v1/ui/exchange-rates/:currency': (path) => send(path, undefined, 'DELETE'),
