@@ -13,7 +13,11 @@ import { selectTaxIdsToCheck } from '../src/calendar/due-items.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { lookUpTaxId } from '../src/tax/look-up-tax-id.ts'
 import { checkByPerson } from '../src/tax/tax-id-check.ts'
-import { findTaxIdCheck, saveTaxIdCheck } from '../src/tax/tax-id-checks-repository.ts'
+import {
+  findTaxIdCheck,
+  removeUnusedTaxIdCheck,
+  saveTaxIdCheck,
+} from '../src/tax/tax-id-checks-repository.ts'
 import { saveTaxDetails } from '../src/tax/tax-details-repository.ts'
 import type { UnitOfWork } from '../src/unit-of-work/unit-of-work.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
@@ -128,9 +132,54 @@ test('the decision of a person stays, even if it is made while the register is a
   expect(await dueAt(after(1_000 * 24 * hourMs))).toBe(false)
 })
 
-test('a tax id that nobody has any more is not looked up', async () => {
+test('a request without an answer does not undo what another request learned meanwhile', async () => {
+  const asked = register
+  const answered = { ...register }
+  server.answers.set(taxId, unregistered)
+  register = {
+    lookUp: async () => {
+      register = answered
+      expect(await lookUp()).toBe('done')
+      return { kind: 'unavailable', reason: 'timeout' }
+    },
+  }
+  expect(await lookUp()).toBe('unavailable')
+  register = asked
+  expect(await check()).toMatchObject({ status: 'invalid', nextCheckAt: after(24 * hourMs) })
+})
+
+test('what the register said about a tax id that nobody has any more is forgotten when it is due', async () => {
+  const forget = (now: Date) =>
+    inWork(database, providerId, ({ sql }) => removeUnusedTaxIdCheck(sql, providerId, taxId, now))
+  const dueDate = after(90 * 24 * hourMs)
   await lookUp()
+  expect(await forget(dueDate)).toBe(false)
   await database.in('sandbox')`
     delete from customer_tax_details where provider_id = ${providerId}`
-  expect(await dueAt(after(90 * 24 * hourMs))).toBe(false)
+  expect(await forget(after(hourMs))).toBe(false)
+  expect(await dueAt(dueDate)).toBe(true)
+  expect(await forget(dueDate)).toBe(true)
+  expect(await check()).toBeUndefined()
+  expect(await dueAt(dueDate)).toBe(false)
+})
+
+test('the audit log has what became known, and no look-ups without a new answer', async () => {
+  const entries = () => database.in('sandbox')`
+    select action, changed_columns from audit_log
+    where provider_id = ${providerId} and kind = 'tax_id_checks' order by id`
+  await lookUp()
+  server.answers.set(taxId, stateAway)
+  await lookUp(after(90 * 24 * hourMs))
+  server.answers.delete(taxId)
+  await lookUp(after(91 * 24 * hourMs))
+  expect(await entries()).toMatchObject([{ action: 'insert' }])
+  server.answers.set(taxId, unregistered)
+  await lookUp(after(200 * 24 * hourMs))
+  expect(await entries()).toMatchObject([
+    { action: 'insert' },
+    {
+      action: 'update',
+      changed_columns: ['registered_address', 'registered_name', 'status'],
+    },
+  ])
 })

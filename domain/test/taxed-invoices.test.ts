@@ -47,7 +47,7 @@ function change(merchant: MerchantChange): Promise<void> {
 
 const noDetails = { businessName: null, customerName: null, taxId: null, taxIdType: null }
 
-function person(country: string): TaxDetails {
+function person(country: string | null): TaxDetails {
   return { ...noDetails, isBusiness: false, country }
 }
 
@@ -106,6 +106,14 @@ describe('an invoice', () => {
     expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_255n })
     await enterTaxDetails(person('SE'))
     expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_250n })
+  })
+
+  test('is taxed by the default of the seller if the customer gave a name but no country', async () => {
+    await change({ country: 'CA', vatNumber: '123456789RT0001' })
+    await enterTaxDetails(person(null))
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_050n })
+    await change({ defaultTaxCountry: 'CA', defaultTaxRegion: 'ON' })
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_130n })
   })
 
   test('treats prices as the seller says if neither plan nor product does', async () => {

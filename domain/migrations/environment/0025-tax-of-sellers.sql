@@ -43,5 +43,6 @@ create index tax_id_checks_due on tax_id_checks (next_check_at) where next_check
 create index customer_tax_details_by_tax_id on customer_tax_details (provider_id, tax_id)
   where tax_id_type = 'eu_vat';
 
+-- A register that is down for days is asked every hour, which is not a change of what is known.
 create trigger audited after insert or update or delete on tax_id_checks
-  for each row execute function audit_row('tax_id');
+  for each row execute function audit_row('tax_id', 'checked_at,next_check_at,consultation_number');

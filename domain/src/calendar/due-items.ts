@@ -86,7 +86,10 @@ export function selectUncollected(quietMs: number): SelectDue {
       and status = 'open' and next_charge_at is null and not is_held`
 }
 
-/** Selects VAT numbers of the EU that the register was not asked about, and those that it is to be asked about again. */
+/**
+ * Selects VAT numbers of the EU that the register was not asked about, and those that it is to be asked about again. Numbers that no
+ * customer has any more are due then as well, to be forgotten.
+ */
 export const selectTaxIdsToCheck: SelectDue = (sql, now) => sql`
   select provider_id, tax_id as item, min(updated_at) as due_at from customer_tax_details as details
   where tax_id_type = 'eu_vat' and tax_id is not null and not exists (
@@ -94,11 +97,8 @@ export const selectTaxIdsToCheck: SelectDue = (sql, now) => sql`
     where checked.provider_id = details.provider_id and checked.tax_id = details.tax_id)
   group by provider_id, tax_id
   union all
-  select provider_id, tax_id as item, next_check_at as due_at from tax_id_checks as checked
-  where next_check_at <= ${now} and exists (
-    select from customer_tax_details as details
-    where details.provider_id = checked.provider_id and details.tax_id = checked.tax_id
-      and details.tax_id_type = 'eu_vat')`
+  select provider_id, tax_id as item, next_check_at as due_at from tax_id_checks
+  where next_check_at <= ${now}`
 
 /** Selects checkouts that expired before they were completed. */
 export const selectAbandonedCheckouts: SelectDue = (sql, now) => sql`

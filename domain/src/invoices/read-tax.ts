@@ -61,10 +61,11 @@ async function termsOf(
   const chosen = plan?.terms.taxBehavior ?? product?.taxBehavior ?? 'auto'
   const behavior = chosen === 'auto' ? (merchant.defaultTaxBehavior ?? 'auto') : chosen
   const { isBusiness, taxId } = buyer
+  const place = buyer.country === null ? (defaultBuyer(merchant) ?? buyer) : buyer
   const check =
     isBusiness && taxId !== null ? await findTaxIdCheck(sql, providerId, taxId) : undefined
   // Whoever names a tax id that does not exist is taxed like a business without one.
-  const known = check?.status === 'invalid' ? { ...buyer, taxId: null } : buyer
+  const known = check?.status === 'invalid' ? { ...place, taxId: null } : place
   return {
     rule: decideTaxRule(merchant, known, at),
     isInclusive: isTaxInclusive(behavior, currency),

@@ -27,22 +27,12 @@ const invalidMs = 24 * hourMs
 /** The pause after which a register that did not answer is asked again. */
 const unavailableMs = hourMs
 
-/**
- * Returns the check after an answer of the register. Without an answer, what was known before stays, and the register is asked
- * again in an hour.
- */
-export function checkAfter(
-  taxId: string,
-  answer: RegisterAnswer,
-  before: TaxIdCheck | undefined,
-  now: Date,
-): TaxIdCheck {
+/** Returns what the answer of the register says. Without an answer it is unknown, and the register is asked again in an hour. */
+export function checkAfter(taxId: string, answer: RegisterAnswer, now: Date): TaxIdCheck {
   const after = (ms: number): Date => new Date(now.getTime() + ms)
   if (answer.kind === 'unavailable') {
     const nextCheckAt = after(unavailableMs)
-    return before === undefined
-      ? { ...nothing, taxId, status: 'unknown', checkedAt: now, nextCheckAt }
-      : { ...before, nextCheckAt }
+    return { ...nothing, taxId, status: 'unknown', checkedAt: now, nextCheckAt }
   }
   if (answer.kind === 'invalid') {
     return { ...nothing, taxId, status: 'invalid', checkedAt: now, nextCheckAt: after(invalidMs) }

@@ -29,7 +29,58 @@ export async function saveTaxIdCheck(
   providerId: string,
   check: TaxIdCheck,
 ): Promise<void> {
-  const row = {
+  const row = toRow(check)
+  await sql`
+    insert into tax_id_checks ${sql({ ...row, provider_id: providerId, tax_id: check.taxId })}
+    on conflict (provider_id, tax_id) do update set ${sql(row)}
+    where excluded.source = 'person' or tax_id_checks.source = 'register'`
+}
+
+/**
+ * Stores that the register did not answer. What is known stays, also if another request has learned it meanwhile: a number that was
+ * found invalid would otherwise count as valid again.
+ */
+export async function postponeTaxIdCheck(
+  sql: Queryable,
+  providerId: string,
+  unknown: TaxIdCheck,
+): Promise<void> {
+  await sql`
+    insert into tax_id_checks
+      ${sql({ ...toRow(unknown), provider_id: providerId, tax_id: unknown.taxId })}
+    on conflict (provider_id, tax_id) do update set next_check_at = excluded.next_check_at
+    where tax_id_checks.next_check_at <= excluded.checked_at`
+}
+
+/**
+ * Removes what the register said about a tax id that no customer has any more, if it is due to be asked again. Returns whether it was
+ * removed.
+ */
+export async function removeUnusedTaxIdCheck(
+  sql: Queryable,
+  providerId: string,
+  taxId: string,
+  now: Date,
+): Promise<boolean> {
+  const removed = await sql`
+    delete from tax_id_checks as checked
+    where provider_id = ${providerId} and tax_id = ${taxId} and next_check_at <= ${now} and not exists (
+      select from customer_tax_details as details
+      where details.provider_id = checked.provider_id and details.tax_id = checked.tax_id
+        and details.tax_id_type = 'eu_vat')`
+  return removed.count > 0
+}
+
+export async function removeTaxIdCheck(
+  sql: Queryable,
+  providerId: string,
+  taxId: string,
+): Promise<void> {
+  await sql`delete from tax_id_checks where provider_id = ${providerId} and tax_id = ${taxId}`
+}
+
+function toRow(check: TaxIdCheck) {
+  return {
     status: check.status,
     source: check.source,
     checked_at: check.checkedAt,
@@ -39,18 +90,6 @@ export async function saveTaxIdCheck(
     consultation_number: check.consultationNumber,
     reason: check.reason,
   }
-  await sql`
-    insert into tax_id_checks ${sql({ ...row, provider_id: providerId, tax_id: check.taxId })}
-    on conflict (provider_id, tax_id) do update set ${sql(row)}
-    where excluded.source = 'person' or tax_id_checks.source = 'register'`
-}
-
-export async function removeTaxIdCheck(
-  sql: Queryable,
-  providerId: string,
-  taxId: string,
-): Promise<void> {
-  await sql`delete from tax_id_checks where provider_id = ${providerId} and tax_id = ${taxId}`
 }
 
 function fromRow(row: TaxIdCheckRow): TaxIdCheck {

@@ -39,6 +39,33 @@ test('returns name, address and proof of a valid tax id, and names the seller', 
   ])
 })
 
+test.each([
+  ['SE 556012-5790.01', 'as it was typed, with blanks and hyphens'],
+  ['se556012579001', 'in lower case'],
+])('names the seller by the number %s, %s', async (requester) => {
+  await lookUp('DE123456789', requester)
+  expect(server.requests).toEqual([
+    '/ms/DE/vat/123456789?requesterMemberStateCode=SE&requesterNumber=556012579001',
+  ])
+})
+
+test('asks without the seller if the register does not know the number of the seller', async () => {
+  server.unknownSellers.add('123456789')
+  expect(await lookUp('DE123456789', 'GB123456789')).toMatchObject({ kind: 'valid' })
+  server.answers.set('DE1', unregistered)
+  expect(await lookUp('DE1', 'GB123456789')).toEqual({ kind: 'invalid' })
+  expect(server.requests).toHaveLength(4)
+})
+
+test('returns texts that PostgreSQL can store', async () => {
+  server.answers.set('DE1', {
+    ...registered,
+    name: 'Ada\u0000 GmbH\u0000',
+    address: 'a\r\nb\u0007',
+  })
+  expect(await lookUp('DE1')).toMatchObject({ name: 'Ada  GmbH', address: 'a \nb' })
+})
+
 test('returns no details that the state keeps to itself', async () => {
   server.answers.set('DE1', { ...registered, name: '---', address: '---', requestIdentifier: '' })
   expect(await lookUp('DE1')).toEqual({

@@ -27,6 +27,9 @@ export type TaxRegister = {
 /** Largest response that is read, in bytes. An answer has less than 2,000. */
 const answerBytesMax = 100_000
 
+/** What the register says if it does not know the seller's number. */
+const requesterRefused = 'INVALID_REQUESTER_INFO'
+
 /** Opens the register. Returns undefined if none is configured. */
 export function openTaxRegister({
   taxRegisterUrl: url,
@@ -35,13 +38,20 @@ export function openTaxRegister({
   if (url === '') return undefined
   return {
     lookUp: async (taxId, requester) => {
-      try {
-        const { statusCode, body } = await request(addressOf(url, taxId, requester), {
+      const signal = AbortSignal.timeout(timeoutMs)
+      const ask = async (address: string): Promise<RegisterAnswer> => {
+        const { statusCode, body } = await request(address, {
           headers: { accept: 'application/json' },
-          signal: AbortSignal.timeout(timeoutMs),
+          signal,
         })
         const text = await readText(body)
         return statusCode === 200 ? answerOf(text) : unavailable(`status ${statusCode}`)
+      }
+      try {
+        const answer = await ask(addressOf(url, taxId, requester))
+        // A seller's number that is not in the register only costs the proof: no number could be looked up otherwise.
+        const isRefused = answer.kind === 'unavailable' && answer.reason === requesterRefused
+        return isRefused ? await ask(addressOf(url, taxId, null)) : answer
       } catch (error) {
         return unavailable(error instanceof Error ? error.message : String(error))
       }
@@ -62,9 +72,11 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
 
 function addressOf(url: string, taxId: string, requester: string | null): string {
   const [state, number] = [taxId.slice(0, 2), taxId.slice(2)]
+  // The seller's number is stored as it was typed.
+  const seller = requester?.replaceAll(/[\s.-]/g, '').toUpperCase() ?? ''
   const asked = new URLSearchParams(
-    requester !== null && /^[A-Z]{2}./.test(requester)
-      ? { requesterMemberStateCode: requester.slice(0, 2), requesterNumber: requester.slice(2) }
+    /^[A-Z]{2}./.test(seller)
+      ? { requesterMemberStateCode: seller.slice(0, 2), requesterNumber: seller.slice(2) }
       : {},
   )
   const query = asked.size === 0 ? '' : `?${asked.toString()}`
@@ -87,10 +99,10 @@ function answerOf(text: string): RegisterAnswer {
   }
 }
 
-/** States that publish nothing answer with `---`. */
+/** States that publish nothing answer with `---`. Control characters are replaced, because PostgreSQL stores no NUL in a text. */
 function publishedText(value: unknown): string | null {
   if (typeof value !== 'string') return null
-  const text = value.trim()
+  const text = value.replaceAll(/(?!\n)\p{Cc}/gu, ' ').trim()
   return text === '' || text === '---' ? null : text.slice(0, 500)
 }
 

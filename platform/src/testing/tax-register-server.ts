@@ -7,6 +7,8 @@ export type TaxRegisterServer = {
   readonly requests: readonly string[]
   /** Responses by tax id. Others are in the register. A text is sent as it is, except `hangs`, which gets no response. */
   readonly answers: Map<string, object | string>
+  /** Numbers of sellers, without their prefix, that the register does not know. */
+  readonly unknownSellers: Set<string>
   close(): Promise<void>
 }
 
@@ -14,11 +16,16 @@ export type TaxRegisterServer = {
 export async function startTaxRegisterServer(): Promise<TaxRegisterServer> {
   const requests: string[] = []
   const answers: TaxRegisterServer['answers'] = new Map()
+  const unknownSellers = new Set<string>()
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     requests.push(path)
     const [, state = '', number = ''] = /^\/ms\/([A-Z]{2})\/vat\/([^?]+)/.exec(path) ?? []
-    const answer = answers.get(`${state}${number}`) ?? registered
+    const seller = new URL(path, 'http://register').searchParams.get('requesterNumber')
+    const isSellerKnown = seller === null || !unknownSellers.has(seller)
+    const answer = isSellerKnown
+      ? (answers.get(`${state}${number}`) ?? registered)
+      : { isValid: false, userError: 'INVALID_REQUESTER_INFO' }
     if (answer === 'hangs') return
     response.setHeader('content-type', 'application/json')
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer))
@@ -29,6 +36,7 @@ export async function startTaxRegisterServer(): Promise<TaxRegisterServer> {
     url: `http://127.0.0.1:${port}`,
     requests,
     answers,
+    unknownSellers,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

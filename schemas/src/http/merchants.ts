@@ -93,7 +93,10 @@ export const merchantUpdateSchema = strictBody({
   allowedLinkHosts: linkHosts.nullish(),
   /** If true, a period that costs nothing gets a numbered invoice. Null: it gets none. */
   issueZeroInvoices: z.boolean().nullish(),
-  /** Country in which a customer without tax details is taxed, as a consumer. Null: such a customer is not taxed. */
+  /**
+   * Country in which a customer without tax details, or whose country is unknown, is taxed as a consumer. Null: a customer without
+   * tax details is not taxed.
+   */
   defaultTaxCountry: countryCode.nullish(),
   /** Region of that country, such as ON for Ontario. Only for countries whose regions have rates of their own. */
   defaultTaxRegion: z.string().max(3).nullish(),
