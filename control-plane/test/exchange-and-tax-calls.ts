@@ -10,7 +10,7 @@ export function exchangeAndTaxCalls(
     'PUT /v1/ui/customers/:reference/tax-details': (path) =>
       send(path, { isBusiness: true, country: 'DE', taxId: 'DE123456789' }, 'PUT'),
     'PUT /v1/ui/customers/:reference/tax-id-check': (path) =>
-      send(path, { status: 'invalid', reason: 'asked by phone' }, 'PUT'),
+      send(path, { taxId: 'DE123456789', status: 'invalid', reason: 'asked by phone' }, 'PUT'),
     'DELETE /v1/ui/customers/:reference/tax-id-check': (path) => send(path, undefined, 'DELETE'),
   }
 }

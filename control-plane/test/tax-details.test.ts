@@ -121,7 +121,10 @@ describe('a VAT number', () => {
   test('is what a person says until that is taken back', async () => {
     register.answers.set('DE200000005', unregistered)
     await set({ ...german, taxId: 'DE200000005' })
-    const decided = await decide({ status: 'valid', reason: 'certificate of registration' })
+    const decided = await decide({
+      taxId: 'DE200000005',
+      ...{ status: 'valid', reason: 'certificate of registration' },
+    })
     expect(decided.body.taxIdCheck).toMatchObject({
       ...{ status: 'valid', source: 'person', reason: 'certificate of registration' },
     })
@@ -138,9 +141,11 @@ describe('a VAT number', () => {
   })
 
   test('cannot be decided on where there is none', async () => {
-    expect(await decide({ status: 'valid', reason: 'none' })).toMatchObject({
-      ...{ status: 409, body: { code: 'customer_without_tax_id' } },
-    })
+    const refused = { status: 409, body: { code: 'customer_without_tax_id' } }
+    const other = { taxId: 'DE200000009', status: 'valid', reason: 'none' }
+    expect(await decide(other)).toMatchObject(refused)
+    await set({ ...german, taxId: 'DE200000010' })
+    expect(await decide(other)).toMatchObject(refused)
   })
 
   test('of sandbox is never sent to the register', async () => {

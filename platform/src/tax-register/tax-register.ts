@@ -87,7 +87,7 @@ function addressOf(url: string, taxId: string, requester: string | null): string
 function answerOf(text: string): RegisterAnswer {
   const answer = JSON.parse(text) as Readonly<Record<string, unknown>> | null
   const userError = answer?.['userError']
-  if (userError === 'INVALID') return { kind: 'invalid' }
+  if (userError === 'INVALID' || userError === 'INVALID_INPUT') return { kind: 'invalid' }
   if (userError !== 'VALID' || answer?.['isValid'] !== true) {
     return unavailable(typeof userError === 'string' ? userError : 'an answer of another form')
   }

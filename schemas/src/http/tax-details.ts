@@ -58,7 +58,10 @@ export const taxDetailsResponseSchema = z.object({
 
 export type TaxDetailsResponseBody = z.infer<typeof taxDetailsResponseSchema>
 
-/** Replaces country, region and business fields. A missing name, address or email stays as it is, and an empty one is removed. */
+/**
+ * Replaces the business fields. A missing name, address or email stays as it is, and an empty one is removed. A missing country of a
+ * consumer stays too.
+ */
 export const taxDetailsUpdateSchema = strictBody({
   isBusiness: z.boolean(),
   /** ISO 3166-1 alpha-2: a state of the EU, AU, CA, CH, GB, NO, NZ or US. Required for a business. */
@@ -75,6 +78,8 @@ export const taxDetailsUpdateSchema = strictBody({
 })
 
 export const taxIdDecisionSchema = strictBody({
+  /** The tax id that the decision is about. It must be the customer's. */
+  taxId: shortText.max(50),
   status: z.enum(decidedTaxIdStatuses),
   /** Kept with the decision. */
   reason: shortText.min(1),

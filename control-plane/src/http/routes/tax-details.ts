@@ -72,10 +72,12 @@ function registerTaxIdDecision(app: ApiServer, parts: Parts): void {
     { schema: { tags, params, body: taxIdDecisionSchema, response } },
     async (request) => {
       const operation = operationOf(request, parts.clock)
-      const { status, reason } = request.body
+      const { status, reason, ...decided } = request.body
       return commit(parts, operation, async ({ sql, providerId, now }) => {
         const { reference } = await getCustomer(sql, operation, request.params.reference)
         const taxId = await requireTaxId(sql, providerId, reference)
+        // The customer may have entered another one since the person looked.
+        if (decided.taxId !== taxId) throw refusals.customerWithoutTaxId(reference, decided.taxId)
         await saveTaxIdCheck(sql, providerId, checkByPerson(taxId, status, reason, now))
         return readTaxDetails(sql, operation, reference)
       })

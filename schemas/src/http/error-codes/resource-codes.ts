@@ -58,8 +58,8 @@ export const resourceCodes = {
   meter_name_taken: define(409, 'Another meter has this name.', chooseAnother),
   customer_without_tax_id: define(
     409,
-    'The customer has no tax id that could be decided on.',
-    'Store the tax details with the tax id first.',
+    'The customer does not have the tax id that is decided on.',
+    'Read the tax details of the customer, and decide on its tax id.',
   ),
   invoice_not_changeable: define(
     409,

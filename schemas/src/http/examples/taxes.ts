@@ -49,7 +49,10 @@ export const taxExamples = {
   },
   decideTaxId: {
     body: examplesOf(taxIdDecisionSchema, {
-      'Known to be valid': { status: 'valid', reason: 'Certificate of registration of 2 March' },
+      'Known to be valid': {
+        taxId: 'DE123456789',
+        ...{ status: 'valid', reason: 'Certificate of registration of 2 March' },
+      },
     }),
     answer: examplesOf(taxDetailsResponseSchema, {
       'Known to be valid': {
