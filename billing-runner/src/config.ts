@@ -12,6 +12,7 @@ import {
 import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
+import { taxRegisterSettings } from '@tollgate/platform/tax-register/tax-register-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 import { creditExpirySettings, walletSettings } from '@tollgate/domain/wallet/wallet-settings'
@@ -57,6 +58,7 @@ export const billingRunnerSettings = {
   creditsHeldMax: walletSettings.creditsHeldMax,
   ...creditExpirySettings,
   ...stripeSettings,
+  ...taxRegisterSettings,
   ...scheduleSettings,
   remindersAheadHours: integerSetting(
     'TOLLGATE_REMINDERS_AHEAD_HOURS',

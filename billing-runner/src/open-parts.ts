@@ -21,6 +21,7 @@ import { openDatabase } from '@tollgate/domain/postgres/open-database'
 import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
+import { openTaxRegister, type TaxRegister } from '@tollgate/platform/tax-register/tax-register'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
@@ -39,6 +40,8 @@ export type Parts = {
   readonly usageStore: UsageStore
   readonly tracing: Tracing | undefined
   readonly processors: PaymentProcessors
+  /** Absent if no register of tax ids is configured. */
+  readonly taxRegister?: TaxRegister | undefined
   /** Charges saved cards. Undefined if no payment processor is configured. */
   readonly charge: ChargeInvoice | undefined
 }
@@ -123,6 +126,7 @@ function openUntraced(
     clock: overrides.clock ?? systemClock,
     logger,
     tracing: overrides.tracing,
+    taxRegister: overrides.taxRegister ?? openTaxRegister(config),
     processors: overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),

@@ -9,6 +9,15 @@ import {
   findCustomerSession,
   openCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
+import { changeTaxDetails, removeTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import { findTaxIdCheck } from '@tollgate/domain/tax/tax-id-checks-repository'
+import { openTaxRegister } from '@tollgate/platform/tax-register/tax-register'
+import {
+  startTaxRegisterServer,
+  stateAway,
+  unregistered,
+  type TaxRegisterServer,
+} from '@tollgate/platform/testing/tax-register-server'
 import type { Totals } from '../src/jobs/run-once.ts'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
 
@@ -19,11 +28,17 @@ const hosted = {
 
 let stack: RunnerStack
 let shop: Shop
+let register: TaxRegisterServer
 
 beforeAll(async () => {
-  stack = await startRunnerStack()
+  register = await startTaxRegisterServer()
+  const taxRegister = openTaxRegister({ taxRegisterUrl: register.url, taxRegisterTimeoutMs: 1_000 })
+  stack = await startRunnerStack({ taxRegister: taxRegister! })
 })
-afterAll(() => stack.stop())
+afterAll(async () => {
+  await stack.stop()
+  await register.close()
+})
 beforeEach(async () => {
   stack.clock.set('2026-01-31T12:00:00Z')
   shop = await stack.openShop()
@@ -285,4 +300,51 @@ test('a session is deleted a week after it expired', async () => {
   expect(await findCustomerSession(pool, shop.providerId, sessionId)).toBeDefined()
   await run('clean-up', '2026-02-07T12:15:00.001Z')
   expect(await findCustomerSession(pool, shop.providerId, sessionId)).toBeUndefined()
+})
+
+describe('checks of tax ids', () => {
+  const check = (taxId: string) =>
+    stack.within(shop, ({ sql, providerId }) => findTaxIdCheck(sql, providerId, taxId))
+
+  const enter = (customerRef: string, taxId: string) =>
+    stack.within(shop, (work) =>
+      changeTaxDetails(work, customerRef, { isBusiness: true, country: 'DE', taxId }),
+    )
+
+  async function newCustomer(): Promise<string> {
+    const plan = await stack.addPlan(shop, { price: 0 })
+    return (await stack.buy(shop, plan)).customerRef
+  }
+
+  test('ask about each tax id until it is answered, and then not before it is due', async () => {
+    await enter(await newCustomer(), 'DE300000001')
+    await enter(await newCustomer(), 'DE300000002')
+    register.answers.set('DE300000001', stateAway)
+    register.answers.set('DE300000002', unregistered)
+    const totals = await run('tax-id-checks', '2026-01-31T12:00:00Z')
+    expect(totals.get('done')).toBe(2)
+    expect(await check('DE300000001')).toMatchObject({ status: 'unknown' })
+    expect(await check('DE300000002')).toMatchObject({ status: 'invalid' })
+    register.answers.clear()
+    expect((await run('tax-id-checks', '2026-01-31T12:59:59Z')).size).toBe(0)
+    expect((await run('tax-id-checks', '2026-01-31T13:00:00Z')).get('done')).toBe(1)
+    expect(await check('DE300000001')).toMatchObject({ status: 'valid' })
+  })
+
+  test('forget what they know about a tax id that was given up, and ask nobody', async () => {
+    const customerRef = await newCustomer()
+    await enter(customerRef, 'DE300000003')
+    await run('tax-id-checks', '2026-01-31T12:00:00Z')
+    await enter(customerRef, 'DE300000004')
+    await run('tax-id-checks', '2026-01-31T12:00:01Z')
+    await run('tax-id-checks', '2026-05-01T12:00:01Z')
+    expect(await check('DE300000003')).toBeUndefined()
+    expect(await check('DE300000004')).toMatchObject({ status: 'valid' })
+    const asked = register.requests.filter((path) => path.includes('300000003'))
+    expect(asked).toHaveLength(1)
+    await stack.within(shop, ({ sql, providerId }) =>
+      removeTaxDetails(sql, providerId, customerRef),
+    )
+    expect(await check('DE300000004')).toBeUndefined()
+  })
 })

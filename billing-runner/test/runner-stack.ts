@@ -26,6 +26,7 @@ import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
+import type { TaxRegister } from '@tollgate/platform/tax-register/tax-register'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
@@ -92,13 +93,14 @@ const nothingScheduled = Object.fromEntries(
     'ENDED_PURCHASES',
     'ABANDONED_CHECKOUTS',
     'CLEAN_UP',
+    'TAX_ID_CHECKS',
     'RECONCILIATION',
   ].map((name) => [`TOLLGATE_SCHEDULE_${name}`, 'off']),
 )
 
 /** Starts the stack. Without a usage store in `parts`, usage queries fail. */
 export async function startRunnerStack(
-  options: { readonly usageStore?: UsageStore } = {},
+  options: { readonly usageStore?: UsageStore; readonly taxRegister?: TaxRegister } = {},
 ): Promise<RunnerStack> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-billing-runner-'))
   const testDatabase = await startTestDatabase(migrationsFolder)
@@ -123,6 +125,7 @@ export async function startRunnerStack(
     tracing: undefined,
     processors: { of: () => undefined, close: async () => undefined },
     charge: undefined,
+    taxRegister: options.taxRegister,
   }
   const environment = (settings: Record<string, string> = {}): Record<string, string> => ({
     TOLLGATE_DATA_DIR: folder,

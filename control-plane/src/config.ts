@@ -29,6 +29,7 @@ import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
+import { taxRegisterSettings } from '@tollgate/platform/tax-register/tax-register-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
@@ -110,6 +111,7 @@ export const controlPlaneSettings = {
   ...creditExpirySettings,
   ...secretSettings,
   ...outboundSettings,
+  ...taxRegisterSettings,
   ...mcpUrlSettings,
   mcpDiscoveryTimeoutMs: integerSetting(
     'TOLLGATE_MCP_DISCOVERY_TIMEOUT_MS',

@@ -258,6 +258,11 @@ export const refusals = {
 
   reconciliationNotFound: (reference: string) =>
     refusal('reconciliation_not_found', `Reconciliation with reference ${reference} not found`),
+  customerWithoutTaxId: (reference: string, taxId?: string) =>
+    refusal(
+      'customer_without_tax_id',
+      `Customer ${reference} has no tax id${taxId === undefined ? '' : ` ${taxId}`}`,
+    ),
   invoiceNotFound: (reference: string) =>
     refusal('invoice_not_found', `Invoice with reference ${reference} not found`),
   invoiceNotChangeable: (reference: string, status: string) =>

@@ -17,6 +17,7 @@ import {
 import { tracePaymentProcessors } from '@tollgate/platform/payments/trace-payment-processor'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
+import { openTaxRegister, type TaxRegister } from '@tollgate/platform/tax-register/tax-register'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
@@ -38,6 +39,8 @@ export type Parts = {
   readonly tracing: Tracing | undefined
   readonly secrets: Secrets
   readonly processors: PaymentProcessors
+  /** Absent if no register of tax ids is configured. */
+  readonly taxRegister?: TaxRegister | undefined
   /** Sends requests to servers of providers. */
   readonly outbound: Outbound
   /** The services with whose accounts customers may sign in. */
@@ -74,6 +77,7 @@ function openUntraced(
       clock: overrides.clock ?? systemClock,
       logger,
       tracing: overrides.tracing,
+      taxRegister: overrides.taxRegister ?? openTaxRegister(config),
       database,
       eventLog: withHeadsOf(hotState, log, config),
       hotState,

@@ -253,10 +253,11 @@ function emailLimits(config: ControlPlaneConfig): EmailSenderParts['limits'] {
 }
 
 function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string): PaymentParts {
-  const { database, processors } = parts
+  const { database, processors, taxRegister } = parts
   return {
     database,
     processors,
+    taxRegister,
     commit: (operation, body) => commit({ ...parts, publisher }, operation, body),
     hostedUrl,
   }

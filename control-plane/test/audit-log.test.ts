@@ -14,6 +14,7 @@ import { buildTestApp, changingRoutes } from './built-app.ts'
 import { createUser, password, signIn } from './console-user.ts'
 import { customerAuthCalls } from './customer-auth-calls.ts'
 import { McpStack } from './mcp-stack.ts'
+import { exchangeAndTaxCalls } from './exchange-and-tax-calls.ts'
 import { invoiceCalls } from './invoice-calls.ts'
 import { overrideCalls } from './override-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
@@ -92,6 +93,7 @@ describe('the list of changing routes', () => {
     ...overrideCalls(refs, send),
     ...testClockCalls(refs, send),
     ...invoiceCalls(refs, send, () => mcp),
+    ...exchangeAndTaxCalls(send),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!
@@ -126,8 +128,6 @@ describe('the list of changing routes', () => {
       })
       expect(answer.status).toBe(200)
     },
-    'PUT /v1/ui/exchange-rates/:currency': (path) => send(path, { unitsPerDollar: '0.9' }, 'PUT'),
-    'DELETE /v1/ui/exchange-rates/:currency': (path) => send(path, undefined, 'DELETE'),
     'POST /v1/sdk/products/mcp/bootstrap': async () => {
       const made = await mcp.bootstrap({ name: 'Tools', tools: [{ name: 'ping', noPlan: true }] })
       refs['mcpProductRef'] = made.body.product.reference

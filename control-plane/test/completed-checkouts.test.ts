@@ -183,9 +183,9 @@ test('names the tax that is added to the charge after a trial', async () => {
   await saveTaxDetails(stack.database.in('sandbox'), tenant.providerId, customerRef, details, now)
   const opened = await open(customerRef)
   const review = await pageOf(`${opened.path}?plan=${plans['trial']}`, opened.cookie)
-  expect(review).toContain('$5.00 plus VAT is due on Mar 8, 2026')
+  expect(review).toContain('$5.00 plus tax is due on Mar 8, 2026')
   expect(await take(opened, 'trial', plans['trial'])).toBe(303)
-  expect(await pageOf(opened.path, opened.cookie)).toContain('$5.00 plus VAT on Mar 8, 2026')
+  expect(await pageOf(opened.path, opened.cookie)).toContain('$5.00 plus tax on Mar 8, 2026')
   await call('PATCH', '/v1/ui/merchant', { country: null, vatNumber: null })
 })
 

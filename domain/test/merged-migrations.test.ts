@@ -66,6 +66,11 @@ async function goBack(): Promise<void> {
       drop table ${schema}.test_clocks;
       drop function ${schema}.due_in_real_time() cascade;
       drop index ${schema}.credit_grants_expiring_of_customer;
+      drop table ${schema}.tax_id_checks;
+      drop index ${schema}.customer_tax_details_by_tax_id;
+      alter table ${schema}.customer_tax_details drop column region;
+      alter table ${schema}.merchants drop column default_tax_country, drop column default_tax_region,
+        drop column default_tax_behavior;
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

@@ -6,8 +6,10 @@ import { creditInvoice, listCreditNotes } from '../src/invoices/credit-notes.ts'
 import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
 import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import { voidInvoice } from '../src/invoices/settle-invoice.ts'
-import { changeMerchant } from '../src/merchants/repository.ts'
+import { changeMerchant, type MerchantChange } from '../src/merchants/repository.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
+import { checkByPerson } from '../src/tax/tax-id-check.ts'
+import { saveTaxIdCheck } from '../src/tax/tax-id-checks-repository.ts'
 import { saveTaxDetails } from '../src/tax/tax-details-repository.ts'
 import type { TaxDetails } from '../src/tax/tax-details.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
@@ -34,14 +36,18 @@ async function begin(): Promise<void> {
   const [created] = await createPurchases(database, providerId, 1)
   customer = created!
   of = invoicing(database, providerId, customer)
-  await inWork(database, providerId, ({ sql }) =>
-    changeMerchant(sql, providerId, { country: 'SE', vatNumber: 'SE556012579001' }, billedAt),
+  await change({ country: 'SE', vatNumber: 'SE556012579001' })
+}
+
+function change(merchant: MerchantChange): Promise<void> {
+  return inWork(database, providerId, ({ sql }) =>
+    changeMerchant(sql, providerId, merchant, billedAt),
   )
 }
 
 const noDetails = { businessName: null, customerName: null, taxId: null, taxIdType: null }
 
-function person(country: string): TaxDetails {
+function person(country: string | null): TaxDetails {
   return { ...noDetails, isBusiness: false, country }
 }
 
@@ -93,6 +99,54 @@ describe('an invoice', () => {
     expect(invoice.lines[1]).toMatchObject({ amountMinor: 250n, inputs: { isInclusive: true } })
     expect(recomputeInvoice(invoice)).toEqual([])
     expect(await of.accounts()).toEqual({ receivable: 1_250, revenue: -1_000, tax: -250 })
+  })
+
+  test('is taxed by the default of the seller if the customer never gave tax details', async () => {
+    await change({ defaultTaxCountry: 'FI' })
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_255n })
+    await enterTaxDetails(person('SE'))
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_250n })
+  })
+
+  test('is taxed by the default of the seller if the customer gave a name but no country', async () => {
+    await change({ country: 'CA', vatNumber: '123456789RT0001' })
+    await enterTaxDetails(person(null))
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_050n })
+    await change({ defaultTaxCountry: 'CA', defaultTaxRegion: 'ON' })
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_130n })
+  })
+
+  test('treats prices as the seller says if neither plan nor product does', async () => {
+    await enterTaxDetails(person('SE'))
+    await change({ defaultTaxBehavior: 'inclusive' })
+    expect(await of.look(await of.charge(1_250))).toMatchObject({ totalMinor: 1_250n })
+    await database.in('sandbox')`
+      update products set tax_behavior = 'exclusive' where provider_id = ${providerId}`
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_250n })
+  })
+
+  test('taxes a business whose tax id was found invalid like one without a tax id', async () => {
+    await enterTaxDetails(business('DE', 'DE123456789'))
+    const check = (status: 'valid' | 'invalid') =>
+      inWork(database, providerId, ({ sql }) =>
+        saveTaxIdCheck(sql, providerId, checkByPerson('DE123456789', status, 'phoned', billedAt)),
+      )
+    await check('invalid')
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_190n })
+    await check('valid')
+    expect(await of.look(await of.charge(1_000))).toMatchObject({ totalMinor: 1_000n })
+  })
+
+  test('names the region and the tax of a Canadian customer', async () => {
+    await change({ country: 'CA', vatNumber: '123456789RT0001' })
+    await enterTaxDetails({ ...person('CA'), region: 'ON' })
+    const invoice = await of.look(await of.charge(1_000))
+    expect(invoice.lines[1]).toMatchObject({
+      description: 'GST/HST 13 % (CA-ON)',
+      amountMinor: 130n,
+      inputs: { country: 'CA', region: 'ON' },
+    })
+    expect(recomputeInvoice(invoice)).toEqual([])
   })
 
   test('treats prices as inclusive if the product says so', async () => {

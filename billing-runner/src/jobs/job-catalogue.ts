@@ -10,6 +10,7 @@ import { createCleanUp } from './clean-up.ts'
 import { createEndedPurchases } from './end-purchases.ts'
 import { createTrialExpiry } from './end-trials.ts'
 import { createAbandonedCheckouts } from './expire-checkouts.ts'
+import { createTaxIdChecks } from './check-tax-ids.ts'
 import type { Job } from './job.ts'
 import { createReminders } from './remind.ts'
 import { createRenewals } from './renew.ts'
@@ -28,11 +29,14 @@ export type ScheduledJob = {
 }
 
 /** The parts that jobs use in addition to the database. */
-export type JobParts = Pick<Parts, 'charge' | 'clock' | 'eventLog' | 'usageStore'>
+export type JobParts = Pick<Parts, 'charge' | 'clock' | 'eventLog' | 'taxRegister' | 'usageStore'>
+
+/** Sandbox customers have invented tax ids. */
+const live = ['live'] as const
 
 /** Returns every job, in the order of a run by hand. */
 export function createJobs(config: BillingRunnerConfig, parts: JobParts): ScheduledJob[] {
-  const { charge, clock, eventLog, usageStore } = parts
+  const { charge, clock, eventLog, taxRegister, usageStore } = parts
   const jitterMs = config.paymentRetryJitterMinutes * 60_000
   const charging = { charge, delays: { hours: config.paymentRetryHours, jitterMs } }
   const hourMs = 3_600_000
@@ -73,8 +77,13 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [packs, config.packSettlement],
     [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],
   ]
+  const taxIdChecks =
+    taxRegister === undefined
+      ? []
+      : [{ job: createTaxIdChecks(taxRegister), schedule: config.taxIdChecks, spaces: live }]
   return [
     ...environmentJobs.map(([job, schedule]) => ({ job, schedule, spaces: environments })),
+    ...taxIdChecks,
     { job: cleanUp, schedule: config.cleanUp, spaces: cleanUp.spaces },
   ]
 }

@@ -53,6 +53,11 @@ export const scheduleSettings = {
     'checkouts that were not completed expire',
     '* * * * *',
   ),
+  taxIdChecks: scheduleSetting(
+    'TOLLGATE_SCHEDULE_TAX_ID_CHECKS',
+    'tax ids are looked up that the register of the EU has not answered about, or not for 90 days',
+    '*/5 * * * *',
+  ),
   reconciliation: scheduleSetting(
     'TOLLGATE_SCHEDULE_RECONCILIATION',
     'our data is compared with the payment processor, the ledger and the usage records',

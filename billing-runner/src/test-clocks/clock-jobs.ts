@@ -4,7 +4,7 @@ import { everyInstant } from '../schedule/schedule.ts'
 import type { ClockJob } from './advance-clock.ts'
 
 /**
- * Returns the jobs that run on clocks: those of real time that process items and are not turned off, and `continuous` jobs, which
+ * Returns the jobs that run on clocks: those of real time that process items of the sandbox and are not turned off, and `continuous` jobs, which
  * the control plane runs in real time all the time. The latter come first at an instant.
  */
 export function createClockJobs(
@@ -13,8 +13,10 @@ export function createClockJobs(
 ): ClockJob[] {
   return [
     ...continuous.map((job) => ({ ...job, schedule: everyInstant })),
-    ...jobs.flatMap(({ job, schedule }) =>
-      job.kind !== 'items' || schedule === undefined ? [] : [{ ...job, schedule }],
+    ...jobs.flatMap(({ job, schedule, spaces }) =>
+      job.kind !== 'items' || schedule === undefined || !spaces.includes('sandbox')
+        ? []
+        : [{ ...job, schedule }],
     ),
   ]
 }

@@ -13,8 +13,7 @@ import {
 import { findCard } from '@tollgate/domain/cards/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
-import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
-import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import { findTaxTerms } from '@tollgate/domain/invoices/read-tax'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { commit } from '../access/commit.ts'
@@ -69,10 +68,9 @@ async function readContext(
   return read(parts, operation, async (sql) => {
     const merchant = await findMerchant(sql, providerId)
     const card = await findCard(sql, providerId, customerRef)
-    const details = await findTaxDetails(sql, providerId, customerRef)
-    const sale = { productRef: null, plan: null, currency }
+    const sale = { customerRef, productRef: null, plan: null, currency }
     return {
-      taxTerms: details && (await readTaxTerms(sql, providerId, sale, details, operation.now)),
+      taxTerms: await findTaxTerms(sql, providerId, sale, operation.now),
       stored: await findAutoRecharge(sql, providerId, customerRef),
       supportedCurrencies: [displayRate.currency, ...merchant.topupCurrencies],
       displayRate,

@@ -78,6 +78,7 @@ import { registerRechargeStartRoute } from './routes/recharge-starts.ts'
 import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerTestClockRoutes } from './routes/test-clocks.ts'
+import { registerTaxDetailsRoutes } from './routes/tax-details.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
 import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
@@ -231,6 +232,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPaymentMethodRoute(app, parts)
   registerPaymentIntentRoutes(app, parts)
   registerBusinessDetailsRoute(app, parts)
+  registerTaxDetailsRoutes(app, parts)
   registerProcessPaymentRoute(app, parts)
   registerExchangeRateRoutes(app, parts)
   registerWebhookEndpointRoutes(app, parts)

@@ -2,6 +2,7 @@ import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedEmailOperations } from './described-email-operations.ts'
 import { describedTestClockOperations } from './described-test-clock-operations.ts'
+import { describedTaxOperations } from './described-tax-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -319,6 +320,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   ),
   'get /v1/ui/purchases': operation('listPurchasesByPage', 'List purchases page by page'),
   ...describedInvoiceOperations,
+  ...describedTaxOperations,
   'get /v1/ui/usage': operation('getUsage', 'Get usage over time', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',

@@ -73,13 +73,13 @@ const documentWords = {
   reverseChargeNote:
     'Reverse charge: VAT is to be accounted for by the recipient (Articles 44 and 196, Directive 2006/112/EC).',
   noVatNote:
-    'No VAT is charged: the place of supply is outside the territory where the seller is registered for it.',
+    'No tax is charged: the place of supply is outside the territory where the seller is registered for it.',
   disputeOpen: 'The payment of {{payment}} is disputed. The bank has not decided yet.',
   disputeLost:
     'The payment of {{payment}} was disputed, and the bank has returned it to the cardholder.',
   paymentWithCard: '{{amount}} with {{card}}',
   creditNoteOfInvoice: 'Credit note {{number}} of {{date}}, {{amount}}{{tax}}{{reason}}{{void}}',
-  creditNoteTax: ', of which VAT {{amount}}',
+  creditNoteTax: ', of which tax {{amount}}',
   creditNoteReason: ': {{reason}}',
   creditNoteVoid: ', void since {{date}}',
 

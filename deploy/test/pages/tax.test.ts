@@ -50,7 +50,7 @@ test('updates the total when the country changes, and charges that total', async
   await page.getByLabel('Country').selectOption('Finland')
   await due.getByText('VAT 25.5% (FI)').waitFor()
   await due.getByText('$61.50').waitFor()
-  await due.getByText('Renews at $49.00 / month plus VAT until you cancel.').waitFor()
+  await due.getByText('Renews at $49.00 / month plus tax until you cancel.').waitFor()
   await visitor.inspect('checkout-tax')
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('heading', { name: 'Pay $61.50' }).waitFor()

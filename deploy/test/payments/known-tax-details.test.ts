@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { reconcileAmount, german, startSwedishProvider, swede } from './taxed-payments.ts'
 
-/* Customers who already stated their country: tax is added to their payments automatically. */
+/* Customers whose tax is known before they pay: they stated their country earlier, or the seller has a default. */
 
 const { payments, provider, topUp, setDetails, pay, amountAtProcessor } =
   await startSwedishProvider()
@@ -61,4 +61,47 @@ test('ignores a read that found the amount before a change', async () => {
     1250n,
     250n,
   ])
+})
+
+describe('a seller who says where customers without tax details are', () => {
+  const change = (merchant: object) => payments.call('PATCH', '/v1/ui/merchant', merchant)
+
+  afterEach(() => change({ country: 'SE', defaultTaxCountry: null }))
+
+  test('charges that tax until the customer says another country, and never both', async () => {
+    await change({ defaultTaxCountry: 'FI' })
+    const intent = await topUp()
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1255)
+    const nowhere = await setDetails(intent.processorPaymentId, { isBusiness: false })
+    expect(nowhere.body.taxBreakdown).toMatchObject({ subtotal: 1000, total: 1255 })
+    const sweden = await setDetails(intent.processorPaymentId, swede)
+    expect(sweden.body.taxBreakdown).toMatchObject({ subtotal: 1000, total: 1250 })
+    expect((await pay(intent)).status).toBe('succeeded')
+    expect(await payments.balanceOf(provider.customerRef)).toBe(100_000)
+    provider.sequence += 1
+    expect(await amountAtProcessor((await topUp()).processorPaymentId)).toBe(1250)
+  })
+
+  test('answers a repeated request about a region like the first one, also after the payment', async () => {
+    await change({ country: 'CA', defaultTaxCountry: 'CA', defaultTaxRegion: 'ON' })
+    const intent = await topUp()
+    expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1130)
+    const details = { isBusiness: false, customerCountry: 'CA', region: 'NS' }
+    const first = await setDetails(intent.processorPaymentId, details)
+    expect(first.body.taxBreakdown).toMatchObject({ taxAmount: 140, total: 1140 })
+    expect(await setDetails(intent.processorPaymentId, details)).toEqual(first)
+    expect((await pay(intent)).status).toBe('succeeded')
+    expect((await setDetails(intent.processorPaymentId, details)).body).toEqual(first.body)
+  })
+})
+
+test('charges tax for a tax id that a person found invalid, also in a payment that is open', async () => {
+  const intent = await topUp()
+  expect((await setDetails(intent.processorPaymentId, german)).body.taxBreakdown.total).toBe(1000)
+  const decision = { status: 'invalid', reason: 'asked by phone' }
+  const path = `/v1/ui/customers/${provider.customerRef}/tax-id-check`
+  expect((await payments.call('PUT', path, decision)).status).toBe(200)
+  const spaced = { ...german, taxId: 'De123 45\t6789' }
+  expect((await setDetails(intent.processorPaymentId, spaced)).body.taxBreakdown.total).toBe(1190)
+  expect(await amountAtProcessor(intent.processorPaymentId)).toBe(1190)
 })

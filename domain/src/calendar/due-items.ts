@@ -173,6 +173,27 @@ export function uncollectedInvoices(quietMs: number): DueItems {
   }
 }
 
+/**
+ * Selects VAT numbers of the EU that the register was not asked about, and those that it is to be asked about again. Numbers that no
+ * customer has any more are due then as well, to be forgotten.
+ */
+export const taxIdsToCheck: DueItems = {
+  // A tax id can have several customers, so none is selected.
+  select: (sql, now) => sql`
+    select provider_id, null::text as customer_ref, tax_id as item, min(updated_at) as due_at
+    from customer_tax_details as details
+    where tax_id_type = 'eu_vat' and tax_id is not null and not exists (
+      select from tax_id_checks as checked
+      where checked.provider_id = details.provider_id and checked.tax_id = details.tax_id)
+    group by provider_id, tax_id
+    union all
+    select provider_id, null::text as customer_ref, tax_id as item, next_check_at as due_at
+    from tax_id_checks
+    where next_check_at <= ${now}`,
+  // Test clocks belong to the sandbox, whose tax ids are not looked up.
+  selectInstants: (sql) => sql`select null::timestamptz as at where false`,
+}
+
 /** Selects checkouts that expired before they were completed. */
 export const abandonedCheckouts: DueItems = {
   select: (sql, now) => sql`

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { lockCustomer } from '../customers/repository.ts'
 import { readTaxTerms } from '../invoices/read-tax.ts'
 import { breakDownTax, type TaxBreakdown } from '../invoices/tax-breakdown.ts'
+import { lookUpTaxId } from '../tax/look-up-tax-id.ts'
 import { decideTaxDetails, type TaxDetails, type EnteredTaxDetails } from '../tax/tax-details.ts'
 import { findTaxDetails, saveTaxDetails } from '../tax/tax-details-repository.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -52,6 +53,7 @@ export async function taxPayment(
   waitMs: number,
 ): Promise<TaxOutcome> {
   const deadline = performance.now() + waitMs
+  await lookUpEnteredTaxId(parts, operation, given)
   for (;;) {
     await reconcileIntent(parts, operation, reference)
     const begun = await parts.commit(operation, (work) =>
@@ -67,6 +69,23 @@ export async function taxPayment(
     if (performance.now() >= deadline) return { kind: 'unknown' }
     await sleep(pauseMs)
   }
+}
+
+/**
+ * Looks up the tax id among entered tax details, if there is one. Sandbox customers have invented tax ids, which only a person can
+ * declare invalid.
+ */
+export async function lookUpEnteredTaxId(
+  { taxRegister, commit }: Pick<PaymentParts, 'taxRegister' | 'commit'>,
+  operation: Operation,
+  given: EnteredTaxDetails,
+): Promise<void> {
+  if (taxRegister === undefined || operation.environment === 'sandbox') return
+  const decision = decideTaxDetails(given, undefined)
+  if (decision.kind === 'refuse') return
+  const { taxId, taxIdType } = decision.details
+  if (taxId === null || taxIdType !== 'eu_vat') return
+  await lookUpTaxId(taxRegister, (body) => commit(operation, body), taxId)
 }
 
 type BegunTaxChange =

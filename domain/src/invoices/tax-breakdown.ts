@@ -45,6 +45,7 @@ export type TaxBreakdownJson = {
   readonly treatment: TaxTreatment
   readonly ratePerMille: string
   readonly country: string | null
+  readonly region?: string
   readonly subtotalMinor: string
   readonly taxMinor: string
   readonly totalMinor: string
@@ -56,6 +57,7 @@ export function taxToJson(tax: TaxBreakdown): TaxBreakdownJson & JsonObject {
     treatment: tax.treatment,
     ratePerMille: tax.ratePerMille.toString(),
     country: tax.country,
+    ...(tax.region !== undefined && { region: tax.region }),
     subtotalMinor: tax.subtotalMinor.toString(),
     taxMinor: tax.taxMinor.toString(),
     totalMinor: tax.totalMinor.toString(),

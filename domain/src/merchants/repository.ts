@@ -30,6 +30,12 @@ export type Merchant = {
   readonly allowedLinkHosts: readonly string[] | null
   /** Whether an invoice is issued for a period that costs nothing; null for no. */
   readonly issueZeroInvoices: boolean | null
+  /** Country of customers without tax details, ISO 3166-1 alpha-2; null if they are not taxed. */
+  readonly defaultTaxCountry: string | null
+  /** Region of these customers, ISO 3166-2 without the country; null where the country has one rate. */
+  readonly defaultTaxRegion: string | null
+  /** Whether prices include their tax if neither the plan nor the product says so; null for the custom of the currency. */
+  readonly defaultTaxBehavior: 'inclusive' | 'exclusive' | null
 }
 
 const unknownMerchant: Merchant = {
@@ -51,6 +57,9 @@ const unknownMerchant: Merchant = {
   suspendOnDispute: null,
   allowedLinkHosts: null,
   issueZeroInvoices: null,
+  defaultTaxCountry: null,
+  defaultTaxRegion: null,
+  defaultTaxBehavior: null,
 }
 
 export type MerchantChange = { readonly [Field in keyof Merchant]?: Merchant[Field] | undefined }
@@ -74,6 +83,9 @@ const columns = {
   suspendOnDispute: 'suspend_on_dispute',
   allowedLinkHosts: 'allowed_link_hosts',
   issueZeroInvoices: 'issue_zero_invoices',
+  defaultTaxCountry: 'default_tax_country',
+  defaultTaxRegion: 'default_tax_region',
+  defaultTaxBehavior: 'default_tax_behavior',
 } as const satisfies Record<keyof Merchant, string>
 
 const fields = Object.keys(columns) as (keyof Merchant)[]

@@ -1,6 +1,7 @@
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { PaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
+import type { TaxRegister } from '@tollgate/platform/tax-register/tax-register'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -13,6 +14,8 @@ export type PaymentParts = {
     operation: Operation,
     body: (work: UnitOfWork) => Promise<Result>,
   ) => Promise<Result>
+  /** Looks up tax ids. Absent if none is configured. */
+  readonly taxRegister?: TaxRegister | undefined
   /** Base URL of the hosted pages, without a trailing slash. */
   readonly hostedUrl: string
 }

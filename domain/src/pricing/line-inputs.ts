@@ -95,6 +95,8 @@ export type TaxCharge = {
   readonly treatment: Exclude<TaxTreatment, 'not_collecting'>
   /** The customer's country, ISO 3166-1 alpha-2. */
   readonly country: string | null
+  /** Region whose rate applies; absent if the rate is that of the country. */
+  readonly region?: string
   /** Rate in tenths of a percent. */
   readonly ratePerMille: string
   readonly baseMinor: string

@@ -1,3 +1,4 @@
+import { taxNameIn, taxPlace } from '../tax/tax-countries.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
 import { invoiceLine, totalOf, type InvoiceLine } from './invoice-line.ts'
 import type { LineInputs, TaxCharge } from './line-inputs.ts'
@@ -17,6 +18,7 @@ export function taxLines(
     kind: 'tax',
     treatment: rule.treatment,
     country: rule.country,
+    ...(rule.region !== undefined && { region: rule.region }),
     ratePerMille: rule.ratePerMille.toString(),
     baseMinor: baseMinor.toString(),
     isInclusive,
@@ -24,16 +26,17 @@ export function taxLines(
   return [invoiceLine(inputs, describeTax(inputs), null)]
 }
 
-/** Returns a text like `VAT 25.5 % (FI)`. */
-function describeTax({ treatment, ratePerMille, country }: TaxCharge): string {
-  const place = country === null ? '' : ` (${country})`
+/** Returns a text like `VAT 25.5 % (FI)` or `GST/HST 13 % (CA-ON)`. */
+function describeTax({ treatment, ratePerMille, ...at }: TaxCharge): string {
+  const place = at.country === null ? '' : ` (${taxPlace(at)})`
+  const name = taxNameIn(at.country)
   switch (treatment) {
     case 'standard':
-      return `VAT ${Number(ratePerMille) / 10} %${place}`
+      return `${name} ${Number(ratePerMille) / 10} %${place}`
     case 'reverse_charge':
-      return `VAT, reverse charge${place}`
+      return `${name}, reverse charge${place}`
     case 'none':
-      return `No VAT${place}`
+      return `No ${name}${place}`
   }
 }
 

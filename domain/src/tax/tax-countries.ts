@@ -1,16 +1,23 @@
-export type TaxArea = 'eu' | 'gb' | 'us'
+import type { taxIdTypes as taxIdTypeNames } from '@tollgate/schemas/http/tax-details'
 
-export type TaxIdType = 'eu_vat' | 'gb_vat' | 'us_ein'
+/** Territory of one tax, in which a registration counts. */
+export type TaxArea = 'eu' | 'gb' | 'us' | 'ch' | 'no' | 'au' | 'nz' | 'ca'
+
+export type TaxIdType = (typeof taxIdTypeNames)[number]
 
 export type TaxCountry = {
   readonly area: TaxArea
+  /** Name of the tax on invoices. */
+  readonly taxName: 'VAT' | 'GST' | 'GST/HST'
   /** Rates, newest first. The last one has no start date. Sales taxes of the US are not supported. */
   readonly rates: readonly TaxRate[]
+  /** Rates of regions with a rate of their own, by ISO 3166-2 code without the country. Absent if there are none. */
+  readonly regions?: ReadonlyMap<string, readonly TaxRate[]>
   /** Pattern of a tax id without spaces, in upper case. */
   readonly taxId: RegExp
 }
 
-/** A standard rate of VAT. */
+/** A standard rate. */
 export type TaxRate = {
   /** Rate in tenths of a percent. */
   readonly perMille: bigint
@@ -23,7 +30,26 @@ export const taxIdTypes: Readonly<Record<TaxArea, TaxIdType>> = {
   eu: 'eu_vat',
   gb: 'gb_vat',
   us: 'us_ein',
+  ch: 'ch_vat',
+  no: 'no_vat',
+  au: 'au_abn',
+  nz: 'nz_gst',
+  ca: 'ca_gst_hst',
 }
+
+/**
+ * Provinces and territories of Canada. Where GST and provincial tax are one, HST, the rate is that of both. The sales taxes of the
+ * other provinces, such as QST, have registrations of their own and are not supported.
+ */
+const canadianRegions = new Map<string, readonly TaxRate[]>([
+  ...['AB', 'BC', 'MB', 'NT', 'NU', 'QC', 'SK', 'YT'].map((region): [string, TaxRate[]] => [
+    region,
+    [always(50n)],
+  ]),
+  ...['NB', 'NL', 'PE'].map((region): [string, TaxRate[]] => [region, [always(150n)]]),
+  ['NS', [since('2025-04-01', 140n), always(150n)]],
+  ['ON', [always(130n)]],
+])
 
 /** Countries that customers can choose, by ISO 3166-1 alpha-2 code, with their standard rates since 2023. */
 const taxCountries: ReadonlyMap<string, TaxCountry> = new Map([
@@ -54,8 +80,23 @@ const taxCountries: ReadonlyMap<string, TaxCountry> = new Map([
   ['SI', eu(/^SI\d{8}$/, always(220n))],
   ['ES', eu(/^ES[A-Z0-9]\d{7}[A-Z0-9]$/, always(210n))],
   ['SE', eu(/^SE\d{12}$/, always(250n))],
-  ['GB', { area: 'gb', rates: [always(200n)], taxId: /^GB(\d{9}|\d{12}|(GD|HA)\d{3})$/ }],
-  ['US', { area: 'us', rates: [always(0n)], taxId: /^\d{2}-?\d{7}$/ }],
+  ['GB', vat('gb', /^GB(\d{9}|\d{12}|(GD|HA)\d{3})$/, always(200n))],
+  ['US', vat('us', /^\d{2}-?\d{7}$/, always(0n))],
+  [
+    'CH',
+    vat('ch', /^CHE-?\d{3}\.?\d{3}\.?\d{3}(MWST|TVA|IVA)?$/, since('2024-01-01', 81n), always(77n)),
+  ],
+  ['NO', vat('no', /^\d{9}(MVA)?$/, always(250n))],
+  ['AU', { ...vat('au', /^\d{11}$/, always(100n)), taxName: 'GST' }],
+  ['NZ', { ...vat('nz', /^\d{8,9}$/, always(150n)), taxName: 'GST' }],
+  [
+    'CA',
+    {
+      ...vat('ca', /^\d{9}RT\d{4}$/, always(50n)),
+      taxName: 'GST/HST',
+      regions: canadianRegions,
+    },
+  ],
 ])
 
 /** ISO 3166-1 alpha-2 codes. */
@@ -65,15 +106,37 @@ export function findTaxCountry(code: string): TaxCountry | undefined {
   return taxCountries.get(code)
 }
 
-/** Returns the rate of a sale at that instant, in tenths of a percent. */
-export function taxRateAt({ rates }: TaxCountry, at: Date): bigint {
+/** Returns the name of the tax of a country. A country that is not known has VAT. */
+export function taxNameIn(country: string | null): TaxCountry['taxName'] {
+  return (country === null ? undefined : findTaxCountry(country)?.taxName) ?? 'VAT'
+}
+
+/** Returns where the rate applies: `FI`, `CA-ON`, or nothing if the country is unknown. */
+export function taxPlace({
+  country,
+  region,
+}: {
+  readonly country: string | null
+  readonly region?: string
+}): string {
+  if (country === null) return ''
+  return region === undefined ? country : `${country}-${region}`
+}
+
+/** Returns the rate of a sale at that instant, in tenths of a percent. Without a region it is that of the whole country. */
+export function taxRateAt(country: TaxCountry, region: string | null, at: Date): bigint {
+  const rates = (region === null ? undefined : country.regions?.get(region)) ?? country.rates
   const rate = rates.find(({ from }) => from === null || from <= at)
   if (rate === undefined) throw new Error('the oldest tax rate of the country has a start date')
   return rate.perMille
 }
 
 function eu(taxId: RegExp, ...rates: readonly TaxRate[]): TaxCountry {
-  return { area: 'eu', rates, taxId }
+  return vat('eu', taxId, ...rates)
+}
+
+function vat(area: TaxArea, taxId: RegExp, ...rates: readonly TaxRate[]): TaxCountry {
+  return { area, taxName: 'VAT', rates, taxId }
 }
 
 function since(day: string, perMille: bigint): TaxRate {

@@ -14,6 +14,7 @@ type TaxDetailsRow = {
   business_name: string | null
   customer_name: string | null
   country: string | null
+  region: string | null
   tax_id: string | null
   tax_id_type: TaxIdType | null
   address: string | null
@@ -33,6 +34,7 @@ export async function saveTaxDetails(
     business_name: details.businessName,
     customer_name: details.customerName,
     country: details.country,
+    region: details.region ?? null,
     tax_id: details.taxId,
     tax_id_type: details.taxIdType,
     address: details.address ?? null,
@@ -59,6 +61,7 @@ export async function findTaxDetails(
     businessName: row.business_name,
     customerName: row.customer_name,
     country: row.country,
+    ...(row.region !== null && { region: row.region }),
     taxId: row.tax_id,
     taxIdType: row.tax_id_type,
     address: row.address,
@@ -66,11 +69,21 @@ export async function findTaxDetails(
   }
 }
 
+/** Removes the tax details of a customer, and what is known about a tax id that no other customer has. */
 export async function removeTaxDetails(
   sql: Queryable,
   providerId: string,
   customerRef: string,
 ): Promise<void> {
+  await sql`
+    delete from tax_id_checks as checked
+    where provider_id = ${providerId} and tax_id in (
+      select tax_id from customer_tax_details
+      where provider_id = ${providerId} and customer_ref = ${customerRef})
+      and not exists (
+        select from customer_tax_details as others
+        where others.provider_id = checked.provider_id and others.tax_id = checked.tax_id
+          and others.customer_ref <> ${customerRef})`
   await sql`
     delete from customer_tax_details
     where provider_id = ${providerId} and customer_ref = ${customerRef}`

@@ -7,6 +7,8 @@ export type TaxDetails = {
   readonly customerName: string | null
   /** Country of the business or the customer, ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null
+  /** Province or territory of a country whose regions have rates of their own, ISO 3166-2 without the country; otherwise absent. */
+  readonly region?: string | null
   /** Tax id of a business, without spaces, in upper case. */
   readonly taxId: string | null
   readonly taxIdType: TaxIdType | null
@@ -23,6 +25,7 @@ export type EnteredTaxDetails = {
   readonly country?: string | undefined
   readonly taxId?: string | undefined
   readonly customerCountry?: string | undefined
+  readonly region?: string | undefined
   /** New name; undefined if it is unchanged. */
   readonly customerName?: string | undefined
   /** New address; undefined if it is unchanged. */
@@ -35,7 +38,7 @@ export type TaxDetailsDecision =
   | { readonly kind: 'accept'; readonly details: TaxDetails }
   | {
       readonly kind: 'refuse'
-      readonly field: 'country' | 'customerCountry' | 'taxId'
+      readonly field: 'country' | 'customerCountry' | 'region' | 'taxId'
       readonly reason: string
     }
 
@@ -54,18 +57,45 @@ export function decideTaxDetails(
     address: changedText(entered.address, known?.address),
     ...(email !== null && { email }),
   }
-  if (entered.isBusiness) return decideBusiness(entered, kept)
+  if (entered.isBusiness) return decideBusiness(entered, kept, known)
   const country = codeOf(entered.customerCountry) ?? known?.country ?? null
-  if (country !== null && findTaxCountry(country) === undefined) {
+  const taxCountry = country === null ? undefined : findTaxCountry(country)
+  if (country !== null && taxCountry === undefined) {
     return refuse('customerCountry', notSupported('customerCountry', country))
   }
+  const region = decideRegion(entered, country, known)
+  if (typeof region === 'object') return region
   const noBusiness = { isBusiness: false, businessName: null, taxId: null, taxIdType: null }
-  return { kind: 'accept', details: { ...noBusiness, ...kept, country } }
+  return {
+    kind: 'accept',
+    details: { ...noBusiness, ...kept, country, ...(region !== undefined && { region }) },
+  }
+}
+
+/**
+ * Returns the region to store, or the refusal. The region of a country without rates of its own is ignored. A customer whose country
+ * does not change keeps the region.
+ */
+function decideRegion(
+  entered: EnteredTaxDetails,
+  country: string | null,
+  known: TaxDetails | undefined,
+): string | Refusal | undefined {
+  const regions = country === null ? undefined : findTaxCountry(country)?.regions
+  if (regions === undefined) return undefined
+  const kept = known?.country === country ? known?.region : undefined
+  const region = codeOf(entered.region) ?? kept ?? undefined
+  if (region !== undefined && regions.has(region)) return region
+  const expected = `expected one of ${[...regions.keys()].sort().join(', ')}`
+  return region === undefined
+    ? refuse('region', `region is required for ${country}: ${expected}`)
+    : refuse('region', `region ${region} is not one of ${country}: ${expected}`)
 }
 
 function decideBusiness(
   entered: EnteredTaxDetails,
   kept: Pick<TaxDetails, 'customerName' | 'address' | 'email'>,
+  known: TaxDetails | undefined,
 ): TaxDetailsDecision {
   const country = codeOf(entered.country)
   if (country === undefined) {
@@ -73,6 +103,8 @@ function decideBusiness(
   }
   const taxCountry = findTaxCountry(country)
   if (taxCountry === undefined) return refuse('country', notSupported('country', country))
+  const region = decideRegion(entered, country, known)
+  if (typeof region === 'object') return region
   const taxId = codeOf(entered.taxId)
   if (taxId !== undefined && !taxCountry.taxId.test(taxId)) {
     return refuse('taxId', `taxId ${taxId} is not a tax id of ${country}`)
@@ -82,6 +114,7 @@ function decideBusiness(
     businessName: textOf(entered.businessName) ?? null,
     ...kept,
     country,
+    ...(region !== undefined && { region }),
     taxId: taxId ?? null,
     taxIdType: taxId === undefined ? null : taxIdTypes[taxCountry.area],
   }
@@ -102,7 +135,7 @@ function codeOf(text: string | undefined): string | undefined {
 }
 
 function notSupported(field: string, country: string): string {
-  return `${field} ${country} is not supported: expected a state of the EU, GB or US`
+  return `${field} ${country} is not supported: expected a state of the EU, AU, CA, CH, GB, NO, NZ or US`
 }
 
 type Refusal = Extract<TaxDetailsDecision, { kind: 'refuse' }>

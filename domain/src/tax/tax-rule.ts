@@ -13,6 +13,8 @@ export type TaxRule = {
   readonly ratePerMille: bigint
   /** Assumed country of the customer, ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null
+  /** Region whose rate applies; absent if the rate is that of the country. */
+  readonly region?: string
 }
 
 /** How a sale is taxed. */
@@ -29,7 +31,7 @@ export type TaxSeller = {
   readonly vatNumber: string | null
 }
 
-export type TaxBuyer = Pick<TaxDetails, 'isBusiness' | 'country' | 'taxId'>
+export type TaxBuyer = Pick<TaxDetails, 'isBusiness' | 'country' | 'region' | 'taxId'>
 
 /**
  * Returns the rule that taxes a sale over the Internet at that instant. A buyer without a country is assumed to be in the seller's
@@ -46,7 +48,13 @@ export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): Tax
   if (from.area !== to.area) return untaxed(buyer.isBusiness ? 'none' : 'not_collecting')
   const isAbroad = country !== seller.country
   if (isAbroad && buyer.isBusiness && buyer.taxId !== null) return untaxed('reverse_charge')
-  return { treatment: 'standard', ratePerMille: taxRateAt(to, at), country }
+  const region = to.regions?.has(buyer.region ?? '') === true ? buyer.region! : null
+  return {
+    treatment: 'standard',
+    ratePerMille: taxRateAt(to, region, at),
+    country,
+    ...(region !== null && { region }),
+  }
 }
 
 /** Returns whether the seller collects taxes from any customers. */

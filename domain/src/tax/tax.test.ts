@@ -52,6 +52,12 @@ describe('tax ids', () => {
     ['GB', 'GBHA123'],
     ['US', '12-3456789'],
     ['US', '123456789'],
+    ['CH', 'CHE-123.456.789MWST'],
+    ['CH', 'CHE123456789'],
+    ['NO', '123456789MVA'],
+    ['AU', '51824753556'],
+    ['NZ', '12345678'],
+    ['NZ', '123456789'],
   ])('in %s include %s', (country, taxId) => {
     expect(decideTaxDetails({ ...business, country, taxId }, undefined)).toMatchObject({
       kind: 'accept',
@@ -83,6 +89,10 @@ describe('tax ids', () => {
     ['US', '12--3456789'],
     ['DE', 'DE123456789 0'],
     ['DE', 'xDE123456789'],
+    ['CH', 'CH123456789'],
+    ['NO', '12345678'],
+    ['AU', '123456789'],
+    ['NZ', '1234567'],
   ])('in %s do not include %s', (country, taxId) => {
     expect(decideTaxDetails({ ...business, country, taxId }, undefined).kind).toBe('refuse')
   })
@@ -112,6 +122,10 @@ describe('tax ids', () => {
     ['DE', 'DE123456789', 'eu_vat'],
     ['GB', 'GB123456789', 'gb_vat'],
     ['US', '12-3456789', 'us_ein'],
+    ['CH', 'CHE-123.456.789', 'ch_vat'],
+    ['NO', '123456789', 'no_vat'],
+    ['AU', '51824753556', 'au_abn'],
+    ['NZ', '123456789', 'nz_gst'],
   ])('in %s have the type of their area', (country, taxId, taxIdType) => {
     expect(decideTaxDetails({ ...business, country, taxId }, undefined)).toMatchObject({
       details: { taxIdType },
@@ -133,17 +147,34 @@ describe('decideTaxDetails', () => {
   test.each([
     [{ isBusiness: true }, 'country is required'],
     [{ isBusiness: true, country: '' }, 'country is required'],
-    [{ isBusiness: true, country: 'CH' }, 'country CH is not supported'],
+    [{ isBusiness: true, country: 'JP' }, 'country JP is not supported'],
     [{ isBusiness: true, country: 'EL' }, 'country EL is not supported'],
-    [{ isBusiness: false, customerCountry: 'CH' }, 'customerCountry CH is not supported'],
+    [{ isBusiness: false, customerCountry: 'JP' }, 'customerCountry JP is not supported'],
+    [{ isBusiness: true, country: 'CA' }, 'region is required for CA'],
+    [{ isBusiness: false, customerCountry: 'CA' }, 'region is required for CA'],
+    [{ isBusiness: false, customerCountry: 'CA', region: 'XX' }, 'region XX is not one of CA'],
   ])('refuses %j: %s', (entered, reason) => {
     const [field] = reason.split(' ')
     const refusal = { kind: 'refuse', field, reason: expect.stringContaining(reason) as string }
     expect(decideTaxDetails(entered, known)).toEqual(refusal)
   })
 
+  test('stores the region only where regions have rates of their own', () => {
+    const regionOf = (entered: object, before?: TaxDetails): unknown => {
+      const decision = decideTaxDetails({ isBusiness: false, ...entered }, before)
+      return decision.kind === 'accept' ? decision.details.region : decision.reason
+    }
+    const canadian = { ...known, country: 'CA', region: 'ON' }
+    expect(regionOf({ customerCountry: 'ca', region: ' on ' })).toBe('ON')
+    expect(regionOf({ customerCountry: 'DE', region: 'ON' })).toBeUndefined()
+    expect(regionOf({}, canadian)).toBe('ON')
+    expect(regionOf({ customerCountry: 'CA' }, canadian)).toBe('ON')
+    expect(regionOf({ customerCountry: 'SE' }, canadian)).toBeUndefined()
+    expect(regionOf({ isBusiness: true, country: 'CA', region: 'QC' }, canadian)).toBe('QC')
+  })
+
   test('ignores business fields of a customer who is no business', () => {
-    const entered = { isBusiness: false, country: 'CH', taxId: 'x', businessName: 'y' }
+    const entered = { isBusiness: false, country: 'JP', taxId: 'x', businessName: 'y' }
     expect(decideTaxDetails(entered, undefined)).toEqual({
       kind: 'accept',
       details: {
@@ -218,7 +249,16 @@ describe('decideTaxRule', () => {
     ['GB', person('DE'), 'not_collecting', 0n],
     ['US', person('US'), 'not_collecting', 0n],
     ['US', person('SE'), 'not_collecting', 0n],
+    ['JP', person('SE'), 'not_collecting', 0n],
+    ['CH', person('CH'), 'standard', 81n],
+    ['CH', business('CH', 'CHE123456789'), 'standard', 81n],
     ['CH', person('SE'), 'not_collecting', 0n],
+    ['CH', business('SE', 'SE556012579001'), 'none', 0n],
+    ['SE', person('CH'), 'not_collecting', 0n],
+    ['SE', business('NO', '123456789MVA'), 'none', 0n],
+    ['AU', person('AU'), 'standard', 100n],
+    ['AU', person('NZ'), 'not_collecting', 0n],
+    ['CA', person('US'), 'none', 0n],
     [null, person('SE'), 'not_collecting', 0n],
   ] as const)('taxes %s to %j as %s at %s', (country, buyer, treatment, ratePerMille) => {
     const rule = decideTaxRule({ country, vatNumber: 'registered' }, buyer, today)
@@ -230,6 +270,7 @@ describe('decideTaxRule', () => {
     ...{ AT: 20, BE: 21, BG: 20, HR: 25, CY: 19, CZ: 21, DK: 25, EE: 24, FI: 25.5, FR: 20, DE: 19 },
     ...{ GR: 24, HU: 27, IE: 23, IT: 22, LV: 21, LT: 21, LU: 17, MT: 18, NL: 21, PL: 23, PT: 23 },
     ...{ RO: 21, SK: 23, SI: 22, ES: 21, SE: 25, GB: 20 },
+    ...{ CH: 8.1, NO: 25, AU: 10, NZ: 15 },
   }
 
   test.each(Object.entries(standardRates))(
@@ -239,6 +280,27 @@ describe('decideTaxRule', () => {
       expect(rule.ratePerMille).toBe(BigInt(percent * 10))
     },
   )
+
+  // GST, or HST where the province has joined it.
+  const canadianRates = {
+    ...{ AB: 5, BC: 5, MB: 5, NB: 15, NL: 15, NS: 14, NT: 5, NU: 5, ON: 13, PE: 15, QC: 5, SK: 5 },
+    YT: 5,
+  }
+
+  test.each(Object.entries(canadianRates))(
+    'applies the rate of the Canadian region %s of %d percent',
+    (region, percent) => {
+      const seller = { country: 'CA', vatNumber: 'registered' }
+      const rule = decideTaxRule(seller, { ...person('CA'), region }, today)
+      const ratePerMille = BigInt(percent * 10)
+      expect(rule).toEqual({ treatment: 'standard', ratePerMille, country: 'CA', region })
+    },
+  )
+
+  test('applies the federal rate to a Canadian whose region is unknown', () => {
+    const rule = decideTaxRule({ country: 'CA', vatNumber: 'registered' }, person(null), today)
+    expect(rule).toEqual({ treatment: 'standard', ratePerMille: 50n, country: 'CA' })
+  })
 
   test.each([
     ['EE', '2023-12-31T23:59:59.999Z', 200n],
@@ -257,6 +319,20 @@ describe('decideTaxRule', () => {
     const seller = { country: 'SE', vatNumber: 'registered' }
     expect(decideTaxRule(seller, person(country), new Date(at))).toMatchObject({ ratePerMille })
   })
+
+  test.each([
+    ['CH', null, '2023-12-31T23:59:59.999Z', 77n],
+    ['CH', null, '2024-01-01T00:00:00Z', 81n],
+    ['CA', 'NS', '2025-03-31T23:59:59.999Z', 150n],
+    ['CA', 'NS', '2025-04-01T00:00:00Z', 140n],
+  ])(
+    'applies to a seller in %s, region %s, at %s the rate of that day',
+    (country, region, at, ratePerMille) => {
+      const seller = { country, vatNumber: 'registered' }
+      const rule = decideTaxRule(seller, { ...person(country), region }, new Date(at))
+      expect(rule).toMatchObject({ ratePerMille })
+    },
+  )
 
   test('collects nothing for a seller who is not registered', () => {
     const rule = decideTaxRule({ country: 'SE', vatNumber: null }, person('SE'), today)

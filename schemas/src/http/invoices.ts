@@ -90,6 +90,8 @@ const invoiceTaxSchema = z.object({
   rate: z.number(),
   /** ISO 3166-1 alpha-2 code of the customer's country. */
   country: z.string().optional(),
+  /** ISO 3166-2 code of the region whose rate applies, without the country. Absent if the rate is that of the country. */
+  region: z.string().optional(),
   /** The taxed amount without the tax. */
   base: amount,
   amount,

@@ -10,6 +10,9 @@ import { strictBody } from './strict-body.ts'
 export const suspendOnDispute = ['lost', 'opened'] as const
 export type SuspendOnDispute = (typeof suspendOnDispute)[number]
 
+/** Whether prices include their tax. */
+export const defaultTaxBehaviors = ['inclusive', 'exclusive'] as const
+
 /** Some values appear under two names, because older and newer clients read different ones. */
 export const merchantSchema = z.object({
   name: z.string(),
@@ -38,6 +41,10 @@ export const merchantSchema = z.object({
   /** Missing if links may lead to any host. */
   allowedLinkHosts: z.array(z.string()).optional(),
   issueZeroInvoices: z.boolean().optional(),
+  /** Missing if customers without tax details are not taxed. */
+  defaultTaxCountry: z.string().optional(),
+  defaultTaxRegion: z.string().optional(),
+  defaultTaxBehavior: z.enum(defaultTaxBehaviors).optional(),
 })
 
 export type MerchantBody = z.infer<typeof merchantSchema>
@@ -48,6 +55,10 @@ const displayName = shortText
   .refine((name) => !/[\p{Cc}\u2028\u2029]/u.test(name), {
     error: 'The name must be one line without control characters',
   })
+
+const countryCode = z
+  .string()
+  .regex(/^[A-Za-z]{2}$/, { error: 'Expected an ISO 3166-1 alpha-2 code' })
 
 const accentColor = z
   .string()
@@ -64,10 +75,7 @@ export const merchantUpdateSchema = strictBody({
   supportUrl: webAddress.nullish(),
   termsUrl: webAddress.nullish(),
   privacyUrl: webAddress.nullish(),
-  country: z
-    .string()
-    .regex(/^[A-Za-z]{2}$/, { error: 'Expected an ISO 3166-1 alpha-2 code' })
-    .nullish(),
+  country: countryCode.nullish(),
   /** Postal address that invoices print, without the country. Issued invoices keep theirs. */
   address: addressText.nullish(),
   /** `#rrggbb`. Text and links in any colour stay readable in light and dark mode. */
@@ -85,10 +93,21 @@ export const merchantUpdateSchema = strictBody({
   allowedLinkHosts: linkHosts.nullish(),
   /** If true, a period that costs nothing gets a numbered invoice. Null: it gets none. */
   issueZeroInvoices: z.boolean().nullish(),
+  /**
+   * Country in which a customer without tax details, or whose country is unknown, is taxed as a consumer. Null: a customer without
+   * tax details is not taxed.
+   */
+  defaultTaxCountry: countryCode.nullish(),
+  /** Region of that country, such as ON for Ontario. Only for countries whose regions have rates of their own. */
+  defaultTaxRegion: z.string().max(3).nullish(),
+  /** For plans and products whose `taxBehavior` is `auto` or missing. Null: exclusive in USD and CAD, and inclusive otherwise. */
+  defaultTaxBehavior: z.enum(defaultTaxBehaviors).nullish(),
 }).refine(hasOneName, {
   error: '`name` and `displayName` differ. Send one of them',
   path: ['displayName'],
 })
+
+export type MerchantUpdate = z.infer<typeof merchantUpdateSchema>
 
 function hasOneName({
   name,

@@ -10,6 +10,7 @@ import {
   shortText,
 } from './fields.ts'
 import { purchaseBriefSchema } from './purchases.ts'
+import { taxIdTypes } from './tax-details.ts'
 
 /* Schemas of `/v1/sdk/payment-intents`. */
 
@@ -94,14 +95,16 @@ export const businessDetailsSchema = z.object({
   isBusiness: z.boolean(),
   /** The next four fields belong to a business, and are ignored otherwise. */
   businessName: shortText.optional(),
-  /** Required for a business: a state of the EU, GB or US. */
+  /** Required for a business: a state of the EU, AU, CA, CH, GB, NO, NZ or US. */
   country: countryText.optional(),
   taxId: shortText.max(50).optional(),
   /** The type is derived from the country, and this value is ignored. */
-  taxIdType: z.enum(['eu_vat', 'gb_vat', 'us_ein']).optional(),
+  taxIdType: z.enum(taxIdTypes).optional(),
   customerRef: optionalReference.optional(),
   /** Country of a customer that is not a business. Absent: unchanged. */
   customerCountry: countryText.optional(),
+  /** Province or territory, such as ON for Ontario. Required in Canada, and ignored elsewhere. */
+  region: shortText.max(10).optional(),
   customerName: shortText.max(100).optional(),
   /** Postal address for invoices. Absent: unchanged. Empty: none. */
   address: addressText.optional(),

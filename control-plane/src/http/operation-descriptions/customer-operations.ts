@@ -44,6 +44,14 @@ export const customerOperations: Readonly<Record<string, string>> = {
   deleteAlert: 'Deletes an alert. A less specific alert applies again, if there is one.',
   listBudgets:
     'Returns what the customer wants to spend on each product in a billing period, what the usage of the running period has cost, and whether limit checks refuse because of it. Only the customer sets budgets, in the portal.',
+  getTaxDetails:
+    'Returns where the customer is taxed, its tax id, and what the register of the EU or a person said about it.',
+  setTaxDetails:
+    'Stores where the customer is taxed, for all later invoices and payments. Issued invoices keep their tax. A VAT number of the EU is looked up in the register if the installation has one configured, in live only.',
+  decideTaxId:
+    'Decides whether the tax id of the customer is valid, in place of the register. A customer with an invalid tax id is charged tax like one without a tax id. The decision holds for all customers with the same tax id.',
+  forgetTaxIdCheck:
+    'Removes what is known about the tax id of the customer, also what a person decided. The register is then asked again.',
   getCustomerMargin:
     'Returns what a customer paid for usage and plans between `from` and `to`, what the calls of language models behind that usage cost, and the difference. Calls of models without a price are counted in `unpricedCalls`. There is no margin if an invoice has another currency than US dollars.',
   findCustomer:

@@ -5,7 +5,10 @@ import {
   merchantUpdateSchema,
   platformConfigSchema,
   type MerchantBody,
+  type MerchantUpdate,
 } from '@tollgate/schemas/http/merchants'
+import { decideTaxDetails } from '@tollgate/domain/tax/tax-details'
+import { invalidField } from '../../errors.ts'
 import { normalLinkHost } from '@tollgate/schemas/http/link-hosts'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { ApiServer } from '../../access/api-server.ts'
@@ -52,6 +55,7 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       }
       const changedFields = {
         ...change,
+        ...defaultTaxPlace(change),
         displayName: trimmed(name === undefined ? change.displayName : name),
         accentColor: change.accentColor?.toLowerCase() ?? change.accentColor,
         address: withoutEmptyLines(change.address),
@@ -76,6 +80,27 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       return stripePublishableKey === '' ? {} : { stripePublishableKey }
     },
   )
+}
+
+/** Returns the country and region of customers without tax details. A change of the country replaces both. */
+function defaultTaxPlace({
+  defaultTaxCountry,
+  defaultTaxRegion,
+}: Pick<MerchantUpdate, 'defaultTaxCountry' | 'defaultTaxRegion'>) {
+  if (defaultTaxCountry === undefined) {
+    if (defaultTaxRegion === undefined) return {}
+    throw invalidField('defaultTaxRegion', 'Send defaultTaxCountry with its region')
+  }
+  if (defaultTaxCountry === null) return { defaultTaxCountry: null, defaultTaxRegion: null }
+  const region = defaultTaxRegion ?? undefined
+  const entered = { isBusiness: false, customerCountry: defaultTaxCountry, region }
+  const decision = decideTaxDetails(entered, undefined)
+  if (decision.kind === 'refuse') {
+    const isRegion = decision.field === 'region'
+    throw invalidField(isRegion ? 'defaultTaxRegion' : 'defaultTaxCountry', decision.reason)
+  }
+  const { country, region: decidedRegion = null } = decision.details
+  return { defaultTaxCountry: country, defaultTaxRegion: decidedRegion }
 }
 
 function trimmed(text: string | null | undefined): string | null | undefined {

@@ -105,7 +105,7 @@ function lineToHttp({
 
 function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
   if (inputs.kind !== 'tax') return []
-  const { treatment, ratePerMille, country, isInclusive } = inputs
+  const { treatment, ratePerMille, country, region, isInclusive } = inputs
   const tax = {
     treatment,
     rate: Number(ratePerMille) / 1000,
@@ -113,7 +113,7 @@ function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
     amount: Number(amountMinor),
     inclusive: isInclusive,
   }
-  return [{ ...tax, ...definedFields({ country }) }]
+  return [{ ...tax, ...definedFields({ country, region }) }]
 }
 
 function paymentToHttp(payment: InvoicePayment): InvoicePaymentBody {

@@ -130,6 +130,6 @@ function FieldError({ field, invalidField, text }: FieldErrorProps): ReactElemen
 
 function taxIdFault(code: string, reader: Reader): string {
   const { t } = reader
-  if (!taxCountryCodes.includes(code)) return t('checkout:taxIdWrong')
+  if (!taxCountryCodes.includes(code.split('-')[0] ?? '')) return t('checkout:taxIdWrong')
   return t('checkout:taxIdWrongFor', { country: countryName(code, reader) })
 }

@@ -3,12 +3,13 @@ import {
   type TaxDetails,
   type EnteredTaxDetails,
 } from '@tollgate/domain/tax/tax-details'
+import { taxPlace } from '@tollgate/domain/tax/tax-countries'
 import { elsewhere } from '../countries.ts'
 
 /** The fields of the form of business details, as text. */
 export type BillingForm = {
   readonly isBusiness: boolean
-  /** Country of the business or of the customer. Empty if the customer has not chosen one. */
+  /** Country of the business or of the customer, or its region, such as `CA-ON`. Empty if the customer has not chosen one. */
   readonly country: string
   readonly businessName: string
   readonly taxId: string
@@ -34,18 +35,24 @@ export function billingFromForm(form: Readonly<Record<string, string>>): Billing
 export function billingFromStored(known: TaxDetails | undefined): BillingForm {
   return {
     isBusiness: known?.isBusiness ?? false,
-    country: known?.country ?? (known === undefined ? '' : elsewhere),
+    country: placeOf(known),
     businessName: known?.businessName ?? '',
     taxId: known?.taxId ?? '',
   }
 }
 
+function placeOf(known: TaxDetails | undefined): string {
+  if (known === undefined) return ''
+  const { country, region } = known
+  return country === null ? elsewhere : taxPlace({ country, ...(region && { region }) })
+}
+
 export function taxDetailsOfForm(form: BillingForm): EnteredTaxDetails {
   const { isBusiness, businessName, taxId } = form
-  const country = form.country === elsewhere ? undefined : form.country
+  const [country, region] = form.country === elsewhere ? [] : form.country.split('-')
   return isBusiness
-    ? { isBusiness, businessName, country, taxId }
-    : { isBusiness, customerCountry: country }
+    ? { isBusiness, businessName, country, region, taxId }
+    : { isBusiness, customerCountry: country, region }
 }
 
 /** Decides about the details. `isNeeded` means that the tax depends on the country, so that it is required. */

@@ -79,11 +79,11 @@ test('is after the renewal for a change that waits for a notice period', () => {
 })
 
 test.each([
-  [4_900n, false, '$49.00 plus VAT on Apr 1, 2026'],
-  [4_900n, true, '$49.00 plus usage and VAT on Apr 1, 2026'],
-  [0n, true, 'Your usage plus VAT, on Apr 1, 2026'],
+  [4_900n, false, '$49.00 plus tax on Apr 1, 2026'],
+  [4_900n, true, '$49.00 plus usage and tax on Apr 1, 2026'],
+  [0n, true, 'Your usage plus tax, on Apr 1, 2026'],
 ])('names a tax that is added (%s, usage: %s)', (priceMinor, hasUsage, words) => {
   const next = { at: firstEnd, priceMinor, currency: 'USD', hasUsage, plan: aPlan(4_900) }
   expect(chargeText({ ...next, isPlusTax: true }, readerOf('en-US'))).toBe(words)
-  expect(chargeText(next, readerOf('en-US'))).not.toContain('VAT')
+  expect(chargeText(next, readerOf('en-US'))).not.toContain('tax')
 })

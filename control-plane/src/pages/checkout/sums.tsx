@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react'
 import type { TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
+import { taxNameIn, taxPlace } from '@tollgate/domain/tax/tax-countries'
 import type { Reader } from '../reader.ts'
 
 export type SumLine = { readonly label: string; readonly amountMinor: bigint }
@@ -60,7 +61,12 @@ function TaxNote({ tax, currency, reader }: TaxNoteProps): ReactElement | null {
   )
 }
 
-function taxText({ ratePerMille, country }: TaxBreakdown, { t, formats }: Reader): string {
-  const rate = formats.percent(Number(ratePerMille) / 1_000)
-  return country === null ? t('checkout:tax', { rate }) : t('checkout:taxIn', { rate, country })
+function taxText(tax: TaxBreakdown, { t, formats }: Reader): string {
+  const rate = formats.percent(Number(tax.ratePerMille) / 1_000)
+  const taxName = taxNameIn(tax.country)
+  const name = taxName === 'VAT' ? t('checkout:vat') : taxName
+  const place = taxPlace(tax)
+  return place === ''
+    ? t('checkout:tax', { name, rate })
+    : t('checkout:taxIn', { name, rate, place })
 }

@@ -1,4 +1,6 @@
 import { changeTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import { lookUpEnteredTaxId } from '@tollgate/domain/charging/tax-payment'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
@@ -19,7 +21,7 @@ const path = `${portalPath}/:handle/payment/billing`
 /** Registers the pages that show the buyer's details and change them for future invoices. */
 export function registerBillingPages(
   app: ApiServer,
-  pages: ChangeParts & { readonly hostedUrl: string },
+  pages: ChangeParts & { readonly hostedUrl: string; readonly payments: PaymentParts },
 ): void {
   app.get(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
@@ -37,13 +39,14 @@ export function registerBillingPages(
     const typed = detailsFromForm(formFields(request))
     const details = await readBillingDetails(pages, portal)
     const isInvalid = findInvalidField(typed, details) !== undefined
+    const operation = operationOfPortal(pages, request)
+    const taxDetails = changedTaxDetails(typed, portal.customer)
+    if (!isInvalid) await lookUpEnteredTaxId(pages.payments, operation, taxDetails)
     const isSaved =
       !isInvalid &&
-      (await commit(pages, operationOfPortal(pages, request), async (work) => {
-        const taxDetails = changedTaxDetails(typed, portal.customer)
-        return (
-          (await changeTaxDetails(work, portal.customer.reference, taxDetails)).kind === 'accept'
-        )
+      (await commit(pages, operation, async (work) => {
+        const decision = await changeTaxDetails(work, portal.customer.reference, taxDetails)
+        return decision.kind === 'accept'
       }))
     if (isSaved) return reply.redirect(`${portal.path}/payment?done=billing`, 303)
     const fields = { ...typed, isBusiness: typed.isBusiness ? 'yes' : '' }

@@ -76,14 +76,14 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   dueToday: 'Heute fällig',
   nextCharge: 'Nächste Abbuchung',
   charge: '{{amount}} am {{date}}',
-  chargePlusTax: '{{amount}} zzgl. USt. am {{date}}',
+  chargePlusTax: '{{amount}} zzgl. Steuern am {{date}}',
   chargeWithUsage: '{{amount}} zzgl. Nutzung am {{date}}',
-  chargeWithUsagePlusTax: '{{amount}} zzgl. Nutzung und USt. am {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} zzgl. Nutzung und Steuern am {{date}}',
   chargeOfUsage: 'Ihre Nutzung, am {{date}}',
-  chargeOfUsagePlusTax: 'Ihre Nutzung zzgl. USt., am {{date}}',
+  chargeOfUsagePlusTax: 'Ihre Nutzung zzgl. Steuern, am {{date}}',
   renews: 'Verlängert sich zu {{price}}, bis Sie kündigen. Ihre Karte wird dafür gespeichert.',
   renewsPlusTax:
-    'Verlängert sich zu {{price}} zzgl. USt., bis Sie kündigen. Ihre Karte wird dafür gespeichert.',
+    'Verlängert sich zu {{price}} zzgl. Steuern, bis Sie kündigen. Ihre Karte wird dafür gespeichert.',
   billedWhenEnded:
     'Verlängert sich nicht. Ihre Nutzung wird nach dem Ende abgerechnet. Ihre Karte wird dafür gespeichert.',
   paidOnce:
@@ -104,7 +104,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   trialThenDue:
     'Heute wird nichts berechnet. {{amount}} sind am {{date}} fällig, sofern Sie nicht vorher kündigen.',
   trialThenDuePlusTax:
-    'Heute wird nichts berechnet. {{amount}} zzgl. USt. sind am {{date}} fällig, sofern Sie nicht vorher kündigen.',
+    'Heute wird nichts berechnet. {{amount}} zzgl. Steuern sind am {{date}} fällig, sofern Sie nicht vorher kündigen.',
   chargedTo: 'Zahlungsmittel: {{card}}.',
   pausesWithoutCard: 'Ohne gespeicherte Karte wird der Tarif dann pausiert.',
   startsWithRenewal:
@@ -125,8 +125,9 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
     'Dies ist keine gültige Steuernummer für {{country}}. Geben Sie sie wie auf Ihren Rechnungen ein, mit dem Länderkürzel.',
   checkBilling: 'Bitte prüfen Sie Ihre Rechnungsdaten.',
   taxesDepend: 'Die Steuern richten sich nach Ihrem Land.',
-  tax: 'USt. {{rate}}',
-  taxIn: 'USt. {{rate}} ({{country}})',
+  vat: 'USt.',
+  tax: '{{name}} {{rate}}',
+  taxIn: '{{name}} {{rate}} ({{place}})',
   includesTax: 'Darin enthalten: {{tax}}, {{amount}}',
   reverseCharge:
     'Steuerschuldnerschaft des Leistungsempfängers: Ihr Unternehmen führt die Umsatzsteuer selbst ab.',

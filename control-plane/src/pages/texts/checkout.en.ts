@@ -74,13 +74,13 @@ export const checkoutEnglish = {
   dueToday: 'Due today',
   nextCharge: 'Next charge',
   charge: '{{amount}} on {{date}}',
-  chargePlusTax: '{{amount}} plus VAT on {{date}}',
+  chargePlusTax: '{{amount}} plus tax on {{date}}',
   chargeWithUsage: '{{amount}} plus usage on {{date}}',
-  chargeWithUsagePlusTax: '{{amount}} plus usage and VAT on {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} plus usage and tax on {{date}}',
   chargeOfUsage: 'Your usage, on {{date}}',
-  chargeOfUsagePlusTax: 'Your usage plus VAT, on {{date}}',
+  chargeOfUsagePlusTax: 'Your usage plus tax, on {{date}}',
   renews: 'Renews at {{price}} until you cancel. Your card is saved for this.',
-  renewsPlusTax: 'Renews at {{price}} plus VAT until you cancel. Your card is saved for this.',
+  renewsPlusTax: 'Renews at {{price}} plus tax until you cancel. Your card is saved for this.',
   billedWhenEnded:
     'It does not renew. What you use is billed when it has ended. Your card is saved for this.',
   paidOnce:
@@ -101,7 +101,7 @@ export const checkoutEnglish = {
   trialThenDue:
     'Nothing is charged today. {{amount}} is due on {{date}}, unless you cancel before then.',
   trialThenDuePlusTax:
-    'Nothing is charged today. {{amount}} plus VAT is due on {{date}}, unless you cancel before then.',
+    'Nothing is charged today. {{amount}} plus tax is due on {{date}}, unless you cancel before then.',
   chargedTo: 'It is charged to {{card}}.',
   pausesWithoutCard: 'Without a saved card the plan pauses then.',
   startsWithRenewal:
@@ -122,8 +122,9 @@ export const checkoutEnglish = {
     'This is not a valid tax ID for {{country}}. Enter it as on your invoices, with its country letters.',
   checkBilling: 'Please check your billing details.',
   taxesDepend: 'Taxes depend on the country that you are in.',
-  tax: 'VAT {{rate}}',
-  taxIn: 'VAT {{rate}} ({{country}})',
+  vat: 'VAT',
+  tax: '{{name}} {{rate}}',
+  taxIn: '{{name}} {{rate}} ({{place}})',
   includesTax: 'Includes {{tax}}: {{amount}}',
   reverseCharge: 'Reverse charge: your business accounts for the VAT itself.',
   taxRefused:

@@ -84,14 +84,14 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   dueToday: 'A pagar hoy',
   nextCharge: 'Próximo cobro',
   charge: '{{amount}} el {{date}}',
-  chargePlusTax: '{{amount}} más IVA el {{date}}',
+  chargePlusTax: '{{amount}} más impuestos el {{date}}',
   chargeWithUsage: '{{amount}} más el uso el {{date}}',
-  chargeWithUsagePlusTax: '{{amount}} más el uso e IVA el {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} más el uso e impuestos el {{date}}',
   chargeOfUsage: 'Su uso, el {{date}}',
-  chargeOfUsagePlusTax: 'Su uso más IVA, el {{date}}',
+  chargeOfUsagePlusTax: 'Su uso más impuestos, el {{date}}',
   renews: 'Se renueva a {{price}} hasta que lo cancele. Su tarjeta se guarda para ello.',
   renewsPlusTax:
-    'Se renueva a {{price}} más IVA hasta que lo cancele. Su tarjeta se guarda para ello.',
+    'Se renueva a {{price}} más impuestos hasta que lo cancele. Su tarjeta se guarda para ello.',
   billedWhenEnded:
     'No se renueva. Su uso se factura cuando termina. Su tarjeta se guarda para ello.',
   paidOnce:
@@ -112,7 +112,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   trialThenDue:
     'Hoy no se cobra nada. El {{date}} se cobrarán {{amount}}, salvo que cancele antes.',
   trialThenDuePlusTax:
-    'Hoy no se cobra nada. El {{date}} se cobrarán {{amount}} más IVA, salvo que cancele antes.',
+    'Hoy no se cobra nada. El {{date}} se cobrarán {{amount}} más impuestos, salvo que cancele antes.',
   chargedTo: 'Forma de pago: {{card}}.',
   pausesWithoutCard: 'Sin una tarjeta guardada, el plan se pausará entonces.',
   startsWithRenewal:
@@ -133,8 +133,9 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
     'Esta identificación fiscal no es válida para {{country}}. Escríbala como en sus facturas, con las letras del país.',
   checkBilling: 'Compruebe sus datos de facturación.',
   taxesDepend: 'Los impuestos dependen del país en el que se encuentra.',
-  tax: 'IVA {{rate}}',
-  taxIn: 'IVA {{rate}} ({{country}})',
+  vat: 'IVA',
+  tax: '{{name}} {{rate}}',
+  taxIn: '{{name}} {{rate}} ({{place}})',
   includesTax: 'Incluye {{tax}}: {{amount}}',
   reverseCharge: 'Inversión del sujeto pasivo: su empresa declara el IVA.',
   taxRefused:

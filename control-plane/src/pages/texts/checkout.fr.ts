@@ -85,15 +85,15 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   dueToday: 'Dû aujourd’hui',
   nextCharge: 'Prochain prélèvement',
   charge: '{{amount}} le {{date}}',
-  chargePlusTax: '{{amount}} plus TVA le {{date}}',
+  chargePlusTax: '{{amount}} plus taxes le {{date}}',
   chargeWithUsage: '{{amount}} plus l’utilisation le {{date}}',
-  chargeWithUsagePlusTax: '{{amount}} plus l’utilisation et la TVA le {{date}}',
+  chargeWithUsagePlusTax: '{{amount}} plus l’utilisation et les taxes le {{date}}',
   chargeOfUsage: 'Votre utilisation, le {{date}}',
-  chargeOfUsagePlusTax: 'Votre utilisation plus TVA, le {{date}}',
+  chargeOfUsagePlusTax: 'Votre utilisation plus taxes, le {{date}}',
   renews:
     'Se renouvelle à {{price}} jusqu’à votre résiliation. Votre carte est enregistrée à cet effet.',
   renewsPlusTax:
-    'Se renouvelle à {{price}} plus TVA jusqu’à votre résiliation. Votre carte est enregistrée à cet effet.',
+    'Se renouvelle à {{price}} plus taxes jusqu’à votre résiliation. Votre carte est enregistrée à cet effet.',
   billedWhenEnded:
     'Sans renouvellement. Votre utilisation est facturée à la fin. Votre carte est enregistrée à cet effet.',
   paidOnce:
@@ -115,7 +115,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   trialThenDue:
     'Rien n’est prélevé aujourd’hui. {{amount}} seront dus le {{date}}, sauf résiliation avant cette date.',
   trialThenDuePlusTax:
-    'Rien n’est prélevé aujourd’hui. {{amount}} plus TVA seront dus le {{date}}, sauf résiliation avant cette date.',
+    'Rien n’est prélevé aujourd’hui. {{amount}} plus taxes seront dus le {{date}}, sauf résiliation avant cette date.',
   chargedTo: 'Moyen de paiement : {{card}}.',
   pausesWithoutCard: 'Sans carte enregistrée, l’offre sera alors suspendue.',
   startsWithRenewal:
@@ -136,8 +136,9 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
     'Ce numéro fiscal n’est pas valide pour le pays suivant : {{country}}. Saisissez-le comme sur vos factures, avec les lettres du pays.',
   checkBilling: 'Veuillez vérifier vos coordonnées de facturation.',
   taxesDepend: 'Les taxes dépendent du pays où vous vous trouvez.',
-  tax: 'TVA {{rate}}',
-  taxIn: 'TVA {{rate}} ({{country}})',
+  vat: 'TVA',
+  tax: '{{name}} {{rate}}',
+  taxIn: '{{name}} {{rate}} ({{place}})',
   includesTax: 'Dont {{tax}} : {{amount}}',
   reverseCharge: 'Autoliquidation : votre entreprise déclare elle-même la TVA.',
   taxRefused:

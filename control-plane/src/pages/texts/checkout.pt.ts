@@ -132,8 +132,9 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
     'Esta identificação fiscal não é válida para {{country}}. Informe-a como nas suas faturas, com as letras do país.',
   checkBilling: 'Verifique seus dados de cobrança.',
   taxesDepend: 'Os impostos dependem do país em que você está.',
-  tax: 'IVA {{rate}}',
-  taxIn: 'IVA {{rate}} ({{country}})',
+  vat: 'IVA',
+  tax: '{{name}} {{rate}}',
+  taxIn: '{{name}} {{rate}} ({{place}})',
   includesTax: 'Inclui {{tax}}: {{amount}}',
   reverseCharge: 'Autoliquidação: sua empresa recolhe o IVA.',
   taxRefused:

@@ -104,6 +104,11 @@ export const resourceCodes = {
     'Create a customer with another email address and externalRef.',
   ),
   meter_name_taken: define(409, 'Another meter has this name.', chooseAnother),
+  customer_without_tax_id: define(
+    409,
+    'The customer does not have the tax id that is decided on.',
+    'Read the tax details of the customer, and decide on its tax id.',
+  ),
   invoice_not_changeable: define(
     409,
     'The status of the invoice does not allow this, or its money is already settled, refunded or disputed.',

@@ -14,6 +14,7 @@ import { paymentExamples } from './payments.ts'
 import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
 import { testClockExamples } from './test-clocks.ts'
+import { taxExamples } from './taxes.ts'
 import { usageExamples } from './usage.ts'
 import { webhookExamples } from './webhooks.ts'
 
@@ -27,6 +28,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...catalogExamples,
   ...purchaseExamples,
   ...invoiceExamples,
+  ...taxExamples,
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,
