@@ -101,10 +101,7 @@ async function openControlPlane(
   const app = await buildApp(
     {
       ...parts,
-      clock: requestClock,
-      requestClock,
-      publisher,
-      partitionCount: publisher.partitionCount,
+      ...{ clock: requestClock, requestClock, publisher, partitionCount },
       ...tailParts,
       usage,
       serviceSecret: await findServiceSecret(config),

@@ -90,8 +90,7 @@ describe('the list of changing routes', () => {
     'POST /v1/sdk/customers/:reference/credits': (path) => send(path, { credits: 100 }),
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
-    ...overrideCalls(refs, send),
-    ...testClockCalls(refs, send),
+    ...{ ...overrideCalls(refs, send), ...testClockCalls(refs, send) },
     ...invoiceCalls(refs, send, () => mcp),
     ...exchangeAndTaxCalls(send),
     'POST /v1/sdk/activate': async (path) => {

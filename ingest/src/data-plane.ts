@@ -95,11 +95,7 @@ export async function openDataPlane(
       payersMax: config.cachedEntitlementsMax,
     }),
     wallets: await openWallets(config, parts, controlPlane),
-    recharges: new ControlPlaneRecharges(controlPlane.callControlPlane, counts.rechargeRefusals, {
-      callsMax: config.rechargeCallsMax,
-      waitMs: config.rechargeWaitMs,
-      pauseMs: config.rechargePauseSeconds * 1_000,
-    }),
+    recharges: createRecharges(config, counts, controlPlane),
     place: createEventPlacer(log),
     paidPause: new PauseAfterFailure(),
     limits: new LimitChecker({ ...checking, counts }),
@@ -129,6 +125,18 @@ export type ControlPlaneCalls = {
   readonly fetchKey: FetchKey
   readonly fetchMeters: FetchMeters
   readonly callControlPlane: CallControlPlane
+}
+
+function createRecharges(
+  config: IngestConfig,
+  counts: IngestCounts,
+  { callControlPlane }: ControlPlaneCalls,
+): Recharges {
+  return new ControlPlaneRecharges(callControlPlane, counts.rechargeRefusals, {
+    callsMax: config.rechargeCallsMax,
+    waitMs: config.rechargeWaitMs,
+    pauseMs: config.rechargePauseSeconds * 1_000,
+  })
 }
 
 async function openWallets(

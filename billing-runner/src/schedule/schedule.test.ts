@@ -38,3 +38,15 @@ describe('the latest slot of a schedule', () => {
     expect(() => parseSchedule(pattern)).toThrow()
   })
 })
+
+describe('the next slot of a schedule', () => {
+  test.each([
+    ['0 8 * * *', '2026-02-01T08:00:00.000Z', '2026-02-01T08:00:00.000Z'],
+    ['0 8 * * *', '2026-02-01T08:00:00.001Z', '2026-02-02T08:00:00.000Z'],
+    ['0 8 * * *', '2026-02-01T07:59:59.999Z', '2026-02-01T08:00:00.000Z'],
+    ['*/5 * * * *', '2026-12-31T23:56:00Z', '2027-01-01T00:00:00.000Z'],
+    ['0 0 29 2 *', '2026-01-01T00:00:00Z', '2028-02-29T00:00:00.000Z'],
+  ])('%s at %s', (pattern, instant, slot) => {
+    expect(parseSchedule(pattern).nextSlot(new Date(instant)).toISOString()).toBe(slot)
+  })
+})

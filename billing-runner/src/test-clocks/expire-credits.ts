@@ -40,11 +40,12 @@ export function createCreditExpiry(
     kind: 'items',
     name: 'credit-expiry',
     due: expiringWallets,
-    perform: async ({ environment, providerId, now, commit }, customerRef) => {
+    perform: async (context, customerRef) => {
+      const { environment, providerId, now } = context
       const name = { environment, providerId, customerRef }
       // If the counters are behind, wait for them before any row is locked.
       await readWallet(hot, name, config.usageStoredWaitMs)
-      await commit((work) => expireCredits(work, customerRef, hold))
+      await context.commit((work) => expireCredits(work, customerRef, hold))
       if (payments.processors.of(environment) === undefined) return 'done'
       const recharge = await beginRecharge(payments, environment, name, now)
       if (recharge.kind === 'begun') await recharge.charge()

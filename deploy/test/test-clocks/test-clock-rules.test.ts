@@ -114,7 +114,7 @@ describe('an advancing clock', () => {
 describe('the customers of a clock', () => {
   test('keep their clock, and a request with another one is refused', async () => {
     const [clock, other] = [await clocks.createClock(day(10)), await clocks.createClock(day(10))]
-    const customer = { email: 'kept@example.com', testClock: clock }
+    const customer = { email: 'kept@example.com', externalRef: 'kept', testClock: clock }
     expect(await clocks.post('/v1/sdk/customers', customer)).toMatchObject({ testClock: clock })
     expect(await clocks.post('/v1/sdk/customers', customer)).toMatchObject({ testClock: clock })
     const refused = await send('POST', '/v1/sdk/customers', { ...customer, testClock: other })

@@ -5,6 +5,7 @@ import {
   type CreateOrLinkOutcome,
 } from '@tollgate/domain/customers/create-or-link-customer'
 import type { CustomerChange } from '@tollgate/domain/customers/change-customer'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CustomerName } from '@tollgate/domain/customers/customer-name'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { hasTestClocks } from '@tollgate/domain/test-clocks/customer-time'
@@ -71,21 +72,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
     async (request, reply) => {
       if (request.validationError !== undefined) throw explainInvalidEmail(request.validationError)
       const { body } = request
-      const operation = operationOf(request, parts.clock)
-      if (body.testClock !== undefined && !hasTestClocks(operation.environment)) {
-        throw refusals.sandboxOnly()
-      }
-      const outcome = await commit(parts, operation, (work) =>
-        createOrLinkCustomer(work, {
-          email: body.email,
-          name: body.name ?? null,
-          telephone: body.telephone ?? null,
-          externalRef: body.externalRef ?? null,
-          locale: knownLocale(body.locale),
-          metadata: body.metadata ?? {},
-          testClockRef: body.testClock ?? null,
-        }),
-      )
+      const outcome = await createOrLink(parts, operationOf(request, parts.clock), body)
       const customer = requireLinkedCustomer(outcome, body)
       return reply.code(201).send(await toBody(callerOf(request), customer))
     },
@@ -176,6 +163,27 @@ function explainInvalidEmail(error: Error): Error {
     error instanceof InvalidRequestError &&
     error.issues.every(({ code, path }) => path[0] === 'email' && code === 'invalid_format')
   return isEmailAlone ? refusals.invalidEmail() : error
+}
+
+function createOrLink(
+  parts: Parts,
+  operation: Operation,
+  body: CustomerCreateInput,
+): Promise<CreateOrLinkOutcome> {
+  if (body.testClock !== undefined && !hasTestClocks(operation.environment)) {
+    throw refusals.sandboxOnly()
+  }
+  return commit(parts, operation, (work) =>
+    createOrLinkCustomer(work, {
+      email: body.email,
+      name: body.name ?? null,
+      telephone: body.telephone ?? null,
+      externalRef: body.externalRef ?? null,
+      locale: knownLocale(body.locale),
+      metadata: body.metadata ?? {},
+      testClockRef: body.testClock ?? null,
+    }),
+  )
 }
 
 function requireLinkedCustomer(
