@@ -55,7 +55,10 @@ async function goBack(): Promise<void> {
         ${schema}.alert_checks, ${schema}.alert_firings;
       drop table ${schema}.pack_claims, ${schema}.pack_uses, ${schema}.packs, ${schema}.pack_accounts;
       drop table ${schema}.threshold_crossings;
-      drop table ${schema}.invoice_decisions;
+      drop table ${schema}.invoice_decisions, ${schema}.requested_refunds, ${schema}.invoice_items,
+        ${schema}.balance_payouts;
+      alter table ${schema}.invoices drop column due_at;
+      alter table ${schema}.payment_refunds drop column from_balance;
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

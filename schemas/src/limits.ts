@@ -173,3 +173,6 @@ export const sharedAlertsMax = 500
 export const alertPercentMax = 1_000
 /** Own prices of models that a meter of model costs may have. */
 export const modelPricesMax = 100
+
+/** Maximum number of units of a line that a person adds to an invoice. Its amount then stays an exact JSON number. */
+export const itemUnitsMax = 1_000

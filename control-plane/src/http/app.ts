@@ -39,6 +39,7 @@ import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
+import { registerCustomerBalanceRoutes } from './routes/customer-balance.ts'
 import { registerCustomerMarginRoute } from './routes/customer-margin.ts'
 import { registerConsoleUserRoutes } from './routes/console-users.ts'
 import { registerSignInRoutes } from './routes/console-sign-in.ts'
@@ -50,6 +51,7 @@ import { registerCustomerLinkRoutes } from './routes/customer-links.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerInvoiceDecisionRoutes } from './routes/invoice-decisions.ts'
+import { registerInvoiceItemRoutes } from './routes/invoice-items.ts'
 import { registerInvoiceRoutes } from './routes/invoices.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
 import { registerReservationRoutes } from './routes/reservations.ts'
@@ -212,6 +214,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleListRoutes(app, parts)
   registerInvoiceRoutes(app, parts)
   registerInvoiceDecisionRoutes(app, parts)
+  registerInvoiceItemRoutes(app, parts)
+  registerCustomerBalanceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
   registerCustomerMarginRoute(app, parts)
   registerEventRoutes(app, parts)

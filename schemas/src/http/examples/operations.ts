@@ -6,6 +6,7 @@ import { creditExamples } from './credits.ts'
 import { customerAuthExamples } from './customer-auth.ts'
 import { customerExamples } from './customers.ts'
 import type { OperationExamples } from './example.ts'
+import { customerBalanceExamples } from './customer-balances.ts'
 import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
 import { meterExamples } from './meters.ts'
@@ -24,6 +25,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...catalogExamples,
   ...purchaseExamples,
   ...invoiceExamples,
+  ...customerBalanceExamples,
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,
