@@ -292,6 +292,23 @@ export const refusals = {
       'invoice_amount_too_large',
       `The amount of line ${line} exceeds what is left of it: ${leftMinor}`,
     ),
+  invoiceItemNotFound: (reference: string) =>
+    refusal(
+      'invoice_item_not_found',
+      `Item ${reference} not found among the pending items of the customer`,
+    ),
+  invoiceCurrencyHasNoRate: (currency: string) =>
+    refusal(
+      'invoice_currency_has_no_rate',
+      `There is no exchange rate for ${currency}, so it cannot be charged. Set one, or use another currency`,
+    ),
+  balanceAmountTooLarge: (leftMinor: bigint) =>
+    refusal('balance_amount_too_large', `The amount exceeds what can be paid out: ${leftMinor}`),
+  refundRefused: (reference: string) =>
+    refusal(
+      'refund_refused',
+      `The payment processor did not refund the payment of invoice ${reference}. Read the payment there, and refund to the balance if the card takes no refund`,
+    ),
   creditNoteNotFound: (reference: string) =>
     refusal('credit_note_not_found', `Credit note with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>

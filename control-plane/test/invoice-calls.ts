@@ -1,11 +1,15 @@
 import { issueSample } from './printed-invoice.ts'
 import type { Tenant, TestStack } from './test-stack.ts'
 
-type Send = (path: string, body: unknown) => Promise<unknown>
+type Send = (
+  path: string,
+  body: unknown,
+  method?: string,
+) => Promise<Readonly<Record<string, string>>>
 
 /** Returns a request for each decision about an invoice. Earlier requests create the customer, to whom each issues an invoice. */
 export function invoiceCalls(
-  refs: Readonly<Record<string, string>>,
+  refs: Record<string, string>,
   send: Send,
   at: () => { readonly stack: TestStack; readonly tenant: Tenant },
 ): Record<string, (path: string) => Promise<unknown>> {
@@ -18,5 +22,44 @@ export function invoiceCalls(
       await send(`/v1/ui/invoices/${invoiceRef}/${action}`, { reason: 'decided' })
     },
   ])
-  return Object.fromEntries(calls)
+  const issue = (): Promise<string> => {
+    const { stack, tenant } = at()
+    return issueSample(stack, tenant.sandboxKey, refs['reference']!)
+  }
+  const refund = async (): Promise<void> => {
+    const path = `/v1/ui/invoices/${await issue()}`
+    await send(`${path}/outside-payments`, { reason: 'decided' })
+    await send(`${path}/refunds`, { reason: 'decided', to: 'balance' })
+  }
+  /** Changes when an invoice is charged. It becomes void after that, because a customer with an open invoice is not deleted. */
+  const reschedule = (...actions: readonly string[]) => {
+    return async (): Promise<void> => {
+      const path = `/v1/ui/invoices/${await issue()}`
+      for (const action of [...actions, 'void']) {
+        await send(`${path}/${action}`, { reason: 'decided', dueAt: '2030-01-01T00:00:00Z' })
+      }
+    }
+  }
+  const line = { description: 'Onboarding', amount: 1_000 }
+  const items = '/v1/ui/customers/:reference/invoice-items'
+  return {
+    ...Object.fromEntries(calls),
+    'POST /v1/ui/invoices/:invoiceRef/refunds': refund,
+    // The refund above has left a credit, which would pay the invoices below.
+    'POST /v1/ui/customers/:reference/invoice-balance/payouts': (path) =>
+      send(path, { reason: 'decided', currency: 'USD', to: 'other' }),
+    'POST /v1/ui/invoices/:invoiceRef/due-date': reschedule('due-date'),
+    'POST /v1/ui/invoices/:invoiceRef/hold': reschedule('hold'),
+    'POST /v1/ui/invoices/:invoiceRef/release': reschedule('hold', 'release'),
+    'POST /v1/ui/invoices': async (path) => {
+      const wanted = { currency: 'USD', lines: [line], reason: 'decided' }
+      const issued = await send(path, { customerRef: refs['reference'], ...wanted })
+      await send(`${path}/${issued['reference']}/void`, { reason: 'decided' })
+    },
+    [`POST ${items}`]: async (path) => {
+      const added = await send(path, { ...line, currency: 'USD', reason: 'decided' })
+      refs['itemRef'] = added['reference']!
+    },
+    [`DELETE ${items}/:itemRef`]: (path) => send(path, undefined, 'DELETE'),
+  }
 }

@@ -102,6 +102,55 @@ describe('a credit note', () => {
   })
 })
 
+describe('a refund to the balance', () => {
+  const all = { to: 'balance' }
+
+  test('returns what was paid to the next invoice, with a credit note that states the reason', async () => {
+    const reference = await issue()
+    await decide(reference, 'outside-payments')
+    const { status, body } = await decide(reference, 'refunds', { ...all, amount: 1_000 })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ status: 'partly_refunded', refunded: 1_000 })
+    const [refund] = body.refunds
+    expect(refund).toMatchObject({ to: 'balance', amount: 1_000, status: 'succeeded' })
+    expect(body.creditNotes).toMatchObject([
+      { total: 1_000, settles: 'balance', reason: 'decided' },
+    ])
+    expect(body.decisions.at(-1)).toMatchObject({
+      kind: 'refunded',
+      amount: 1_000,
+      refundRef: refund!.reference,
+      creditNoteRef: body.creditNotes[0]!.reference,
+    })
+    expect((await decide(reference, 'refunds', all)).body).toMatchObject({ status: 'refunded' })
+    expect((await decide(reference, 'refunds', all)).body).toMatchObject({
+      code: 'invoice_not_changeable',
+    })
+    const next = await stack.call<InvoiceBody>(token, 'GET', `/v1/ui/invoices/${await issue()}`)
+    expect(next.body).toMatchObject({ status: 'paid', due: 0 })
+  })
+
+  test('is made once for an idempotency key', async () => {
+    const reference = await issue()
+    await decide(reference, 'outside-payments')
+    const key = { 'idempotency-key': `refund-${reference}` }
+    for (let round = 0; round < 3; round += 1) {
+      const { body } = await decide(reference, 'refunds', { ...all, amount: 500 }, key)
+      expect(body).toMatchObject({ refunded: 500, refunds: [{ amount: 500 }] })
+    }
+    expect((await decide(reference, 'refunds', { ...all, amount: 501 }, key)).body).toMatchObject({
+      code: 'idempotency_key_reused',
+    })
+  })
+
+  test.each([{}, { to: 'bank' }, { to: 'balance', amount: 0 }])(
+    'is refused for %j',
+    async (body) => {
+      expect((await decide(await issue(), 'refunds', body)).status).toBe(400)
+    },
+  )
+})
+
 describe('an invoice', () => {
   test('is void, owes nothing, and cannot be decided about again', async () => {
     const reference = await issue()
@@ -157,10 +206,12 @@ describe('an invoice', () => {
     const reference = await issue()
     const viewer = (await signIn(stack, 'viewer@example.com')).accessToken
     const other = await stack.createTenant()
-    for (const action of ['void', 'write-off', 'credit-notes', 'outside-payments', 'charge']) {
-      expect((await decide(reference, action, {}, {}, viewer)).status).toBe(403)
-      expect((await decide(reference, action, {}, {}, other.sandboxKey)).status).toBe(404)
-      expect((await decide(reference, action, {}, {}, tenant.liveKey)).status).toBe(404)
+    const actions = ['void', 'write-off', 'credit-notes', 'outside-payments', 'charge', 'refunds']
+    for (const action of actions) {
+      const body = action === 'refunds' ? { to: 'card' } : {}
+      expect((await decide(reference, action, body, {}, viewer)).status).toBe(403)
+      expect((await decide(reference, action, body, {}, other.sandboxKey)).status).toBe(404)
+      expect((await decide(reference, action, body, {}, tenant.liveKey)).status).toBe(404)
     }
     const { body } = await stack.call<InvoiceBody>(token, 'GET', `/v1/ui/invoices/${reference}`)
     expect(body).toMatchObject({ status: 'open', decisions: [] })

@@ -173,7 +173,7 @@ describe('a printed invoice', () => {
     const note = { ...sampleNote, lines }
     const { taxes, creditNotes } = invoiceToHttp(
       { invoice: taxed({ isInclusive }), creditNotes: [note], payments: [] },
-      [],
+      { decisions: [], refunds: [] },
       'live',
     )
     expect(taxes).toEqual([{ treatment: 'standard', rate: 0.19, country: 'DE', ...amounts }])

@@ -188,6 +188,17 @@ describe('an open portal', () => {
     expect(await (await get(theirs, '/invoices')).text()).toContain('There is no invoice yet.')
   })
 
+  test('shows what the next invoice takes over', async () => {
+    const { customerRef } = await createCustomer()
+    const opened = await open(await createLink(customerRef))
+    expect(await (await get(opened, '/invoices')).text()).not.toContain('pays the next invoice')
+    const path = `/v1/ui/invoices/${await issueSample(stack, tenant.sandboxKey, customerRef)}`
+    await call('POST', `${path}/outside-payments`, { reason: 'decided' })
+    await call('POST', `${path}/refunds`, { reason: 'decided', to: 'balance', amount: 1_250 })
+    const shown = await (await get(opened, '/invoices')).text()
+    expect(shown).toContain('Your credit of $12.50 pays the next invoice.')
+  })
+
   test('refuses forms of other sites', async () => {
     const { customerRef, purchaseRef } = await createCustomer()
     const opened = await open(await createLink(customerRef))

@@ -91,6 +91,7 @@ export function sampleInvoice(change: Partial<InvoiceWithLines> = {}): InvoiceWi
       productName: 'Weather API',
     },
     issuedAt,
+    dueAt: null,
     paidAt: null,
     closedAt: null,
     createdAt: issuedAt,

@@ -100,7 +100,7 @@ describe('decisions about an invoice', () => {
           await startProvider()
           const totalMinor = amounts.reduce((sum, each) => sum + each, 0)
           fc.pre(totalMinor >= 50)
-          const reference = await of.bill({ lines: amounts.map(price) })
+          const reference = await of.bill({ lines: amounts.map(price), parts: ['usage'] })
           let model = startModel(amounts)
           for (const [at, step] of steps.entries()) {
             await apply(reference, step, at)
@@ -246,6 +246,23 @@ test('a part that was paid for a period which does not begin is credited to the 
   expect(await of.accounts()).toEqual({ carried: -400, outside: 400 })
   expect(await listUnbalancedInvoices(database.in('sandbox'), 10)).toEqual([])
 })
+
+test.each<InvoiceChange>([{ kind: 'paid_outside' }, { kind: 'credited', amountMinor: 600n }])(
+  'what was paid for a period that cannot begin any more is credited, if $kind pays the rest',
+  async (change) => {
+    const period = month(1)
+    const reference = await of.bill({ lines: [price(1_000)], period })
+    if (change.kind === 'credited') {
+      await decide(reference, { kind: 'paid_outside', amountMinor: 400n })
+    }
+    // The purchase ends while a payment of the invoice could still succeed, so the invoice stays open.
+    await setPurchase({ next_billing_date: null, status: 'cancelled', ended_at: billedAt })
+    await decide(reference, change)
+    expect(await of.look(reference)).toMatchObject({ status: 'paid' })
+    expect(await of.waiting()).toBe(change.kind === 'credited' ? -400n : -1_000n)
+    expect(await listUnbalancedInvoices(database.in('sandbox'), 10)).toEqual([])
+  },
+)
 
 test('a line is not credited by more than the invoice charges after its negative lines', async () => {
   const discount = invoiceLine({ kind: 'recurring', amountMinor: '-700' }, 'Discount', month(0))

@@ -71,6 +71,10 @@ async function goBack(): Promise<void> {
       alter table ${schema}.customer_tax_details drop column region;
       alter table ${schema}.merchants drop column default_tax_country, drop column default_tax_region,
         drop column default_tax_behavior;
+      drop table ${schema}.invoice_decisions, ${schema}.requested_refunds, ${schema}.invoice_items,
+        ${schema}.balance_payouts;
+      alter table ${schema}.invoices drop column due_at;
+      alter table ${schema}.payment_refunds drop column from_balance;
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

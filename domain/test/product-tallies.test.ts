@@ -140,7 +140,8 @@ async function live(providerId: string, intent: PaymentIntent, payment: Paid): P
       const is = isRefund(each.which)
       const processorRefundId = `re_${intentRef}_${each.which}`
       const kept = { processorRefundId, intentRef, currency, status: each.status, createdAt }
-      const amounts = { amountMinor: BigInt(amountOf(payment, is)), taxMinor: 0n }
+      const amountMinor = BigInt(amountOf(payment, is))
+      const amounts = { amountMinor, taxMinor: 0n, fromBalanceMinor: 0n }
       const reasons = { reason: null, failureReason: null }
       await within((sql) =>
         saveRefund(sql, providerId, { ...kept, ...amounts, ...reasons }, billedAt),

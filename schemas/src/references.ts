@@ -24,6 +24,7 @@ export const referencePrefixes = {
   invoice: 'inv_',
   creditNote: 'crn_',
   invoiceDecision: 'ind_',
+  invoiceItem: 'ini_',
   dispute: 'dp_',
   payout: 'po_',
   refund: 're_',

@@ -19,6 +19,7 @@ type ProcessorRefund = {
   readonly status: string
   readonly amount: number
   readonly payment_intent: string
+  readonly metadata: Readonly<Record<string, string>>
 }
 type ProcessorDispute = {
   readonly id: string

@@ -40,6 +40,7 @@ import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
+import { registerCustomerBalanceRoutes } from './routes/customer-balance.ts'
 import { registerCustomerMarginRoute } from './routes/customer-margin.ts'
 import { registerConsoleUserRoutes } from './routes/console-users.ts'
 import { registerSignInRoutes } from './routes/console-sign-in.ts'
@@ -53,6 +54,7 @@ import { registerEmailSettingsRoutes } from './routes/email-settings.ts'
 import { registerEmailRoutes } from './routes/emails.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerInvoiceDecisionRoutes } from './routes/invoice-decisions.ts'
+import { registerInvoiceItemRoutes } from './routes/invoice-items.ts'
 import { registerInvoiceRoutes } from './routes/invoices.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
 import { registerReservationRoutes } from './routes/reservations.ts'
@@ -219,6 +221,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleListRoutes(app, parts)
   registerInvoiceRoutes(app, parts)
   registerInvoiceDecisionRoutes(app, parts)
+  registerInvoiceItemRoutes(app, parts)
+  registerCustomerBalanceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
   registerCustomerMarginRoute(app, parts)
   registerEventRoutes(app, parts)

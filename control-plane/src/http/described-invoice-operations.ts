@@ -3,6 +3,34 @@ import { operation, type DescribedOperation } from './described-operation.ts'
 /** The operations on invoices, by method and path. */
 export const describedInvoiceOperations: Readonly<Record<string, DescribedOperation>> = {
   'get /v1/ui/invoices': operation('listInvoices', 'List invoices'),
+  'post /v1/ui/invoices': operation('issueInvoice', 'Issue an invoice', 404, 409),
+  'get /v1/ui/customers/{reference}/invoice-balance': operation(
+    'getCustomerBalance',
+    'Get the balance of a customer',
+    404,
+  ),
+  'post /v1/ui/customers/{reference}/invoice-balance/payouts': operation(
+    'payOutBalance',
+    'Pay out the balance of a customer',
+    404,
+    409,
+  ),
+  'get /v1/ui/customers/{reference}/invoice-items': operation(
+    'listInvoiceItems',
+    'List the pending items of a customer',
+    404,
+  ),
+  'post /v1/ui/customers/{reference}/invoice-items': operation(
+    'addInvoiceItem',
+    'Add an item to the next invoice',
+    404,
+    409,
+  ),
+  'delete /v1/ui/customers/{reference}/invoice-items/{itemRef}': operation(
+    'removeInvoiceItem',
+    'Remove a pending item',
+    404,
+  ),
   'get /v1/ui/invoices/{invoiceRef}': operation('getInvoice', 'Get an invoice', 404),
   'post /v1/ui/invoices/{invoiceRef}/credit-notes': operation(
     'creditInvoice',
@@ -20,6 +48,25 @@ export const describedInvoiceOperations: Readonly<Record<string, DescribedOperat
   'post /v1/ui/invoices/{invoiceRef}/outside-payments': operation(
     'recordOutsidePayment',
     'Record a payment by other means',
+    404,
+    409,
+  ),
+  'post /v1/ui/invoices/{invoiceRef}/due-date': operation(
+    'changeInvoiceDueDate',
+    'Change the due date of an invoice',
+    404,
+    409,
+  ),
+  'post /v1/ui/invoices/{invoiceRef}/hold': operation('holdInvoice', 'Hold an invoice', 404, 409),
+  'post /v1/ui/invoices/{invoiceRef}/release': operation(
+    'releaseInvoice',
+    'Release a held invoice',
+    404,
+    409,
+  ),
+  'post /v1/ui/invoices/{invoiceRef}/refunds': operation(
+    'refundInvoice',
+    'Refund an invoice',
     404,
     409,
   ),

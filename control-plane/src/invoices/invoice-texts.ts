@@ -37,14 +37,15 @@ export function invoiceTexts(
   environment: Environment,
 ): DocumentTexts {
   const { number, issuedAt, paidAt, reference, parties, currency, lines } = invoice
+  const dueAt = invoice.dueAt ?? issuedAt
   const facts: (readonly [string, string | null])[] = [
     [
       documentText('number'),
       number === null ? null : documentNumberText('invoice', number, environment),
     ],
     [documentText('date'), issuedAt === null ? null : dateText(issuedAt)],
-    // An invoice is charged as soon as it is issued, so it is due on that day.
-    [documentText('dueDate'), issuedAt === null ? null : dateText(issuedAt)],
+    // An invoice without a due date is charged as soon as it is issued, so it is due on that day.
+    [documentText('dueDate'), dueAt === null ? null : dateText(dueAt)],
     [documentText('status'), statusText(invoice, payments)],
     [documentText('paidOn'), paidAt === null || invoice.paidMinor === 0n ? null : dateText(paidAt)],
     ...saleFacts(invoice),

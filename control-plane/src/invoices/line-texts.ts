@@ -28,6 +28,10 @@ function computationOf({ inputs, amountMinor }: InvoiceLine, currency: string): 
         details: [documentText('credits', { credits: unitsText(inputs.credits) })],
         prices: [whole],
       }
+    case 'item': {
+      const unitPrice = formatMoney(BigInt(inputs.unitMinor), currency)
+      return { details: [], prices: [{ quantity: unitsText(inputs.quantity), unitPrice }] }
+    }
     // Amounts carried over from earlier invoices have no quantity.
     case 'carried_in':
       return { details: [], prices: [] }

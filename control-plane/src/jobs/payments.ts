@@ -3,6 +3,7 @@ import { rechargeWallets } from '@tollgate/domain/charging/recharge-wallets'
 import { sweepEvents } from '@tollgate/domain/payments/inbox-repository'
 import { pollEvents } from '@tollgate/domain/settlement/poll-events'
 import { reconcilePayments } from '@tollgate/domain/settlement/reconcile-payments'
+import { resumeRefunds } from '@tollgate/domain/settlement/resume-refunds'
 import { removeProcessorCustomers } from '@tollgate/domain/settlement/remove-processor-customers'
 import { processInbox, type PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
 import { foldProductMovements } from '@tollgate/domain/catalog/tallies'
@@ -25,7 +26,7 @@ const movementsPerRoundMax = 10_000
 
 /**
  * Adds payments to the totals of their products, processes events of the payment processor, reconciles payments without an event,
- * recharges wallets with a low balance, and removes deleted customers at the processor. Several processes may run it at the same
+ * continues requested refunds, recharges wallets with a low balance, and removes deleted customers at the processor. Several processes may run it at the same
  * time: each claims different rows.
  */
 export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimits): Service {
@@ -43,6 +44,7 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
       await run(environment, () => pollEvents(parts, environment, limits.eventsPollMs))
       await run(environment, () => processInbox(parts, environment))
       await run(environment, () => reconcilePayments(parts, environment))
+      await run(environment, () => resumeRefunds(parts, environment))
       await run(environment, () => rechargeWallets(parts, environment))
       await run(environment, () => removeProcessorCustomers(parts, environment))
       await run(environment, () => deleteOldEvents(parts, environment, limits.eventsKeptMs))

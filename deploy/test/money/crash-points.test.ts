@@ -25,6 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => lanes.stop())
 
+type Decision = Extract<Act, { readonly do: 'decide' }>['what']
+
 const visa = 'pm_card_visa'
 const buy = (slot: 0 | 1, item: Item): Act[] => [{ do: 'buy', slot, item }]
 const pay = (slot: 0 | 1, card = visa): Act[] => [{ do: 'pay', slot, card }]
@@ -35,6 +37,8 @@ const job = (name: (typeof jobs)[number]): Act[] => [{ do: 'run', job: name }]
 /** 32 days: the longest month plus 1 day, during which the usage of the month is collected. */
 const month: Act[] = [{ do: 'pass', minutes: 32 * 24 * 60 }]
 const refund = (slot: 0 | 'newest' = 0): Act[] => [{ do: 'refund', slot, isPart: false }]
+const decide = (what: Decision, isPart = false): Act[] => [{ do: 'decide', what, isPart }]
+const payOut = (isPart = false): Act[] => [{ do: 'pay out', goesTo: 'card', isPart }]
 const use = (units: number, lateDays = 0): Act[] => [{ do: 'use', units, lateDays }]
 const enter = (card: string): Act[] => [{ do: 'enter a card', card }]
 const settle = (how: CustomerSettlement): Act[] => [{ do: 'settle and leave', settle: how }]
@@ -163,6 +167,37 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[buy(0, 'gold'), buy(0, 'gold'), pay(0), waitFor(0), waitFor(0)],
     ...[refund(), ...told],
   ],
+  'a plan is refunded to the card by decision': [
+    ...[...bought('gold'), decide('refunded to card', true), decide('refunded to card')],
+    ...[[{ do: 'pass', minutes: 2 } as const], job('resumeRefunds'), ...told],
+  ],
+  'the outcome of a requested refund is unknown for longer than the processor knows its key': [
+    ...bought('gold'),
+    [{ do: 'inject a fault', kind: 'error_after', path: '/v1/refunds', times: 3 }],
+    ...[decide('refunded to card', true), [{ do: 'pass', minutes: 25 * 60 } as const]],
+    ...[job('resumeRefunds'), job('resumeRefunds'), ...told],
+  ],
+  'a plan is refunded to the balance by decision, and then at the processor': [
+    ...[...bought('gold'), decide('refunded to balance', true), decide('refunded to balance')],
+    ...[decide('refunded to balance'), refund(), ...told],
+  ],
+  'a credit is paid out to the card, and one payout fails': [
+    ...[buy(0, 'silver'), buy(0, 'silver'), pay(0, 'pm_card_refundFail'), waitFor(0), waitFor(0)],
+    ...[decide('credited'), payOut(true), payOut(true), ...told],
+    ...[[{ do: 'pass', minutes: 2 } as const], job('resumeRefunds'), ...told, payOut()],
+  ],
+  'an item is charged with the next period': [
+    ...[...bought('gold'), [{ do: 'add an item' } as const], [{ do: 'add an item' } as const]],
+    ...[month, job('bill'), job('bill'), ...told],
+  ],
+  'credits are refunded to the balance by decision': [
+    ...[
+      ...bought('credits'),
+      [{ do: 'use credits' } as const],
+      decide('refunded to balance', true),
+    ],
+    ...[decide('refunded to card'), job('takeBackCredits'), ...told, job('takeBackCredits')],
+  ],
   'a dispute withdraws a payment that is to be refunded, which is not refunded again': [
     ...[buy(0, 'credits'), buy(0, 'credits'), [{ do: 'leave' } as const], pay(0)],
     ...[[{ do: 'dispute', slot: 0 } as const], mail, job('processInbox')],
@@ -234,6 +269,18 @@ const shown: Readonly<Record<string, readonly Happening[]>> = {
     ...(['change of plan that was credited', 'renewal that was paid'] as const),
   ],
   'credits of a refund are debited, and returned when the refund fails': ['credits given back'],
+  'a plan is refunded to the card by decision': ['refund to the card by decision'],
+  'the outcome of a requested refund is unknown for longer than the processor knows its key': [
+    'refund to the card by decision',
+  ],
+  'a plan is refunded to the balance by decision, and then at the processor': [
+    ...(['refund to the balance by decision', 'refund that was taken from the balance'] as const),
+  ],
+  'a credit is paid out to the card, and one payout fails': ['payout of a balance'],
+  'an item is charged with the next period': ['item that was charged', 'renewal that was paid'],
+  'credits are refunded to the balance by decision': [
+    ...(['refund to the balance by decision', 'credits taken back'] as const),
+  ],
 }
 
 test.concurrent.each(Object.keys(stories))('%s', { timeout: 3_600_000 }, (name) =>

@@ -3,6 +3,7 @@ import { rechargeWallets } from '@tollgate/domain/charging/recharge-wallets'
 import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
 import { pollEvents } from '@tollgate/domain/settlement/poll-events'
 import { reconcilePayments } from '@tollgate/domain/settlement/reconcile-payments'
+import { resumeRefunds } from '@tollgate/domain/settlement/resume-refunds'
 import { removeProcessorCustomers } from '@tollgate/domain/settlement/remove-processor-customers'
 import { processInbox, type PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
 import { publishPending } from '@tollgate/domain/publishing/publisher'
@@ -135,6 +136,11 @@ export class CrashingService {
 
   reconcilePayments(): Promise<boolean> {
     return reconcilePayments(this.parts, environment)
+  }
+
+  /** Continues refunds that people requested. */
+  resumeRefunds(): Promise<boolean> {
+    return resumeRefunds(this.parts, environment)
   }
 
   rechargeWallets(): Promise<boolean> {

@@ -22,6 +22,14 @@ const conditions = {
   'invoice that was voided by decision': `invoice_decisions where kind = 'voided'`,
   'invoice that was written off by decision': `invoice_decisions where kind = 'written_off'`,
   'invoice that was paid outside': `invoice_decisions where kind = 'paid_outside'`,
+  'refund to the card by decision': `requested_refunds
+    where goes_to = 'card' and status = 'done' and invoice_ref is not null`,
+  'refund to the balance by decision': `requested_refunds where goes_to = 'balance'`,
+  'refund that was taken from the balance': `payment_refunds as refund
+    where from_balance > 0 and not exists (select from requested_refunds as request
+      where request.processor_refund_id = refund.processor_refund_id and payout_ref is not null)`,
+  'payout of a balance': `balance_payouts where true`,
+  'item that was charged': `invoice_items where invoice_ref is not null`,
   'usage that was written off': `ledger_transactions where kind = 'usage_written_off'`,
   'credits that were forfeited': `ledger_transactions where transaction_key like 'forfeiture:%'`,
   'customer that was deleted': `customers where status = 'deleted'`,

@@ -64,6 +64,9 @@ async function findRemainingWork({
     attempts: await sql`
       select intent_ref, operation, number, outcome, sends, message from payment_attempts
       where provider_id = ${providerId} and outcome in ('sent', 'unknown')`,
+    refunds: await sql`
+      select reference, sends, message, due_at from requested_refunds
+      where provider_id = ${providerId} and status = 'open'`,
     inbox: await sql`
       select event_id, type, object_id, tries, last_error, due_at from processor_events
       where settled_at is null`,

@@ -29,7 +29,14 @@ const savedCards = [
   'pm_card_simulator_expired',
 ] as const
 
-const decisions = ['credited', 'voided', 'written_off', 'paid_outside'] as const
+const decisions = [
+  'credited',
+  'voided',
+  'written_off',
+  'paid_outside',
+  'refunded to card',
+  'refunded to balance',
+] as const
 
 export const endings = ['won', 'lost'] as const
 
@@ -38,6 +45,7 @@ export const jobs = [
   'pollEvents',
   'processInbox',
   'reconcilePayments',
+  'resumeRefunds',
   'rechargeWallets',
   'takeBackCredits',
   'removeProcessorCustomers',
@@ -94,6 +102,10 @@ export type Act =
       readonly what: (typeof decisions)[number]
       readonly isPart: boolean
     }
+  /** The provider pays out the balance of the customer. */
+  | { readonly do: 'pay out'; readonly goesTo: 'card' | 'other'; readonly isPart: boolean }
+  /** The provider adds a line to the next invoice of the customer. */
+  | { readonly do: 'add an item' }
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
   | { readonly do: 'deliver webhooks'; readonly order: readonly number[]; readonly copies: number }
   | { readonly do: 'lose webhooks' }
@@ -162,9 +174,17 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   {
-    weight: 2,
+    weight: 3,
     arbitrary: anyAct('decide', { what: fc.constantFrom(...decisions), isPart: fc.boolean() }),
   },
+  {
+    weight: 2,
+    arbitrary: anyAct('pay out', {
+      goesTo: fc.constantFrom('card' as const, 'card' as const, 'other' as const),
+      isPart: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: anyAct('add an item', {}) },
   { weight: 4, arbitrary: anyAct('run', { job: fc.constantFrom(...jobs) }) },
   { weight: 3, arbitrary: anyAct('run', { job: fc.constant('bill' as const) }) },
   {
@@ -289,6 +309,26 @@ const rareActs: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
     ...single({ do: 'decide', what, isPart: true }),
     ...single({ do: 'decide', what, isPart: false }),
   ]),
+  // A sale is returned to the balance, and then its payment is refunded at the processor as well.
+  ...(['refunded to balance', 'credited'] as const).map((what): Acts => [
+    ...single({ do: 'buy', slot: 1, item: 'silver' }),
+    ...single({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...single({ do: 'wait for', slot: 1 }),
+    ...single({ do: 'decide', what, isPart: false }),
+    ...single({ do: 'refund', slot: 1, isPart: false }),
+    ...deliverWebhooks,
+  ]),
+  // A credit is paid out in part to the card, and the payment is refunded after that.
+  [
+    ...single({ do: 'buy', slot: 1, item: 'silver' }),
+    ...single({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
+    ...single({ do: 'wait for', slot: 1 }),
+    ...single({ do: 'decide', what: 'credited', isPart: false }),
+    ...single({ do: 'pay out', goesTo: 'card', isPart: true }),
+    ...single({ do: 'refund', slot: 1, isPart: true }),
+    ...deliverWebhooks,
+    ...single({ do: 'pay out', goesTo: 'card', isPart: false }),
+  ],
   // The customer leaves before usage is billed.
   [
     ...single({ do: 'buy', slot: 1, item: 'metered' }),

@@ -7,6 +7,7 @@ import type { UsageCharge, LateUsageCharge } from '@tollgate/domain/pricing/line
 import { expect } from 'vitest'
 import type { ProcessorState } from '../../../stripe-simulator/test/at-processor.ts'
 import type { Books } from './books.ts'
+import { readReturned, verifyBalances, type Returned } from './verify-balances.ts'
 
 type Payment = {
   readonly invoice: string
@@ -46,10 +47,12 @@ export async function verifyInvoices(books: Books, processor: ProcessorState): P
   expect(invoices.map(({ number }) => number)).toEqual(invoices.map((_, at) => BigInt(at + 1)))
   const payments = await readPayments(books)
   const outside = await readOutsidePayments(books)
+  const returned = await readReturned(books)
   for (const invoice of invoices) {
     expect(recomputeInvoice(invoice), invoice.reference).toEqual([])
-    verifyPaidOnce(invoice, outside.get(invoice.reference) ?? 0n, payments, processor)
+    verifyPaidOnce(invoice, outside.get(invoice.reference) ?? 0n, payments, processor, returned)
   }
+  await verifyBalances(books, invoices, processor)
   await verifyFreeDrafts(books)
   await verifyReportedUsage(books, invoices)
   const { sql, providerId } = books
@@ -111,6 +114,7 @@ function verifyPaidOnce(
   outsideMinor: bigint,
   payments: readonly Payment[],
   { charges, refunds }: ProcessorState,
+  { toBalance, fromBalance }: Returned,
 ): void {
   const kept = payments
     .filter(({ invoice, is_kept: isKept }) => invoice === reference && isKept)
@@ -130,7 +134,10 @@ function verifyPaidOnce(
   const back = refunds.filter(
     (refund) => kept.includes(refund.payment_intent) && refund.status === 'succeeded',
   )
-  const backMinor = back.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  const backMinor = back.reduce(
+    (sum, { id, amount }) => sum + BigInt(amount) - (fromBalance.get(id) ?? 0n),
+    toBalance.get(reference) ?? 0n,
+  )
   expect(rest.refundedMinor, `${reference} is refunded`).toBe(backMinor)
 }
 

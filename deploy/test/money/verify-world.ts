@@ -11,6 +11,7 @@ import type { StoryContext } from './play-story.ts'
 import { environment } from './environment.ts'
 import { booksOf, type Books } from './books.ts'
 import { walletLimits } from './crashing-service.ts'
+import { readReturned } from './verify-balances.ts'
 import { verifyInvoices } from './verify-invoices.ts'
 import { verifyEvents } from './verify-events.ts'
 import { verifyUsage } from './verify-usage.ts'
@@ -290,10 +291,12 @@ async function verifyRecharge(
 
 /** Checks that credits are taken back in proportion to the money that was returned, each claim once. */
 async function verifyTakeBacks(
-  { sql, providerId }: Books,
+  books: Books,
   payments: readonly PaymentRow[],
   { refunds, disputes }: ProcessorState,
 ): Promise<void> {
+  const { sql, providerId } = books
+  const { toBalance, fromBalance } = await readReturned(books)
   const claims = await sql<
     {
       intent_ref: string
@@ -317,7 +320,10 @@ async function verifyTakeBacks(
     if (payment.credits === null || payment.purchase_ref === null) continue
     const refunded = refunds
       .filter((refund) => refund.payment_intent === id && refund.status === 'succeeded')
-      .reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+      .reduce(
+        (sum, refund) => sum + BigInt(refund.amount) - (fromBalance.get(refund.id) ?? 0n),
+        toBalance.get(reference) ?? 0n,
+      )
     // A dispute withdraws only what was not refunded before it. A refund that fails later does not change its amount.
     const withdrawn = disputes
       .filter((dispute) => dispute.payment_intent === id && dispute.status !== 'won')

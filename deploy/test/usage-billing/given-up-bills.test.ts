@@ -18,6 +18,7 @@ test.each<[InvoiceChange, boolean, bigint]>([
   [{ kind: 'credited' }, true, -1_202n],
   [{ kind: 'credited', amountMinor: 200n }, true, -1_202n],
   [{ kind: 'paid_outside' }, false, -1_202n],
+  [{ kind: 'paid_outside', amountMinor: 400n }, false, -400n],
 ])('returns once what was paid of a bill, case %#', async (change, isPaid, carried) => {
   const purchase = await shop.alerts.buy(metered)
   await shop.use(purchase, 801, '2026-03-05T00:00:00Z')
@@ -27,6 +28,10 @@ test.each<[InvoiceChange, boolean, bigint]>([
   await shop.runner.within(shop.shop, async (work) => {
     const request = { invoiceRef: bill!.reference, reason: 'decided', change }
     expect(await decideOnInvoice(work, request)).toMatchObject({ kind: 'decided' })
+    if (change.kind !== 'paid_outside' || change.amountMinor === undefined) return
+    // The rest is written off, and what was paid is not given up with it.
+    const rest = { ...request, change: { kind: 'written_off' } } as const
+    expect(await decideOnInvoice(work, rest)).toMatchObject({ kind: 'decided' })
   })
   shop.runner.clock.set('2026-03-06T00:00:00Z')
   await deliverPack(shop, purchase, { units: 2_000 })

@@ -8,6 +8,7 @@ import {
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { createDraft } from '../invoices/create-draft.ts'
+import { hasPendingItems } from '../invoices/items-repository.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
 import { partOf } from './billed-part.ts'
 import { readCreditConversion } from './credit-conversion.ts'
@@ -92,7 +93,9 @@ export async function billUsage(
   ]
   const lines = groups.flatMap((group) => group.lines)
   const purchaseRef = reference
-  const isDraft = await staysDraft(work, { customerRef, currency }, lines)
+  const isDraft =
+    (await staysDraft(work, { customerRef, currency }, lines)) &&
+    !(await hasPendingItems(sql, providerId, { customerRef, currency }))
   const request = { customerRef, purchaseRef, planSnapshot, currency, lines, claims }
   const made = await createDraft(work, { ...request, staysDraft: isDraft })
   if (made.kind !== 'created')

@@ -52,9 +52,12 @@ export async function isChargedBack(
       select * from paid
       where not is_taken
         and original_amount > (
-          select coalesce(sum(amount), 0) from payment_refunds as refund
+          select coalesce(sum(amount - from_balance), 0) from payment_refunds as refund
           where refund.provider_id = ${providerId} and refund.intent_ref = paid.reference
             and refund.status = 'succeeded')
+        and not exists (
+          select from invoices where invoices.provider_id = ${providerId}
+            and invoices.reference = paid.invoice_ref and invoices.status = 'refunded')
         and case when exists (select from newest)
           then invoice_ref = (select invoice_ref from newest)
           else purpose <> 'usage_billing' end

@@ -68,7 +68,8 @@ async function countFailure(
   const failedCharges = invoice.failedCharges + 1
   const share = shareOf(invoice.reference, failedCharges)
   const decision = decideRetry(failedCharges, isFinal, work.now, delays, share)
-  const nextChargeAt = decision.kind === 'retry' ? decision.at : null
+  // An invoice may be held while its charge is in progress.
+  const nextChargeAt = decision.kind === 'retry' && !invoice.isHeld ? decision.at : null
   const counted = { failedCharges, nextChargeAt, countedFailure: failure, updatedAt: work.now }
   const failed = { ...invoice, ...counted }
   await updateInvoice(work.sql, work.providerId, failed)

@@ -1,6 +1,7 @@
 import type { Seller } from '../invoices/parties.ts'
 import { billUsage } from '../billing/bill-usage.ts'
 import type { ChargeInvoice } from '../charging/charge-invoice.ts'
+import { billItems } from './bill-items.ts'
 import { applyChargeOutcome } from '../charging/apply-charge-outcome.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import type { Invoice } from '../invoices/invoice.ts'
@@ -36,7 +37,7 @@ export type BillNowParts = Pick<PaymentParts, 'database' | 'commit'> & {
 }
 
 /**
- * Invoices usage that is not billed yet, and charges the customer's card for all open invoices. Returns the amounts
+ * Invoices usage and items that are not billed yet, and charges the customer's card for all open invoices. Returns the amounts
  * that could not be charged, which is empty if everything is paid. Returns 'changed' if another process has billed some
  * of the usage in the meantime.
  *
@@ -56,6 +57,7 @@ export async function billNow(
     )
     if (billed.kind === 'changed') return 'changed'
   }
+  await parts.commit(operation, (work) => billItems(work, customerRef, seller))
   const { invoices } = await readOpen(parts, operation, customerRef)
   const reasons = new Map<string, UnchargedReason>()
   for (const invoice of invoices) {

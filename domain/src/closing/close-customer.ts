@@ -5,6 +5,7 @@ import { settleDuePacks, type SettlingContext } from '../billing/settle-due-pack
 import { deleteCustomer } from '../deletion/delete-customer.ts'
 import { findCustomer, lockCustomer } from '../customers/repository.ts'
 import { listOpenInvoices } from '../invoices/debts.ts'
+import { listPendingItems } from '../invoices/items-repository.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listPackAccounts } from '../packs/repository.ts'
 import { listOpenGrants } from '../wallet/grants.ts'
@@ -174,6 +175,7 @@ async function endCustomer(
   if (settle !== 'write_off') {
     const open = await listOpenInvoices(sql, providerId, reference)
     if (open.length > 0) return 'changed'
+    if ((await listPendingItems(sql, providerId, reference)).length > 0) return 'changed'
   }
   if (settle === undefined && (await hasBought(work, reference, spentMicros))) return 'changed'
   if (settle === 'write_off') await writeOffUsage(work, reference, unbilled)

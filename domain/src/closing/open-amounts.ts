@@ -2,8 +2,10 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { listCarried } from '../invoices/carried-amounts.ts'
 import { listOpenInvoices } from '../invoices/debts.ts'
 import type { Invoice } from '../invoices/invoice.ts'
+import { listPendingItems, type InvoiceItem } from '../invoices/items-repository.ts'
 import { findInvoice } from '../invoices/repository.ts'
 import { dueMinor } from '../invoices/transitions.ts'
+import { priceLine } from '../pricing/price-line.ts'
 import { assignInFlight } from '../wallet/burn-order.ts'
 import { valueEntries } from '../wallet/credit-value.ts'
 import type { CreditGrant } from '../wallet/grants.ts'
@@ -17,7 +19,7 @@ export type OpenAmount = {
   readonly openInvoicesMinor: bigint
   /** Carried over to the next invoice because it was too small to be charged. Negative for a credit of the customer. */
   readonly carriedMinor: bigint
-  /** Usage that is not invoiced yet, without tax. */
+  /** Usage and added items that are not invoiced yet, without tax. */
   readonly unbilledUsageMinor: bigint
   /** Price paid for the remaining credits, without tax. */
   readonly boughtCreditsMinor: bigint
@@ -33,6 +35,7 @@ export type OpenAmounts = {
 export type OpenInvoices = {
   readonly invoices: readonly Invoice[]
   readonly carried: ReadonlyMap<string, bigint>
+  readonly items: readonly InvoiceItem[]
 }
 
 export async function readOpenInvoices(
@@ -45,7 +48,11 @@ export async function readOpenInvoices(
     const invoice = await findInvoice(sql, providerId, reference)
     if (invoice !== undefined) invoices.push(invoice)
   }
-  return { invoices, carried: await listCarried(sql, providerId, customerRef) }
+  return {
+    invoices,
+    carried: await listCarried(sql, providerId, customerRef),
+    items: await listPendingItems(sql, providerId, customerRef),
+  }
 }
 
 export type BoughtCredits = {
@@ -77,7 +84,7 @@ export function boughtCreditsLeft(
 }
 
 export function openAmountsOf(
-  { invoices, carried }: OpenInvoices,
+  { invoices, carried, items }: OpenInvoices,
   unbilled: readonly UnbilledUsage[],
   bought: BoughtCredits,
 ): OpenAmounts {
@@ -90,6 +97,9 @@ export function openAmountsOf(
   for (const [currency, minor] of carried) add(currency, 'carriedMinor', minor)
   for (const { toBill, amountMinor } of unbilled) {
     add(toBill.purchase.currency, 'unbilledUsageMinor', amountMinor)
+  }
+  for (const { currency, inputs } of items) {
+    add(currency, 'unbilledUsageMinor', priceLine(inputs).amountMinor)
   }
   for (const [currency, minor] of bought.values) add(currency, 'boughtCreditsMinor', minor)
   return {

@@ -4,6 +4,7 @@ import { removeAutoRecharge } from '../auto-recharge/repository.ts'
 import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
 import { removeCard } from '../cards/repository.ts'
 import { removeSetups } from '../cards/setups-repository.ts'
+import { removeItemsOfCustomer } from '../invoices/items-repository.ts'
 import { cancelScheduledCharges } from '../invoices/unpaid.ts'
 import { eraseCustomerEmails } from '../emails/emails-repository.ts'
 import { eraseCustomerEvents } from '../outbox/repository.ts'
@@ -61,6 +62,7 @@ export async function deleteCustomer(
   await removeSetups(sql, providerId, reference)
   await requestCancelOfCustomer(sql, providerId, reference, now)
   await cancelScheduledCharges(sql, providerId, reference, now)
+  await removeItemsOfCustomer(sql, providerId, reference, now)
   await requestProcessorCustomerRemoval(sql, providerId, reference, now)
   await eraseCustomerEmails(sql, providerId, customer, now)
   await removeTaxDetails(sql, providerId, reference)

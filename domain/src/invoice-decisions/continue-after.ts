@@ -1,6 +1,8 @@
-import { applyPaidInvoice } from '../billing/apply-paid-invoice.ts'
+import { applyPaidInvoice, isPeriodObsolete } from '../billing/apply-paid-invoice.ts'
 import { chargeableMinor, chargeMaxMinor } from '../money/processor-amounts.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { releasePeriods } from '../invoices/billed-periods.ts'
+import { creditObsoletePeriod } from '../invoices/credit-obsolete-period.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { carryOver } from '../invoices/issue-invoice.ts'
 import { lockInvoice, updateInvoice } from '../invoices/repository.ts'
@@ -13,17 +15,27 @@ import type { DecidedInvoice } from './lock-decided.ts'
  */
 export async function continueAfter(
   work: UnitOfWork,
-  { invoice: before, purchase, period }: DecidedInvoice,
+  { invoice: before, purchase, period, isCustomerDeleted }: DecidedInvoice,
 ): Promise<void> {
   const { sql, providerId, now } = work
   const changed = await lockInvoice(sql, providerId, before.reference)
   if (changed === undefined) return
   const invoice = await carryOverRemainder(work, changed)
   if (invoice.status === 'paid') {
-    if (purchase !== undefined) await applyPaidInvoice(work, purchase, invoice, period)
+    if (purchase === undefined) return
+    if (!isPeriodObsolete(purchase, period)) {
+      await applyPaidInvoice(work, purchase, invoice, period)
+    } else if (!isCustomerDeleted) {
+      // The period does not begin, so what was paid for it is credited to the next invoice.
+      await creditObsoletePeriod(work, { ...invoice, lines: before.lines })
+      await releasePeriods(sql, providerId, invoice.reference)
+    }
     return
   }
-  const isReleased = invoice.isHeld && dueMinor(invoice) <= chargeMaxMinor(invoice.currency)
+  // An invoice that a person holds stays held. One that was too large for a charge is released.
+  const mostMinor = chargeMaxMinor(invoice.currency)
+  const isReleased =
+    invoice.isHeld && dueMinor(before) > mostMinor && dueMinor(invoice) <= mostMinor
   if (invoice.status !== 'open' || !isReleased) return
   await updateInvoice(sql, providerId, {
     ...invoice,

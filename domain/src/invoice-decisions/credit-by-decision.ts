@@ -2,14 +2,14 @@ import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
-import { decideCredit, type CreditDecision } from '../invoices/decide-credit.ts'
+import { decideCredit, settledStatuses, type CreditDecision } from '../invoices/decide-credit.ts'
 import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
-import { listLatestDisputes } from '../invoices/disputes.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { soldAs } from '../invoices/issue-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
 import { continueAfter } from './continue-after.ts'
 import type { DecidedChange, DecisionRefusal, RequestedCredit } from './invoice-decision.ts'
+import { isDisputed } from './is-disputed.ts'
 import type { DecidedInvoice } from './lock-decided.ts'
 
 /**
@@ -25,9 +25,7 @@ export async function creditByDecision(
   const { invoice, isCustomerDeleted } = decided
   const { reference, status } = invoice
   const isOpen = status === 'open'
-  if (!isOpen && status !== 'paid' && status !== 'partly_refunded') {
-    return { kind: 'impossible', status }
-  }
+  if (!isOpen && !settledStatuses.has(status)) return { kind: 'impossible', status }
   if (soldAs(invoice.lines) === 'prepaid') return { kind: 'sold-credits' }
   if (!isOpen && (await isMoneyOnItsWayBack(work, reference))) return { kind: 'impossible', status }
   if (isCustomerDeleted) return { kind: 'customer-deleted' }
@@ -90,11 +88,7 @@ function creditableMinor(
   return chargedMinor > creditedMinor ? chargedMinor - creditedMinor : 0n
 }
 
-async function isMoneyOnItsWayBack(
-  { sql, providerId }: UnitOfWork,
-  invoiceRef: string,
-): Promise<boolean> {
-  if ((await sumPendingRefunds(sql, providerId, invoiceRef)) > 0n) return true
-  const disputes = await listLatestDisputes(sql, providerId, [invoiceRef])
-  return [...disputes.values()].some(({ status }) => status !== 'won')
+async function isMoneyOnItsWayBack(work: UnitOfWork, invoiceRef: string): Promise<boolean> {
+  if ((await sumPendingRefunds(work.sql, work.providerId, invoiceRef)) > 0n) return true
+  return isDisputed(work, invoiceRef)
 }

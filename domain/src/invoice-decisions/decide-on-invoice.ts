@@ -13,7 +13,9 @@ import type {
 } from './invoice-decision.ts'
 import { lockDecided, type DecidedInvoice } from './lock-decided.ts'
 import { payOutsideByDecision } from './pay-outside-by-decision.ts'
+import { refundByDecision } from './refund-by-decision.ts'
 import { findDecisionOfKey, insertDecision } from './repository.ts'
+import { changeDueDate, holdByDecision, releaseByDecision } from './reschedule-by-decision.ts'
 
 /**
  * Changes an invoice as a person decided, and stores the decision with its reason. All of it is one transaction, so a crash leaves
@@ -46,6 +48,7 @@ export async function decideOnInvoice(
     reason: request.reason,
     decidedBy: work.actor.name,
     creditNoteRef: changed.creditNoteRef ?? null,
+    refundRef: changed.refundRef ?? null,
     createdAt: work.now,
   }
   await insertDecision(sql, providerId, decision, { idempotencyKey, inputSha256 })
@@ -65,6 +68,14 @@ function change(
       return giveUpByDecision(work, decided, wanted.kind)
     case 'paid_outside':
       return payOutsideByDecision(work, decided, wanted.amountMinor)
+    case 'refunded':
+      return refundByDecision(work, decided, { ...wanted, reason })
+    case 'due_date':
+      return changeDueDate(work, decided, wanted.dueAt)
+    case 'held':
+      return holdByDecision(work, decided)
+    case 'released':
+      return releaseByDecision(work, decided)
   }
 }
 
@@ -80,8 +91,14 @@ function textsOf(change: InvoiceChange): string[] {
     }
     case 'paid_outside':
       return [change.kind, String(change.amountMinor)]
+    case 'refunded':
+      return [change.kind, change.goesTo, String(change.amountMinor)]
+    case 'due_date':
+      return [change.kind, change.dueAt.toISOString()]
     case 'voided':
     case 'written_off':
+    case 'held':
+    case 'released':
       return [change.kind]
   }
 }

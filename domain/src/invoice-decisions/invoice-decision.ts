@@ -4,14 +4,16 @@ import type { CreditedLine } from '../invoices/decide-credit.ts'
 export type InvoiceDecision = {
   readonly reference: string
   readonly invoiceRef: string
-  readonly kind: InvoiceChange['kind']
-  /** Minor units of the invoice's currency: credited, received, or given up. */
+  readonly kind: InvoiceChange['kind'] | 'issued'
+  /** Minor units of the invoice's currency: credited, received, given up, to be refunded, charged by the lines, or due. */
   readonly amountMinor: bigint
   readonly reason: string
   /** Name of the actor, as in the audit log. */
   readonly decidedBy: string
   /** Null if nothing was credited. */
   readonly creditNoteRef: string | null
+  /** Null if nothing was refunded. */
+  readonly refundRef: string | null
   readonly createdAt: Date
 }
 
@@ -24,6 +26,12 @@ export type InvoiceChange =
   | { readonly kind: 'written_off' }
   /** The customer paid without the payment processor. Without an amount, everything that was due. */
   | { readonly kind: 'paid_outside'; readonly amountMinor?: bigint | undefined }
+  | ({ readonly kind: 'refunded' } & RequestedReturn)
+  /** It is to be paid, and is charged, at that time. */
+  | { readonly kind: 'due_date'; readonly dueAt: Date }
+  /** It is not charged automatically until it is released. */
+  | { readonly kind: 'held' }
+  | { readonly kind: 'released' }
 
 /**
  * The part to credit: an amount with its tax, or lines without the tax that is added to them. If both are absent, everything that
@@ -32,6 +40,12 @@ export type InvoiceChange =
 export type RequestedCredit = {
   readonly amountMinor?: bigint | undefined
   readonly lines?: readonly CreditedLine[] | undefined
+}
+
+/** The part of the paid amount to return: to the card that paid it, or to the balance. Without an amount, all that is left. */
+export type RequestedReturn = {
+  readonly goesTo: 'card' | 'balance'
+  readonly amountMinor?: bigint | undefined
 }
 
 export type DecisionRequest = {
@@ -64,4 +78,5 @@ export type DecidedChange = {
   readonly kind: 'changed'
   readonly amountMinor: bigint
   readonly creditNoteRef?: string
+  readonly refundRef?: string
 }

@@ -1,6 +1,7 @@
 import { isPeriodObsolete } from '../billing/apply-paid-invoice.ts'
 import { lockCustomer } from '../customers/repository.ts'
-import { lockIntentOfInvoice } from '../payments/intents-repository.ts'
+import { lockIntentOfInvoice, lockPaidIntentOfInvoice } from '../payments/intents-repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -13,6 +14,8 @@ import { findInvoice, lockInvoice } from '../invoices/repository.ts'
 export type DecidedInvoice = {
   readonly invoice: InvoiceWithLines
   readonly purchase: Purchase | undefined
+  /** The successful payment of the invoice; undefined if it was paid in another way. */
+  readonly paidIntent: PaymentIntent | undefined
   /** The period whose price the invoice charges. */
   readonly period: ChargedPeriod | undefined
   /** Whether the period begins when the invoice is paid, and can still begin. */
@@ -21,13 +24,14 @@ export type DecidedInvoice = {
   readonly isCustomerDeleted: boolean
 }
 
-/** Locks the open payment, the customer, the purchase and the invoice, in the order in which all code locks them. */
+/** Locks the payments, the customer, the purchase and the invoice, in the order in which all code locks them. */
 export async function lockDecided(
   { sql, providerId }: UnitOfWork,
   invoiceRef: string,
 ): Promise<DecidedInvoice | undefined> {
   const found = await findInvoice(sql, providerId, invoiceRef)
   if (found === undefined) return undefined
+  const paidIntent = await lockPaidIntentOfInvoice(sql, providerId, invoiceRef)
   await lockIntentOfInvoice(sql, providerId, invoiceRef)
   const { purchaseRef, customerRef } = found
   const customer = await lockCustomer(sql, providerId, customerRef)
@@ -43,5 +47,6 @@ export async function lockDecided(
     period !== undefined &&
     !isPeriodObsolete(purchase, period)
   const isCustomerDeleted = customer === undefined
-  return { invoice: { ...invoice, lines }, purchase, period, startsPeriod, isCustomerDeleted }
+  const rows = { invoice: { ...invoice, lines }, purchase, paidIntent }
+  return { ...rows, period, startsPeriod, isCustomerDeleted }
 }

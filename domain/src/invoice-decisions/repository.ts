@@ -12,6 +12,7 @@ type DecisionRow = {
   reason: string
   decided_by: string
   credit_note_ref: string | null
+  refund_ref: string | null
   input_sha256: string
   created_at: Date
 }
@@ -22,13 +23,14 @@ export async function insertDecision(
   decision: InvoiceDecision,
   { idempotencyKey, inputSha256 }: DecisionKey,
 ): Promise<void> {
-  const { reference, invoiceRef, kind, amountMinor, reason, decidedBy, creditNoteRef } = decision
+  const { reference, invoiceRef, kind, amountMinor, reason, decidedBy } = decision
+  const { creditNoteRef, refundRef, createdAt } = decision
   await sql`
     insert into invoice_decisions
       (provider_id, reference, invoice_ref, kind, amount, reason, decided_by, credit_note_ref,
-       idempotency_key, input_sha256, created_at)
+       refund_ref, idempotency_key, input_sha256, created_at)
     values (${providerId}, ${reference}, ${invoiceRef}, ${kind}, ${amountMinor.toString()}, ${reason},
-      ${decidedBy}, ${creditNoteRef}, ${idempotencyKey}, ${inputSha256}, ${decision.createdAt})`
+      ${decidedBy}, ${creditNoteRef}, ${refundRef}, ${idempotencyKey}, ${inputSha256}, ${createdAt})`
 }
 
 /** Returns the decision that was made under the idempotency key. */
@@ -65,6 +67,7 @@ function fromRow(row: DecisionRow): InvoiceDecision {
     reason: row.reason,
     decidedBy: row.decided_by,
     creditNoteRef: row.credit_note_ref,
+    refundRef: row.refund_ref,
     createdAt: row.created_at,
   }
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { ChargedPart } from '../pricing/split-charges.ts'
+import { isReturned } from './is-returned.ts'
 import { sumBilledCharges, type BilledCharges, type ChargedLineRow } from './sum-billed-usage.ts'
 
 export type PeriodClaim = {
@@ -92,7 +93,7 @@ export async function releasePeriods(
 }
 
 /**
- * Returns the purchases whose newest billed period is unpaid or was refunded in full. A purchase without a billed
+ * Returns the purchases whose newest billed period is unpaid or was returned in full. A purchase without a billed
  * period is not included.
  */
 export async function listUnpaidPeriods(
@@ -100,16 +101,22 @@ export async function listUnpaidPeriods(
   providerId: string,
   purchaseRefs: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await sql<{ purchase_ref: string; status: string }[]>`
-    select distinct on (billed.purchase_ref) billed.purchase_ref, invoices.status
+  const rows = await sql<{ purchase_ref: string; invoice_ref: string; status: string }[]>`
+    select distinct on (billed.purchase_ref) billed.purchase_ref, billed.invoice_ref, invoices.status
     from billed_periods as billed
     join invoices on invoices.provider_id = billed.provider_id
       and invoices.reference = billed.invoice_ref
     where billed.provider_id = ${providerId} and billed.purchase_ref = any(${[...purchaseRefs]})
       and part = 'recurring'
     order by billed.purchase_ref, period_start desc`
-  const unpaid = rows.filter(({ status }) => status !== 'paid' && status !== 'partly_refunded')
-  return new Set(unpaid.map((row) => row.purchase_ref))
+  const unpaid = new Set<string>()
+  for (const { purchase_ref: purchaseRef, invoice_ref: invoiceRef, status } of rows) {
+    const isKept =
+      status === 'paid' ||
+      (status === 'partly_refunded' && !(await isReturned(sql, providerId, invoiceRef)))
+    if (!isKept) unpaid.add(purchaseRef)
+  }
+  return unpaid
 }
 
 /**
@@ -197,15 +204,28 @@ export async function listBilledUsage(
       inputs->>'packUnits' as packed, inputs->>'latePackUnits' as late_packed,
       inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units,
       inputs->>'lateCarriedOverUnits' as late_carried, amount::text, inputs->'conversion' as conversion,
-      case when status in ('void', 'uncollectible') then greatest(amount, 0) else (
-        select coalesce(sum(credited.amount), 0) from credit_note_lines as credited
-        join credit_notes as note on note.provider_id = credited.provider_id
-          and note.reference = credited.credit_note_ref
-        where credited.provider_id = ${providerId} and credited.invoice_ref = invoices.reference
-          and credited.invoice_line = invoice_lines.line and note.voided_at is null
-      ) end::text as given_up
+      case status
+        when 'void' then greatest(amount, 0)
+        -- What was paid of a bill that was written off is kept. Each line has its share of the rest, rounded up.
+        when 'uncollectible' then least(greatest(amount, 0), noted + ceil(
+          (greatest(amount, 0) - noted) * (total - carried - paid - credited)
+            / nullif(own_total - credited, 0)))
+        else noted
+      end::text as given_up
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
+    cross join lateral (
+      select coalesce(sum(credited.amount), 0) as noted from credit_note_lines as credited
+      join credit_notes as note on note.provider_id = credited.provider_id
+        and note.reference = credited.credit_note_ref
+      where credited.provider_id = ${providerId} and credited.invoice_ref = invoices.reference
+        and credited.invoice_line = invoice_lines.line and note.voided_at is null
+    ) as of_notes
+    cross join lateral (
+      select sum(own.amount) as own_total from invoice_lines as own
+      where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
+        and own.kind <> 'carried_in' and not own.is_contained
+    ) as of_lines
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
       and kind in ('usage', 'late_usage') and period_start in ${sql([...periodStarts])}
     order by kind = 'late_usage'`

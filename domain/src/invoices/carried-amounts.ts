@@ -13,16 +13,23 @@ export async function consumeCarried(
   { customerRef, currency }: CarriedAmountKey,
   now: Date,
 ): Promise<bigint> {
-  // The row is locked before it is read, so the amount that is read is the amount that is reset.
+  const amountMinor = await lockCarried(sql, providerId, { customerRef, currency })
+  await addCarried(sql, providerId, { customerRef, currency }, -amountMinor, now)
+  return amountMinor
+}
+
+/** Returns the carried amount and locks it, so that the amount that is read is the amount that the caller changes. */
+export async function lockCarried(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, currency }: CarriedAmountKey,
+): Promise<bigint> {
   const [row] = await sql<{ amount: string }[]>`
     select amount from carried_amounts
     where provider_id = ${providerId} and customer_ref = ${customerRef} and currency = ${currency}
       and amount <> 0
     for update`
-  if (row === undefined) return 0n
-  const amountMinor = BigInt(row.amount)
-  await addCarried(sql, providerId, { customerRef, currency }, -amountMinor, now)
-  return amountMinor
+  return BigInt(row?.amount ?? 0)
 }
 
 export async function addCarried(

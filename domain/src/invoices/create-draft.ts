@@ -9,6 +9,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
 import { consumeCarried } from './carried-amounts.ts'
 import type { InvoiceWithLines } from './invoice.ts'
+import { consumeItems } from './items-repository.ts'
 import { insertLines } from './lines.ts'
 import { readTaxLines } from './read-tax.ts'
 import { insertInvoice } from './repository.ts'
@@ -34,6 +35,8 @@ export type InvoiceRequest = {
    * untouched.
    */
   readonly staysDraft?: boolean
+  /** Whether the invoice charges the pending items of the customer. Default: if it charges a period. */
+  readonly takesItems?: boolean
 }
 
 export type DraftOutcome =
@@ -58,7 +61,9 @@ export async function createDraft(
     const isClaimed = await claimPeriods(sql, providerId, purchaseRef, claims, reference, now)
     if (!isClaimed) return { kind: 'already-billed' }
   }
-  const lines = [...request.lines, ...(await taxAndCarriedLines(work, request))]
+  const charged = [...request.lines, ...(await takeItems(work, request, reference))]
+  const whole = { ...request, lines: charged }
+  const lines = [...charged, ...(await taxAndCarriedLines(work, whole))]
   const invoice: InvoiceWithLines = {
     reference,
     number: null,
@@ -78,6 +83,7 @@ export async function createDraft(
     countedFailure: null,
     parties: null,
     issuedAt: null,
+    dueAt: null,
     paidAt: null,
     closedAt: null,
     createdAt: now,
@@ -89,6 +95,17 @@ export async function createDraft(
     insertLines(sql, providerId, reference, lines),
   ])
   return { kind: 'created', invoice }
+}
+
+/** Returns the lines of the customer's pending items, which this invoice charges. */
+async function takeItems(
+  { sql, providerId }: UnitOfWork,
+  { customerRef, currency, claims, paidWith, staysDraft, takesItems }: InvoiceRequest,
+  reference: string,
+): Promise<InvoiceLine[]> {
+  const isTaking = takesItems ?? claims.length > 0
+  if (!isTaking || paidWith !== undefined || staysDraft === true) return []
+  return consumeItems(sql, providerId, { customerRef, currency }, reference)
 }
 
 /** Returns the lines for the tax of the charged lines and for the amount carried over from earlier invoices. */

@@ -8,8 +8,8 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 const prepaidKinds: ReadonlySet<LineKind> = new Set(['recurring', 'setup_fee'])
 
 /**
- * Credits the price of a period that will not begin on an open invoice that also charges usage. The caller has locked
- * the invoice's row.
+ * Credits the price of a period that will not begin on an open invoice that also charges usage or was paid in part, or on
+ * a paid one. The caller has locked the invoice's row.
  */
 export async function creditObsoletePeriod(
   work: UnitOfWork,

@@ -6,7 +6,7 @@ import { carryOver } from './issue-invoice.ts'
 /**
  * Credits part of an open invoice, which the caller has locked. If a carried credit was to pay some of that part, the amount due is
  * less. In that case the amount due and the credit note both move to the customer's next invoice, so the customer keeps the rest of
- * the credit. `step` distinguishes this move from others of the invoice.
+ * the credit. A credit on a paid invoice moves there as a whole. `step` distinguishes this move from others of the invoice.
  */
 export async function creditOpenInvoice(
   work: UnitOfWork,
@@ -16,8 +16,8 @@ export async function creditOpenInvoice(
 ): Promise<void> {
   const taken = await creditInvoice(work, invoice, { ...part, settles: 'invoice' })
   if (taken.kind === 'credited') return
-  const settled =
-    taken.kind === 'not-due' ? await carryOver(work, invoice, taken.dueMinor, step) : invoice
+  const isDue = taken.kind === 'not-due' && taken.dueMinor > 0n
+  const settled = isDue ? await carryOver(work, invoice, taken.dueMinor, step) : invoice
   const kept = await creditInvoice(work, settled, { ...part, settles: 'balance' })
   if (kept.kind !== 'credited') {
     throw new Error(`invoice ${invoice.reference} could not be credited: ${kept.kind}`)

@@ -23,7 +23,7 @@ export async function listDebts(
       and invoices.total - invoices.carried - invoices.paid - invoices.credited > 0
       and purchases.product_ref = ${productRef}
       and not (purchases.status in ('cancelled', 'expired', 'refunded') and ${chargesPart(sql, 'recurring')}
-        and not ${chargesPart(sql, 'usage')})
+        and not ${chargesPart(sql, 'usage')} and not ${chargesItem(sql)})
     order by invoices.created_at, invoices.reference`
   return rows.map(({ reference }) => reference)
 }
@@ -45,7 +45,8 @@ export async function listOpenInvoices(
       and invoices.status = 'open'
       and invoices.total - invoices.carried - invoices.paid - invoices.credited > 0
       and not (coalesce(purchases.status, '') in ('cancelled', 'expired', 'refunded')
-        and ${chargesPart(sql, 'recurring')} and not ${chargesPart(sql, 'usage')})
+        and ${chargesPart(sql, 'recurring')} and not ${chargesPart(sql, 'usage')}
+        and not ${chargesItem(sql)})
     order by invoices.created_at, invoices.reference`
   return rows.map(({ reference }) => reference)
 }
@@ -54,4 +55,10 @@ function chargesPart(sql: Queryable, part: 'recurring' | 'usage') {
   return sql`exists (
     select from billed_periods as billed where billed.provider_id = invoices.provider_id
       and billed.invoice_ref = invoices.reference and billed.part = ${part})`
+}
+
+function chargesItem(sql: Queryable) {
+  return sql`exists (
+    select from invoice_lines as item where item.provider_id = invoices.provider_id
+      and item.invoice_ref = invoices.reference and item.kind = 'item')`
 }

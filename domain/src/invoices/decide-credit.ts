@@ -85,7 +85,12 @@ function refusalOf(
   return totalMinor <= due ? undefined : { kind: 'not-due', dueMinor: due }
 }
 
-const settledStatuses: ReadonlySet<InvoiceStatus> = new Set(['paid', 'partly_refunded', 'refunded'])
+/** Statuses of invoices of which nothing is due any more. */
+export const settledStatuses: ReadonlySet<InvoiceStatus> = new Set([
+  'paid',
+  'partly_refunded',
+  'refunded',
+])
 
 /** Returns the part of a credit note that is tax, in minor units. */
 export function creditedTaxOf(

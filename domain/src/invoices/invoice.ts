@@ -33,6 +33,8 @@ export type Invoice = InvoiceAmounts & {
    */
   readonly countedFailure: string | null
   readonly issuedAt: Date | null
+  /** When it is to be paid. Null: when it is issued. */
+  readonly dueAt: Date | null
   readonly paidAt: Date | null
   /** When it became void or uncollectible. */
   readonly closedAt: Date | null

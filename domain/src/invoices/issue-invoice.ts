@@ -19,18 +19,19 @@ import { storeIssued, updateInvoice } from './repository.ts'
  * Issues a draft whose row the caller has locked or has just created. From here on the invoice is owed and posted to
  * the ledger. A credit, or an amount that is too small to be charged, is carried over to the customer's next invoice at
  * once. The number is taken last: its row stays locked until the transaction ends, and a transaction that holds it must
- * not wait for another lock.
+ * not wait for another lock. `dueAt`: when it is to be paid and charged; null if it is due now.
  */
 export async function issueInvoice(
   work: UnitOfWork,
   draft: InvoiceWithLines,
   parties: InvoiceParties,
+  dueAt: Date | null = null,
 ): Promise<InvoiceWithLines> {
   const { now } = work
   const { carriedMinor, isHeld } = decideDue(draft.totalMinor, draft.currency)
-  // The caller charges the invoice at once. This scheduled charge is the fallback if its process dies before.
-  const nextChargeAt = isHeld ? null : new Date(now.getTime() + firstChargeMs)
-  const whole = { ...draft, parties, issuedAt: now, isHeld, nextChargeAt }
+  // The caller charges an invoice that is due now. This scheduled charge is the fallback if its process dies before.
+  const nextChargeAt = isHeld ? null : (dueAt ?? new Date(now.getTime() + firstChargeMs))
+  const whole = { ...draft, parties, issuedAt: now, dueAt, isHeld, nextChargeAt }
   const open = movedInvoice(whole, 'issued', 0n, now)
   const [, issued] = await pipelined([
     postMoney(work, invoiceIssued(toIssuedInvoice(draft))),

@@ -26,6 +26,7 @@ type InvoiceRow = {
   counted_failure: string | null
   parties: InvoiceParties | null
   issued_at: Date | null
+  due_at: Date | null
   paid_at: Date | null
   closed_at: Date | null
   created_at: Date
@@ -86,7 +87,7 @@ function changesOf(sql: Queryable, invoice: Invoice): Fragment {
     refunded = ${invoice.refundedMinor.toString()}, is_held = ${invoice.isHeld},
     failed_charges = ${invoice.failedCharges}, next_charge_at = ${invoice.nextChargeAt},
     counted_failure = ${invoice.countedFailure},
-    paid_at = ${invoice.paidAt}, closed_at = ${invoice.closedAt},
+    due_at = ${invoice.dueAt}, paid_at = ${invoice.paidAt}, closed_at = ${invoice.closedAt},
     updated_at = ${invoice.updatedAt}`
 }
 
@@ -161,6 +162,7 @@ function fromRow(row: InvoiceRow): Invoice {
     countedFailure: row.counted_failure,
     parties: row.parties,
     issuedAt: row.issued_at,
+    dueAt: row.due_at,
     paidAt: row.paid_at,
     closedAt: row.closed_at,
     createdAt: row.created_at,

@@ -80,7 +80,12 @@ export async function voidInvoice(
   return moved
 }
 
-export type Refund = { readonly refundRef: string; readonly amountMinor: bigint }
+/** `movedMinor`: the part of the amount that the invoice loses. The rest was credited to the customer's balance before. */
+export type Refund = {
+  readonly refundRef: string
+  readonly amountMinor: bigint
+  readonly movedMinor?: bigint
+}
 
 /** Records that the processor has accepted the refund. The invoice stays paid until the refund succeeds. */
 export async function startRefund(
@@ -104,7 +109,8 @@ export async function finishRefund<Kept extends Invoice>(
   if (await isPosted(work, refundFailed({ ...named, hadSucceeded: true }).key)) return invoice
   await postMoney(work, refundPending(named))
   if ((await postMoney(work, refundSucceeded(named))) === 'repeated') return invoice
-  return moveInvoice(work, invoice, 'refunded', refund.amountMinor)
+  const movedMinor = refund.movedMinor ?? refund.amountMinor
+  return movedMinor === 0n ? invoice : moveInvoice(work, invoice, 'refunded', movedMinor)
 }
 
 /** Records that the refund failed, or that its money came back after it had succeeded. */
@@ -117,15 +123,16 @@ export async function failRefund<Kept extends Invoice>(
   const hadSucceeded = await isPosted(work, refundSucceeded(named).key)
   await postMoney(work, refundPending(named))
   const posted = await postMoney(work, refundFailed({ ...named, hadSucceeded }))
-  if (posted === 'repeated' || !hadSucceeded) return invoice
-  return moveInvoice(work, invoice, 'refund-undone', refund.amountMinor)
+  const movedMinor = refund.movedMinor ?? refund.amountMinor
+  if (posted === 'repeated' || !hadSucceeded || movedMinor === 0n) return invoice
+  return moveInvoice(work, invoice, 'refund-undone', movedMinor)
 }
 
 function refundOfInvoice(
   { reference: invoiceRef, customerRef, currency }: Invoice,
-  refund: Refund,
+  { refundRef, amountMinor }: Refund,
 ) {
-  return { ...refund, invoiceRef, customerRef, currency }
+  return { refundRef, amountMinor, invoiceRef, customerRef, currency }
 }
 
 async function isPosted({ sql, providerId }: UnitOfWork, key: string): Promise<boolean> {

@@ -52,14 +52,19 @@ export async function listOpenRecurringInvoices(
   return rows.map(({ reference }) => reference)
 }
 
-export async function chargesUsage(
+/** Returns whether the invoice charges more than the price of a period: usage, or items that a person added. */
+export async function chargesMore(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,
 ): Promise<boolean> {
   const rows = await sql`
     select 1 from billed_periods
-    where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and part = 'usage' limit 1`
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and part = 'usage'
+    union all
+    select 1 from invoice_lines
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and kind = 'item'
+    limit 1`
   return rows.length > 0
 }
 
@@ -78,10 +83,13 @@ export async function cancelScheduledCharges(
 
 /**
  * Counts the open invoices of all providers that exceed what the processor accepts in one charge. They are not charged
- * until a person decides how they are paid.
+ * until a person decides how they are paid. Invoices that a person holds are not counted.
  */
 export async function countHeldInvoices(sql: Queryable): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*)::int from invoices where status = 'open' and is_held`
+    select count(*)::int from invoices where status = 'open' and is_held
+      and not exists (select from invoice_decisions as decision where decision.kind = 'held'
+        and decision.provider_id = invoices.provider_id
+        and decision.invoice_ref = invoices.reference)`
   return row.count
 }

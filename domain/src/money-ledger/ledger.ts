@@ -70,6 +70,8 @@ export const moneyKinds = [
   'refund_succeeded',
   'refund_settled',
   'refund_failed',
+  'refund_from_balance',
+  'balance_paid_out',
   'dispute_withdrawn',
   'dispute_reinstated',
   'payout_paid',

@@ -131,8 +131,8 @@ export function creditNoteVoided(note: CreditNotePosting): Posting {
 }
 
 /**
- * For refunded credits only the tax is posted here. Unused credits are removed from the wallet, and their value then moves to the
- * `refunds` account. The value of used credits stays there.
+ * For refunded credits the price is posted against the `refunds` account, so of a refund to the card only the tax is left. Unused
+ * credits are removed from the wallet, and their value then moves to that account. The value of used credits stays there.
  */
 function creditNotePosting(
   note: CreditNotePosting,
@@ -140,17 +140,19 @@ function creditNotePosting(
   sign: 1n | -1n,
 ): Posting {
   const { reference, invoiceRef, customerRef, currency, amountMinor, taxMinor, settles } = note
-  const isTakenBack = note.sold === 'prepaid' && settles === 'refund'
-  const netMinor = isTakenBack ? 0n : amountMinor - taxMinor
+  const netMinor = amountMinor - taxMinor
+  const from = note.sold === 'prepaid' && settles !== 'invoice' ? 'refunds' : note.sold
+  const to = creditNoteAccounts[settles]
+  const posted = from === to ? 0n : netMinor
   return {
     kind: 'credit_note',
     key: step === 'issued' ? `credit-note:${reference}` : `credit-note:${reference}:voided`,
     customerRef,
     invoiceRef,
     entries: entriesOf(currency, {
-      [note.sold]: sign * netMinor,
+      [from]: sign * posted,
       tax: sign * taxMinor,
-      [creditNoteAccounts[settles]]: -sign * (netMinor + taxMinor),
+      [to]: -sign * (posted + taxMinor),
     }),
   }
 }

@@ -4,7 +4,7 @@ import { listLines } from '../invoices/lines.ts'
 import { lockInvoice, updateInvoice } from '../invoices/repository.ts'
 import { voidInvoice, writeOffInvoice } from '../invoices/settle-invoice.ts'
 import { decideMove } from '../invoices/transitions.ts'
-import { chargesUsage, listOpenRecurringInvoices } from '../invoices/unpaid.ts'
+import { chargesMore, listOpenRecurringInvoices } from '../invoices/unpaid.ts'
 import { requestCancelOfInvoice } from './intents-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { creditObsoletePeriod } from '../invoices/credit-obsolete-period.ts'
@@ -20,7 +20,7 @@ export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise
     const isPayable = await requestCancelOfInvoice(sql, providerId, reference, now)
     const invoice = await lockInvoice(sql, providerId, reference)
     if (invoice?.status !== 'open') continue
-    if (isPayable && !(await chargesUsage(sql, providerId, reference))) {
+    if (isPayable && !(await chargesMore(sql, providerId, reference))) {
       await updateInvoice(sql, providerId, { ...invoice, nextChargeAt: null, updatedAt: now })
     } else {
       await cancelUnbegunPeriod(work, invoice)
@@ -38,7 +38,7 @@ export async function cancelUnbegunPeriod(work: UnitOfWork, invoice: Invoice): P
   const { sql, providerId } = work
   const { reference } = invoice
   const whole = { ...invoice, lines: await listLines(sql, providerId, reference) }
-  const isCredited = invoice.paidMinor > 0n || (await chargesUsage(sql, providerId, reference))
+  const isCredited = invoice.paidMinor > 0n || (await chargesMore(sql, providerId, reference))
   const cancelled = isCredited
     ? await creditObsoletePeriod(work, whole)
     : decideMove(invoice, 'voided').kind === 'moved'

@@ -147,6 +147,34 @@ export async function lockIntentOfInvoice(
   return row === undefined ? undefined : fromRow(row)
 }
 
+/** Returns the successful payment of the invoice and locks its row. Late payments, which are refunded, are left out. */
+export async function lockPaidIntentOfInvoice(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<PaymentIntent | undefined> {
+  const [row] = await sql<IntentRow[]>`
+    select * from payment_intents
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+      and status = 'succeeded' and failure_reason is null for update`
+  return row === undefined ? undefined : fromRow(row)
+}
+
+/** Returns the payments of invoices by the customer in the currency, the newest first, and locks their rows. */
+export async function lockRefundablePayments(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, currency }: { readonly customerRef: string; readonly currency: string },
+  rowsMax: number,
+): Promise<PaymentIntent[]> {
+  const rows = await sql<IntentRow[]>`
+    select * from payment_intents
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and currency = ${currency}
+      and status = 'succeeded' and failure_reason is null and invoice_ref is not null
+    order by succeeded_at desc, reference limit ${rowsMax} for update`
+  return rows.map(fromRow)
+}
+
 /**
  * Requests cancellation of the payments of an invoice that is no longer to be paid. Returns whether any of them could still
  * succeed.

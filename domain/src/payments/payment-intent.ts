@@ -87,3 +87,5 @@ export const payableMs = 24 * 3_600_000
 /** Metadata keys that identify our payments at the processor. */
 export const intentMetadataKey = 'tollgate_payment'
 export const providerMetadataKey = 'tollgate_provider'
+/** The request that a refund answers. */
+export const refundMetadataKey = 'tollgate_refund'

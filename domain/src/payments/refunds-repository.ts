@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { isReturned } from '../invoices/is-returned.ts'
 
 export type RefundState = 'pending' | 'succeeded' | 'failed' | 'canceled'
 
@@ -9,6 +10,8 @@ export type PaymentRefund = {
   readonly amountMinor: bigint
   /** Part of the amount that is tax. */
   readonly taxMinor: bigint
+  /** Part of the amount that was credited to the customer's balance before, and is taken from there. */
+  readonly fromBalanceMinor: bigint
   readonly currency: string
   readonly status: RefundState
   readonly reason: string | null
@@ -21,12 +24,15 @@ export async function findRefund(
   sql: Queryable,
   providerId: string,
   processorRefundId: string,
-): Promise<Pick<PaymentRefund, 'status' | 'taxMinor'> | undefined> {
-  const [row] = await sql<{ status: RefundState; tax: bigint }[]>`
-    select status, tax from payment_refunds
+): Promise<KnownRefund | undefined> {
+  const [row] = await sql<{ status: RefundState; tax: bigint; from_balance: bigint }[]>`
+    select status, tax, from_balance from payment_refunds
     where provider_id = ${providerId} and processor_refund_id = ${processorRefundId}`
-  return row === undefined ? undefined : { status: row.status, taxMinor: row.tax }
+  if (row === undefined) return undefined
+  return { status: row.status, taxMinor: row.tax, fromBalanceMinor: row.from_balance }
 }
+
+type KnownRefund = Pick<PaymentRefund, 'status' | 'taxMinor' | 'fromBalanceMinor'>
 
 export async function saveRefund(
   sql: Queryable,
@@ -35,7 +41,13 @@ export async function saveRefund(
   now: Date,
 ): Promise<void> {
   const { status, reason, failureReason } = refund
-  const changed = { status, reason, failure_reason: failureReason, updated_at: now }
+  const changed = {
+    status,
+    reason,
+    failure_reason: failureReason,
+    from_balance: refund.fromBalanceMinor.toString(),
+    updated_at: now,
+  }
   const row = {
     ...changed,
     provider_id: providerId,
@@ -65,37 +77,65 @@ export async function sumRefunds(
   return { amountMinor: BigInt(row!.amount), taxMinor: BigInt(row!.tax) }
 }
 
-/** Returns the sum without tax of the refunds that are requested for the payment of the invoice and have not ended. Minor units. */
+/**
+ * Returns the sum without tax of the refunds that are requested for the payment of the invoice and have not ended, also of those that
+ * the processor has not confirmed yet. Minor units.
+ */
 export async function sumPendingRefunds(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,
 ): Promise<bigint> {
   const [row] = await sql<{ total: string }[]>`
-    select coalesce(sum(refund.amount - refund.tax), 0)::text as total
-    from payment_refunds as refund
-    join payment_intents as paid on paid.provider_id = refund.provider_id
-      and paid.reference = refund.intent_ref
-    where refund.provider_id = ${providerId} and refund.status = 'pending'
-      and paid.invoice_ref = ${invoiceRef} and not paid.refund_wanted`
+    select ((
+      select coalesce(sum(refund.amount - refund.tax - refund.from_balance), 0)
+      from payment_refunds as refund
+      join payment_intents as paid on paid.provider_id = refund.provider_id
+        and paid.reference = refund.intent_ref
+      where refund.provider_id = ${providerId} and refund.status = 'pending'
+        and paid.invoice_ref = ${invoiceRef} and not paid.refund_wanted
+    ) + (
+      select coalesce(sum(amount), 0) from requested_refunds
+      where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and status = 'open'
+    ))::text as total`
   return BigInt(row!.total)
 }
 
-/** Returns whether any payment for the purchase or for its credits is not refunded in full. Payments of invoices do not count. */
+/** Returns the part of the refunds of an invoice that was taken from the customer's balance, without payouts. Minor units. */
+export async function sumTakenFromBalance(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<bigint> {
+  const [row] = await sql<{ total: string }[]>`
+    select coalesce(sum(from_balance), 0)::text as total from payment_refunds as refund
+    join payment_intents as paid on paid.provider_id = refund.provider_id
+      and paid.reference = refund.intent_ref
+    where refund.provider_id = ${providerId} and refund.status = 'succeeded'
+      and paid.invoice_ref = ${invoiceRef}
+      and not exists (
+        select from requested_refunds as request where request.provider_id = ${providerId}
+          and request.processor_refund_id = refund.processor_refund_id
+          and request.payout_ref is not null)`
+  return BigInt(row!.total)
+}
+
+/** Returns whether any payment for the purchase or for its credits is not returned in full. Payments of invoices do not count. */
 export async function hasUnrefundedPayment(
   sql: Queryable,
   providerId: string,
   { customerRef, purchaseRef }: { readonly customerRef: string; readonly purchaseRef: string },
 ): Promise<boolean> {
-  const [row] = await sql<{ is_paid: boolean }[]>`
-    select exists (
-      select from payment_intents as paid
-      where provider_id = ${providerId} and customer_ref = ${customerRef}
-        and purchase_ref = ${purchaseRef} and status = 'succeeded' and purpose <> 'usage_billing'
-        and original_amount > (
-          select coalesce(sum(amount), 0) from payment_refunds
-          where provider_id = ${providerId} and intent_ref = paid.reference
-            and status = 'succeeded')
-    ) as is_paid`
-  return row!.is_paid
+  const rows = await sql<{ invoice_ref: string | null }[]>`
+    select invoice_ref from payment_intents as paid
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and purchase_ref = ${purchaseRef} and status = 'succeeded' and purpose <> 'usage_billing'
+      and original_amount > (
+        select coalesce(sum(amount - from_balance), 0) from payment_refunds
+        where provider_id = ${providerId} and intent_ref = paid.reference
+          and status = 'succeeded')`
+  for (const { invoice_ref: invoiceRef } of rows) {
+    if (invoiceRef === null || !(await isReturned(sql, providerId, invoiceRef))) return true
+  }
+  return false
 }

@@ -14,6 +14,7 @@ export type LineInputs =
   | UsageCharge
   | LateUsageCharge
   | ProratedCharge
+  | ItemCharge
   | TaxCharge
   | CarriedIn
 
@@ -86,6 +87,14 @@ export type ProratedCharge = {
   readonly newMinor: string
   readonly secondsLeft: number
   readonly secondsInPeriod: number
+}
+
+/** A line that a person added. It costs the price of one unit times the quantity. */
+export type ItemCharge = {
+  readonly kind: 'item'
+  readonly unitMinor: string
+  /** Decimal text. */
+  readonly quantity: string
 }
 
 /** Tax on everything that the invoice charges, without the amount carried over from earlier invoices. */

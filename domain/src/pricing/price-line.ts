@@ -52,6 +52,10 @@ function exactAmount(inputs: LineInputs): Fraction {
     case 'credits':
     case 'carried_in':
       return wholeAmount(BigInt(inputs.amountMinor))
+    case 'item': {
+      const { numerator, denominator } = fractionOf(inputs.quantity)
+      return { numerator: BigInt(inputs.unitMinor) * numerator, denominator }
+    }
     case 'usage': {
       return exactUsage(inputs.terms, unitsOfCharge(inputs), inputs.conversion)
     }

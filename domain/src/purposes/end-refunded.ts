@@ -1,5 +1,5 @@
 import { listBilledPeriods } from '../invoices/billed-periods.ts'
-import { findInvoice } from '../invoices/repository.ts'
+import { isReturned } from '../invoices/is-returned.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { hasUnrefundedPayment } from '../payments/refunds-repository.ts'
 import { type UnitOfWork, recordEvent } from '../unit-of-work/unit-of-work.ts'
@@ -24,7 +24,7 @@ import { isChargedBack } from '../billing/charged-back.ts'
 /** Ends the purchase if the invoice charged its newest period and is refunded in full. Earlier periods were used. */
 export async function endRefundedPeriod(
   work: UnitOfWork,
-  { purchaseRef, invoiceRef }: PaymentIntent,
+  { purchaseRef, invoiceRef }: Pick<PaymentIntent, 'purchaseRef' | 'invoiceRef'>,
 ): Promise<void> {
   if (purchaseRef === null) return
   if (await isLastPeriodRefunded(work, purchaseRef, invoiceRef))
@@ -121,7 +121,7 @@ function refsOf(purchases: readonly Purchase[]): string[] {
 }
 
 /**
- * Returns whether the invoice charged the newest period of the purchase and was refunded in full. Returns undefined if
+ * Returns whether the invoice charged the newest period of the purchase and all of it was returned. Returns undefined if
  * no period of the purchase was charged.
  */
 async function isLastPeriodRefunded(
@@ -132,5 +132,5 @@ async function isLastPeriodRefunded(
   const [last] = await listBilledPeriods(sql, providerId, purchaseRef, 'recurring', 1)
   if (last === undefined) return undefined
   if (last.invoiceRef !== invoiceRef) return false
-  return (await findInvoice(sql, providerId, invoiceRef))?.status === 'refunded'
+  return isReturned(sql, providerId, last.invoiceRef)
 }

@@ -3,7 +3,12 @@ import { unixSeconds } from '../periods/periods.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { isLaterRefund, refundStateOf, taxOfRefund } from '../payments/decide-refund.ts'
 import { lockIntent } from '../payments/intents-repository.ts'
-import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { refundMetadataKey, type PaymentIntent } from '../payments/payment-intent.ts'
+import {
+  completeRequestedRefund,
+  findRequestedRefund,
+  type RequestedRefund,
+} from '../payments/requested-refunds-repository.ts'
 import { taxOf } from '../payments/taxed-terms.ts'
 import { findHandler } from '../purposes/payment-handlers.ts'
 import { findPostedPayment } from './post-payment.ts'
@@ -33,24 +38,49 @@ export async function applyRefund(
     // The processor reports the balance movement later than the status.
     return postRefundSettlement(work, intent, { ...refund, status })
   }
+  const request = await findRequest(work, intentRef, refund)
+  const isPayout = request !== undefined && request.payoutRef !== null
   const stored: PaymentRefund = {
     processorRefundId: refund.id,
     intentRef,
     amountMinor: refund.amountMinor,
     taxMinor: known?.taxMinor ?? (await findTaxOfRefund(work, intent, refund)),
+    fromBalanceMinor: isPayout ? refund.amountMinor : (known?.fromBalanceMinor ?? 0n),
     currency: refund.currency,
     status,
     reason: refund.reason ?? null,
     failureReason: refund.failureReason ?? null,
     createdAt: refund.createdAt,
   }
-  await saveRefund(sql, providerId, stored, now)
-  await postRefund(work, intent, stored, refund, known?.status === 'succeeded')
-  await emitRefundEvent(work, stored)
   const isReturned = known?.status === 'succeeded'
+  await saveRefund(sql, providerId, stored, now)
+  const payout = isPayout ? request : undefined
+  const fromBalanceMinor = await postRefund(work, intent, stored, refund, isReturned, payout)
+  if (fromBalanceMinor !== stored.fromBalanceMinor)
+    await saveRefund(sql, providerId, { ...stored, fromBalanceMinor }, now)
+  if (request !== undefined) {
+    await completeRequestedRefund(sql, providerId, { ...request, intentRef }, refund.id, now)
+  }
+  await emitRefundEvent(work, stored)
   if (status !== 'succeeded' && !isReturned) return
+  // What the balance had been credited was returned, with its effects, by the credit.
+  const amountMinor = refund.amountMinor - fromBalanceMinor
+  if (amountMinor === 0n && !isReturned) return
   const handler = await findHandler(work, intent)
-  await handler.onRefunded(work, intent, { ...refund, isReturned })
+  await handler.onRefunded(work, intent, { ...refund, amountMinor, isReturned })
+}
+
+/** Returns the request that this refund answers, whether a call of ours or a webhook reports it first. */
+async function findRequest(
+  { sql, providerId }: UnitOfWork,
+  intentRef: string,
+  { id, metadata }: Refund,
+): Promise<RequestedRefund | undefined> {
+  const reference = metadata[refundMetadataKey]
+  if (reference === undefined) return undefined
+  const request = await findRequestedRefund(sql, providerId, reference)
+  const isAnswered = request?.status === 'open' || request?.processorRefundId === id
+  return request?.intentRef === intentRef && isAnswered ? request : undefined
 }
 
 /**

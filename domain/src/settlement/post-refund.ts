@@ -1,7 +1,15 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { isDeletedCustomer } from '../customers/repository.ts'
+import { addCarried, readCarried } from '../invoices/carried-amounts.ts'
+import { listCreditNotes, sumCredited } from '../invoices/credit-notes.ts'
+import { sumCharged } from '../invoices/decide-refund-credit.ts'
+import type { Invoice } from '../invoices/invoice.ts'
+import { listLines } from '../invoices/lines.ts'
 import { issueRefundCreditNote, voidRefundCreditNote } from '../invoices/refund-credit-notes.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
+import { refundFromBalance } from '../money-ledger/balance-postings.ts'
+import { carriedWrittenOff } from '../money-ledger/deleted-customer-postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import {
   refundFailed,
@@ -11,13 +19,21 @@ import {
   type SettledRefund,
 } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { returnPayout } from './return-payout.ts'
+import type { RequestedRefund } from '../payments/requested-refunds-repository.ts'
+import { partFromBalance } from '../payments/part-from-balance.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { findPostedPayment } from './post-payment.ts'
-import type { PaymentRefund, RefundState } from '../payments/refunds-repository.ts'
+import {
+  sumTakenFromBalance,
+  type PaymentRefund,
+  type RefundState,
+} from '../payments/refunds-repository.ts'
 
 /**
  * Posts the state of a refund in the transaction that stores it, including earlier states that were not reported. If the payment
- * paid an invoice, the refund moves that invoice as well.
+ * paid an invoice, the refund moves that invoice as well. A payout of the customer's balance moves no invoice. Returns the part of the
+ * refund that is taken from the balance.
  */
 export async function postRefund(
   work: UnitOfWork,
@@ -25,16 +41,20 @@ export async function postRefund(
   refund: PaymentRefund,
   settlements: Pick<Refund, 'settlement' | 'failureSettlement'>,
   hadSucceeded: boolean,
-): Promise<void> {
+  payout: RequestedRefund | undefined,
+): Promise<bigint> {
   const paid = await findPostedPayment(work, intent)
-  if (paid === undefined) return
-  if (paid.invoiceRef === null) await postSaleRefund(work, intent, refund, hadSucceeded)
-  else await moveRefundedInvoice(work, paid.invoiceRef, refund)
+  if (paid === undefined) return 0n
+  let { fromBalanceMinor } = refund
+  if (payout !== undefined) await movePayout(work, intent, paid.invoiceRef, refund, payout)
+  else if (paid.invoiceRef === null) await postSaleRefund(work, intent, refund, hadSucceeded)
+  else fromBalanceMinor = await moveRefundedInvoice(work, paid.invoiceRef, refund)
   await postSettlementSteps(work, intent, {
     ...settlements,
     ...refund,
     id: refund.processorRefundId,
   })
+  return fromBalanceMinor
 }
 
 async function postSaleRefund(
@@ -57,27 +77,113 @@ async function postSaleRefund(
   }
 }
 
-async function moveRefundedInvoice(
+/** The balance was reduced when the payout was requested. It gets the amount back if the refund fails. */
+async function movePayout(
   work: UnitOfWork,
-  invoiceRef: string,
+  intent: PaymentIntent,
+  invoiceRef: string | null,
   { processorRefundId: refundRef, status, amountMinor }: PaymentRefund,
+  payout: RequestedRefund,
 ): Promise<void> {
+  if (invoiceRef === null) throw new Error(`${intent.reference} paid no invoice`)
   const invoice = await lockInvoice(work.sql, work.providerId, invoiceRef)
   if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
-  const refund = { refundRef, amountMinor }
+  const refund = { refundRef, amountMinor, movedMinor: 0n }
   switch (status) {
     case 'pending':
       return startRefund(work, invoice, refund)
-    case 'succeeded': {
-      const refunded = await finishRefund(work, invoice, refund)
-      await issueRefundCreditNote(work, refunded, refundRef, amountMinor)
+    case 'succeeded':
+      await finishRefund(work, invoice, refund)
       return
-    }
     case 'failed':
     case 'canceled':
       await failRefund(work, invoice, refund)
-      await voidRefundCreditNote(work, invoice, refundRef)
+      await returnPayout(work, payout, invoice)
   }
+}
+
+/** Returns the part of the refund that is taken from the customer's balance. */
+async function moveRefundedInvoice(
+  work: UnitOfWork,
+  invoiceRef: string,
+  refund: PaymentRefund,
+): Promise<bigint> {
+  const { sql, providerId } = work
+  const { processorRefundId: refundRef, status, amountMinor } = refund
+  const invoice = await lockInvoice(sql, providerId, invoiceRef)
+  if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
+  switch (status) {
+    case 'pending':
+      await startRefund(work, invoice, { refundRef, amountMinor })
+      return 0n
+    case 'succeeded': {
+      const fromBalanceMinor = await decideFromBalance(work, invoice, amountMinor)
+      const movedMinor = amountMinor - fromBalanceMinor
+      const refunded = await finishRefund(work, invoice, { refundRef, amountMinor, movedMinor })
+      if (movedMinor > 0n) await issueRefundCreditNote(work, refunded, refundRef, movedMinor)
+      await moveBalance(work, invoice, { refundRef, amountMinor: fromBalanceMinor, step: 'taken' })
+      return fromBalanceMinor
+    }
+    case 'failed':
+    case 'canceled': {
+      const { fromBalanceMinor } = refund
+      const movedMinor = amountMinor - fromBalanceMinor
+      await failRefund(work, invoice, { refundRef, amountMinor, movedMinor })
+      await voidRefundCreditNote(work, invoice, refundRef)
+      const back = { refundRef, amountMinor: fromBalanceMinor, step: 'returned' } as const
+      await moveBalance(work, invoice, back)
+      return fromBalanceMinor
+    }
+  }
+}
+
+/**
+ * Returns the part of a refund whose amount a credit note has given to the customer's balance before. Without this, the customer
+ * would have it twice. The next invoice charges what the customer has used of that credit meanwhile.
+ */
+async function decideFromBalance(
+  { sql, providerId }: UnitOfWork,
+  invoice: Invoice,
+  amountMinor: bigint,
+): Promise<bigint> {
+  const { reference, paidMinor, refundedMinor } = invoice
+  const notes = await listCreditNotes(sql, providerId, reference)
+  const toBalance = notes.filter(
+    ({ settles, voidedAt }) => settles === 'balance' && voidedAt === null,
+  )
+  if (toBalance.length === 0) return 0n
+  const lines = await listLines(sql, providerId, reference)
+  const credited = await sumCredited(sql, providerId, reference)
+  const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
+  return partFromBalance(amountMinor, {
+    keptMinor: paidMinor - refundedMinor,
+    creditableMinor: chargedMinor - creditedMinor,
+    toBalanceMinor: toBalance.reduce((sum, { totalMinor }) => sum + totalMinor, 0n),
+    takenMinor: await sumTakenFromBalance(sql, providerId, reference),
+  })
+}
+
+/**
+ * Takes an amount from the customer's balance, or returns it. Each movement is posted once, so a repeated report of the refund changes
+ * nothing. What a deleted customer owes after that is written off, because no invoice will charge it.
+ */
+async function moveBalance(
+  work: UnitOfWork,
+  { reference: invoiceRef, customerRef, currency }: Invoice,
+  moved: { refundRef: string; amountMinor: bigint; step: 'taken' | 'returned' },
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const balance = { customerRef, currency }
+  const posting = refundFromBalance({ invoiceRef, ...balance, ...moved })
+  if ((await postMoney(work, posting)) !== 'posted') return
+  const carriedMinor = moved.step === 'taken' ? moved.amountMinor : -moved.amountMinor
+  await addCarried(sql, providerId, balance, carriedMinor, now)
+  if (!(await isDeletedCustomer(sql, providerId, customerRef))) return
+  const owedMinor = await readCarried(sql, providerId, balance)
+  if (owedMinor <= 0n) return
+  const part = `refund:${moved.refundRef}`
+  await postMoney(work, carriedWrittenOff({ ...balance, part, amountMinor: owedMinor }))
+  await addCarried(sql, providerId, balance, -owedMinor, now)
 }
 
 /** Posts the reported part of a refund's effect on the processor's balance, each part once. */

@@ -125,7 +125,10 @@ async function resolveAttempt(
 }
 
 /** Returns whether repeating the call would give no new answer, or could carry it out twice. */
-export function cannotRepeat({ sentAt, sends, message }: PaymentAttempt, now: Date): boolean {
+export function cannotRepeat(
+  { sentAt, sends, message }: Pick<PaymentAttempt, 'sentAt' | 'sends' | 'message'>,
+  now: Date,
+): boolean {
   if (now.getTime() - sentAt.getTime() >= keyKnownMs) return true
   return sends > sendsMax && (message?.startsWith('server_error') ?? false)
 }

@@ -1,6 +1,16 @@
 import { z } from 'zod'
-import { listItemsMax } from '../limits.ts'
-import { jsonObject, longText, optionalReference, pageQuery } from './fields.ts'
+import { amountMinorMax, itemUnitsMax, listItemsMax } from '../limits.ts'
+import {
+  currencyCode,
+  jsonObject,
+  longText,
+  nameText,
+  optionalReference,
+  pageQuery,
+  requiredReference,
+  storedInstantText,
+  unitCount,
+} from './fields.ts'
 
 /* Schemas of `/v1/ui/invoices`. */
 
@@ -49,12 +59,14 @@ export const invoiceSummarySchema = z.object({
   refunded: amount,
   /** Missing if no payment was disputed. The money of a `lost` dispute is gone, although the invoice stays paid. */
   dispute: z.enum(invoiceDisputes).optional(),
-  /** The amount exceeds the maximum of one charge, so an operator must decide how it is paid. */
+  /** The card is not charged: the amount exceeds the maximum of one charge, or a person holds the invoice. */
   isHeld: z.boolean(),
   /** The total as text to display. */
   formattedTotal: z.string(),
   createdAt: z.string(),
   issuedAt: z.string().optional(),
+  /** When it is to be paid and is charged. Missing if it is due when it is issued. */
+  dueAt: z.string().optional(),
   paidAt: z.string().optional(),
   /** Time at which it became void or uncollectible. */
   closedAt: z.string().optional(),
@@ -137,22 +149,60 @@ const creditNoteSchema = z.object({
 
 export type CreditNoteBody = z.infer<typeof creditNoteSchema>
 
-export const decisionKinds = ['credited', 'voided', 'written_off', 'paid_outside'] as const
+export const decisionKinds = [
+  'credited',
+  'voided',
+  'written_off',
+  'paid_outside',
+  'refunded',
+  'issued',
+  'due_date',
+  'held',
+  'released',
+] as const
 
 /** A decision of a person about the invoice. */
 const invoiceDecisionSchema = z.object({
   reference: z.string(),
   kind: z.enum(decisionKinds),
-  /** Credited, received or given up. */
+  /** Credited, received, given up, to be refunded, charged by the lines of an issued invoice, or due. */
   amount,
   reason: z.string(),
   /** Who decided, as in the audit log: `user:` or `key:` with an id. */
   decidedBy: z.string(),
   creditNoteRef: z.string().optional(),
+  /** The refund in `refunds` that was decided. */
+  refundRef: z.string().optional(),
   createdAt: z.string(),
 })
 
 export type InvoiceDecisionBody = z.infer<typeof invoiceDecisionSchema>
+
+/** `refused`: the payment processor did not make the refund. */
+export const invoiceRefundStatuses = [
+  'pending',
+  'succeeded',
+  'failed',
+  'canceled',
+  'refused',
+] as const
+export type InvoiceRefundStatus = (typeof invoiceRefundStatuses)[number]
+
+export const refundTargets = ['card', 'balance'] as const
+
+const invoiceRefundSchema = z.object({
+  /** For a refund that was made at the payment processor, its id there. */
+  reference: z.string(),
+  /** The card that paid, or the balance of the customer, which pays the next invoice. */
+  to: z.enum(refundTargets),
+  amount,
+  status: z.enum(invoiceRefundStatuses),
+  /** Id at the payment processor. Missing until the processor has confirmed the refund. */
+  processorRefund: z.string().optional(),
+  createdAt: z.string(),
+})
+
+export type InvoiceRefundBody = z.infer<typeof invoiceRefundSchema>
 
 const optionalText = z.string().nullable()
 
@@ -163,6 +213,8 @@ export const invoiceSchema = invoiceSummarySchema.extend({
   /** The payments of the invoice. */
   payments: z.array(invoicePaymentSchema),
   creditNotes: z.array(creditNoteSchema),
+  /** Refunds of the payment, oldest first, also those that were made at the payment processor. */
+  refunds: z.array(invoiceRefundSchema),
   /** What people decided about the invoice, oldest first. */
   decisions: z.array(invoiceDecisionSchema),
   /** Seller and buyer as they were when the invoice was issued. */
@@ -222,6 +274,73 @@ export const payInvoiceOutsideSchema = z.object({
   /** In minor units. Without an amount, everything that is due. */
   amount: positiveAmount.optional(),
 })
+
+export const refundInvoiceSchema = z.object({
+  reason,
+  /** To the card that paid the invoice, or to the balance of the customer, which pays the next invoice. */
+  to: z.enum(refundTargets),
+  /** With its tax, in minor units. Without an amount, everything that was paid and can still be refunded. */
+  amount: positiveAmount.optional(),
+})
+
+export const changeDueDateSchema = z.object({
+  reason,
+  /** When the invoice is to be paid and is charged. A time in the past means now. */
+  dueAt: storedInstantText,
+})
+
+/** A line that a person adds. It costs the amount, or the price of one unit times the quantity. */
+const requestedLineSchema = z
+  .object({
+    /** Printed on the invoice. */
+    description: nameText,
+    /** In minor units, without the tax that is added to prices. */
+    amount: positiveAmount.max(amountMinorMax).optional(),
+    /** Price of one unit in minor units. */
+    unitAmount: positiveAmount.max(amountMinorMax).optional(),
+    /** Number of units, with at most 6 decimals. */
+    quantity: unitCount.gt(0).max(itemUnitsMax).optional(),
+  })
+  .refine(
+    ({ amount, unitAmount, quantity }) =>
+      (amount === undefined) !== (unitAmount === undefined) &&
+      (unitAmount === undefined) === (quantity === undefined),
+    'Give either an amount, or a unitAmount with a quantity',
+  )
+
+export type RequestedLineBody = z.infer<typeof requestedLineSchema>
+
+export const issueInvoiceSchema = z.object({
+  customerRef: requiredReference,
+  currency: currencyCode,
+  lines: z.array(requestedLineSchema).min(1).max(listItemsMax),
+  /** When the invoice is to be paid and is charged. Without it, as soon as it is issued. */
+  dueAt: storedInstantText.optional(),
+  reason,
+})
+
+export const addInvoiceItemSchema = requestedLineSchema.and(
+  z.object({ currency: currencyCode, reason }),
+)
+
+export const invoiceItemSchema = z.object({
+  reference: z.string(),
+  description: z.string(),
+  currency: z.string(),
+  /** Price of one unit in minor units. */
+  unitAmount: amount,
+  quantity: z.number(),
+  /** The price of all units, rounded. */
+  amount,
+  reason: z.string(),
+  /** Who added it, as in the audit log. */
+  addedBy: z.string(),
+  createdAt: z.string(),
+})
+
+export type InvoiceItemBody = z.infer<typeof invoiceItemSchema>
+
+export const invoiceItemsSchema = z.object({ items: z.array(invoiceItemSchema) })
 
 /** Results of a charge that was requested now. */
 export const chargeResults = [

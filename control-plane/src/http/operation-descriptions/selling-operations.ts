@@ -59,7 +59,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   listInvoices:
     'Returns invoices page by page, newest first, filtered by customer, status or time.',
   getInvoice:
-    'Returns an invoice with its lines, its tax and its payments. Each line has the inputs that its amount was computed from.',
+    'Returns an invoice with its lines, its tax, its payments and its refunds. Each line has the inputs that its amount was computed from.',
   creditInvoice:
     'Issues a credit note for part of an invoice, with the tax of that part. It reduces what is due on an open invoice. On a paid one it credits the next invoice of the customer. The reason is printed on the note. Once nothing is due, the purchase continues as after a payment.',
   voidInvoice:
@@ -68,6 +68,25 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Gives up what is due on an open invoice. It becomes `uncollectible`, and the purchase continues. The customer still owes it: a later payment is accepted, and no other plan starts before.',
   recordOutsidePayment:
     'Records that an invoice, or part of it, was paid without the payment processor, for example by bank transfer. Use it for invoices that are held because they exceed one charge. What is left of a held invoice is charged as soon as it fits into one charge.',
+  getCustomerBalance:
+    'Returns what the next invoices of the customer take over in each currency, and the changes of it, newest first: credits of credit notes, refunds and cheaper plans, and amounts that were too small to be charged.',
+  payOutBalance:
+    'Pays out the credit of a customer: as refunds of past card payments, the newest first and up to what these took, or as a record that it was paid by other means. What a refund does not pay is in the balance again.',
+  issueInvoice:
+    'Issues an invoice of the given lines to a customer, with the tax of the customer. It uses the credit of the customer and is charged like other invoices, when it is due.',
+  listInvoiceItems: 'Returns the items that the next invoice of the customer will charge.',
+  addInvoiceItem:
+    'Adds a line to the next invoice of the customer in the currency that charges a period or usage. The tax of the customer is added there.',
+  removeInvoiceItem:
+    'Removes an item that no invoice charges yet, and returns the items that are left.',
+  changeInvoiceDueDate:
+    'Changes when an open invoice is to be paid. The card is charged at that time. A payment that is in progress is not stopped.',
+  holdInvoice:
+    'Holds an open invoice: the card is not charged until the invoice is released. The customer can still pay it.',
+  releaseInvoice:
+    'Releases a held invoice, so that the card is charged when it is due. An invoice that exceeds one charge stays held until a part is paid or credited.',
+  refundInvoice:
+    'Returns what was paid of an invoice, in full or in part, to the card that paid it or to the balance of the customer, which pays the next invoice. A full refund ends what the invoice paid for, and takes unused credits back. A refund to the card is `pending` until the payment processor has made it. The reason is printed on the credit note of a refund to the balance.',
   chargeInvoice:
     'Charges the saved card of the customer for what is due on an open invoice, outside of the retry schedule. A failure is not counted towards suspension. Repeating the request is safe, because an invoice is paid at most once.',
   getCreditNotePdf: 'Returns a credit note of an invoice as a PDF.',

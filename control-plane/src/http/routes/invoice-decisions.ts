@@ -5,18 +5,23 @@ import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-c
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import type {
   DecisionRefusal,
+  DecisionRequest,
   InvoiceChange,
+  InvoiceDecision,
 } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
+import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
+  changeDueDateSchema,
   creditInvoiceSchema,
   giveUpInvoiceSchema,
   invoiceChargedSchema,
   invoiceSchema,
   payInvoiceOutsideSchema,
+  refundInvoiceSchema,
   type InvoiceBody,
   type InvoiceCharged,
 } from '@tollgate/schemas/http/invoices'
@@ -33,9 +38,10 @@ type Parts = Pick<CustomerClosingParts, 'database' | 'clock' | 'payments'> &
 const tags = ['Invoices']
 const params = z.object({ invoiceRef: requiredReference })
 
+const path = '/v1/ui/invoices/:invoiceRef'
+
 /** Registers the routes by which a person decides about an issued invoice. */
 export function registerInvoiceDecisionRoutes(app: ApiServer, parts: Parts): void {
-  const path = '/v1/ui/invoices/:invoiceRef'
   const response = { 200: invoiceSchema }
 
   app.post(
@@ -81,6 +87,41 @@ export function registerInvoiceDecisionRoutes(app: ApiServer, parts: Parts): voi
     },
   )
 
+  registerChargeRoutes(app, parts)
+}
+
+/** Registers the routes that decide when an invoice is charged, and that charge or refund it. */
+function registerChargeRoutes(app: ApiServer, parts: Parts): void {
+  const response = { 200: invoiceSchema }
+
+  app.post(
+    `${path}/due-date`,
+    { schema: { tags, params, body: changeDueDateSchema, response } },
+    (request) => {
+      const { reason, dueAt } = request.body
+      const change = { kind: 'due_date', dueAt: new Date(dueAt) } as const
+      return decide(parts, operationOf(request, parts.clock), request.params, reason, change)
+    },
+  )
+
+  for (const [action, kind] of Object.entries({ hold: 'held', release: 'released' } as const)) {
+    app.post(
+      `${path}/${action}`,
+      { schema: { tags, params, body: giveUpInvoiceSchema, response } },
+      (request) => {
+        const operation = operationOf(request, parts.clock)
+        return decide(parts, operation, request.params, request.body.reason, { kind })
+      },
+    )
+  }
+
+  app.post(
+    `${path}/refunds`,
+    { schema: { tags, params, body: refundInvoiceSchema, response } },
+    (request) =>
+      refund(parts, operationOf(request, parts.clock), request.params.invoiceRef, request.body),
+  )
+
   app.post(
     `${path}/charge`,
     { schema: { tags, params, response: { 200: invoiceChargedSchema } } },
@@ -95,11 +136,38 @@ async function decide(
   reason: string,
   change: InvoiceChange,
 ): Promise<InvoiceBody> {
-  const outcome = await commit(parts, operation, (work) =>
-    decideOnInvoice(work, { invoiceRef, reason, change }),
-  )
-  if (outcome.kind !== 'decided') throw refusalOf(outcome, invoiceRef)
+  await storeDecision(parts, operation, { invoiceRef, reason, change })
   return readInvoiceBody(parts, operation, invoiceRef)
+}
+
+async function storeDecision(
+  parts: Parts,
+  operation: Operation,
+  request: DecisionRequest,
+): Promise<InvoiceDecision> {
+  const outcome = await commit(parts, operation, (work) => decideOnInvoice(work, request))
+  if (outcome.kind !== 'decided') throw refusalOf(outcome, request.invoiceRef)
+  return outcome.decision
+}
+
+/**
+ * Refunds an invoice. A refund to the card is sent to the processor after its request is committed. If its outcome is unknown, the
+ * answer shows it as pending, and a job continues it. A repeated request continues it as well.
+ */
+async function refund(
+  parts: Parts,
+  operation: Operation,
+  invoiceRef: string,
+  { reason, to, amount }: z.infer<typeof refundInvoiceSchema>,
+): Promise<InvoiceBody> {
+  const amountMinor = amount === undefined ? undefined : BigInt(amount)
+  const change = { kind: 'refunded', goesTo: to, amountMinor } as const
+  const { refundRef } = await storeDecision(parts, operation, { invoiceRef, reason, change })
+  if (refundRef !== null) await sendRefund(parts.payments, operation, refundRef)
+  const body = await readInvoiceBody(parts, operation, invoiceRef)
+  const made = body.refunds.find(({ reference }) => reference === refundRef)
+  if (made?.status === 'refused') throw refusals.refundRefused(invoiceRef)
+  return body
 }
 
 function refusalOf(refused: DecisionRefusal, invoiceRef: string): Error {

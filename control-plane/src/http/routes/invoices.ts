@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findCustomerReference } from '@tollgate/domain/customers/repository'
 import { listPaymentsOf, type InvoicePayment } from '@tollgate/domain/payments/payments'
+import { listRefundsOfInvoice } from '@tollgate/domain/payments/refunds-of-invoice'
 import { listDecisions } from '@tollgate/domain/invoice-decisions/repository'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
@@ -114,10 +115,11 @@ export async function readInvoiceBody(
   reference: string,
 ): Promise<InvoiceBody> {
   const found = await requireInvoice(parts, caller, reference)
-  const decisions = await read(parts, caller, (sql) =>
-    listDecisions(sql, caller.providerId, reference),
-  )
-  return invoiceToHttp(found, decisions, caller.environment)
+  const decided = await read(parts, caller, async (sql) => ({
+    decisions: await listDecisions(sql, caller.providerId, reference),
+    refunds: await listRefundsOfInvoice(sql, caller.providerId, reference),
+  }))
+  return invoiceToHttp(found, decided, caller.environment)
 }
 
 async function requireInvoice(

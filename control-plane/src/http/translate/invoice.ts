@@ -7,6 +7,7 @@ import {
 } from '@tollgate/domain/invoices/invoice'
 import { worstDispute } from '@tollgate/domain/invoices/disputes'
 import type { InvoicePayment } from '@tollgate/domain/payments/payments'
+import type { InvoiceRefund } from '@tollgate/domain/payments/refunds-of-invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import { creditedTaxOf } from '@tollgate/domain/invoices/decide-credit'
@@ -19,6 +20,7 @@ import type {
   InvoiceDecisionBody,
   InvoiceLineBody,
   InvoicePaymentBody,
+  InvoiceRefundBody,
   InvoiceSummaryBody,
   InvoiceTaxBody,
 } from '@tollgate/schemas/http/invoices'
@@ -51,15 +53,22 @@ export function invoiceSummaryToHttp(
       number: number === null ? null : documentNumberText('invoice', number, environment),
       purchaseRef,
       issuedAt: invoice.issuedAt?.toISOString(),
+      dueAt: invoice.dueAt?.toISOString(),
       paidAt: invoice.paidAt?.toISOString(),
       closedAt: invoice.closedAt?.toISOString(),
     }),
   }
 }
 
+/** What people decided about an invoice, and its refunds. */
+type DecidedParts = {
+  readonly decisions: readonly InvoiceDecision[]
+  readonly refunds: readonly InvoiceRefund[]
+}
+
 export function invoiceToHttp(
   { invoice, creditNotes, payments }: PrintedInvoice,
-  decisions: readonly InvoiceDecision[],
+  { decisions, refunds }: DecidedParts,
   environment: Environment,
 ): InvoiceBody {
   const { parties } = invoice
@@ -69,6 +78,7 @@ export function invoiceToHttp(
     taxes: invoice.lines.flatMap(taxToHttp),
     payments: payments.map(paymentToHttp),
     creditNotes: creditNotes.map((note) => creditNoteToHttp(note, invoice, environment)),
+    refunds: refunds.map(refundToHttp),
     decisions: decisions.map(decisionToHttp),
     ...(parties === null
       ? {}
@@ -147,7 +157,8 @@ function creditNoteToHttp(
 }
 
 function decisionToHttp(decision: InvoiceDecision): InvoiceDecisionBody {
-  const { reference, kind, amountMinor, reason, decidedBy, creditNoteRef, createdAt } = decision
+  const { reference, kind, amountMinor, reason, decidedBy, createdAt } = decision
+  const { creditNoteRef, refundRef } = decision
   return {
     reference,
     kind,
@@ -155,6 +166,18 @@ function decisionToHttp(decision: InvoiceDecision): InvoiceDecisionBody {
     reason,
     decidedBy,
     createdAt: createdAt.toISOString(),
-    ...definedFields({ creditNoteRef }),
+    ...definedFields({ creditNoteRef, refundRef }),
+  }
+}
+
+function refundToHttp(refund: InvoiceRefund): InvoiceRefundBody {
+  const { reference, goesTo: to, amountMinor, status, processorRefundId, createdAt } = refund
+  return {
+    reference,
+    to,
+    amount: Number(amountMinor),
+    status,
+    createdAt: createdAt.toISOString(),
+    ...definedFields({ processorRefund: processorRefundId }),
   }
 }

@@ -21,6 +21,8 @@ type InvoicesPageProps = {
   readonly payments: ReadonlyMap<string, readonly InvoicePayment[]>
   /** Credit notes by invoice reference. */
   readonly creditNotes: ReadonlyMap<string, readonly CreditNote[]>
+  /** What the next invoices take over, by currency. Minor units; negative for a credit. */
+  readonly carried: ReadonlyMap<string, bigint>
   readonly notice: Notice | undefined
 }
 
@@ -44,6 +46,7 @@ export function InvoicesPage({
   invoices,
   payments,
   creditNotes,
+  carried,
   notice,
 }: InvoicesPageProps): ReactElement {
   const { t } = portal.frame
@@ -52,6 +55,7 @@ export function InvoicesPage({
     <PortalPage portal={portal} section="invoices" title={title} notice={notice}>
       <h1>{title}</h1>
       <UnpaidInvoices portal={portal} invoices={invoices} />
+      <Balance portal={portal} carried={carried} />
       {invoices.length === 0 ? (
         <p className="card quiet">{t('portal:noInvoices')}</p>
       ) : (
@@ -81,6 +85,24 @@ export function InvoicesPage({
         </div>
       )}
     </PortalPage>
+  )
+}
+
+type BalanceProps = Pick<InvoicesPageProps, 'portal' | 'carried'>
+
+function Balance({ portal, carried }: BalanceProps): ReactElement | null {
+  const { t, formats } = portal.frame
+  if (carried.size === 0) return null
+  return (
+    <div className="card">
+      {[...carried].map(([currency, minor]) => (
+        <p key={currency}>
+          {minor < 0n
+            ? t('portal:balanceCredit', { amount: formats.money(-minor, currency) })
+            : t('portal:balanceOwed', { amount: formats.money(minor, currency) })}
+        </p>
+      ))}
+    </div>
   )
 }
 

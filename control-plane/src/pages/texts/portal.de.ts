@@ -158,6 +158,8 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   faultCapUnreadable:
     'Geben Sie den Höchstbetrag pro Monat als Betrag wie {{example}} an, oder lassen Sie das Feld leer.',
   noInvoices: 'Es gibt noch keine Rechnung.',
+  balanceCredit: 'Ihr Guthaben von {{amount}} bezahlt die nächste Rechnung.',
+  balanceOwed: '{{amount}} kommen zu Ihrer nächsten Rechnung hinzu.',
   invoice: 'Rechnung',
   amount: 'Betrag',
   invoiceDraft: 'In Vorbereitung',

@@ -154,6 +154,8 @@ export const portalEnglish = {
     'Enter the maximum for a month as an amount such as {{example}}, or leave it empty.',
   // Invoices.
   noInvoices: 'There is no invoice yet.',
+  balanceCredit: 'Your credit of {{amount}} pays the next invoice.',
+  balanceOwed: '{{amount}} is added to your next invoice.',
   invoice: 'Invoice',
   amount: 'Amount',
   invoiceDraft: 'In preparation',

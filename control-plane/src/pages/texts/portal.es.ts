@@ -153,6 +153,8 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   faultCapUnreadable:
     'Indique el máximo mensual como un importe, por ejemplo {{example}}, o deje el campo vacío.',
   noInvoices: 'Todavía no hay ninguna factura.',
+  balanceCredit: 'Su saldo a favor de {{amount}} paga la próxima factura.',
+  balanceOwed: 'Se añadirán {{amount}} a su próxima factura.',
   invoice: 'Factura',
   amount: 'Importe',
   invoiceDraft: 'En preparación',

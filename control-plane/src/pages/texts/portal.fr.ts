@@ -158,6 +158,8 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   faultCapUnreadable:
     'Saisissez le maximum mensuel sous la forme d’un montant tel que {{example}}, ou laissez le champ vide.',
   noInvoices: 'Il n’y a pas encore de facture.',
+  balanceCredit: 'Votre avoir de {{amount}} paie la prochaine facture.',
+  balanceOwed: '{{amount}} seront ajoutés à votre prochaine facture.',
   invoice: 'Facture',
   amount: 'Montant',
   invoiceDraft: 'En préparation',

@@ -148,6 +148,8 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   faultCap: '月間上限は、1 回のチャージ額 (税込) の {{amount}} 以上にしてください。',
   faultCapUnreadable: '月間上限は {{example}} のような金額で入力するか、空欄にしてください。',
   noInvoices: '請求書はまだありません。',
+  balanceCredit: '残高 {{amount}} は次回の請求書のお支払いに使われます。',
+  balanceOwed: '次回の請求書に {{amount}} が加算されます。',
   invoice: '請求書',
   amount: '金額',
   invoiceDraft: '準備中',

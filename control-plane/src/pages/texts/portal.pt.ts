@@ -153,6 +153,8 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   faultCapUnreadable:
     'Informe o máximo mensal como um valor, por exemplo {{example}}, ou deixe o campo vazio.',
   noInvoices: 'Ainda não há nenhuma fatura.',
+  balanceCredit: 'O seu crédito de {{amount}} paga a próxima fatura.',
+  balanceOwed: '{{amount}} são adicionados à sua próxima fatura.',
   invoice: 'Fatura',
   amount: 'Valor',
   invoiceDraft: 'Em preparação',

@@ -11,6 +11,11 @@ export const resourceCodes = {
   purchase_not_found: define(404, 'The provider has no such purchase.', checkReference),
   invoice_not_found: define(404, 'The provider has no such invoice.', checkReference),
   credit_note_not_found: define(404, 'The invoice has no such credit note.', checkReference),
+  invoice_item_not_found: define(
+    404,
+    'The customer has no such pending item.',
+    'List the pending items. An item that an invoice charges cannot be removed: credit that invoice.',
+  ),
   alert_not_found: define(404, 'The provider has no such alert.', checkReference),
   test_clock_not_found: define(404, 'The provider has no such test clock.', checkReference),
   meter_not_found: define(404, 'The provider has no such meter.', checkReference),
@@ -133,6 +138,21 @@ export const resourceCodes = {
     409,
     'The amount exceeds what is left of the invoice or of the line.',
     'Send at most the amount that the message names.',
+  ),
+  invoice_currency_has_no_rate: define(
+    409,
+    'The currency has no exchange rate, so it cannot be charged.',
+    'Set an exchange rate, or use another currency.',
+  ),
+  balance_amount_too_large: define(
+    409,
+    "The amount exceeds the customer's credit, or what the cards of past payments can take.",
+    'Send at most the amount that the message names, or pay by other means.',
+  ),
+  refund_refused: define(
+    409,
+    'The payment processor did not make the refund.',
+    'Read the payment at the processor. Refund to the balance if the card takes no refund.',
   ),
   customer_not_settled: define(
     409,

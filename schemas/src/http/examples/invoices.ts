@@ -1,10 +1,13 @@
 import {
+  changeDueDateSchema,
   creditInvoiceSchema,
   giveUpInvoiceSchema,
   invoiceChargedSchema,
   invoiceSchema,
   invoicesPageSchema,
+  issueInvoiceSchema,
   payInvoiceOutsideSchema,
+  refundInvoiceSchema,
   type InvoiceBody,
   type InvoiceSummaryBody,
 } from '../invoices.ts'
@@ -94,6 +97,7 @@ const invoice: InvoiceBody = {
   ],
   payments: [],
   creditNotes: [],
+  refunds: [],
   decisions: [],
   seller: {
     name: 'Acme AB',
@@ -171,6 +175,70 @@ const writtenOff: InvoiceBody = {
   decisions: [{ ...decided, kind: 'written_off', reason: 'The customer is insolvent' }],
 }
 
+const refund = 're_8MK3X9QW2NB7'
+
+const refunded: InvoiceBody = {
+  ...invoice,
+  status: 'partly_refunded',
+  due: 0,
+  paid: 7_063,
+  refunded: 1_000,
+  paidAt: instants.periodEnd,
+  payments: [
+    {
+      reference: 'txn_2QX7KB9MN4WD',
+      amount: 7_063,
+      paidAt: instants.periodEnd,
+      card: { brand: 'visa', last4: '4242', expMonth: 4, expYear: 2030 },
+    },
+  ],
+  creditNotes: [
+    {
+      reference: note,
+      number: 'CRN-000008',
+      total: 1_000,
+      tax: 200,
+      settles: 'refund',
+      reason: 'Refund',
+      createdAt: instants.periodEnd,
+    },
+  ],
+  refunds: [
+    {
+      reference: refund,
+      to: 'card',
+      amount: 1_000,
+      status: 'succeeded',
+      processorRefund: 're_3Nq8mZ2eXk1Vb7Yw',
+      createdAt: instants.periodEnd,
+    },
+  ],
+  decisions: [
+    { ...decided, kind: 'refunded', amount: 1_000, reason: 'Goodwill', refundRef: refund },
+  ],
+}
+
+const line = { description: 'Migration of your data', unitAmount: 12_000, quantity: 2.5 }
+
+const oneOff: InvoiceBody = {
+  ...summary,
+  ...{ reference: 'inv_6QN2XK8WM4BD', number: 'INV-000043', total: 30_000, due: 30_000 },
+  ...{ formattedTotal: '$300.00', issuedAt: instants.periodEnd, dueAt: '2026-09-01T00:00:00.000Z' },
+  lines: [
+    {
+      kind: 'item',
+      description: line.description,
+      amount: 30_000,
+      exact: { numerator: '300000', denominator: '10' },
+      inputs: { kind: 'item', unitMinor: '12000', quantity: '2.5' },
+    },
+  ],
+  ...{ taxes: [], payments: [], creditNotes: [], refunds: [] },
+  decisions: [{ ...decided, kind: 'issued', amount: 30_000, reason: 'Order 4711' }],
+}
+
+const dueDate = '2026-09-01T00:00:00.000Z'
+
 const page = { total: 1, limit: 50, offset: 0 }
 
 export const invoiceExamples = {
@@ -206,6 +274,56 @@ export const invoiceExamples = {
       'Part of it': { reason: 'Bank transfer 4712', amount: 5_000 },
     }),
     answer: examplesOf(invoiceSchema, { 'A bank transfer': paidOutside }),
+  },
+  issueInvoice: {
+    body: examplesOf(issueInvoiceSchema, {
+      'Hours of work': {
+        customerRef: refs.customer,
+        currency: 'USD',
+        lines: [line],
+        dueAt: dueDate,
+        reason: 'Order 4711',
+      },
+    }),
+    answer: examplesOf(invoiceSchema, { 'Hours of work': oneOff }),
+  },
+  changeInvoiceDueDate: {
+    body: examplesOf(changeDueDateSchema, {
+      'A later day': { dueAt: dueDate, reason: 'The customer asked for more time' },
+    }),
+    answer: examplesOf(invoiceSchema, {
+      'A later day': {
+        ...invoice,
+        dueAt: dueDate,
+        decisions: [{ ...decided, kind: 'due_date', reason: 'The customer asked for more time' }],
+      },
+    }),
+  },
+  holdInvoice: {
+    body: examplesOf(giveUpInvoiceSchema, { 'A complaint': { reason: 'The usage is checked' } }),
+    answer: examplesOf(invoiceSchema, {
+      'A complaint': {
+        ...invoice,
+        isHeld: true,
+        decisions: [{ ...decided, kind: 'held', reason: 'The usage is checked' }],
+      },
+    }),
+  },
+  releaseInvoice: {
+    body: examplesOf(giveUpInvoiceSchema, { 'It was right': { reason: 'The usage was right' } }),
+    answer: examplesOf(invoiceSchema, {
+      'It was right': {
+        ...invoice,
+        decisions: [{ ...decided, kind: 'released', reason: 'The usage was right' }],
+      },
+    }),
+  },
+  refundInvoice: {
+    body: examplesOf(refundInvoiceSchema, {
+      'Part of it, to the card': { reason: 'Goodwill', to: 'card', amount: 1_000 },
+      'All of it, to the balance': { reason: 'The customer changed its mind', to: 'balance' },
+    }),
+    answer: examplesOf(invoiceSchema, { 'Part of it, to the card': refunded }),
   },
   chargeInvoice: {
     answer: examplesOf(invoiceChargedSchema, { Declined: { result: 'declined', invoice } }),

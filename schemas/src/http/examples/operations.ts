@@ -7,6 +7,7 @@ import { customerAuthExamples } from './customer-auth.ts'
 import { customerExamples } from './customers.ts'
 import { emailExamples } from './emails.ts'
 import type { OperationExamples } from './example.ts'
+import { customerBalanceExamples } from './customer-balances.ts'
 import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
 import { meterExamples } from './meters.ts'
@@ -29,6 +30,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...purchaseExamples,
   ...invoiceExamples,
   ...taxExamples,
+  ...customerBalanceExamples,
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,

@@ -25,6 +25,7 @@ const byName: Readonly<Record<string, unknown>> = {
   keyId: refs.key,
   invoiceRef: refs.invoice,
   creditNoteRef: 'crn_8N4QZ1T7XW2K',
+  itemRef: 'ini_5WB7NK2QX9MD',
   reconciliationRef: 'rec_8N4QZ1T7XW2K',
   paymentIntentRef: 'pi_3QabcdTollgate0001',
   'idempotency-key': '5f0c8e3a-order-1042',

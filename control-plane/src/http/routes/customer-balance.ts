@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { payOutBalance } from '@tollgate/domain/invoice-decisions/pay-out-balance'
+import type { BalancePayout } from '@tollgate/domain/invoice-decisions/payouts-repository'
+import { listBalanceEntries } from '@tollgate/domain/invoices/balance-entries'
+import { listCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { formatMoney } from '@tollgate/domain/money/currencies'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import {
+  listRefundsOfPayout,
+  type RequestedRefund,
+} from '@tollgate/domain/payments/requested-refunds-repository'
+import { sendRefund } from '@tollgate/domain/settlement/send-refund'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import {
+  balancePayoutSchema,
+  customerBalanceSchema,
+  payOutBalanceSchema,
+  type BalancePayoutBody,
+  type CustomerBalanceBody,
+} from '@tollgate/schemas/http/customer-balances'
+import { clampPage, pageQuery, requiredReference } from '@tollgate/schemas/http/fields'
+import { refusals } from '../../errors.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { read } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
+
+type Parts = ChangeParts & { readonly payments: PaymentParts }
+
+const tags = ['Invoices']
+const params = z.object({ reference: requiredReference })
+
+/** Registers the routes that show the balance of a customer, which pays the next invoices, and pay it out. */
+export function registerCustomerBalanceRoutes(app: ApiServer, parts: Parts): void {
+  const path = '/v1/ui/customers/:reference/invoice-balance'
+
+  app.get(
+    path,
+    {
+      schema: {
+        tags,
+        params,
+        querystring: z.object(pageQuery),
+        response: { 200: customerBalanceSchema },
+      },
+    },
+    async (request): Promise<CustomerBalanceBody> => {
+      const caller = callerOf(request)
+      const { reference } = await requireCustomer(parts, caller, request.params.reference)
+      const page = clampPage(request.query)
+      const { carried, entries, total } = await read(parts, caller, async (sql) => ({
+        carried: await listCarried(sql, caller.providerId, reference),
+        ...(await listBalanceEntries(sql, caller.providerId, reference, page)),
+      }))
+      return {
+        balances: [...carried].map(([currency, carriedMinor]) => ({
+          currency,
+          amount: Number(-carriedMinor),
+          formattedAmount: formatMoney(-carriedMinor, currency),
+        })),
+        entries: entries.map(({ amountMinor, createdAt, invoiceRef, ...entry }) => ({
+          ...entry,
+          amount: Number(amountMinor),
+          createdAt: createdAt.toISOString(),
+          ...definedFields({ invoiceRef }),
+        })),
+        total,
+        ...page,
+      }
+    },
+  )
+
+  app.post(
+    `${path}/payouts`,
+    {
+      schema: { tags, params, body: payOutBalanceSchema, response: { 201: balancePayoutSchema } },
+    },
+    async (request, reply) => {
+      const operation = operationOf(request, parts.clock)
+      const { currency, amount, to: goesTo, reason } = request.body
+      const customer = await requireCustomer(parts, operation, request.params.reference)
+      const { reference: customerRef } = customer
+      const amountMinor = amount === undefined ? undefined : BigInt(amount)
+      const wanted = { customerRef, currency: currency.toUpperCase(), goesTo, reason, amountMinor }
+      const outcome = await commit(parts, operation, (work) => payOutBalance(work, wanted))
+      switch (outcome.kind) {
+        case 'paid-out':
+          return reply.status(201).send(await sendPayout(parts, operation, outcome.payout))
+        case 'not-found':
+          throw refusals.customerNotFound(request.params.reference)
+        case 'key-reused':
+          throw refusals.idempotencyKeyReused()
+        case 'amount':
+          throw refusals.balanceAmountTooLarge(outcome.leftMinor)
+      }
+    },
+  )
+}
+
+/** Sends the refunds of a payout. Those with an unknown outcome are pending, and a job continues them. */
+async function sendPayout(
+  parts: Parts,
+  operation: Operation,
+  payout: BalancePayout,
+): Promise<BalancePayoutBody> {
+  const readRefunds = () =>
+    read(parts, operation, (sql) =>
+      listRefundsOfPayout(sql, operation.providerId, payout.reference),
+    )
+  for (const { reference } of await readRefunds()) {
+    await sendRefund(parts.payments, operation, reference)
+  }
+  return payoutToHttp(payout, await readRefunds())
+}
+
+function payoutToHttp(
+  { amountMinor, goesTo: to, createdAt, ...payout }: BalancePayout,
+  refunds: readonly RequestedRefund[],
+): BalancePayoutBody {
+  return {
+    ...payout,
+    to,
+    amount: Number(amountMinor),
+    refunds: refunds.map(({ reference, status, processorRefundId, ...refund }) => ({
+      reference,
+      amount: Number(refund.amountMinor),
+      status: status === 'open' ? 'pending' : status,
+      ...definedFields({ processorRefund: processorRefundId }),
+    })),
+    createdAt: createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,103 @@
+import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
+import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
+import { moveInvoice } from '../invoices/move-invoice.ts'
+import { firstCallKey, firstCallMs } from '../payments/refund-call-keys.ts'
+import { sumPendingRefunds } from '../payments/refunds-repository.ts'
+import { sumLeftOnCard } from '../payments/sum-left-on-card.ts'
+import {
+  insertRequestedRefund,
+  type RequestedRefund,
+} from '../payments/requested-refunds-repository.ts'
+import { applyReturnToBalance } from '../purposes/return-to-balance.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { decideRefundable } from './decide-refundable.ts'
+import type { DecidedChange, DecisionRefusal, RequestedReturn } from './invoice-decision.ts'
+import { isDisputed } from './is-disputed.ts'
+import type { DecidedInvoice } from './lock-decided.ts'
+
+/**
+ * Returns what was paid of an invoice. A refund to the balance is credited to the customer's next invoice at once. For a refund to the
+ * card, only the request is stored here: the caller makes the call at the processor after the commit, and a job makes it if the caller
+ * dies before. The credit note follows when the processor has paid the refund.
+ */
+export async function refundByDecision(
+  work: UnitOfWork,
+  decided: DecidedInvoice,
+  { goesTo, amountMinor: wantedMinor, reason }: RequestedReturn & { readonly reason: string },
+): Promise<DecidedChange | DecisionRefusal> {
+  const { sql, providerId, now } = work
+  const { invoice, paidIntent, isCustomerDeleted } = decided
+  const { reference: invoiceRef, status, currency } = invoice
+  if (status !== 'paid' && status !== 'partly_refunded') return { kind: 'impossible', status }
+  if (await isDisputed(work, invoiceRef)) return { kind: 'impossible', status }
+  if (goesTo === 'balance' && isCustomerDeleted) return { kind: 'customer-deleted' }
+  const leftMinor = await readRefundable(work, decided, goesTo)
+  const amountMinor = wantedMinor ?? leftMinor
+  if (leftMinor <= 0n || amountMinor > leftMinor) {
+    return { kind: 'amount', leftMinor: leftMinor > 0n ? leftMinor : 0n }
+  }
+  const refundRef = generateReference('refund')
+  const isOpen = goesTo === 'card'
+  const request: RequestedRefund = {
+    reference: refundRef,
+    invoiceRef,
+    payoutRef: null,
+    intentRef: paidIntent?.reference ?? null,
+    goesTo,
+    amountMinor,
+    currency,
+    status: isOpen ? 'open' : 'done',
+    processorRefundId: null,
+    callKey: firstCallKey(refundRef),
+    sentAt: now,
+    sends: 0,
+    message: null,
+    dueAt: isOpen ? new Date(now.getTime() + firstCallMs) : null,
+    createdAt: now,
+  }
+  await insertRequestedRefund(sql, providerId, request)
+  if (isOpen) return { kind: 'changed', amountMinor, refundRef }
+  const creditNoteRef = await returnToBalance(work, decided, { id: refundRef, amountMinor, reason })
+  return { kind: 'changed', amountMinor, refundRef, creditNoteRef }
+}
+
+/** Returns how much of the invoice can be returned now. Minor units. */
+async function readRefundable(
+  { sql, providerId }: UnitOfWork,
+  { invoice, paidIntent }: DecidedInvoice,
+  goesTo: RequestedRefund['goesTo'],
+): Promise<bigint> {
+  const { reference, lines, paidMinor, refundedMinor } = invoice
+  const { chargedMinor, creditedMinor } = sumCharged(
+    lines,
+    await sumCredited(sql, providerId, reference),
+  )
+  return decideRefundable({
+    keptMinor: paidMinor - refundedMinor,
+    creditableMinor: chargedMinor - creditedMinor,
+    pendingMinor: await sumPendingRefunds(sql, providerId, reference),
+    ...(goesTo === 'card' && {
+      onCardMinor: paidIntent === undefined ? 0n : await sumLeftOnCard(sql, providerId, paidIntent),
+    }),
+  })
+}
+
+/** Returns the reference of the credit note. */
+async function returnToBalance(
+  work: UnitOfWork,
+  { invoice, paidIntent }: DecidedInvoice,
+  { id, amountMinor, reason }: { id: string; amountMinor: bigint; reason: string },
+): Promise<string> {
+  const { sql, providerId } = work
+  const credited = await sumCredited(sql, providerId, invoice.reference)
+  const credit = decideRefundCredit({ invoice, credited, amountMinor })
+  if (credit?.totalMinor !== amountMinor) {
+    throw new Error(`${amountMinor} of invoice ${invoice.reference} cannot be credited`)
+  }
+  const moved = await moveInvoice(work, invoice, 'refunded', amountMinor)
+  const stored = { settles: 'balance', reason, refundRef: null } as const
+  const note = await issueCreditNote(work, moved, credit, stored)
+  await applyReturnToBalance(work, moved, paidIntent, { id, amountMinor })
+  return note.reference
+}

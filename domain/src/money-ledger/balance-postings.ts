@@ -1,0 +1,59 @@
+import { entriesOf } from './entries-of.ts'
+import type { CustomerAmount, Posting } from './postings.ts'
+
+/* Amounts that leave the balance of a customer, which is what the customer's next invoices take over, without an invoice. */
+
+type AmountFromBalance = CustomerAmount & {
+  readonly refundRef: string
+  readonly invoiceRef: string
+  readonly step: 'taken' | 'returned'
+}
+
+/**
+ * Posts the part of a refund that had been credited to the customer's balance before. It is taken from the balance, and returned to it
+ * if the refund fails.
+ */
+export function refundFromBalance(refund: AmountFromBalance): Posting {
+  const { refundRef, invoiceRef, customerRef, currency, step } = refund
+  const takenMinor = step === 'taken' ? refund.amountMinor : -refund.amountMinor
+  return {
+    kind: 'refund_from_balance',
+    key: `refund:${refundRef}:from-balance:${step}`,
+    customerRef,
+    invoiceRef,
+    entries: entriesOf(currency, { carried: takenMinor, refunds: -takenMinor }),
+  }
+}
+
+type PaidOut = CustomerAmount & {
+  /** The refund that pays it, or the payout if it is paid by other means. */
+  readonly reference: string
+  /** The invoice whose payment is refunded. */
+  readonly invoiceRef?: string | undefined
+  /** Account from which it is paid: the refund follows, or the provider pays by other means. */
+  readonly from: 'refunds' | 'outside'
+}
+
+/** Posts an amount of the customer's balance that is paid out. */
+export function balancePaidOut(paid: PaidOut): Posting {
+  return payoutPosting(paid, 'paid', 1n)
+}
+
+/** Posts that the refund was refused or failed, so that the amount is in the balance again. */
+export function balancePayoutReturned(paid: PaidOut): Posting {
+  return payoutPosting(paid, 'returned', -1n)
+}
+
+function payoutPosting(
+  { reference, invoiceRef, customerRef, currency, amountMinor, from }: PaidOut,
+  step: 'paid' | 'returned',
+  sign: 1n | -1n,
+): Posting {
+  return {
+    kind: 'balance_paid_out',
+    key: `balance-payout:${reference}:${step}`,
+    customerRef,
+    ...(invoiceRef === undefined ? {} : { invoiceRef }),
+    entries: entriesOf(currency, { carried: sign * amountMinor, [from]: -sign * amountMinor }),
+  }
+}

@@ -1,0 +1,29 @@
+/** Amounts of an invoice before one more refund of its payment. Minor units. */
+export type RefundedInvoice = {
+  /** Paid and not refunded. */
+  readonly keptMinor: bigint
+  /** Charged by the invoice and not credited by any note. */
+  readonly creditableMinor: bigint
+  /** Credited to the customer's balance by notes of the invoice. */
+  readonly toBalanceMinor: bigint
+  /** The part of those credits that earlier refunds have taken from the balance again. */
+  readonly takenMinor: bigint
+}
+
+/**
+ * Returns the part of a refund that is taken from the customer's balance: what exceeds the rest of the invoice, as far as the invoice
+ * had been credited to the balance.
+ */
+export function partFromBalance(
+  amountMinor: bigint,
+  { keptMinor, creditableMinor, toBalanceMinor, takenMinor }: RefundedInvoice,
+): bigint {
+  const restMinor = atLeastZero(keptMinor < creditableMinor ? keptMinor : creditableMinor)
+  const overMinor = atLeastZero(amountMinor - restMinor)
+  const leftMinor = toBalanceMinor - takenMinor
+  return overMinor < leftMinor ? overMinor : leftMinor
+}
+
+function atLeastZero(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n
+}
