@@ -194,5 +194,6 @@ export const testClockUsageAheadMs = timestampFutureMsMax + 3_600_000
 
 /** Milliseconds by which one advance moves a test clock. */
 export const testClockAdvanceMsMax = 2 * 366 * 86_400_000
+
 /** Maximum number of units of a line that a person adds to an invoice. Its amount then stays an exact JSON number. */
 export const itemUnitsMax = 1_000
