@@ -14,6 +14,7 @@ import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-setting
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
+import { usageGraceSettings } from '@tollgate/domain/billing/usage-grace-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 import { scheduleSettings } from './schedule/schedule-settings.ts'
 
@@ -74,12 +75,7 @@ export const billingRunnerSettings = {
     60,
     { min: 1, max: 3_650 },
   ),
-  usageGraceMinutes: integerSetting(
-    'TOLLGATE_USAGE_GRACE_MINUTES',
-    'Minutes from the end of a period until its usage is billed; usage that is recorded later is billed with the next period',
-    60,
-    { min: 0, max: 43_200 },
-  ),
+  ...usageGraceSettings,
   usageStoredWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORED_WAIT_MS',
     'How long a bill waits until ClickHouse has stored all acknowledged usage, in milliseconds; after that, the bill is retried later',

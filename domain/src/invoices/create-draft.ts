@@ -1,13 +1,12 @@
 import { pipelined } from '../postgres/pipelined.ts'
-import { carriedInLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
-import { taxLines } from '../pricing/tax-line.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
 import { consumeCarried } from './carried-amounts.ts'
+import { draftLines, paidLines } from './draft-lines.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 import { insertLines } from './lines.ts'
 import { readTaxLines } from './read-tax.ts'
@@ -58,7 +57,7 @@ export async function createDraft(
     const isClaimed = await claimPeriods(sql, providerId, purchaseRef, claims, reference, now)
     if (!isClaimed) return { kind: 'already-billed' }
   }
-  const lines = [...request.lines, ...(await taxAndCarriedLines(work, request))]
+  const lines = await readDraftLines(work, request)
   const invoice: InvoiceWithLines = {
     reference,
     number: null,
@@ -91,18 +90,18 @@ export async function createDraft(
   return { kind: 'created', invoice }
 }
 
-/** Returns the lines for the tax of the charged lines and for the amount carried over from earlier invoices. */
-async function taxAndCarriedLines(
+/** Returns the requested lines with their tax, and takes the amount that is carried over to the customer's next invoice. */
+async function readDraftLines(
   work: UnitOfWork,
   request: InvoiceRequest,
-): Promise<InvoiceLine[]> {
+): Promise<readonly InvoiceLine[]> {
   const { customerRef, currency, paidWith, lines, staysDraft } = request
-  if (staysDraft === true) return []
-  if (paidWith !== undefined) return paidWith === 'no tax' ? [] : taxLines(lines, paidWith)
+  if (staysDraft === true) return lines
+  if (paidWith !== undefined) return paidLines(lines, paidWith)
   const { sql, providerId, now } = work
-  const [carriedIn, tax] = await pipelined([
+  const [carriedInMinor, tax] = await pipelined([
     consumeCarried(sql, providerId, { customerRef, currency }, now),
     readTaxLines(work, request),
   ])
-  return [...tax, ...carriedInLines(carriedIn)]
+  return draftLines(lines, tax, carriedInMinor)
 }

@@ -65,7 +65,11 @@ type Untaxed = Pick<Invoice, 'customerRef' | 'purchaseRef' | 'planSnapshot' | 'c
  * customer never entered tax details.
  */
 export async function readTaxLines(
-  { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
+  {
+    sql,
+    providerId,
+    now,
+  }: Pick<UnitOfWork, 'providerId' | 'now'> & { readonly sql: Queryable },
   { customerRef, purchaseRef, planSnapshot: plan, currency, lines }: Untaxed,
 ): Promise<InvoiceLine[]> {
   const details = await findTaxDetails(sql, providerId, customerRef)
