@@ -30,6 +30,7 @@ import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.t
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { createWebhookReplays } from './jobs/replay-webhooks.ts'
 import { UsageLag } from './jobs/usage-lag.ts'
+import { Previews } from './previews/previews.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import {
   createPeriodUsageAnswers,
@@ -97,6 +98,7 @@ async function openControlPlane(
       serviceSecret: await findServiceSecret(config),
       payments,
       wallets,
+      previews: new Previews(parts, config),
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
       customerAuth: {

@@ -80,7 +80,7 @@ export function invoiceToHttp(
   }
 }
 
-function lineToHttp({
+export function lineToHttp({
   description,
   period,
   inputs,
@@ -103,7 +103,7 @@ function lineToHttp({
   }
 }
 
-function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
+export function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
   if (inputs.kind !== 'tax') return []
   const { treatment, ratePerMille, country, isInclusive } = inputs
   const tax = {

@@ -10,6 +10,7 @@ import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
 import { meterExamples } from './meters.ts'
 import { paymentExamples } from './payments.ts'
+import { previewExamples } from './previews.ts'
 import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
 import { usageExamples } from './usage.ts'
@@ -24,6 +25,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...catalogExamples,
   ...purchaseExamples,
   ...invoiceExamples,
+  ...previewExamples,
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,
