@@ -41,29 +41,34 @@ export function planBills(
   delays: UsageDelays,
   hasCard: boolean,
 ): BillsAhead {
-  const renewals = planRenewals(purchase, now, hasCard)
-  const states = renewals.map((renewal) => renewal.purchase)
-  const usage = planUsageBills(states.at(-1) ?? purchase, now, delays).map((bill) => {
+  const { renewals, current } = planRenewals(purchase, now, hasCard)
+  const usage = planUsageBills(current, now, delays).map((bill) => {
     // The price of the next period is on the bill of the usage before it, if the plan combines them.
     const end = bill.period?.end.getTime()
-    const renewing = states.find(({ nextBillingDate }) => nextBillingDate?.getTime() === end)
-    return renewing === undefined ? bill : { ...bill, purchase: renewing }
+    const renewal = renewals.find((each) => each.purchase.nextBillingDate?.getTime() === end)
+    return renewal === undefined ? bill : { ...bill, purchase: renewal.purchase }
   })
   return { usage, renewals: renewals.map((renewal) => afterUsage(renewal, usage)) }
 }
 
-function planRenewals(purchase: Purchase, now: Date, hasCard: boolean): RenewalOf[] {
+/** Returns the renewals up to the next one, and the purchase after those that are overdue. */
+function planRenewals(
+  purchase: Purchase,
+  now: Date,
+  hasCard: boolean,
+): { readonly renewals: readonly RenewalOf[]; readonly current: Purchase } {
   const renewals: RenewalOf[] = []
-  let before: Purchase | undefined = purchase
-  while (before !== undefined && renewals.length < billsMax) {
-    const { nextBillingDate } = before
-    const renewal = planRenewal(before, now, hasCard)
+  let current = purchase
+  while (renewals.length < billsMax) {
+    const { nextBillingDate } = current
+    const renewal = planRenewal(current, now, hasCard)
     if (renewal === undefined) break
-    renewals.push({ ...renewal, purchase: before })
+    renewals.push({ ...renewal, purchase: current })
     const isOverdue = nextBillingDate !== null && nextBillingDate <= now
-    before = isOverdue ? renewal.next : undefined
+    if (!isOverdue || renewal.next === undefined) break
+    current = renewal.next
   }
-  return renewals
+  return { renewals, current }
 }
 
 /** Returns the renewal with its date. A price that is charged after the usage of the period before waits for that bill. */
