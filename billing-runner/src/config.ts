@@ -16,6 +16,7 @@ import { taxRegisterSettings } from '@tollgate/platform/tax-register/tax-registe
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 import { creditExpirySettings, walletSettings } from '@tollgate/domain/wallet/wallet-settings'
+import { usageGraceSettings } from '@tollgate/domain/billing/usage-grace-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 import { scheduleSettings } from './schedule/schedule-settings.ts'
 
@@ -79,12 +80,7 @@ export const billingRunnerSettings = {
     60,
     { min: 1, max: 3_650 },
   ),
-  usageGraceMinutes: integerSetting(
-    'TOLLGATE_USAGE_GRACE_MINUTES',
-    'Minutes from the end of a period until its usage is billed; usage that is recorded later is billed with the next period',
-    60,
-    { min: 0, max: 43_200 },
-  ),
+  ...usageGraceSettings,
   usageStoredWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORED_WAIT_MS',
     'How long a bill waits until ClickHouse has stored all acknowledged usage, in milliseconds; after that, the bill is retried later',

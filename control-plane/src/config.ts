@@ -11,6 +11,7 @@ import {
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
 import { mcpUrlSettings } from '@tollgate/domain/mcp/mcp-url-settings'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
+import { usageGraceSettings } from '@tollgate/domain/billing/usage-grace-settings'
 import { creditExpirySettings, walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
 import {
@@ -165,6 +166,19 @@ export const controlPlaneSettings = {
     'How long a usage query waits until accepted usage is stored, in milliseconds',
     3_000,
     milliseconds,
+  ),
+  ...usageGraceSettings,
+  previewsMax: integerSetting(
+    'TOLLGATE_PREVIEWS_MAX',
+    'Maximum number of previews of invoices that one process computes at the same time. More get 503',
+    16,
+    { min: 1, max: 1_000 },
+  ),
+  previewHoldersMax: integerSetting(
+    'TOLLGATE_PREVIEW_HOLDERS_MAX',
+    'Maximum number of customers on one page of the preview of a changed plan',
+    25,
+    { min: 1, max: 1_000 },
   ),
   publishIntervalMs: integerSetting(
     'TOLLGATE_PUBLISH_INTERVAL_MS',

@@ -384,6 +384,8 @@ export const refusals = {
     ),
   tooManyExports: () =>
     temporaryRefusal('overloaded', 'Too many files of usage are being sent. Retry in a moment'),
+  tooManyPreviews: () =>
+    temporaryRefusal('overloaded', 'Too many previews are being computed. Retry in a moment'),
   usageBehind: () =>
     temporaryRefusal(
       'usage_behind',

@@ -38,6 +38,7 @@ import { createPublishPendingJob } from './jobs/publish-pending.ts'
 import { createWebhookReplays } from './jobs/replay-webhooks.ts'
 import type { ClockDeletionParts } from './test-clocks/delete-test-clock.ts'
 import { UsageLag } from './jobs/usage-lag.ts'
+import { Previews } from './previews/previews.ts'
 import { PeriodUsage } from './limits/period-usage.ts'
 import {
   createPeriodUsageAnswers,
@@ -107,6 +108,7 @@ async function openControlPlane(
       serviceSecret: await findServiceSecret(config),
       payments,
       wallets,
+      previews: new Previews(parts, config),
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
       customerAuth: {

@@ -370,6 +370,7 @@ test('marks bodies that may be missing as optional', () => {
     'delete /v1/ui/customers/{reference}',
     'post /v1/sdk/products/{productRef}/clone',
     'post /v1/sdk/purchases/{purchaseRef}/cancel',
+    'post /v1/sdk/purchases/{purchaseRef}/invoice-preview',
     'post /v1/ui/api-keys/{keyId}/rotate',
     'post /v1/webhook_endpoints/{endpointId}/rotate',
   ])

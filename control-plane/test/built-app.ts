@@ -19,6 +19,7 @@ import {
   createRequestSeconds,
   createUnknownNames,
 } from '../src/metrics.ts'
+import { Previews } from '../src/previews/previews.ts'
 import { Wallets } from '../src/wallets/wallets.ts'
 import type { TestStack } from './test-stack.ts'
 
@@ -61,6 +62,10 @@ export function buildTestApp(
         limits: { countersWaitMs: 1, tailRecordsMax: 1, storedUsageChecksMax: 1 },
         answers: createPeriodUsageAnswers(metrics),
       }),
+      previews: new Previews(
+        { database, usageStore, eventLog, clock: stack.clock },
+        { usageGraceMinutes: 1, usageStoreWaitMs: 1, previewsMax: 1, previewHoldersMax: 1 },
+      ),
       wallets: new Wallets({
         database,
         usageStore,

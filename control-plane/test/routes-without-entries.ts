@@ -8,9 +8,17 @@ export const unauditedRoutes = [
   'POST /v1/sdk/limits/release',
   'POST /v1/sdk/limits/extend',
   'POST /v1/sdk/limits/reservations',
-  // It stores nothing.
+  // Previews store nothing.
   'POST /v1/sdk/products/:productRef/plans/:planRef/price-preview',
   'POST /v1/ui/products/:productRef/plans/:planRef/price-preview',
+  'POST /v1/sdk/products/:productRef/plans/:planRef/change-preview',
+  'POST /v1/ui/products/:productRef/plans/:planRef/change-preview',
+  'POST /v1/sdk/purchases/:purchaseRef/invoice-preview',
+  'POST /v1/ui/purchases/:purchaseRef/invoice-preview',
+  'POST /v1/sdk/purchases/:purchaseRef/change-preview',
+  'POST /v1/ui/purchases/:purchaseRef/change-preview',
+  'POST /v1/sdk/purchases/:purchaseRef/cancel-preview',
+  'POST /v1/ui/purchases/:purchaseRef/cancel-preview',
   // Requests of OAuth clients. A customer's consent does create entries: one for a new customer, and one for an agent's client.
   'POST /*',
   'POST /v1/customer/auth/register',

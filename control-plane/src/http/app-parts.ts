@@ -20,6 +20,7 @@ import type { Upstreams } from '../customer-auth/upstream/upstreams.ts'
 import type { EmailTransport } from '../emails/transport.ts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
+import type { Previews } from '../previews/previews.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 
 /** All parts of the API. Each route and page declares only the parts that it uses. */
@@ -40,6 +41,7 @@ export type AppParts = TailParts & {
   readonly usageStore: UsageStore
   readonly usage: PeriodUsage
   readonly wallets: Wallets
+  readonly previews: Previews
   /** Shared secret of the services that use one data folder. Undefined if the hot state is not in a data folder. */
   readonly folderSecret: string | undefined
   /** Secret from which the keys of the installation's other services are derived. Undefined means that no service has a key. */

@@ -67,6 +67,7 @@ import { registerOwnKeyRoutes } from './routes/own-key.ts'
 import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
+import { registerPlanPreviewRoute, registerPreviewRoutes } from './routes/previews.ts'
 import { registerPricePreviewRoute } from './routes/price-preview.ts'
 import { registerBudgetRoutes } from './routes/budgets.ts'
 import { registerBusinessDetailsRoute } from './routes/business-details.ts'
@@ -196,6 +197,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerProductRoutes(app, parts)
   registerPlanRoutes(app, parts)
   registerPricePreviewRoute(app, parts)
+  registerPlanPreviewRoute(app, parts)
   registerMcpRoutes(app, parts)
   registerCustomerRoutes(app, parts)
   registerCreditRoutes(app, parts)
@@ -204,6 +206,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerSessionRoutes(app, parts)
   registerPurchaseRoutes(app, parts)
   registerPurchaseChangeRoutes(app, parts)
+  registerPreviewRoutes(app, parts)
   registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)
   registerReservationRoutes(app, parts)

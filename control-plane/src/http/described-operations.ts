@@ -3,6 +3,7 @@ import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedEmailOperations } from './described-email-operations.ts'
 import { describedTestClockOperations } from './described-test-clock-operations.ts'
 import { describedTaxOperations } from './described-tax-operations.ts'
+import { describedPurchaseOperations } from './described-purchase-operations.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
 /** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
@@ -142,6 +143,11 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Preview what usage costs',
     404,
   ),
+  'post /v1/sdk/products/{productRef}/plans/{planRef}/change-preview': operation(
+    'previewPlanUpdate',
+    'Preview a changed plan for its holders',
+    404,
+  ),
   'put /v1/sdk/products/{productRef}/plans/{planRef}': operation(
     'updatePlan',
     'Update a plan',
@@ -153,33 +159,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
   ),
 
-  'post /v1/sdk/activate': operation(
-    'activatePlan',
-    'Start a plan, or get a link to pay for it',
-    404,
-  ),
-  'get /v1/sdk/purchases': operation('listPurchases', 'List purchases'),
-  'get /v1/sdk/purchases/{purchaseRef}': operation('getPurchase', 'Get a purchase', 404),
-  'get /v1/sdk/purchases/customer/{customerRef}': operation(
-    'listCustomerPurchases',
-    'List the purchases of a customer',
-    404,
-  ),
-  'get /v1/sdk/purchases/product/{productRef}': operation(
-    'listProductPurchases',
-    'List the purchases of a product',
-    404,
-  ),
-  'post /v1/sdk/purchases/{purchaseRef}/cancel': operation(
-    'cancelPurchase',
-    'Cancel a purchase',
-    404,
-  ),
-  'post /v1/sdk/purchases/{purchaseRef}/reactivate': operation(
-    'reactivatePurchase',
-    'Withdraw a cancellation',
-    404,
-  ),
+  ...describedPurchaseOperations,
   'post /v1/sdk/checkout-sessions': operation(
     'createCheckoutSession',
     'Open a checkout',

@@ -1,3 +1,4 @@
+import type { Queryable } from '@tollgate/platform/database/database'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import type { Seller } from '../invoices/parties.ts'
 import { billSwitch } from './bill-switch.ts'
@@ -12,9 +13,9 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { chargesUsageLater } from '../pricing/billed-charges.ts'
 import { lockProductAgainstRemoval, type Product } from '../catalog/products-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { hasStatusWithAccess } from '../purchases/access.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
-import { decideActivation } from '../purchases/decide-activation.ts'
+import { decideActivation, type ActivationDecision } from '../purchases/decide-activation.ts'
+import { decideEndOfPrevious } from '../purchases/decide-end-of-previous.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import type { PlanSwitch } from '../purchases/decide-switch.ts'
@@ -29,7 +30,6 @@ import { planChangedObject } from '../purchases/purchase-event.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { schedulePlan } from '../purchases/schedule-plan.ts'
-import { endLapsedPurchase } from '../purchases/end-lapsed-purchase.ts'
 
 export type ActivateRequest = {
   readonly customer: Customer
@@ -114,13 +114,8 @@ export async function activatePlan(
       return { kind: 'card-required', product, plan: decision.plan }
     case 'activate': {
       const { plan: activated, change } = decision
-      if (
-        change === undefined &&
-        isBilledLater(activated) &&
-        (await needsAnotherCard(work, ofPlan))
-      ) {
-        return { kind: 'invalid', reason: anotherCardRequired }
-      }
+      const refusal = await findStartRefusal(work, decision, ofPlan)
+      if (refusal !== undefined) return { kind: 'invalid', reason: refusal }
       const replaced = await endPreviousPurchase(work, state.last)
       const of = { customer, product, plan: activated, now }
       const origin = activated.type === 'one-time' ? 'one_time' : 'manual'
@@ -145,24 +140,26 @@ export async function activatePlan(
 const anotherCardRequired =
   'A payment for this product was charged back. Save another card before you start a plan that is paid afterwards.'
 
-function isBilledLater(plan: Plan): boolean {
-  return chargesUsageLater(plan)
-}
-
 /**
- * Returns whether the customer must save another card before a plan that is paid afterwards can start. After a
- * chargeback, usage is not served on credit unless there is a card that can be charged for it.
+ * Returns why the plan cannot start, although it needs no payment. After a chargeback, usage is not served on credit unless there is
+ * a card that can be charged for it. Undefined if the plan can start.
  */
-async function needsAnotherCard(
-  { sql, providerId }: UnitOfWork,
+export async function findStartRefusal(
+  { sql, providerId }: ProviderSql,
+  { plan, change }: Pick<Extract<ActivationDecision, { kind: 'activate' }>, 'plan' | 'change'>,
   of: { readonly customerRef: string; readonly productRef: string },
-): Promise<boolean> {
+): Promise<string | undefined> {
+  if (change !== undefined || !chargesUsageLater(plan)) return undefined
   const card = await findReusablePaymentMethod(sql, providerId, of.customerRef)
-  return card === undefined && (await hasDisputedPayment(sql, providerId, of))
+  const isRefused = card === undefined && (await hasDisputedPayment(sql, providerId, of))
+  return isRefused ? anotherCardRequired : undefined
 }
 
-async function readSwitchPrice(
-  { sql, providerId }: UnitOfWork,
+type ProviderSql = { readonly sql: Queryable; readonly providerId: string }
+
+/** Returns the price of a purchase that begins with a change of plan. */
+export async function readSwitchPrice(
+  { sql, providerId }: ProviderSql,
   plan: Plan,
   { currency }: PlanSwitch,
 ): Promise<PurchasePrice> {
@@ -171,21 +168,17 @@ async function readSwitchPrice(
   return switchPrice(plan, currency, dollarsPerUnit(rate))
 }
 
-/**
- * Ends the customer's previous purchase of the product, because a customer has at most one open purchase of a product.
- * A purchase that was suspended for nonpayment ends as well, so that it cannot become active beside the new purchase.
- * Returns the ended purchase if it gave access until now, otherwise undefined.
- */
+/** Ends the customer's previous purchase of the product. Returns it if it gave access until now, otherwise undefined. */
 export async function endPreviousPurchase(
   work: UnitOfWork,
   last: Purchase | undefined,
 ): Promise<Purchase | undefined> {
-  if (last === undefined || (await endLapsedPurchase(work, last.reference)) !== undefined) return
+  if (last === undefined) return undefined
   const previous = await lockPurchase(work.sql, work.providerId, last.reference)
-  if (previous === undefined) return
-  if (hasStatusWithAccess(previous)) return endNow(work, previous, 'expired')
-  if (previous.status === 'suspended') await endNow(work, previous, 'expired')
-  return undefined
+  const end = previous && decideEndOfPrevious(previous, work.now)
+  if (previous === undefined || end === undefined) return undefined
+  const ended = await endNow(work, previous, end.trigger, { endedAt: end.endedAt })
+  return end.isReplaced ? ended : undefined
 }
 
 export async function emitPlanChanged(

@@ -3,7 +3,6 @@ import {
   continueUsagePeriod,
   extendUsagePeriod,
   listBilledPeriods,
-  type PeriodClaim,
 } from '../invoices/billed-periods.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
@@ -16,10 +15,7 @@ import { payByPacks, type PaidUsage } from './pay-by-packs.ts'
 import { lockPackAccount, recordDraws } from '../packs/repository.ts'
 import { unixSeconds } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { recurringLines } from '../pricing/charges.ts'
-import { totalOf, type ChargedPeriod, type InvoiceLine } from '../pricing/invoice-line.ts'
-import { splitCharges } from '../pricing/split-charges.ts'
-import { decideDueRenewal } from '../purchases/decide-renewal.ts'
+import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { updateUsageBilledTo, updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -27,11 +23,12 @@ import { readParties, type Seller } from '../invoices/parties.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 import { raisedUnbilled } from './raised-unbilled.ts'
 import {
-  usageBillLines,
-  type BilledPart,
-  type ChargeUsage,
-  type UsageToPrice,
-} from './usage-lines.ts'
+  combinedRenewal,
+  costsTooLittle,
+  usageBillContent,
+  type RenewalPart,
+} from './usage-bill-content.ts'
+import { usageBillLines, type BilledPart, type UsageToPrice } from './usage-lines.ts'
 
 export type UsageBillOutcome =
   | { readonly kind: 'invoiced'; readonly invoice: InvoiceWithLines }
@@ -69,7 +66,7 @@ export async function billUsage(
   const conversion = await readCreditConversion(work, currency)
   const part = partOf(toBill, measured)
   const usage = usageBillLines(purchase, planSnapshot, conversion, unpaid, part)
-  if (costsLess(usage, toBill)) return { kind: 'below' }
+  if (costsTooLittle(usage, toBill)) return { kind: 'below' }
   await recordDraws(sql, providerId, draws)
   if (draws.length > 0) await queuePublication(work, 'customer', customerRef)
   await updateBillingDates(work, toBill, part, usage)
@@ -80,23 +77,13 @@ export async function billUsage(
     withRenewal === 'alone' || whole === undefined
       ? undefined
       : await findCombinedRenewal(work, purchase, whole)
-  // The rest of a period may have no line, but its invoice still charges the next period.
-  const isEmpty = usage.length === 0 && (continued === undefined || renewal === undefined)
-  if (isEmpty || isSuspendedWithoutUsage(purchase, measured)) return { kind: 'noted' }
-  const groups = splitCharges(
-    { recurring: renewal?.lines ?? [], usage },
-    renewal === undefined ? undefined : 'combined',
-  )
-  const claims: PeriodClaim[] = [
-    ...(renewal === undefined ? [] : [{ part: 'recurring', period: renewal.period } as const]),
-    ...(period === undefined ? [] : [{ part: 'usage', period } as const]),
-  ]
-  const lines = groups.flatMap((group) => group.lines)
+  const content = usageBillContent(purchase, toBill, measured, usage, renewal)
+  if (content === undefined) return { kind: 'noted' }
   const purchaseRef = reference
   const isDraft =
-    (await staysDraft(work, { customerRef, currency }, lines)) &&
+    (await staysDraft(work, { customerRef, currency }, content.lines)) &&
     !(await hasPendingItems(sql, providerId, { customerRef, currency }))
-  const request = { customerRef, purchaseRef, planSnapshot, currency, lines, claims }
+  const request = { customerRef, purchaseRef, planSnapshot, currency, ...content }
   const made = await createDraft(work, { ...request, staysDraft: isDraft })
   if (made.kind !== 'created')
     throw new Error(`a due period of purchase ${reference} is billed already`)
@@ -121,12 +108,6 @@ async function payFromPacks(
   const account = await lockPackAccount(sql, providerId, purchase)
   if (account === undefined) return { usage: measured, draws: [] }
   return payByPacks(account, purchase, plan, measured)
-}
-
-function costsLess(usage: readonly InvoiceLine[], { leastMinor, ...toBill }: UsageToBill): boolean {
-  if (leastMinor === undefined) return false
-  const startMs = (toBill.period ?? toBill.continued)?.start.getTime()
-  return totalOf(usage.filter(({ period }) => period?.start.getTime() === startMs)) < leastMinor
 }
 
 /** Moves the dates by which a repeated bill is recognised. A bill within a period leaves its last bill due. */
@@ -163,41 +144,16 @@ function isSameTime(one: Date | null | undefined, other: Date | null | undefined
   return one?.getTime() === other?.getTime()
 }
 
-/**
- * Returns whether a suspended purchase had no usage to bill. Suspended purchases continue to have periods, and a period
- * without usage gets no invoice.
- */
-function isSuspendedWithoutUsage({ status }: Purchase, measured: UsageToPrice): boolean {
-  return status === 'suspended' && measured.every(hasNoUsage)
-}
-
-function hasNoUsage({ current, earlier }: ChargeUsage): boolean {
-  const hasLate = earlier.some(
-    ({ usedMicros, usedBeforeMicros, billed }) =>
-      usedMicros !== billed.usedMicros || usedBeforeMicros !== billed.usedBeforeMicros,
-  )
-  return current?.usedMicros === 0n && !hasLate
-}
-
-type RenewalPart = { readonly lines: readonly InvoiceLine[]; readonly period: ChargedPeriod }
-
 /** Returns the price of the next period if it belongs on the same invoice, otherwise undefined. */
 async function findCombinedRenewal(
   { sql, providerId, now }: UnitOfWork,
   purchase: Purchase,
-  { end }: ChargedPeriod,
+  whole: ChargedPeriod,
 ): Promise<RenewalPart | undefined> {
-  const { reference, planSnapshot, currency } = purchase
-  if (planSnapshot?.terms.billingStrategy !== 'combined') return undefined
-  const renewal = decideDueRenewal(purchase, now)
-  if (renewal.kind !== 'charge' || renewal.period.start.getTime() !== end.getTime())
-    return undefined
-  const { start } = renewal.period
-  const [invoiced] = await listBilledPeriods(sql, providerId, reference, 'recurring', 1)
-  if (invoiced !== undefined && invoiced.start >= start) return undefined
-  const period = { start, end: renewal.period.end }
-  const lines = recurringLines(planSnapshot, currency, renewal.period, renewal.isFirstCharge)
-  return { lines, period }
+  if (purchase.planSnapshot?.terms.billingStrategy !== 'combined') return undefined
+  const { reference } = purchase
+  const [newest] = await listBilledPeriods(sql, providerId, reference, 'recurring', 1)
+  return combinedRenewal(purchase, whole, newest, now)
 }
 
 async function emitUsageCharged(

@@ -1,8 +1,7 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { MeasuringParts } from './measure-usage.ts'
+import { partitionsOf, type MeasuringParts } from './measure-usage.ts'
 import { unixSeconds, usagePeriodAt } from '../periods/periods.ts'
 import { planToBill } from '../overrides/overridden-plan.ts'
 import { isPaidByPacks, rollingCharge } from '../packs/own-units.ts'
@@ -19,7 +18,7 @@ import type { Purchase } from '../purchases/purchase.ts'
 import { billedWindowOf, windowBefore } from '../purchases/usage-windows.ts'
 import { sumStoredUsageByWindow, type UsageWindow } from '../stored-usage/query-stored-usage.ts'
 import { requireComparedStore } from '../stored-usage/store-incarnation.ts'
-import { waitUntilStored } from '../stored-usage/stored-up-to.ts'
+import { waitUntilStored, type StoredUpTo } from '../stored-usage/stored-up-to.ts'
 import type { UsedSpan } from './decide-pack-settlement.ts'
 import type { UsageAbovePlan } from '../packs/excess-units.ts'
 
@@ -43,14 +42,23 @@ export async function measurePacks(
   { eventLog, usageStore, now, storedWaitMs }: MeasuringParts,
   environment: Environment,
   providerId: string,
-  { used: { purchase, period }, meterNames, endOfPrevious, customerRefs }: PacksToMeasure,
+  toMeasure: PacksToMeasure,
 ): Promise<MeasuredSpan> {
   const partitionCount = eventLog.partitionCount(usageTopic(environment))
-  const partitions = new Set(
-    customerRefs.map((reference) => partitionOf(subjectKey(providerId, reference), partitionCount)),
-  )
+  const partitions = partitionsOf(providerId, toMeasure.customerRefs, partitionCount)
   const sides = { eventLog, usageStore }
-  const stored = await waitUntilStored(sides, environment, [...partitions], now, storedWaitMs)
+  const stored = await waitUntilStored(sides, environment, partitions, now, storedWaitMs)
+  return measureStoredPacks(usageStore, environment, providerId, toMeasure, stored)
+}
+
+/** Sums up what is stored. It is less than what was acknowledged if `stored` ends before the log does. */
+export async function measureStoredPacks(
+  usageStore: MeasuringParts['usageStore'],
+  environment: Environment,
+  providerId: string,
+  { used: { purchase, period }, meterNames, endOfPrevious, customerRefs }: PacksToMeasure,
+  stored: StoredUpTo,
+): Promise<MeasuredSpan> {
   const measured = new Map<string, Omit<UsageAbovePlan, 'paidBeforeMicros'>>()
   const sum = async (meterName: string, window: UsageWindow | undefined): Promise<bigint> => {
     if (window === undefined) return 0n

@@ -2,18 +2,17 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { MeasuringParts } from './measure-usage.ts'
 import { listCurrentReferences } from '../customers/repository.ts'
-import { planToBill } from '../overrides/overridden-plan.ts'
 import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { listOpenClaims, settlePackClaim, type PackClaim } from '../packs/claims-repository.ts'
+import { listOpenClaims, settlePackClaim } from '../packs/claims-repository.ts'
 import {
   decideSettlement,
   type Settlement,
   type SettlementDecision,
 } from './decide-pack-settlement.ts'
-import { drawUsage } from '../packs/draw-usage.ts'
 import { measurePacks, type MeasuredSpan, type PacksToMeasure } from './measure-packs.ts'
+import { settleAccount } from './settle-account.ts'
 import { openPacks } from '../packs/pack-balance.ts'
 import {
   findPackAccount,
@@ -90,7 +89,8 @@ export function listUsingPurchases(
   return listPurchases(sql, providerId, filter)
 }
 
-async function readToMeasure(
+/** Reads the input for summing up the usage of a settlement. Undefined if no usage can use packs. */
+export async function readToMeasure(
   { sql, providerId }: ProviderSql,
   account: PackAccount,
   { used }: Settlement,
@@ -129,47 +129,14 @@ export async function applySettlement(
   const { sql, providerId, now } = work
   const account = await lockPackAccount(sql, providerId, name)
   if (account?.settledTo.getTime() !== settledTo.getTime()) return false
-  const used = toMeasure?.used
-  if (used !== undefined && used.purchase.planSnapshot !== null) {
-    const { purchase, period } = used
-    const plan = planToBill(purchase.planSnapshot!, purchase, period)
-    let drawn = account
-    for (const [meterName, usage] of measured) {
-      const next = drawUsage(drawn, { purchase, period, plan, meterName, usage })
-      await recordDraws(sql, providerId, next.draws)
-      drawn = next.account
-    }
-  }
   const claims = await listOpenClaims(sql, providerId, name)
-  await settleClaims(
-    work,
-    name,
-    claims.filter(({ claimedAt }) => claimedAt <= settlement.at),
-  )
+  const settled = settleAccount(account, claims, settlement, toMeasure?.used, measured)
+  await recordDraws(sql, providerId, settled.draws)
+  for (const { claim, takenMicros } of settled.claims) {
+    await settlePackClaim(sql, providerId, claim, takenMicros)
+  }
   await setSettledTo(sql, providerId, name, settlement.at)
   await setPacksDue(sql, providerId, name, now)
   await queuePublication(work, 'customer', name.customerRef)
   return true
-}
-
-/** Takes back the claimed units, as far as they are left. Used units stay used. */
-async function settleClaims(
-  { sql, providerId }: UnitOfWork,
-  name: AccountName,
-  claims: readonly PackClaim[],
-): Promise<void> {
-  if (claims.length === 0) return
-  const account = await findPackAccount(sql, providerId, name)
-  const left = new Map(
-    account!.packs.map((pack) => [
-      pack.purchaseRef,
-      pack.unitsMicros - pack.usedMicros - pack.takenMicros,
-    ]),
-  )
-  for (const claim of claims) {
-    const rest = left.get(claim.packRef) ?? 0n
-    const taken = claim.unitsMicros < rest ? claim.unitsMicros : rest
-    left.set(claim.packRef, rest - taken)
-    await settlePackClaim(sql, providerId, claim, taken)
-  }
 }

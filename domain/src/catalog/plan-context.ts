@@ -1,9 +1,10 @@
 import { recordsUnpriced } from '../model-costs/records-unpriced.ts'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Charge } from '@tollgate/schemas/http/charges'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Pack } from '@tollgate/schemas/http/packs'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
-import { lockMetersByName } from '../meters/repository.ts'
+import { findMeterByName, listMeters, lockMetersByName, type Meter } from '../meters/repository.ts'
 import { ensureLimitMeter } from '../meters/create-meter.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -22,14 +23,48 @@ export async function readPlanContext(
   inputs: readonly Charging[] = [],
 ): Promise<PlanContext> {
   const { reference: requestsMeterRef } = await ensureLimitMeter(work)
+  const { sql, providerId } = work
+  const rates = await readRates(work, defaultCurrency, plans)
+  const meters = await lockChargedMeters(sql, providerId, termsOf(plans, inputs))
+  return { defaultCurrency, requestsMeterRef, rates, meters }
+}
+
+/** Reads the same context without a lock, for a change that is not made. */
+export async function readPlanContextUnlocked(
+  { sql, providerId }: ProviderSql,
+  defaultCurrency: string,
+  plans: readonly Pick<Plan, 'currency' | 'terms'>[],
+  inputs: readonly Charging[],
+): Promise<PlanContext> {
+  const requests = await findMeterByName(sql, providerId, requestsMeterName)
+  const rates = await readRates({ sql, providerId }, defaultCurrency, plans)
+  const names = meterNamesOf(termsOf(plans, inputs))
+  const meters = (await listMeters(sql, providerId)).filter(({ name }) => names.has(name))
+  // A provider without the meter gets it with the change.
+  const requestsMeterRef = requests?.reference ?? ''
+  return { defaultCurrency, requestsMeterRef, rates, meters: chargeableMeters(meters) }
+}
+
+type ProviderSql = { readonly sql: Queryable; readonly providerId: string }
+
+async function readRates(
+  { sql, providerId }: ProviderSql,
+  defaultCurrency: string,
+  plans: readonly Pick<Plan, 'currency'>[],
+): Promise<Map<string, string>> {
   const rates = new Map<string, string>()
   for (const currency of new Set([defaultCurrency, ...plans.map((plan) => plan.currency)])) {
-    const rate = await findExchangeRate(work.sql, work.providerId, currency)
+    const rate = await findExchangeRate(sql, providerId, currency)
     if (rate !== undefined) rates.set(currency, rate.unitsPerDollar)
   }
-  const terms = [...inputs, ...plans.map((plan) => plan.terms)]
-  const meters = await lockChargedMeters(work.sql, work.providerId, terms)
-  return { defaultCurrency, requestsMeterRef, rates, meters }
+  return rates
+}
+
+function termsOf(
+  plans: readonly Pick<Plan, 'terms'>[],
+  inputs: readonly Charging[],
+): readonly Charging[] {
+  return [...inputs, ...plans.map((plan) => plan.terms)]
 }
 
 type Charging = {
@@ -44,14 +79,21 @@ export async function lockChargedMeters(
   providerId: string,
   terms: readonly Charging[],
 ): Promise<ChargeableMeters> {
-  const names = new Set(
+  const names = meterNamesOf(terms)
+  if (names.size === 0) return new Map()
+  return chargeableMeters(await lockMetersByName(sql, providerId, [...names]))
+}
+
+function meterNamesOf(terms: readonly Charging[]): ReadonlySet<string> {
+  return new Set(
     terms.flatMap(({ charges = [], usageLimits = [], pack }) => [
       ...[...charges, ...usageLimits].map(({ meter }) => meter),
       ...(pack?.meter === undefined ? [] : [pack.meter]),
     ]),
   )
-  if (names.size === 0) return new Map()
-  const meters = await lockMetersByName(sql, providerId, [...names])
+}
+
+function chargeableMeters(meters: readonly Meter[]): ChargeableMeters {
   return new Map(
     meters.map(({ name, status, aggregation, reads }) => {
       // Only meters that read events store values with their records.

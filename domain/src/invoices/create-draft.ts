@@ -1,13 +1,12 @@
 import { pipelined } from '../postgres/pipelined.ts'
-import { carriedInLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
-import { taxLines } from '../pricing/tax-line.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
 import { consumeCarried } from './carried-amounts.ts'
+import { draftLines, paidLines } from './draft-lines.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 import { consumeItems } from './items-repository.ts'
 import { insertLines } from './lines.ts'
@@ -62,8 +61,7 @@ export async function createDraft(
     if (!isClaimed) return { kind: 'already-billed' }
   }
   const charged = [...request.lines, ...(await takeItems(work, request, reference))]
-  const whole = { ...request, lines: charged }
-  const lines = [...charged, ...(await taxAndCarriedLines(work, whole))]
+  const lines = await readDraftLines(work, { ...request, lines: charged })
   const invoice: InvoiceWithLines = {
     reference,
     number: null,
@@ -108,18 +106,18 @@ async function takeItems(
   return consumeItems(sql, providerId, { customerRef, currency }, reference)
 }
 
-/** Returns the lines for the tax of the charged lines and for the amount carried over from earlier invoices. */
-async function taxAndCarriedLines(
+/** Returns the requested lines with their tax, and takes the amount that is carried over to the customer's next invoice. */
+async function readDraftLines(
   work: UnitOfWork,
   request: InvoiceRequest,
-): Promise<InvoiceLine[]> {
+): Promise<readonly InvoiceLine[]> {
   const { customerRef, currency, paidWith, lines, staysDraft } = request
-  if (staysDraft === true) return []
-  if (paidWith !== undefined) return paidWith === 'no tax' ? [] : taxLines(lines, paidWith)
+  if (staysDraft === true) return lines
+  if (paidWith !== undefined) return paidLines(lines, paidWith)
   const { sql, providerId, now } = work
-  const [carriedIn, tax] = await pipelined([
+  const [carriedInMinor, tax] = await pipelined([
     consumeCarried(sql, providerId, { customerRef, currency }, now),
     readTaxLines(work, request),
   ])
-  return [...tax, ...carriedInLines(carriedIn)]
+  return draftLines(lines, tax, carriedInMinor)
 }

@@ -97,7 +97,7 @@ type Untaxed = Pick<Invoice, 'customerRef' | 'purchaseRef' | 'planSnapshot' | 'c
 
 /** Returns the tax lines of an invoice that is made now. Empty if nothing says how the customer is taxed. */
 export async function readTaxLines(
-  { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
+  { sql, providerId, now }: Pick<UnitOfWork, 'providerId' | 'now'> & { readonly sql: Queryable },
   { customerRef, purchaseRef, planSnapshot: plan, currency, lines }: Untaxed,
 ): Promise<InvoiceLine[]> {
   const productRef = await findProductOf(sql, providerId, purchaseRef)

@@ -1,8 +1,15 @@
-import { findMerchant } from '../merchants/repository.ts'
+import { findMerchant, type Merchant } from '../merchants/repository.ts'
 import { decideDue } from '../pricing/decide-due.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readCarried, type CarriedAmountKey } from './carried-amounts.ts'
+
+/** The facts that decide whether lines that cost nothing are invoiced. */
+export type DraftFacts = Pick<Merchant, 'issueZeroInvoices'> & {
+  /** Carried over to the customer's next invoice in the currency, minor units. */
+  readonly waitingMinor: bigint
+  readonly currency: string
+}
 
 /**
  * Returns whether the lines cost nothing and are therefore not invoiced. Such lines stay a draft permanently. The draft
@@ -15,9 +22,20 @@ export async function staysDraft(
   { customerRef, currency }: CarriedAmountKey,
   lines: readonly InvoiceLine[],
 ): Promise<boolean> {
-  if (lines.some(({ amountMinor }) => amountMinor !== 0n)) return false
+  if (!costNothing(lines)) return false
   const { issueZeroInvoices } = await findMerchant(sql, providerId)
-  if (issueZeroInvoices === true) return false
   const waitingMinor = await readCarried(sql, providerId, { customerRef, currency })
+  return decideStaysDraft(lines, { issueZeroInvoices, waitingMinor, currency })
+}
+
+export function decideStaysDraft(
+  lines: readonly InvoiceLine[],
+  { issueZeroInvoices, waitingMinor, currency }: DraftFacts,
+): boolean {
+  if (!costNothing(lines) || issueZeroInvoices === true) return false
   return decideDue(waitingMinor, currency).dueMinor === 0n
+}
+
+function costNothing(lines: readonly InvoiceLine[]): boolean {
+  return lines.every(({ amountMinor }) => amountMinor === 0n)
 }

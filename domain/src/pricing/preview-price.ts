@@ -10,7 +10,7 @@ import { usageAmountMinor } from './price-line.ts'
 import type { UnitsOfPeriod } from './price-usage.ts'
 
 /** Usage of one period to be priced. */
-type PreviewedUsage = {
+export type PreviewedUsage = {
   readonly meter: string
   readonly units: number
   readonly dimensions?: Readonly<Record<string, string>> | undefined
@@ -48,7 +48,7 @@ export function previewPrice(
   const charges = isPrePaid(plan) ? walletCharges(plan) : billedCharges(plan)
   const lines = charges.map((charge) => {
     const { key, name, meterName, terms } = charge
-    const units = unitsOf(charge, usage)
+    const units = unitsCounted(charge, usage)
     return {
       key,
       name,
@@ -61,8 +61,15 @@ export function previewPrice(
       amountMinor: usageAmountMinor(terms, units, conversion),
     }
   })
-  const unpriced = usage.filter((each) => !charges.some((charge) => isCounted(charge, each)))
-  return { lines, unpriced }
+  return { lines, unpriced: unpricedUsage(charges, usage) }
+}
+
+/** Returns the usage that none of the charges counts. */
+export function unpricedUsage(
+  charges: readonly Pick<BilledCharge, 'meterName' | 'where'>[],
+  usage: readonly PreviewedUsage[],
+): PreviewedUsage[] {
+  return usage.filter((each) => !charges.some((charge) => isCounted(charge, each)))
 }
 
 /** Returns the charges that the wallet pays. */
@@ -74,7 +81,11 @@ function walletCharges(plan: PlanCore): BilledCharge[] {
   return [{ key: null, name: null, meterName: requestsMeterName, terms, rollOverMicros: undefined }]
 }
 
-function unitsOf(charge: BilledCharge, usage: readonly PreviewedUsage[]): UnitsOfPeriod {
+/** Returns the units that the charge counts. */
+export function unitsCounted(
+  charge: Pick<BilledCharge, 'meterName' | 'where' | 'terms'>,
+  usage: readonly PreviewedUsage[],
+): UnitsOfPeriod {
   const counted = usage.filter((each) => isCounted(charge, each))
   const usedMicros = sumOf(counted)
   const { terms } = charge
@@ -90,7 +101,10 @@ function unitsOf(charge: BilledCharge, usage: readonly PreviewedUsage[]): UnitsO
   return { usedMicros, rowMicros }
 }
 
-function isCounted({ meterName, where = {} }: BilledCharge, usage: PreviewedUsage): boolean {
+function isCounted(
+  { meterName, where = {} }: Pick<BilledCharge, 'meterName' | 'where'>,
+  usage: PreviewedUsage,
+): boolean {
   const { meter, dimensions = {} } = usage
   return meter === meterName && passesFilter(where, dimensions)
 }

@@ -73,7 +73,7 @@ export function decideRenewal(purchase: Purchase, now: Date): RenewalDecision {
  * Returns whether usage must be billed first. The strategies `usage_first` and `combined` bill the usage of the period before, and
  * it is not billed yet.
  */
-function mustBillUsageFirst(
+export function mustBillUsageFirst(
   { planSnapshot, nextUsageBillAt }: Purchase,
   { start }: Period,
 ): boolean {

@@ -1,8 +1,7 @@
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { isLapsed } from './access.ts'
+import { decideLapse } from './decide-end-of-previous.ts'
 import { endNow } from './move-purchase.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
-import { isEnding } from './transitions.ts'
 
 /** Ends a purchase whose end date has passed. Returns undefined if the purchase is not lapsed. */
 export async function endLapsedPurchase(
@@ -10,7 +9,7 @@ export async function endLapsedPurchase(
   reference: string,
 ): Promise<Purchase | undefined> {
   const purchase = await lockPurchase(work.sql, work.providerId, reference)
-  if (purchase === undefined || !isLapsed(purchase, work.now)) return undefined
-  const trigger = isEnding(purchase) ? 'cancelled' : 'expired'
-  return endNow(work, purchase, trigger, { endedAt: purchase.endDate })
+  const lapse = purchase && decideLapse(purchase, work.now)
+  if (purchase === undefined || lapse === undefined) return undefined
+  return endNow(work, purchase, lapse.trigger, { endedAt: lapse.endedAt })
 }

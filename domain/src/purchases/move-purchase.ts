@@ -46,17 +46,8 @@ export async function movePurchase(
   trigger: PurchaseTrigger,
   change: PurchaseChange = {},
 ): Promise<Purchase> {
-  if (!canMove(purchase, trigger)) {
-    throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
-  }
-  const { to = purchase.status, event } = purchaseTransitions[trigger]
-  const moved: Purchase = {
-    ...purchase,
-    ...change,
-    ...suspensionAfter(purchase, to, work.now),
-    status: to,
-    updatedAt: work.now,
-  }
+  const moved = movedPurchase(purchase, trigger, change, work.now)
+  const { event } = purchaseTransitions[trigger]
   // The statements are sent together, because each write to a socket costs more than its statement.
   await Promise.all([
     updatePurchase(work.sql, work.providerId, moved),
@@ -75,6 +66,21 @@ export async function movePurchase(
   return moved
 }
 
+/** Returns the purchase after the transition. Throws if the transition is not allowed. */
+export function movedPurchase(
+  purchase: Purchase,
+  trigger: PurchaseTrigger,
+  change: PurchaseChange,
+  now: Date,
+): Purchase {
+  if (!canMove(purchase, trigger)) {
+    throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
+  }
+  const { to = purchase.status } = purchaseTransitions[trigger]
+  const suspension = suspensionAfter(purchase, to, now)
+  return { ...purchase, ...change, ...suspension, status: to, updatedAt: now }
+}
+
 /** Ends the purchase now. Access stops with the publication of this transaction. */
 export function endNow(
   work: UnitOfWork,
@@ -82,13 +88,12 @@ export function endNow(
   trigger: 'cancelled' | 'expired',
   change: PurchaseChange = {},
 ): Promise<Purchase> {
-  const ended = {
-    autoRenew: false,
-    nextBillingDate: null,
-    nextRetryAt: null,
-    endedAt: work.now,
-  }
-  return movePurchase(work, purchase, trigger, { ...ended, ...change })
+  return movePurchase(work, purchase, trigger, { ...fieldsOfEnd(work.now), ...change })
+}
+
+/** Returns the fields that change when a purchase ends at that time. */
+export function fieldsOfEnd(endedAt: Date): PurchaseChange {
+  return { autoRenew: false, nextBillingDate: null, nextRetryAt: null, endedAt }
 }
 
 /** Begins the period, after all that was due in advance is paid. The caller has locked the row. */

@@ -24,7 +24,7 @@ import { topUpName } from './purchase-rows.ts'
 import type { Purchase } from './repository.ts'
 
 export type NewPurchase = {
-  readonly customer: Customer
+  readonly customer: Pick<Customer, 'reference' | 'email'>
   readonly product: Pick<Product, 'reference' | 'name'>
   readonly plan: PlanSnapshot
   readonly cycleMode: CycleMode

@@ -25,9 +25,19 @@ export type Sale = {
 
 /** Returns the sale of a plan for its first period or for all time. */
 export function saleOfPlan(intent: PaymentIntent, plan: PlanSnapshot, purchase: Purchase): Sale {
+  return planSale(plan, purchase, intent.currency, priceBeforeTax(intent))
+}
+
+/** Returns the sale of a plan for a price without tax, in minor units of the currency. */
+export function planSale(
+  plan: PlanSnapshot,
+  purchase: Purchase,
+  currency: string,
+  paidMinor: bigint,
+): Sale {
   const cycle = cycleOf(purchase)
   const period = cycle === undefined ? null : periodOf(cycle, 0)
-  const lines = paidPlanLines(plan, intent.currency, priceBeforeTax(intent), period)
+  const lines = paidPlanLines(plan, currency, paidMinor, period)
   const isBegun = period !== null && lines.some(({ inputs }) => inputs.kind === 'recurring')
   const claims = isBegun ? [{ part: 'recurring', period } as const] : []
   return { purchaseRef: purchase.reference, lines, claims }

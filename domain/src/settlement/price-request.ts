@@ -51,7 +51,7 @@ export type PriceOutcome =
 /** Calculates the amounts of a request at current prices, exchange rates and taxes. */
 export async function priceRequest(
   { database }: Pick<PaymentParts, 'database'>,
-  { providerId, environment, now }: Operation,
+  { providerId, environment, now }: Pick<Operation, 'providerId' | 'environment' | 'now'>,
   request: PaymentRequest,
 ): Promise<PriceOutcome> {
   const own = database.of(providerId)

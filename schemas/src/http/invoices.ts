@@ -81,7 +81,7 @@ export const invoicesPageSchema = z.object({
   offset: z.int(),
 })
 
-const invoiceLineSchema = z.object({
+export const invoiceLineSchema = z.object({
   kind: z.string(),
   description: z.string(),
   /** The charged time, from the start to the exclusive end. */
@@ -96,7 +96,7 @@ const invoiceLineSchema = z.object({
 
 export type InvoiceLineBody = z.infer<typeof invoiceLineSchema>
 
-const invoiceTaxSchema = z.object({
+export const invoiceTaxSchema = z.object({
   treatment: z.enum(['standard', 'reverse_charge', 'none']),
   /** A fraction such as 0.25. */
   rate: z.number(),

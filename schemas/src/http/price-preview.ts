@@ -4,7 +4,7 @@ import { currencyCode, requiredReference, unitCount } from './fields.ts'
 
 /* Schemas of `/v1/sdk/products/{productRef}/plans/{planRef}/price-preview`. */
 
-const previewedUsageSchema = z.object({
+export const previewedUsageSchema = z.object({
   /** Name of the meter. */
   meter: requiredReference,
   /** Units of one whole period. */
@@ -21,6 +21,15 @@ export const pricePreviewRequestSchema = z.object({
 
 const decimalText = z.string()
 
+/** Units with the same price. */
+export const unitPriceSchema = z.object({
+  /** Units with this price, or packages. */
+  units: decimalText,
+  price: decimalText,
+  /** Charged once for the tier. */
+  flatPrice: decimalText.optional(),
+})
+
 export const pricePreviewSchema = z.object({
   currency: z.string(),
   /** One line for each charge of the plan, as on an invoice. A plan without charges has one line, for `requests`. */
@@ -34,15 +43,7 @@ export const pricePreviewSchema = z.object({
       units: decimalText,
       /** Whether prices are minor units of the currency, or credits. */
       pricedIn: z.enum(['minor', 'credits']),
-      prices: z.array(
-        z.object({
-          /** Units with this price, or packages. */
-          units: decimalText,
-          price: decimalText,
-          /** Charged once for the tier. */
-          flatPrice: decimalText.optional(),
-        }),
-      ),
+      prices: z.array(unitPriceSchema),
       /** Minor units of the currency, rounded once. */
       amount: z.number(),
     }),
@@ -54,3 +55,4 @@ export const pricePreviewSchema = z.object({
 })
 
 export type PricePreviewBody = z.infer<typeof pricePreviewSchema>
+export type UnitPriceBody = z.infer<typeof unitPriceSchema>

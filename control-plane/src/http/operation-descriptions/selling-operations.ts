@@ -12,6 +12,8 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Creates a plan. Prices are integers in the smallest unit of the currency. `type` and `billingModel` decide which other fields apply.',
   previewPrice:
     'Returns what the usage of one period costs on the plan, line by line as on an invoice, without the price of the period and without tax. Nothing is stored.',
+  previewPlanUpdate:
+    'Returns, page by page, what each holder of the plan pays by the terms of its purchase and what it would pay by the changed plan, on the usage of its last complete period and without tax. Holders keep their terms: only purchases that begin after the change get it. A change that would be refused is refused alike. Nothing is stored.',
   getPlan: 'Returns a plan with its prices, limits and trial.',
   updatePlan:
     'Changes the fields that the request holds. Purchases keep the terms of the plan at the time of purchase; only new purchases get the change.',
@@ -28,6 +30,12 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Cancels a purchase. A recurring purchase stays active until the end of its paid period, and ends one period later if the notice period of the plan has passed. Any other purchase ends at once.',
   reactivatePurchase:
     'Withdraws the cancellation of a purchase whose paid period has not ended. The purchase renews again.',
+  previewInvoice:
+    'Returns the invoices of the running period of a purchase before they exist: its usage so far, or the usage of the request, the price of the next period, tax, and what is carried from one invoice to the next. Computed by the functions that bill. Nothing is stored.',
+  previewPlanChange:
+    'Returns what a change to another plan of the product would charge or credit today, when it would begin, what is lost, and the invoices that follow: the last bill of the plan before, and the next one of the new plan. A change that would be refused has the status and message of the refusal. Nothing is stored.',
+  previewCancellation:
+    'Returns when a purchase would end if it were cancelled now, and the invoices that would follow. A cancellation pays nothing back. Nothing is stored.',
   createCheckoutSession:
     'Opens a hosted checkout and returns its link, which expires after 15 minutes. Without `planRef` the customer chooses a plan. The same `Idempotency-Key` returns the same link.',
   bootstrapMcpProduct:

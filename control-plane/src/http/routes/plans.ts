@@ -13,12 +13,13 @@ import {
   plansResponseSchema,
   planUpdateSchema,
 } from '@tollgate/schemas/http/plans'
-import { InvalidRequestError, refusals } from '../../errors.ts'
+import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireProduct, requireProvider } from '../../access/require.ts'
+import { planRefusalOf } from '../plan-refusal.ts'
 import { planToHttp } from '../translate/plan.ts'
 
 const productParams = z.object({ productRef: requiredReference })
@@ -129,7 +130,6 @@ function requireSavedPlan(outcome: SavePlanOutcome, productRef: string, planRef:
     case 'plan-not-found':
       throw refusals.planNotFound(planRef)
     case 'refused':
-      if (outcome.issues !== undefined) throw new InvalidRequestError(outcome.issues)
-      throw refusals.planInvalid(outcome.message)
+      throw planRefusalOf(outcome)
   }
 }

@@ -90,7 +90,7 @@ export function invoiceToHttp(
   }
 }
 
-function lineToHttp({
+export function lineToHttp({
   description,
   period,
   inputs,
@@ -113,7 +113,7 @@ function lineToHttp({
   }
 }
 
-function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
+export function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
   if (inputs.kind !== 'tax') return []
   const { treatment, ratePerMille, country, region, isInclusive } = inputs
   const tax = {

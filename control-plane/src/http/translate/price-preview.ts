@@ -1,5 +1,6 @@
 import { previewTotal, type PricePreview } from '@tollgate/domain/pricing/preview-price'
-import type { PricePreviewBody } from '@tollgate/schemas/http/price-preview'
+import type { PricedPart } from '@tollgate/domain/pricing/price-charge'
+import type { PricePreviewBody, UnitPriceBody } from '@tollgate/schemas/http/price-preview'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 
 export function pricePreviewToHttp(preview: PricePreview, currency: string): PricePreviewBody {
@@ -11,11 +12,7 @@ export function pricePreviewToHttp(preview: PricePreview, currency: string): Pri
       meterName: line.meterName,
       units: decimalFromMicros(line.usedMicros),
       pricedIn: line.pricedIn,
-      prices: line.prices.map(({ micros, price, flatPrice }) => ({
-        units: decimalFromMicros(micros),
-        price,
-        ...(flatPrice === '0' ? {} : { flatPrice }),
-      })),
+      prices: line.prices.map(unitPriceToHttp),
       amount: Number(line.amountMinor),
     })),
     unpriced: preview.unpriced.map(({ dimensions, ...usage }) => ({
@@ -23,5 +20,13 @@ export function pricePreviewToHttp(preview: PricePreview, currency: string): Pri
       ...(dimensions === undefined ? {} : { dimensions: { ...dimensions } }),
     })),
     total: Number(previewTotal(preview)),
+  }
+}
+
+export function unitPriceToHttp({ micros, price, flatPrice }: PricedPart): UnitPriceBody {
+  return {
+    units: decimalFromMicros(micros),
+    price,
+    ...(flatPrice === '0' ? {} : { flatPrice }),
   }
 }

@@ -3,11 +3,11 @@ import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import { renews } from '@tollgate/domain/plans/plan'
 import { farFuture } from '@tollgate/domain/entitlements/compile-entitlement'
-import { scheduledPlanFor } from '@tollgate/domain/purchases/decide-renewal'
+import { chargeOfRenewal, planRenewal } from '@tollgate/domain/previews/plan-renewal'
+import { totalOf } from '@tollgate/domain/pricing/invoice-line'
 import type { ScheduledChange } from '@tollgate/domain/purchases/decide-switch'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Reader } from '../reader.ts'
 
 /** The charge at the end of a period. */
@@ -43,20 +43,11 @@ export function nextChargeOf(
  * charge of that renewal. Otherwise it is the new plan's price and set-up fee, with the usage of the old plan.
  */
 export function chargeOfChange({ from, plan, at }: ScheduledChange): NextCharge | undefined {
-  const { currency, nextBillingDate, planSnapshot: held } = from
-  const before =
-    held !== null && nextBillingDate !== null && nextBillingDate < at
-      ? nextChargeOf(held, currency, nextBillingDate)
-      : undefined
-  if (before !== undefined) return before
-  const priceMinor = firstPriceMinor(plan, currency)
-  return chargeOrNone({
-    at,
-    priceMinor,
-    currency,
-    hasUsage: held !== null && chargesUsageLater(held),
-    plan,
-  })
+  const changing = { ...from, scheduledPlan: plan, scheduledPlanAt: at }
+  // A renewal that costs nothing is no charge, so the next one is that of the change.
+  return (
+    nextChargeOfPurchase(changing) ?? nextChargeOfPurchase({ ...changing, nextBillingDate: at })
+  )
 }
 
 function chargeOrNone(next: NextCharge): NextCharge | undefined {
@@ -70,23 +61,23 @@ function firstPriceMinor(plan: PlanSnapshot, currency: string): bigint {
 
 /** Returns the next charge of the purchase, or undefined if there is none or if its plan is unknown. */
 export function nextChargeOfPurchase(purchase: Purchase): NextCharge | undefined {
-  const { status, currency, planSnapshot: plan, autoRenew, nextBillingDate } = purchase
-  if (plan === null) return undefined
-  if (status === 'trialing') {
-    if (nextBillingDate === null || isEnding(purchase)) return undefined
-    return chargeAfterTrial(plan, currency, nextBillingDate)
+  const { status, currency, planSnapshot: held, nextBillingDate } = purchase
+  if (held === null) return undefined
+  const renewal = nextBillingDate && planRenewal(purchase, nextBillingDate, true)
+  if (renewal) {
+    const charge = chargeOfRenewal(purchase, renewal)
+    // A trial is not billed.
+    const hasUsage = status !== 'trialing' && chargesUsageLater(held)
+    const priceMinor = totalOf(charge?.lines ?? [])
+    const plan = charge?.plan ?? held
+    return chargeOrNone({ at: renewal.at, priceMinor, currency, hasUsage, plan })
   }
-  if (autoRenew && nextBillingDate !== null) {
-    const change = scheduledPlanFor(purchase, nextBillingDate)
-    return change === undefined
-      ? nextChargeOf(plan, currency, nextBillingDate)
-      : chargeOfChange({ from: purchase, plan: change, at: nextBillingDate })
-  }
+  if (status === 'trialing') return undefined
   // Usage of the last period is billed when the period has ended.
   const { nextUsageBillAt } = purchase
   if (nextUsageBillAt === null || nextUsageBillAt >= farFuture) return undefined
-  const hasUsage = chargesUsageLater(plan)
-  return chargeOrNone({ at: nextUsageBillAt, priceMinor: 0n, currency, hasUsage, plan })
+  const hasUsage = chargesUsageLater(held)
+  return chargeOrNone({ at: nextUsageBillAt, priceMinor: 0n, currency, hasUsage, plan: held })
 }
 
 /** Returns what a plan charges when its trial ends, including the set-up fee. Returns undefined if it charges nothing. */

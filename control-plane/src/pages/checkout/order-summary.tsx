@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react'
 import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
+import { changeSharesOf } from '@tollgate/domain/purchases/unused-time'
 import type { Reader } from '../reader.ts'
 import { chargeText, type NextCharge } from './next-charge.ts'
-import { changeSharesOf } from './plan-change.ts'
 import { Sums, type SumLine } from './sums.tsx'
 
 /** Returns the lines of a change of plan within a period. */

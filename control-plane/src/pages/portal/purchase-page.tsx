@@ -2,6 +2,7 @@ import type { ReactElement } from 'react'
 import { isCreditBased } from '@tollgate/domain/plans/plan'
 import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { PreviewedInvoice } from '@tollgate/domain/previews/price-invoices'
 import type { CancelDecision } from '@tollgate/domain/purchases/decide-cancel'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { ShownPack } from '../../purchases/read-pack-units.ts'
@@ -151,9 +152,16 @@ type CancelPageProps = {
   readonly portal: Portal
   readonly purchase: Purchase
   readonly decision: Extract<CancelDecision, { kind: 'schedule' | 'end-now' }>
+  /** The invoices that follow. Empty if they cannot be computed now. */
+  readonly invoices: readonly PreviewedInvoice[]
 }
 
-export function CancelPage({ portal, purchase, decision }: CancelPageProps): ReactElement {
+export function CancelPage({
+  portal,
+  purchase,
+  decision,
+  invoices,
+}: CancelPageProps): ReactElement {
   const path = `/purchases/${encodeURIComponent(purchase.reference)}/cancel`
   const plan = purchase.planSnapshot?.name ?? purchase.productName
   const { t } = portal.frame
@@ -166,6 +174,7 @@ export function CancelPage({ portal, purchase, decision }: CancelPageProps): Rea
           hasBilledUsage={hasBilledUsage(purchase)}
           reader={portal.frame}
         />
+        <ChargesAhead invoices={invoices} reader={portal.frame} />
         <PostForm page={portal} path={path}>
           <label htmlFor="reason">
             {t('portal:whyLeaving')} <span className="quiet">{t('shared:optional')}</span>
@@ -187,6 +196,29 @@ export function CancelPage({ portal, purchase, decision }: CancelPageProps): Rea
 
 function hasBilledUsage({ planSnapshot }: Purchase): boolean {
   return planSnapshot !== null && chargesUsageLater(planSnapshot)
+}
+
+/** What is still charged, with its tax. */
+function ChargesAhead(props: {
+  readonly invoices: readonly PreviewedInvoice[]
+  readonly reader: Reader
+}): ReactElement | null {
+  const { invoices, reader } = props
+  const { t, formats } = reader
+  const charged = invoices.filter(({ dueMinor }) => dueMinor > 0n)
+  if (charged.length === 0) return null
+  return (
+    <ul>
+      {charged.map(({ cause, currency, dueMinor, at }) => {
+        const amount = formats.money(dueMinor, currency)
+        const date = at && formats.date(at)
+        const key = cause === 'renewal' ? 'portal:chargedAhead' : 'portal:usageChargedAhead'
+        return date === undefined ? null : (
+          <li key={`${cause}:${date}`}>{t(key, { amount, date })}</li>
+        )
+      })}
+    </ul>
+  )
 }
 
 function Consequences(props: {

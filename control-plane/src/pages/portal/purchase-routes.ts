@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
-import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
 import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
 import { schedulePlan } from '@tollgate/domain/purchases/schedule-plan'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
@@ -27,6 +26,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
 import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+import { readCancelPreview, type CancelPreviewParts } from './read-cancel-preview.ts'
 import { readOfferedPacks } from './offered-packs.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
@@ -35,6 +35,7 @@ import { purchaseUsageCharts, type UsageChartParts } from './purchase-usage-char
 import { readSuspensionReasons } from './read-suspension-reasons.ts'
 
 export type PortalPurchaseParts = PurchaseViewParts &
+  CancelPreviewParts &
   HostedParts &
   UsageChartParts & { readonly publisher: PublisherParts; readonly basePath: string }
 
@@ -95,11 +96,11 @@ function registerChanges(app: ApiServer, pages: PortalPurchaseParts): void {
   app.get(`${purchasesPath}/cancel`, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
-    const decision = decideCancel(purchase, new Date(pages.clock.now()))
+    const { decision, invoices } = await readCancelPreview(pages, portal, purchase, request.log)
     if (decision.kind === 'already-cancelled' || decision.kind === 'refuse') {
       return reply.redirect(purchasePath(portal, purchase.reference), 303)
     }
-    return sendPage(reply, 200, CancelPage({ portal, purchase, decision }))
+    return sendPage(reply, 200, CancelPage({ portal, purchase, decision, invoices }))
   })
 
   app.post(`${purchasesPath}/cancel`, { schema }, async (request, reply) => {

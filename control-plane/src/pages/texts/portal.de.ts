@@ -95,6 +95,8 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   usableUntil: 'Sie können ihn bis {{date}} nutzen.',
   noRenewal: 'Danach verlängert er sich nicht, und es wird nichts mehr dafür berechnet.',
   noRenewalBilled: 'Danach verlängert er sich nicht. Die Nutzung bis dahin wird noch abgerechnet.',
+  chargedAhead: '{{amount}} werden am {{date}} abgebucht.',
+  usageChargedAhead: '{{amount}} werden am {{date}} für die bisherige Nutzung abgebucht.',
   canChangeMind: 'Sie können es sich bis {{date}} anders überlegen.',
   doneCancelled: 'Ihr Tarif ist gekündigt.',
   doneReactivated: 'Ihr Tarif läuft weiter wie bisher.',

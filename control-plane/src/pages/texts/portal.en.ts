@@ -91,6 +91,8 @@ export const portalEnglish = {
   usableUntil: 'You can use it until {{date}}.',
   noRenewal: 'It does not renew after that, and nothing more is charged for it.',
   noRenewalBilled: 'It does not renew after that. Usage until then is still billed.',
+  chargedAhead: '{{amount}} will be charged on {{date}}.',
+  usageChargedAhead: '{{amount}} will be charged on {{date}} for your usage so far.',
   canChangeMind: 'You can change your mind until {{date}}.',
   doneCancelled: 'Your plan is cancelled.',
   doneReactivated: 'Your plan continues as before.',

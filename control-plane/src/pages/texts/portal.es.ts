@@ -93,6 +93,8 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   usableUntil: 'Puede usarlo hasta el {{date}}.',
   noRenewal: 'Después no se renueva y no se cobra nada más.',
   noRenewalBilled: 'Después no se renueva. El uso hasta entonces todavía se factura.',
+  chargedAhead: 'El {{date}} se cobrarán {{amount}}.',
+  usageChargedAhead: 'El {{date}} se cobrarán {{amount}} por el uso hasta ahora.',
   canChangeMind: 'Puede cambiar de opinión hasta el {{date}}.',
   doneCancelled: 'Su plan está cancelado.',
   doneReactivated: 'Su plan continúa como antes.',

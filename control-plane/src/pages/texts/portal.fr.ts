@@ -96,6 +96,8 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   noRenewal: 'Ensuite, elle ne se renouvelle pas et plus rien n’est facturé.',
   noRenewalBilled:
     'Ensuite, elle ne se renouvelle pas. L’utilisation jusque-là est encore facturée.',
+  chargedAhead: '{{amount}} seront débités le {{date}}.',
+  usageChargedAhead: '{{amount}} seront débités le {{date}} pour l’utilisation à ce jour.',
   canChangeMind: 'Vous pouvez changer d’avis jusqu’au {{date}}.',
   doneCancelled: 'Votre formule est résiliée.',
   doneReactivated: 'Votre formule continue comme avant.',

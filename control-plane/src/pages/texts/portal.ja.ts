@@ -90,6 +90,8 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   usableUntil: '{{date}} まで利用できます。',
   noRenewal: 'その後は更新されず、料金もかかりません。',
   noRenewalBilled: 'その後は更新されません。それまでの使用料は請求されます。',
+  chargedAhead: '{{date}}に{{amount}}が請求されます。',
+  usageChargedAhead: 'これまでの使用料として、{{date}}に{{amount}}が請求されます。',
   canChangeMind: '{{date}} までは取り消せます。',
   doneCancelled: 'プランを解約しました。',
   doneReactivated: 'プランはこれまでどおり継続します。',

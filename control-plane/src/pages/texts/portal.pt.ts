@@ -93,6 +93,8 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   usableUntil: 'Você pode usá-lo até {{date}}.',
   noRenewal: 'Depois disso ele não renova e nada mais é cobrado.',
   noRenewalBilled: 'Depois disso ele não renova. O uso até então ainda será cobrado.',
+  chargedAhead: '{{amount}} serão cobrados em {{date}}.',
+  usageChargedAhead: '{{amount}} serão cobrados em {{date}} pelo uso até agora.',
   canChangeMind: 'Você pode mudar de ideia até {{date}}.',
   doneCancelled: 'Seu plano foi cancelado.',
   doneReactivated: 'Seu plano continua como antes.',

@@ -12,6 +12,7 @@ import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
 import { meterExamples } from './meters.ts'
 import { paymentExamples } from './payments.ts'
+import { previewExamples } from './previews.ts'
 import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
 import { testClockExamples } from './test-clocks.ts'
@@ -31,6 +32,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...invoiceExamples,
   ...taxExamples,
   ...customerBalanceExamples,
+  ...previewExamples,
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { prorationLines, setupFeeLines } from '@tollgate/domain/pricing/charges'
-import { totalOf } from '@tollgate/domain/pricing/invoice-line'
-import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
-import { changeSharesOf } from './plan-change.ts'
+import { prorationLines, setupFeeLines } from '../pricing/charges.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { changeSharesOf } from './unused-time.ts'
 
 const period = { start: new Date('2026-03-01T00:00:00Z'), end: new Date('2026-04-01T00:00:00Z') }
 

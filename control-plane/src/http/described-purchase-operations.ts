@@ -1,0 +1,47 @@
+import { operation, type DescribedOperation } from './described-operation.ts'
+
+/** The operations on purchases, by method and path. */
+export const describedPurchaseOperations: Readonly<Record<string, DescribedOperation>> = {
+  'post /v1/sdk/activate': operation(
+    'activatePlan',
+    'Start a plan, or get a link to pay for it',
+    404,
+  ),
+  'get /v1/sdk/purchases': operation('listPurchases', 'List purchases'),
+  'get /v1/sdk/purchases/{purchaseRef}': operation('getPurchase', 'Get a purchase', 404),
+  'get /v1/sdk/purchases/customer/{customerRef}': operation(
+    'listCustomerPurchases',
+    'List the purchases of a customer',
+    404,
+  ),
+  'get /v1/sdk/purchases/product/{productRef}': operation(
+    'listProductPurchases',
+    'List the purchases of a product',
+    404,
+  ),
+  'post /v1/sdk/purchases/{purchaseRef}/cancel': operation(
+    'cancelPurchase',
+    'Cancel a purchase',
+    404,
+  ),
+  'post /v1/sdk/purchases/{purchaseRef}/reactivate': operation(
+    'reactivatePurchase',
+    'Withdraw a cancellation',
+    404,
+  ),
+  'post /v1/sdk/purchases/{purchaseRef}/invoice-preview': operation(
+    'previewInvoice',
+    'Preview the next invoice of a purchase',
+    404,
+  ),
+  'post /v1/sdk/purchases/{purchaseRef}/change-preview': operation(
+    'previewPlanChange',
+    'Preview a change to another plan',
+    404,
+  ),
+  'post /v1/sdk/purchases/{purchaseRef}/cancel-preview': operation(
+    'previewCancellation',
+    'Preview a cancellation',
+    404,
+  ),
+}

@@ -1,0 +1,249 @@
+import { activatePlan } from '@tollgate/domain/billing/activate-plan'
+import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/charge-invoice'
+import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import { addCarried } from '@tollgate/domain/invoices/carried-amounts'
+import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
+import { listLines } from '@tollgate/domain/invoices/lines'
+import { findInvoice, lockInvoice } from '@tollgate/domain/invoices/repository'
+import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
+import { changeMerchant } from '@tollgate/domain/merchants/repository'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import type { PreviewAt, PreviewParts } from '@tollgate/domain/previews/preview-invoices'
+import type { HeldPurchase } from '@tollgate/domain/previews/preview-purchase'
+import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
+import { openIntent } from '@tollgate/domain/settlement/open-intent'
+import { priceRequest } from '@tollgate/domain/settlement/price-request'
+import { saveTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
+import type { PaymentIntent } from '@tollgate/platform/payments/payment-objects'
+import { timestampPastMsMax } from '@tollgate/schemas/limits'
+import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import type { RunnerStack, Shop } from '../../../billing-runner/test/runner-stack.ts'
+import {
+  startUsageBillingStack,
+  type UsageBillingStack,
+} from '../usage-billing/usage-billing-stack.ts'
+
+const graceMs = 3_600_000
+
+/** What became of a plan that a customer wanted to take. */
+export type TakenPlan =
+  | {
+      readonly kind:
+        'activated' | 'scheduled' | 'already-active' | 'card-required' | 'payment-required'
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** The jobs that invoice, in the order in which they depend on each other. */
+const invoicingJobs = [
+  'ended-purchases',
+  'pack-settlement',
+  'trial-expiry',
+  'renewals',
+  'usage-billing',
+  'renewals',
+] as const
+
+/** A shop whose invoices are previewed first, and made by the billing runner afterwards. */
+export class PreviewShop {
+  readonly stack: UsageBillingStack
+  #shop: Shop | undefined
+
+  private constructor(stack: UsageBillingStack) {
+    this.stack = stack
+  }
+
+  static async start(): Promise<PreviewShop> {
+    return new PreviewShop(await startUsageBillingStack())
+  }
+
+  /** Opens a new provider in Sweden. Purchases and invoices of earlier ones are not due any more. */
+  async open(at: string): Promise<void> {
+    const sql = this.runner.database.in('sandbox')
+    await sql`
+      update purchases set next_usage_bill_at = null, usage_closes_at = null, carry_settles_at = null,
+        status = 'expired'`
+    await sql`update invoices set next_charge_at = null`
+    await sql`update pack_accounts set due_at = null`
+    await sql`delete from threshold_crossings`
+    this.runner.clock.set(at)
+    this.#shop = await this.runner.openShop()
+    await this.within(({ sql: own, providerId, now }) =>
+      changeMerchant(own, providerId, { country: 'SE', vatNumber: 'SE556012579001' }, now),
+    )
+  }
+
+  get runner(): RunnerStack {
+    return this.stack.runner
+  }
+
+  get shop(): Shop {
+    return this.#shop!
+  }
+
+  get now(): Date {
+    return new Date(this.runner.clock.now())
+  }
+
+  get at(): PreviewAt {
+    return { providerId: this.shop.providerId, environment: 'sandbox', now: this.now }
+  }
+
+  parts(storedWaitMs = 10_000): PreviewParts {
+    const { database, eventLog, usageStore } = this.runner.parts
+    return {
+      ...{ database, eventLog, usageStore, storedWaitMs, now: () => this.now },
+      delays: { graceMs, lateMs: timestampPastMsMax },
+    }
+  }
+
+  within<Result>(body: Parameters<typeof this.runner.within<Result>>[1]): Promise<Result> {
+    return this.runner.within(this.shop, body)
+  }
+
+  /** Adds a plan. Plans that cannot be billed within a period are billed at its end. */
+  async addPlan(input: Partial<PlanCreateInput>): Promise<Plan> {
+    const { billAtUnbilledMinor, ...whole } = input
+    if (billAtUnbilledMinor === undefined) return this.runner.addPlan(this.shop, whole)
+    return this.runner.addPlan(this.shop, input).catch(() => this.runner.addPlan(this.shop, whole))
+  }
+
+  async buy(input: Partial<PlanCreateInput>, isTrial = false): Promise<Purchase> {
+    const plan = await this.addPlan(input)
+    if (!isTrial) return this.runner.buy(this.shop, plan)
+    const purchase = await this.runner.startTrial(this.shop, plan)
+    await this.runner.saveCard(this.shop, purchase.customerRef)
+    return purchase
+  }
+
+  async held({ reference }: Pick<Purchase, 'reference'>): Promise<HeldPurchase> {
+    const purchase = await this.runner.purchase(this.shop, reference)
+    const customer = await this.within(({ sql, providerId }) =>
+      findCustomer(sql, providerId, purchase.customerRef),
+    )
+    return { purchase, customer: customer! }
+  }
+
+  use(purchase: Pick<Purchase, 'customerRef'>, micros: bigint, lateMs = 0): Promise<void> {
+    const { customerRef } = purchase
+    const at = new Date(this.now.getTime() - lateMs)
+    return this.stack.record(this.shop, [{ customerRef, micros, at }])
+  }
+
+  tax(customerRef: string, details: TaxDetails): Promise<void> {
+    return this.within(({ sql, providerId, now }) =>
+      saveTaxDetails(sql, providerId, customerRef, details, now),
+    )
+  }
+
+  carry(customerRef: string, amountMinor: bigint): Promise<void> {
+    const name = { customerRef, currency: 'USD' }
+    return this.within(({ sql, providerId, now }) =>
+      addCarried(sql, providerId, name, amountMinor, now),
+    )
+  }
+
+  cancel({ reference }: Pick<Purchase, 'reference'>): Promise<unknown> {
+    return this.within((work) => cancelPurchase(work, reference, null))
+  }
+
+  /** Takes the plan like a customer: activates it, and pays if that is required. */
+  async take(customer: Customer, plan: Plan): Promise<TakenPlan> {
+    const { reference: productRef } = this.shop.product
+    const planRef = plan.reference
+    const outcome = await this.within((work) =>
+      activatePlan(work, {
+        ...{ customer, productRef, planRef },
+        ...{ cycleMode: 'calendar', seller: { name: 'Acme' } },
+      }),
+    )
+    if (outcome.kind === 'invalid') return { kind: 'refused', reason: outcome.reason }
+    if (outcome.kind !== 'payment-required') return { kind: outcome.kind }
+    return (await this.#pay(customer, plan)) ?? { kind: 'payment-required' }
+  }
+
+  async #pay(customer: Customer, plan: Plan): Promise<TakenPlan | undefined> {
+    const { reference: productRef } = this.shop.product
+    const priced = await priceRequest(this.runner.parts, this.at, {
+      ...{ customer, purpose: 'product', productRef, planRef: plan.reference },
+      ...{ amountMinor: undefined, currency: undefined, description: undefined },
+      ...{ checkoutSessionId: undefined, recharge: undefined, keepsCard: false },
+      idempotencyKey: `${customer.reference}:${plan.reference}`,
+    })
+    if (priced.kind === 'refused') return priced
+    if (priced.kind !== 'priced') throw new Error(JSON.stringify(priced))
+    const { terms, tax, planSwitch, cycleMode, sellerName } = priced
+    await this.within(async (work) => {
+      const { intent } = await openIntent(work, {
+        ...{ purpose: 'product', customerRef: customer.reference, processorCustomerId: 'cus_1' },
+        ...{ productRef, plan, cycleMode, terms, tax, planSwitch, sellerName },
+        ...{ checkoutSessionId: null, paymentMethodId: null, keepsCard: false, description: null },
+        ...{ purchaseRef: null, invoiceRef: null, inputSha256: '' },
+        idempotencyKey: `${customer.reference}:${plan.reference}`,
+      })
+      const payment: PaymentIntent = {
+        kind: 'payment_intent',
+        id: `pi_${intent.reference}`,
+        status: 'succeeded',
+        ...{ amountMinor: intent.originalAmountMinor, currency: intent.currency },
+        ...{ receivedMinor: intent.originalAmountMinor, chargeId: 'ch_1', metadata: {} },
+        ...{ settlement: undefined, clientSecret: undefined, customerId: undefined },
+        ...{ paymentMethodId: undefined, nextAction: undefined, lastDecline: undefined },
+        createdAt: work.now,
+      }
+      const reading = { payment, card: undefined, isCardSaved: false }
+      await applyPaymentState(work, intent.reference, reading, 'https://shop.example')
+    })
+    return undefined
+  }
+
+  readonly #charge = async (charge: InvoiceCharge): Promise<ChargeOutcome> => {
+    await this.within(async (work) => {
+      const invoice = await lockInvoice(work.sql, work.providerId, charge.invoiceRef)
+      const chargeRef = `ch_${charge.invoiceRef}`
+      await payInvoice(work, invoice!, { chargeRef, amountMinor: charge.amountMinor })
+    })
+    return { kind: 'paid' }
+  }
+
+  /** Runs everything that is due at that time. */
+  async runJobs(at: Date, jobs: readonly string[] = invoicingJobs): Promise<void> {
+    for (const job of jobs) {
+      await this.runner.runJob(job, at.toISOString(), this.#charge, {
+        TOLLGATE_BILLING_TRIES_MAX: '1',
+      })
+    }
+  }
+
+  /** Returns the numbered invoices of the customer in their order, and then the drafts of periods that cost nothing. */
+  async invoicesOf(customerRef: string): Promise<InvoiceWithLines[]> {
+    const sql = this.runner.database.in('sandbox')
+    const { providerId } = this.shop
+    const rows = await sql<{ reference: string }[]>`
+      select reference from invoices
+      where provider_id = ${providerId} and customer_ref = ${customerRef}
+      order by number nulls last`
+    const whole = rows.map(async ({ reference }) => {
+      const invoice = (await findInvoice(sql, providerId, reference))!
+      return { ...invoice, lines: await listLines(sql, providerId, reference) }
+    })
+    return Promise.all(whole)
+  }
+
+  /** Number of rows that a preview must not write. */
+  async countRows(): Promise<unknown> {
+    const [row] = await this.runner.database.in('sandbox')`
+      select (select count(*) from outbox)::int as events,
+        (select count(*) from invoices)::int as invoices,
+        (select count(*) from purchases)::int as purchases,
+        (select count(*) from publications)::int as publications,
+        (select max(updated_at) from carried_amounts) as carried`
+    return row
+  }
+
+  stop(): Promise<void> {
+    return this.stack.stop()
+  }
+}

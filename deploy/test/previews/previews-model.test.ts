@@ -1,0 +1,195 @@
+import { noteCrossing } from '@tollgate/domain/billing/crossings-repository'
+import { listCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { changeMerchant } from '@tollgate/domain/merchants/repository'
+import { previewCancel } from '@tollgate/domain/previews/preview-cancel'
+import { previewChange } from '@tollgate/domain/previews/preview-change'
+import { previewPurchase } from '@tollgate/domain/previews/preview-purchase'
+import type { PreviewedInvoice } from '@tollgate/domain/previews/price-invoices'
+import { decimalFromMicros } from '@tollgate/schemas/quantity'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import { deliverPack } from '../usage-billing/add-pack.ts'
+import { expectSameInvoices } from './expect-same-invoices.ts'
+import { PreviewShop } from './preview-shop.ts'
+import {
+  acts,
+  customers,
+  planInputs,
+  storySteps,
+  type Act,
+  type Customer,
+  type StoryStep,
+} from './random-previews.ts'
+
+/*
+ * Random plans, customers, usage and moments: the invoices are previewed, then the same thing is done and the billing runner makes
+ * them. Every line, total, tax and date must be the same, and the preview must have written nothing.
+ */
+
+const runs = Number(process.env['TOLLGATE_TEST_PREVIEWS'] ?? 12)
+const begin = '2026-01-31T12:00:00Z'
+
+const shop = await PreviewShop.start()
+afterAll(() => shop.stop())
+
+type Story = {
+  readonly plan: Parameters<typeof shop.buy>[0]
+  readonly isTrial: boolean
+  readonly customer: Customer
+  readonly steps: readonly (readonly [number, StoryStep])[]
+  readonly act: Act
+}
+
+const stories: fc.Arbitrary<Story> = fc.record({
+  plan: planInputs,
+  isTrial: fc.boolean(),
+  customer: customers,
+  steps: storySteps,
+  act: acts,
+})
+
+test(`${runs} random previews equal what happens then`, { timeout: 0 }, async () => {
+  const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+  // A smaller story is seldom worth the minutes that it takes to find it. The error names the seed.
+  await fc.assert(fc.asyncProperty(stories, play), { numRuns: runs, seed, endOnFailure: true })
+})
+
+async function play(story: Story): Promise<void> {
+  await shop.open(begin)
+  const purchase = await prepare(story)
+  for (const [waitMs, step] of story.steps) {
+    shop.runner.clock.set(new Date(shop.now.getTime() + waitMs).toISOString())
+    await playStep(purchase, step)
+  }
+  const known = new Set((await shop.invoicesOf(purchase.customerRef)).map((each) => each.reference))
+  const previewed = await previewAndAct(purchase, story.act)
+  await runUntilLast(purchase, previewed)
+  const made = (await shop.invoicesOf(purchase.customerRef)).filter(
+    ({ reference }) => !known.has(reference),
+  )
+  expectSameInvoices(previewed, made)
+}
+
+async function prepare({ plan, isTrial, customer }: Story): Promise<Purchase> {
+  // A plan without periods after a trial has none.
+  const trial = isTrial ? { trialDays: 10 } : {}
+  const purchase = await shop.buy({ name: 'First', ...plan, ...trial }, isTrial)
+  const { customerRef } = purchase
+  await shop.within(({ sql, providerId, now }) =>
+    changeMerchant(sql, providerId, { issueZeroInvoices: customer.issuesZero }, now),
+  )
+  if (customer.tax !== undefined) await shop.tax(customerRef, customer.tax)
+  if (customer.carriedMinor !== 0n) await shop.carry(customerRef, customer.carriedMinor)
+  if (customer.packUnits > 0) await deliverPack(shop, purchase, { units: customer.packUnits })
+  return purchase
+}
+
+async function playStep(purchase: Purchase, step: StoryStep): Promise<void> {
+  switch (step.kind) {
+    case 'use':
+      return shop.use(purchase, step.micros, step.lateMs)
+    case 'run':
+      return shop.runJobs(shop.now)
+    case 'threshold':
+      await shop.within(({ sql, providerId, now }) =>
+        noteCrossing(sql, providerId, purchase.reference, now),
+      )
+      return shop.runJobs(shop.now, ['threshold-billing'])
+  }
+}
+
+/** Previews the act and then does it. Returns the previewed invoices. */
+async function previewAndAct(purchase: Purchase, act: Act): Promise<readonly PreviewedInvoice[]> {
+  const held = await shop.held(purchase)
+  const before = await shop.countRows()
+  const unchanged = async (): Promise<void> => expect(await shop.countRows()).toEqual(before)
+  switch (act.kind) {
+    case 'continue':
+    case 'assume': {
+      const usage = act.kind === 'continue' ? undefined : await assumedUsage(purchase, act.micros)
+      const { invoices } = await previewPurchase(shop.parts(), shop.at, held, usage)
+      await unchanged()
+      if (act.kind === 'assume') await shop.use(purchase, act.micros)
+      return invoices
+    }
+    case 'cancel': {
+      const preview = await previewCancel(shop.parts(), shop.at, held)
+      await unchanged()
+      await shop.cancel(purchase)
+      if (preview.kind === 'refused') return invoicesAhead(purchase)
+      const { endDate, endedAt, nextBillingDate } = await shop.runner.purchase(
+        shop.shop,
+        purchase.reference,
+      )
+      expect(preview.purchase).toMatchObject({ endDate, endedAt, nextBillingDate })
+      return preview.invoices
+    }
+    case 'change': {
+      const plan = await shop.addPlan({ name: 'Second', ...act.plan })
+      const rows = await shop.countRows()
+      const change = { ...held, planRef: plan.reference }
+      const preview = await previewChange(shop.parts(), shop.at, change)
+      expect(await shop.countRows()).toEqual(rows)
+      const outcome = await shop.take(held.customer, plan)
+      if (preview.kind !== 'begins') {
+        expect(preview).toEqual(outcome)
+        return invoicesAhead(purchase)
+      }
+      const isNow = preview.startsAt.getTime() === shop.now.getTime()
+      const expected = preview.needs === 'payment' ? 'payment-required' : 'activated'
+      expect(outcome.kind).toBe(isNow ? expected : 'scheduled')
+      return preview.invoices
+    }
+  }
+}
+
+async function invoicesAhead(purchase: Purchase): Promise<readonly PreviewedInvoice[]> {
+  const held = await shop.held(purchase)
+  return (await previewPurchase(shop.parts(), shop.at, held, undefined)).invoices
+}
+
+/** Returns all usage of the running period with so much more. */
+async function assumedUsage(purchase: Purchase, more: bigint) {
+  const held = await shop.held(purchase)
+  const { invoices, period } = await previewPurchase(shop.parts(), shop.at, held, undefined)
+  const lines = invoices.flatMap(({ lines: each }) => each)
+  const usage = lines.find((line) => {
+    const isUsage = line.inputs.kind === 'usage' || line.inputs.kind === 'late_usage'
+    return isUsage && line.period?.start.getTime() === period?.start.getTime()
+  })?.inputs
+  if (usage?.kind !== 'usage') return undefined
+  const used = BigInt(Math.round(Number(usage.usedUnits) * 1_000_000))
+  return [{ meter: 'requests', units: Number(decimalFromMicros(used + more)) }]
+}
+
+/** Runs the jobs just before and at each date on which something is due, in order. */
+async function runUntilLast(
+  { reference }: Purchase,
+  previewed: readonly PreviewedInvoice[],
+): Promise<void> {
+  const { nextBillingDate, endDate } = await shop.runner.purchase(shop.shop, reference)
+  const dates = [...previewed.map(({ at }) => at), nextBillingDate, endDate]
+  const last = Math.max(0, ...previewed.map(({ at }) => at?.getTime() ?? 0))
+  const due = dates
+    .flatMap((at) => (at ? [at.getTime()] : []))
+    .filter((at) => at >= shop.now.getTime() && at <= last)
+  const begun = shop.now.getTime()
+  for (const at of [...new Set(due)].sort((one, other) => one - other)) {
+    if (at - 1 > begun) await shop.runJobs(new Date(at - 1))
+    await shop.runJobs(new Date(at))
+  }
+}
+
+test('carried amounts stay with the customer', async () => {
+  await shop.open(begin)
+  const purchase = await shop.buy({ type: 'recurring', price: 4_900, billingCycle: 'monthly' })
+  await shop.carry(purchase.customerRef, -1_000n)
+  const held = await shop.held(purchase)
+  const { invoices } = await previewPurchase(shop.parts(), shop.at, held, undefined)
+  expect(invoices).toMatchObject([{ cause: 'renewal', totalMinor: 3_900n, dueMinor: 3_900n }])
+  const carried = await shop.within(({ sql, providerId }) =>
+    listCarried(sql, providerId, purchase.customerRef),
+  )
+  expect(carried.get('USD')).toBe(-1_000n)
+})

@@ -1,0 +1,115 @@
+import type { PlanUpdateInput } from '@tollgate/schemas/http/plans'
+import { statusesWithAccess } from '../purchases/repository.ts'
+import { revisePlan, type PlanRefusal } from '../catalog/draft-plan.ts'
+import { readPlanContextUnlocked } from '../catalog/plan-context.ts'
+import { findPlan } from '../catalog/plans-repository.ts'
+import { findProduct } from '../catalog/products-repository.ts'
+import type { Plan } from '../plans/plan.ts'
+import { findProvider } from '../providers/repository.ts'
+import { countPurchases, listPurchases, type Purchase } from '../purchases/repository.ts'
+import { readHolder, type HolderToPrice } from './read-holder.ts'
+import { priceHolder, type PricedHolder } from './price-holder.ts'
+import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
+import { readUsageSnapshot } from './usage-reading.ts'
+
+export type PlanToPreview = {
+  readonly productRef: string
+  readonly planRef: string
+  readonly input: PlanUpdateInput
+  readonly page: { readonly limit: number; readonly offset: number }
+}
+
+export type PlanPreview =
+  | { readonly kind: 'product-not-found' }
+  | { readonly kind: 'plan-not-found' }
+  | PlanRefusal
+  | {
+      readonly kind: 'previewed'
+      /** Newest first. */
+      readonly holders: readonly PricedHolder[]
+      /** Number of holders on all pages. */
+      readonly total: number
+      /** Undefined for a page without holders. */
+      readonly usageAsOf: Date | undefined
+    }
+
+/**
+ * Returns what a changed plan would cost each of its holders, on their usage of the last complete period. A holder keeps the terms that
+ * the plan had when the purchase began, so the change itself charges no holder anything.
+ */
+export async function previewPlan(
+  parts: PreviewParts,
+  at: PreviewAt,
+  changed: PlanToPreview,
+): Promise<PlanPreview> {
+  const decided = await decidePlan(parts, at, changed)
+  if (decided.kind !== 'accepted') return decided
+  const { purchases, total } = await readPage(parts, at, changed)
+  const holders: PricedHolder[] = []
+  let usageAsOf: Date | undefined
+  for (const purchase of purchases) {
+    const priced = await previewHolder(parts, at, purchase, decided.plan)
+    holders.push(priced.holder)
+    if (usageAsOf === undefined || priced.usageAsOf < usageAsOf) usageAsOf = priced.usageAsOf
+  }
+  return { kind: 'previewed', holders, total, usageAsOf }
+}
+
+type DecidedPlan =
+  { readonly kind: 'accepted'; readonly plan: Plan } | Exclude<PlanPreview, { kind: 'previewed' }>
+
+/** Decides about the change like the request that makes it. */
+async function decidePlan(
+  { database }: PreviewParts,
+  { providerId, environment }: PreviewAt,
+  { productRef, planRef, input }: PlanToPreview,
+): Promise<DecidedPlan> {
+  const own = database.of(providerId)
+  const provider = await own.control.read((sql) => findProvider(sql, providerId))
+  if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
+  return own.in(environment).read(async (sql): Promise<DecidedPlan> => {
+    const product = await findProduct(sql, providerId, productRef)
+    if (product === undefined) return { kind: 'product-not-found' }
+    const plan = await findPlan(sql, providerId, productRef, planRef)
+    if (plan === undefined) return { kind: 'plan-not-found' }
+    const { defaultCurrency } = provider
+    const of = { sql, providerId }
+    const context = await readPlanContextUnlocked(of, defaultCurrency, [plan], [input])
+    const decision = revisePlan(plan, input, context)
+    if (decision.kind === 'refused') return decision
+    return { kind: 'accepted', plan: { ...plan, ...decision.plan } }
+  })
+}
+
+function readPage(
+  { database }: PreviewParts,
+  { providerId, environment }: PreviewAt,
+  { productRef, planRef, page }: PlanToPreview,
+): Promise<{ readonly purchases: readonly Purchase[]; readonly total: number }> {
+  const filter = { productRef, planRef, statuses: statusesWithAccess }
+  const rows = database.of(providerId).in(environment)
+  return rows.read(async (sql) => ({
+    total: await countPurchases(sql, providerId, filter),
+    purchases: await listPurchases(sql, providerId, {
+      ...filter,
+      rowsMax: page.limit,
+      offset: page.offset,
+    }),
+  }))
+}
+
+async function previewHolder(
+  parts: PreviewParts,
+  at: PreviewAt,
+  purchase: Purchase,
+  plan: Plan,
+): Promise<{ readonly holder: PricedHolder; readonly usageAsOf: Date }> {
+  const { providerId, environment, now } = at
+  const rows = parts.database.of(providerId).in(environment)
+  const read: HolderToPrice = await rows.read((sql) =>
+    readHolder({ sql, providerId, now }, purchase),
+  )
+  const snapshot = await readUsageSnapshot(parts, environment, providerId, read.customerRefs)
+  const holder = await priceHolder(parts, at, read, plan, snapshot.stored)
+  return { holder, usageAsOf: snapshot.usageAsOf }
+}

@@ -1,0 +1,92 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { listCarried } from '../invoices/carried-amounts.ts'
+import { draftLines, paidLines } from '../invoices/draft-lines.ts'
+import { readTaxLines } from '../invoices/read-tax.ts'
+import { decideStaysDraft } from '../invoices/stays-draft.ts'
+import { findMerchant } from '../merchants/repository.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { decideDue } from '../pricing/decide-due.ts'
+import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import type { TaxTerms } from '../tax/tax-rule.ts'
+
+/** Why an invoice is made. */
+export type InvoiceCause =
+  'plan_change' | 'first_payment' | 'usage' | 'renewal' | 'renewal_and_usage'
+
+/** What an invoice will charge, before its tax. */
+export type PlannedInvoice = {
+  readonly cause: InvoiceCause
+  /** The purchase that is charged; null if it does not exist yet. */
+  readonly purchaseRef: string | null
+  /** A purchase of the product, by which the tax of the product is found. */
+  readonly taxedAsRef: string
+  readonly plan: PlanSnapshot
+  readonly currency: string
+  readonly lines: readonly InvoiceLine[]
+  /** When the invoice is issued. Undefined if that is not known yet. */
+  readonly at: Date | undefined
+  /** Whether lines that cost nothing get no invoice. */
+  readonly mayStayDraft: boolean
+  /** Tax of a payment that is made before the invoice. It includes nothing of earlier invoices. */
+  readonly paidWith?: TaxTerms | 'no tax'
+}
+
+/** An invoice that does not exist. Amounts are minor units of `currency`. */
+export type PreviewedInvoice = Omit<PlannedInvoice, 'mayStayDraft' | 'paidWith' | 'taxedAsRef'> & {
+  /** False if nothing is invoiced, because the lines cost nothing. */
+  readonly isIssued: boolean
+  readonly totalMinor: bigint
+  readonly dueMinor: bigint
+  /** Carried over to the customer's next invoice: too small to charge, or a credit if negative. */
+  readonly carriedMinor: bigint
+  /** The amount exceeds what the processor accepts in one charge. */
+  readonly isHeld: boolean
+}
+
+type PricingAt = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
+
+/**
+ * Returns the invoices with their tax and the amounts carried from one to the next, in the order in which they are issued. Tax is that
+ * of the day of the invoice. Nothing is written, and the carried amounts stay with the customer.
+ */
+export async function priceInvoices(
+  { sql, providerId, now }: PricingAt,
+  customerRef: string,
+  planned: readonly PlannedInvoice[],
+): Promise<PreviewedInvoice[]> {
+  const waiting = new Map(await listCarried(sql, providerId, customerRef))
+  const { issueZeroInvoices } = await findMerchant(sql, providerId)
+  const invoices: PreviewedInvoice[] = []
+  for (const { mayStayDraft, paidWith, taxedAsRef, ...invoice } of planned) {
+    const { currency, lines, plan: planSnapshot } = invoice
+    if (paidWith !== undefined) {
+      invoices.push(paidInvoice(invoice, paidLines(lines, paidWith)))
+      continue
+    }
+    const waitingMinor = waiting.get(currency) ?? 0n
+    const facts = { issueZeroInvoices, waitingMinor, currency }
+    if (mayStayDraft && decideStaysDraft(lines, facts)) {
+      invoices.push({ ...invoice, isIssued: false, totalMinor: 0n, ...nothingDue })
+      continue
+    }
+    const untaxed = { customerRef, purchaseRef: taxedAsRef, planSnapshot, currency, lines }
+    const tax = await readTaxLines({ sql, providerId, now: invoice.at ?? now }, untaxed)
+    const whole = draftLines(lines, tax, waitingMinor)
+    const totalMinor = totalOf(whole)
+    const due = decideDue(totalMinor, currency)
+    waiting.set(currency, due.carriedMinor)
+    invoices.push({ ...invoice, lines: whole, isIssued: true, totalMinor, ...due })
+  }
+  return invoices
+}
+
+const nothingDue = { dueMinor: 0n, carriedMinor: 0n, isHeld: false } as const
+
+/** Returns an invoice over exactly the amount of its payment. */
+function paidInvoice(
+  invoice: Omit<PreviewedInvoice, 'isIssued' | 'totalMinor' | keyof typeof nothingDue>,
+  lines: readonly InvoiceLine[],
+): PreviewedInvoice {
+  const totalMinor = totalOf(lines)
+  return { ...invoice, lines, isIssued: true, totalMinor, ...nothingDue, dueMinor: totalMinor }
+}

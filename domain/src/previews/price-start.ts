@@ -1,0 +1,86 @@
+import type { Customer } from '../customers/repository.ts'
+import type { Plan } from '../plans/plan.ts'
+import { creditLines } from '../pricing/charges.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { givesAccess } from '../purchases/access.ts'
+import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
+import { movedPurchase } from '../purchases/move-purchase.ts'
+import { newPaidPurchase, newSwitchedPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import { planSale } from '../purposes/invoice-sale.ts'
+import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
+import type { PlanStart, StartFacts } from './plan-start.ts'
+import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
+
+export type PricedStart =
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'priced'; readonly start: PlanStart }
+
+/** Prices the payment with which the plan begins, as the request for that payment does. */
+export async function priceStart(
+  parts: Pick<PreviewParts, 'database'>,
+  at: PreviewAt,
+  { input, product }: StartFacts,
+  paid: { readonly customer: Customer; readonly plan: Plan; readonly currency: string | undefined },
+): Promise<PricedStart> {
+  const { customer, plan, currency } = paid
+  const priced = await priceRequest(parts, at, {
+    ...{ customer, currency, purpose: 'product' },
+    ...{ productRef: product.reference, planRef: plan.reference, amountMinor: undefined },
+    ...{ description: undefined, checkoutSessionId: undefined, recharge: undefined },
+    ...{ keepsCard: false, idempotencyKey: '' },
+  })
+  if (priced.kind === 'refused') return priced
+  if (priced.kind !== 'priced') return { kind: 'refused', reason: 'The plan cannot be bought' }
+  const { last, isFirstCharge, now } = input
+  const held = last !== undefined && givesAccess(last, now) ? last : undefined
+  const change =
+    priced.planSwitch === undefined
+      ? undefined
+      : decideSwitch({ held, plan, isFirstCharge, currency, at: now })
+  const made = change === undefined ? paidPurchase : switchedPurchase(change)
+  const purchase = made({ customer, product, plan, now, cycleMode: priced.cycleMode }, priced)
+  return { kind: 'priced', start: paidStart(plan, change, priced, purchase) }
+}
+
+type Sale = Parameters<typeof newPaidPurchase>[0]
+
+function paidPurchase(sale: Sale, { terms }: PricedRequest): Purchase {
+  const { amountMinor, originalAmountMinor, currency, exchangeRate } = terms
+  const price = {
+    ...{ currency, exchangeRate, amountMinor: Number(amountMinor) },
+    originalAmountMinor: Number(originalAmountMinor),
+  }
+  return movedPurchase(newPaidPurchase(sale, price), 'paid', {}, sale.now)
+}
+
+function switchedPurchase(change: PlanSwitch) {
+  return ({ cycleMode: _mode, ...sale }: Sale, { terms }: PricedRequest): Purchase => {
+    const price = switchPrice(sale.plan, terms.currency, terms.exchangeRate)
+    return { ...newSwitchedPurchase(sale, change, price), paidAt: sale.now }
+  }
+}
+
+function paidStart(
+  plan: Plan,
+  change: PlanSwitch | undefined,
+  { terms, tax }: PricedRequest,
+  purchase: Purchase,
+): PlanStart {
+  const { credits, currency, originalAmountMinor: priceMinor } = terms
+  const lines =
+    change?.lines ??
+    (credits === null
+      ? planSale(plan, purchase, currency, priceMinor).lines
+      : creditLines(plan, credits, priceMinor))
+  const cause = change === undefined ? 'first_payment' : 'plan_change'
+  const paidWith = tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive }
+  const hasPrice = (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
+  return {
+    ...{ plan, change, needs: 'payment' },
+    invoice: { cause, currency, lines, paidWith },
+    // A payment for credits, or only for a set-up fee, does not pay the price of a period.
+    isPaidInFull: change === undefined && credits === null && hasPrice,
+    start: async () => purchase,
+  }
+}
