@@ -120,7 +120,15 @@ export async function consumeItems(
   await sql`
     update invoice_items set invoice_ref = ${invoiceRef}
     where provider_id = ${providerId} and reference = any(${references})`
-  return pending.map(({ inputs, description }) => invoiceLine(inputs, description, null))
+  return pending.map(lineOfItem)
+}
+
+/** Returns the line that an invoice gets for the item. */
+export function lineOfItem({
+  inputs,
+  description,
+}: Pick<InvoiceItem, 'inputs' | 'description'>): InvoiceLine {
+  return invoiceLine(inputs, description, null)
 }
 
 export async function hasPendingItems(

@@ -91,6 +91,7 @@ function priceBill(
     lines: content.lines,
     at: bill.at,
     mayStayDraft: true,
+    takesItems: content.claims.length > 0,
   }
   return {
     ...after,
@@ -130,6 +131,7 @@ function invoiceOfRenewal(
     lines,
     at: renewal.at,
     mayStayDraft: false,
+    takesItems: true,
   }
   return [invoice]
 }

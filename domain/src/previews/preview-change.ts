@@ -209,5 +209,5 @@ function todayOf(
 ): PlannedInvoice[] {
   if (invoice === undefined) return []
   const of = { purchaseRef: null, taxedAsRef: reference, plan: snapshotOf(plan) }
-  return [{ ...of, ...invoice, at: now, mayStayDraft: true }]
+  return [{ ...of, ...invoice, at: now, mayStayDraft: true, takesItems: false }]
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { listCarried } from '../invoices/carried-amounts.ts'
 import { draftLines, paidLines } from '../invoices/draft-lines.ts'
+import { lineOfItem, listPendingItems } from '../invoices/items-repository.ts'
 import { readTaxLines } from '../invoices/read-tax.ts'
 import { decideStaysDraft } from '../invoices/stays-draft.ts'
 import { findMerchant } from '../merchants/repository.ts'
@@ -27,12 +28,17 @@ export type PlannedInvoice = {
   readonly at: Date | undefined
   /** Whether lines that cost nothing get no invoice. */
   readonly mayStayDraft: boolean
+  /** Whether it charges the pending items of the customer, as an invoice does that claims a period. */
+  readonly takesItems: boolean
   /** Tax of a payment that is made before the invoice. It includes nothing of earlier invoices. */
   readonly paidWith?: TaxTerms | 'no tax'
 }
 
 /** An invoice that does not exist. Amounts are minor units of `currency`. */
-export type PreviewedInvoice = Omit<PlannedInvoice, 'mayStayDraft' | 'paidWith' | 'taxedAsRef'> & {
+export type PreviewedInvoice = Omit<
+  PlannedInvoice,
+  'mayStayDraft' | 'paidWith' | 'takesItems' | 'taxedAsRef'
+> & {
   /** False if nothing is invoiced, because the lines cost nothing. */
   readonly isIssued: boolean
   readonly totalMinor: bigint
@@ -46,7 +52,7 @@ export type PreviewedInvoice = Omit<PlannedInvoice, 'mayStayDraft' | 'paidWith' 
 type PricingAt = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
 
 /**
- * Returns the invoices with their tax and the amounts carried from one to the next, in the order in which they are issued. Tax is that
+ * Returns the invoices with pending items, their tax and the amounts carried from one to the next, in the order in which they are issued. Tax is that
  * of the day of the invoice. Nothing is written, and the carried amounts stay with the customer.
  */
 export async function priceInvoices(
@@ -56,19 +62,23 @@ export async function priceInvoices(
 ): Promise<PreviewedInvoice[]> {
   const waiting = new Map(await listCarried(sql, providerId, customerRef))
   const { issueZeroInvoices } = await findMerchant(sql, providerId)
+  let pending = await listPendingItems(sql, providerId, customerRef)
   const invoices: PreviewedInvoice[] = []
-  for (const { mayStayDraft, paidWith, taxedAsRef, ...invoice } of planned) {
-    const { currency, lines, plan: planSnapshot } = invoice
+  for (const { mayStayDraft, paidWith, takesItems, taxedAsRef, ...invoice } of planned) {
+    const { currency, plan: planSnapshot } = invoice
     if (paidWith !== undefined) {
-      invoices.push(paidInvoice(invoice, paidLines(lines, paidWith)))
+      invoices.push(paidInvoice(invoice, paidLines(invoice.lines, paidWith)))
       continue
     }
     const waitingMinor = waiting.get(currency) ?? 0n
     const facts = { issueZeroInvoices, waitingMinor, currency }
-    if (mayStayDraft && decideStaysDraft(lines, facts)) {
+    const items = takesItems ? pending.filter((item) => item.currency === currency) : []
+    if (mayStayDraft && items.length === 0 && decideStaysDraft(invoice.lines, facts)) {
       invoices.push({ ...invoice, isIssued: false, totalMinor: 0n, ...nothingDue })
       continue
     }
+    pending = pending.filter((item) => !items.includes(item))
+    const lines = [...invoice.lines, ...items.map(lineOfItem)]
     const untaxed = { customerRef, purchaseRef: taxedAsRef, planSnapshot, currency, lines }
     const tax = await readTaxLines({ sql, providerId, now: invoice.at ?? now }, untaxed)
     const whole = draftLines(lines, tax, waitingMinor)
