@@ -42,7 +42,7 @@ describe('a monthly plan on a clock', () => {
   })
 })
 
-describe('the widths of a story on a clock', () => {
+describe('customers on a clock', () => {
   test('bills the usage of each period when it is stored, and limit checks have the period of the clock', async () => {
     const plan = {
       ...{ name: 'Metered', type: 'usage-based', billingModel: 'post-paid' },

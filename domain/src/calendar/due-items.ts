@@ -10,8 +10,8 @@ export type DueItems = {
   readonly select: SelectDue
   /**
    * Selects `at`: the instants, passed or not, from which `select` may select an item of these customers. `customers` selects
-   * `provider_id` and `reference`. A test clock stops at these instants. One too many costs a look, one that is missing is an item
-   * that its clock passes.
+   * `provider_id` and `reference`. A test clock stops at these instants. An instant too many costs a query. An instant that is missing
+   * is an item that the clock passes without processing it.
    */
   readonly selectInstants: (sql: Queryable, customers: Fragment) => Fragment
 }
@@ -127,7 +127,7 @@ export const thresholdsToBill: DueItems = {
   select: (sql) => sql`
     select crossing.provider_id, purchase.customer_ref, purchase_ref as item, noted_at as due_at
     from threshold_crossings as crossing
-    join purchases as purchase on purchase.provider_id = crossing.provider_id
+    left join purchases as purchase on purchase.provider_id = crossing.provider_id
       and purchase.reference = crossing.purchase_ref
     where not exists (
       select from invoices where invoices.provider_id = crossing.provider_id
