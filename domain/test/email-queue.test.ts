@@ -139,6 +139,17 @@ describe('a sender that lost its claim', () => {
   })
 })
 
+test('an attempt that was given up hands nothing over, even if its begin is executed late', async () => {
+  await emit()
+  const slow = await claimOne(0)
+  const timeout = { kind: 'pending', reason: 'timeout', answer: null, dueAt: after(30) } as const
+  expect(await finishEmail(sql, slow, timeout, recipient, after(1))).toBe(true)
+  expect(await begin(slow, 1)).toBe(false)
+  const next = await claimOne(30)
+  expect(next.attempts).toBe(1)
+  expect(await begin(next, 30)).toBe(true)
+})
+
 test('a begun email of a deleted customer stores neither address nor answer', async () => {
   await emit()
   const email = await claimOne(0)

@@ -16,7 +16,8 @@ export type OutgoingMail = {
 export type MailServer = {
   /**
    * Hands one email over. `begin` is called when the server has accepted the sender and the recipient and waits for the text, and
-   * before any byte of it is sent. If it resolves to false, nothing is sent. Never rejects.
+   * before any byte of it is sent. If it resolves to false, nothing is sent. Rejects only if
+   * the address of the server is malformed.
    */
   handOver(mail: OutgoingMail, begin: () => Promise<boolean>): Promise<HandOver>
 }
@@ -74,6 +75,7 @@ async function inTime(
   conversation: (progress: Progress) => Promise<string>,
 ): Promise<HandOver> {
   const progress: Progress = { hasBegun: false, isOver: false }
+  let isAccepted = false
   const timer = new AbortController()
   const timeout = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => {
     progress.isOver = true
@@ -81,6 +83,7 @@ async function inTime(
   })
   try {
     const answer = await Promise.race([conversation(progress), timeout])
+    isAccepted = true
     return { kind: 'accepted', answer }
   } catch (error) {
     const handOver = judgeHandOver(error, progress.hasBegun)
@@ -91,8 +94,9 @@ async function inTime(
     progress.isOver = true
     timer.abort()
     timeout.catch(() => undefined)
-    // Closes without the end of the text, so a server that has not got all of it accepts nothing.
-    connection.close()
+    // Without QUIT and without the end of the text, a server that has not got all of it accepts nothing.
+    if (isAccepted) connection.quit()
+    else connection.close()
   }
 }
 

@@ -90,7 +90,8 @@ export async function beginSending(
 
 /**
  * Records the outcome of a claim and the address of the attempt. Returns false if the email was claimed again since, which leaves it unchanged. A late outcome
- * replaces `unknown`, unless a person has already had the email sent again.
+ * replaces `unknown`, unless a person has already had the email sent again. An email that is sent again later gets another number,
+ * so that a `beginSending` of this claim that PostgreSQL executes late changes nothing.
  */
 export async function finishEmail(
   sql: Queryable,
@@ -103,6 +104,7 @@ export async function finishEmail(
   const answer = 'answer' in outcome ? storedAnswer(outcome.answer) : null
   const finished = await sql`
     update emails set state = ${outcome.kind}, leased_until = null,
+      claim = ${isPending ? sql`claim + 1` : sql`claim`},
       attempts = attempts + ${outcome.kind === 'skipped' || outcome.kind === 'unknown' ? 0 : 1},
       reason = ${'reason' in outcome ? outcome.reason : null},
       answer = case when is_erased then null else ${answer} end,
