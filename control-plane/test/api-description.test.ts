@@ -369,8 +369,7 @@ test('marks bodies that may be missing as optional', () => {
   expect(optional.map(([name]) => name)).toEqual([
     'delete /v1/ui/customers/{reference}',
     'post /v1/sdk/products/{productRef}/clone',
-    'post /v1/sdk/purchases/{purchaseRef}/cancel',
-    'post /v1/sdk/purchases/{purchaseRef}/invoice-preview',
+    ...['cancel', 'invoice-preview'].map((act) => `post /v1/sdk/purchases/{purchaseRef}/${act}`),
     'post /v1/ui/api-keys/{keyId}/rotate',
     'post /v1/webhook_endpoints/{endpointId}/rotate',
   ])
