@@ -1,3 +1,4 @@
+import { insertItem } from '@tollgate/domain/invoices/items-repository'
 import { previewCancel } from '@tollgate/domain/previews/preview-cancel'
 import { previewChange } from '@tollgate/domain/previews/preview-change'
 import { previewPurchase } from '@tollgate/domain/previews/preview-purchase'
@@ -59,6 +60,26 @@ test('carries what is too small to charge from one invoice into the next', async
     { cause: 'usage', totalMinor: 40n, dueMinor: 0n, carriedMinor: 40n },
     { cause: 'renewal', totalMinor: 4_940n, dueMinor: 4_940n },
   ])
+})
+
+test('charges pending items of the currency once, with the first invoice of a period', async () => {
+  const purchase = await shop.buy({ ...hybrid, billingStrategy: 'usage_first' })
+  await shop.use(purchase, units(300))
+  await shop.within(({ sql, providerId, now }) =>
+    insertItem(
+      sql,
+      providerId,
+      {
+        ...{ reference: 'itm_1', customerRef: purchase.customerRef, currency: purchase.currency },
+        inputs: { kind: 'item', unitMinor: '250', quantity: '2' },
+        ...{ description: 'Set-up', reason: 'agreed', addedBy: 'key:1', createdAt: now },
+      },
+      { idempotencyKey: null, inputSha256: '' },
+    ),
+  )
+  const { invoices } = await previewOf(purchase)
+  const items = invoices.map(({ lines }) => lines.filter(({ inputs }) => inputs.kind === 'item'))
+  expect(items).toMatchObject([[{ description: 'Set-up', amountMinor: 500n }], []])
 })
 
 test('reports the amount at which a running period is billed', async () => {
