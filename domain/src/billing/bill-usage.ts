@@ -23,6 +23,7 @@ import { readParties, type Seller } from '../invoices/parties.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 import { raisedUnbilled } from './raised-unbilled.ts'
 import {
+  billTakesItems,
   combinedRenewal,
   costsTooLittle,
   usageBillContent,
@@ -80,10 +81,12 @@ export async function billUsage(
   const content = usageBillContent(purchase, toBill, measured, usage, renewal)
   if (content === undefined) return { kind: 'noted' }
   const purchaseRef = reference
+  const of = { customerRef, currency }
+  const takesItems = billTakesItems(toBill)
   const isDraft =
-    (await staysDraft(work, { customerRef, currency }, content.lines)) &&
-    !(await hasPendingItems(sql, providerId, { customerRef, currency }))
-  const request = { customerRef, purchaseRef, planSnapshot, currency, ...content }
+    (await staysDraft(work, of, content.lines)) &&
+    !(takesItems && (await hasPendingItems(sql, providerId, of)))
+  const request = { customerRef, purchaseRef, planSnapshot, currency, ...content, takesItems }
   const made = await createDraft(work, { ...request, staysDraft: isDraft })
   if (made.kind !== 'created')
     throw new Error(`a due period of purchase ${reference} is billed already`)

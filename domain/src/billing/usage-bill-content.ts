@@ -16,6 +16,11 @@ export type UsageBillContent = {
   readonly claims: readonly PeriodClaim[]
 }
 
+/** Returns whether the bill charges the pending items of the customer. A bill within a period does not, because it may be undone. */
+export function billTakesItems({ leastMinor }: Pick<UsageToBill, 'leastMinor'>): boolean {
+  return leastMinor === undefined
+}
+
 /** Returns whether the unbilled usage of the period costs less than the bill needs, so that it is not made. */
 export function costsTooLittle(
   usage: readonly InvoiceLine[],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { findRecurringPeriod } from '../invoices/billed-periods.ts'
-import type { Invoice } from '../invoices/invoice.ts'
+import { laterOf, type Invoice } from '../invoices/invoice.ts'
 import { findInvoice, lockInvoice, updateInvoice } from '../invoices/repository.ts'
 import { debtPurposeOf } from '../payments/payment-purpose.ts'
 import { lockPurchase } from '../purchases/repository.ts'
@@ -68,8 +68,9 @@ async function countFailure(
   const failedCharges = invoice.failedCharges + 1
   const share = shareOf(invoice.reference, failedCharges)
   const decision = decideRetry(failedCharges, isFinal, work.now, delays, share)
-  // An invoice may be held while its charge is in progress.
-  const nextChargeAt = decision.kind === 'retry' && !invoice.isHeld ? decision.at : null
+  // An invoice may be held, or become due later, while its charge is in progress.
+  const nextChargeAt =
+    decision.kind === 'retry' && !invoice.isHeld ? laterOf(invoice.dueAt, decision.at) : null
   const counted = { failedCharges, nextChargeAt, countedFailure: failure, updatedAt: work.now }
   const failed = { ...invoice, ...counted }
   await updateInvoice(work.sql, work.providerId, failed)

@@ -3,7 +3,7 @@ import { chargeableMinor, chargeMaxMinor } from '../money/processor-amounts.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { releasePeriods } from '../invoices/billed-periods.ts'
 import { creditObsoletePeriod } from '../invoices/credit-obsolete-period.ts'
-import type { Invoice } from '../invoices/invoice.ts'
+import { laterOf, type Invoice } from '../invoices/invoice.ts'
 import { carryOver } from '../invoices/issue-invoice.ts'
 import { lockInvoice, updateInvoice } from '../invoices/repository.ts'
 import { dueMinor } from '../invoices/transitions.ts'
@@ -40,7 +40,7 @@ export async function continueAfter(
   await updateInvoice(sql, providerId, {
     ...invoice,
     isHeld: false,
-    nextChargeAt: now,
+    nextChargeAt: laterOf(invoice.dueAt, now),
     updatedAt: now,
   })
 }

@@ -1,4 +1,5 @@
 import { chargeMaxMinor } from '../money/processor-amounts.ts'
+import { laterOf } from '../invoices/invoice.ts'
 import { updateInvoice } from '../invoices/repository.ts'
 import { dueMinor } from '../invoices/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -23,7 +24,7 @@ export async function changeDueDate(
 }
 
 /**
- * Holds an open invoice: its card is not charged until it is released. The customer can still pay it. A payment that is in progress is
+ * Holds an open invoice: its card is not charged, and pages take no payment for it, until it is released. A payment that is in progress is
  * not stopped.
  */
 export async function holdByDecision(
@@ -47,7 +48,7 @@ export async function releaseByDecision(
   const mostMinor = chargeMaxMinor(currency)
   if (status !== 'open' || !invoice.isHeld) return { kind: 'impossible', status }
   if (amountMinor > mostMinor) return { kind: 'amount', leftMinor: mostMinor }
-  const nextChargeAt = dueAt !== null && dueAt > now ? dueAt : now
+  const nextChargeAt = laterOf(dueAt, now)
   const released = { ...invoice, isHeld: false, nextChargeAt, updatedAt: now }
   await updateInvoice(sql, providerId, released)
   return { kind: 'changed', amountMinor }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { CarriedAmountKey } from './carried-amounts.ts'
 import type { MoneyKind } from '../money-ledger/ledger.ts'
 import { selectPage, type PageRange } from '../postgres/select-page.ts'
 
@@ -22,6 +23,26 @@ type EntryRow = {
   amount: string
   invoice_ref: string | null
   created_at: Date
+}
+
+/**
+ * Returns how much of the customer's balance was paid out since then, less what came back because a refund failed. Minor units of the
+ * currency.
+ */
+export async function sumPaidOut(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, currency }: CarriedAmountKey,
+  since: Date,
+): Promise<bigint> {
+  const [row] = await sql<{ paid_out: string }[]>`
+    select coalesce(sum(entry.amount), 0)::text as paid_out
+    from ledger_entries as entry join ledger_transactions as posted
+      on posted.provider_id = entry.provider_id and posted.reference = entry.transaction_ref
+    where entry.provider_id = ${providerId} and entry.customer_ref = ${customerRef}
+      and entry.account = 'carried' and entry.unit = ${currency}
+      and posted.kind = 'balance_paid_out' and posted.created_at >= ${since}`
+  return BigInt(row!.paid_out)
 }
 
 /**

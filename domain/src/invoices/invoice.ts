@@ -92,3 +92,8 @@ export function documentNumberText(
   const prefix = environment === 'live' ? '' : 'TEST-'
   return `${prefix}${numberPrefixes[kind]}-${number.toString().padStart(6, '0')}`
 }
+
+/** Returns when an invoice may be charged: not before its due date, if it has one. */
+export function laterOf(dueAt: Date | null, at: Date): Date {
+  return dueAt !== null && dueAt > at ? dueAt : at
+}

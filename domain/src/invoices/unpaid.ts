@@ -25,7 +25,7 @@ export async function hasOpenInvoice(
   return rows.length > 0
 }
 
-/** Makes the customer's open invoices with failed charges due for a charge now. Held invoices are excluded. */
+/** Makes the customer's open invoices with failed charges due for a charge now, or when they are due. Held ones are excluded. */
 export async function scheduleUnpaidCharges(
   sql: Queryable,
   providerId: string,
@@ -33,7 +33,7 @@ export async function scheduleUnpaidCharges(
   now: Date,
 ): Promise<void> {
   await sql`
-    update invoices set next_charge_at = ${now}, updated_at = ${now}
+    update invoices set next_charge_at = greatest(due_at, ${now}), updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and status = 'open' and failed_charges > 0 and not is_held`
 }

@@ -2,7 +2,7 @@ import { partOf } from '../billing/billed-part.ts'
 import { payByPacks } from '../billing/pay-by-packs.ts'
 import { periodsBilledAfter } from '../billing/periods-billed-after.ts'
 import type { UsageToBill } from '../billing/prepare-usage-bill.ts'
-import { combinedRenewal, usageBillContent } from '../billing/usage-bill-content.ts'
+import { billTakesItems, combinedRenewal, usageBillContent } from '../billing/usage-bill-content.ts'
 import { usageBillLines, type UsageToPrice } from '../billing/usage-lines.ts'
 import type { RenewalOf, UsageBillAhead } from './plan-bills.ts'
 import { chargeOfRenewal } from './plan-renewal.ts'
@@ -91,7 +91,7 @@ function priceBill(
     lines: content.lines,
     at: bill.at,
     mayStayDraft: true,
-    takesItems: content.claims.length > 0,
+    takesItems: billTakesItems(toBill),
   }
   return {
     ...after,

@@ -28,7 +28,7 @@ export type PlannedInvoice = {
   readonly at: Date | undefined
   /** Whether lines that cost nothing get no invoice. */
   readonly mayStayDraft: boolean
-  /** Whether it charges the pending items of the customer, as an invoice does that claims a period. */
+  /** Whether it charges the pending items of the customer, as bills and renewals do. */
   readonly takesItems: boolean
   /** Tax of a payment that is made before the invoice. It includes nothing of earlier invoices. */
   readonly paidWith?: TaxTerms | 'no tax'

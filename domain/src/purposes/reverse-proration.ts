@@ -1,6 +1,7 @@
 import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { sumPaidOut } from '../invoices/balance-entries.ts'
 import { readCarried } from '../invoices/carried-amounts.ts'
 import { documentNumberText, type Invoice } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
@@ -11,7 +12,8 @@ import { listInvoices } from '../invoices/repository.ts'
 /**
  * Reverses what a change of plan carried over to the customer's next invoice, a credit or an amount too small to charge, because
  * the payment on which the change was based was refunded. An invoice with the opposite lines, which name the first invoice, settles
- * it at once. Amounts that a later invoice has already taken over stay there.
+ * it at once. Amounts that a later invoice has already taken over stay there. A credit that was paid out is money that the customer
+ * has, so it is reversed all the same, and the next invoice charges it.
  */
 export async function reverseProration(
   work: UnitOfWork,
@@ -24,8 +26,10 @@ export async function reverseProration(
     const lines = await listLines(sql, providerId, invoice.reference)
     if (!lines.some(({ inputs }) => inputs.kind === 'proration')) continue
     const ownMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
-    const waitingMinor = await readCarried(sql, providerId, { customerRef, currency })
-    if (!covers(waitingMinor, ownMinor)) continue
+    const of = { customerRef, currency }
+    const waitingMinor = await readCarried(sql, providerId, of)
+    const paidOutMinor = await sumPaidOut(sql, providerId, of, invoice.createdAt)
+    if (!covers(waitingMinor - paidOutMinor, ownMinor)) continue
     const request = { customerRef, purchaseRef: reference, planSnapshot, currency }
     const note = `taken back from ${documentNumberText('invoice', invoice.number!, work.environment)}`
     const back = lines.flatMap((line) => reversedLines(line, note))

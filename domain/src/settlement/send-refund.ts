@@ -73,7 +73,9 @@ async function callProcessor(
     const intent = await lockIntent(sql, providerId, intentRef)
     if (result.outcome === 'done') return storeRefund(work, request, intentRef, result.value)
     const message = `${result.reason}: ${result.message}`
-    if (result.outcome === 'refused') return storeRefusal(work, request, intent, message)
+    const isRefused = result.outcome === 'refused' && result.reason !== 'key_reused'
+    if (isRefused) return storeRefusal(work, request, intent, message)
+    // A key that was used with other parameters, of another release, belongs to a call that may have made the refund.
     const dueAt = new Date(now.getTime() + Math.min((sends + 1) * pauseMs, pauseMsMax))
     await updateOpenRefund(sql, providerId, request, { sends: sends + 1, message, dueAt }, now)
   })

@@ -307,13 +307,36 @@ const requestedLineSchema = z
       (unitAmount === undefined) === (quantity === undefined),
     'Give either an amount, or a unitAmount with a quantity',
   )
+  .refine(
+    (line) => priceOfLine(line) >= 0.5 && priceOfLine(line) <= amountMinorMax,
+    `The line must cost between 1 and ${amountMinorMax} minor units`,
+  )
+
+/** Returns the price of a line in minor units, before it is rounded. */
+function priceOfLine({
+  amount,
+  unitAmount = 0,
+  quantity = 0,
+}: {
+  amount?: number | undefined
+  unitAmount?: number | undefined
+  quantity?: number | undefined
+}): number {
+  return amount ?? unitAmount * quantity
+}
 
 export type RequestedLineBody = z.infer<typeof requestedLineSchema>
 
 export const issueInvoiceSchema = z.object({
   customerRef: requiredReference,
   currency: currencyCode,
-  lines: z.array(requestedLineSchema).min(1).max(listItemsMax),
+  lines: z
+    .array(requestedLineSchema)
+    .min(1)
+    .max(listItemsMax)
+    .refine((lines) => lines.reduce((sum, line) => sum + priceOfLine(line), 0) <= amountMinorMax, {
+      error: `The lines must cost at most ${amountMinorMax} minor units`,
+    }),
   /** When the invoice is to be paid and is charged. Without it, as soon as it is issued. */
   dueAt: storedInstantText.optional(),
   reason,
