@@ -76,6 +76,19 @@ describe('another provider', () => {
   })
 })
 
+describe('sign-ins of a customer on a clock', () => {
+  test('have real time: a link to one ends within days', async () => {
+    const { reference: productRef } = await clocks.client.createProduct({ name: 'Linked' })
+    const customerRef = await clocks.createCustomer(await clocks.createClock(day(1_000)))
+    const request = { customerRef, productRef, purpose: 'portal' }
+    const { expiresAt } = await clocks.post<{ expiresAt: string }>(
+      '/v1/customer/auth/links',
+      request,
+    )
+    expect(expiresAt < day(10)).toBe(true)
+  })
+})
+
 describe('an advancing clock', () => {
   test('refuses changes of its customers, and serves reads, limit checks and usage', async () => {
     const { reference: productRef } = await clocks.client.createProduct({ name: 'API' })
