@@ -16,6 +16,8 @@ create table test_clocks (
   advance_to timestamptz,
   -- What failed, for people. Set exactly while the status is 'failed'.
   failure text,
+  -- Its customers are being deleted, or were when a process died. It takes no new ones, and is not resumed.
+  is_deleting boolean not null default false,
   -- The runner that advances the clock, until when by the clock of the database, which all runners share.
   lease_token text,
   leased_until timestamptz,
