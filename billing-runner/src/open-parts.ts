@@ -75,11 +75,12 @@ function chargeSavedCards(
   { hostedUrl }: BillingRunnerConfig,
   parts: Omit<Parts, 'charge'>,
 ): ChargeInvoice | undefined {
-  const { database, processors } = parts
+  const { clock, database, processors } = parts
   if (environments.every((each) => processors.of(each) === undefined)) return undefined
   return createSavedCardCharger({
     database,
     processors,
+    now: () => new Date(clock.now()),
     hostedUrl: withoutSlash(hostedUrl),
   })
 }

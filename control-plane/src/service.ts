@@ -258,6 +258,7 @@ function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string
     processors,
     taxRegister,
     commit: (operation, body) => commit({ ...parts, publisher }, operation, body),
+    now: publisher.now,
     hostedUrl,
   }
 }

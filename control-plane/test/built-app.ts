@@ -86,6 +86,7 @@ export function buildTestApp(
         database,
         processors: { of: () => undefined },
         commit: () => Promise.reject(new Error('takes no payments')),
+        now: () => new Date(),
         hostedUrl: '',
       },
       customerAuth: {

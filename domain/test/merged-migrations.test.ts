@@ -65,6 +65,8 @@ async function goBack(): Promise<void> {
       drop table ${schema}.test_clocks;
       drop function ${schema}.due_in_real_time() cascade;
       drop index ${schema}.credit_grants_expiring_of_customer;
+      alter table ${schema}.outbox drop column recorded_at;
+      alter table ${schema}.webhook_deliveries drop column recorded_at;
       drop table ${schema}.tax_id_checks;
       drop index ${schema}.customer_tax_details_by_tax_id;
       alter table ${schema}.customer_tax_details drop column region;

@@ -262,6 +262,14 @@ test('does not claim a late event of a customer while another event of that cust
   expect((await claimDeliveries(pool(), firstAttempts)).found).toBe(1)
 })
 
+test('deletes deliveries of test clocks by the real time at which they were recorded', async () => {
+  const [young, old] = await stack.emit('prov', ['cus_1', 'cus_2'])
+  await pool()`update webhook_deliveries set created_at = '2040-01-01', recorded_at = '2026-03-01'`
+  await pool()`update webhook_deliveries set recorded_at = '2026-01-01' where event_id = ${old!}`
+  expect(await deleteOldDeliveries(pool(), new Date('2026-02-01T00:00:00Z'))).toBe(1)
+  expect(await pool()`select event_id from webhook_deliveries`).toEqual([{ event_id: young }])
+})
+
 test('deletes old deliveries although newer or locked ones come first', async () => {
   const [young, old, held] = await stack.emit('prov', ['cus_1', 'cus_2', 'cus_3'])
   const createdAt = '2026-01-01T00:00:00Z'

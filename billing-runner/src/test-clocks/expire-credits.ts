@@ -2,6 +2,7 @@ import { expiringWallets, walletsToAnnounce } from '@tollgate/domain/calendar/du
 import { beginRecharge } from '@tollgate/domain/charging/recharge-wallets'
 import { announceExpiry } from '@tollgate/domain/wallet/announce-expiry'
 import { expireCredits } from '@tollgate/domain/wallet/expire-credits'
+import { listDueGrants } from '@tollgate/domain/wallet/expiring-grants'
 import { createHoldCredits } from '@tollgate/domain/wallet/hold-credits'
 import { readWallet } from '@tollgate/domain/wallet/read-wallet'
 import type { BillingRunnerConfig } from '../config.ts'
@@ -45,10 +46,16 @@ export function createCreditExpiry(
       const name = { environment, providerId, customerRef }
       // If the counters are behind, wait for them before any row is locked.
       await readWallet(hot, name, config.usageStoredWaitMs)
-      await context.commit((work) => expireCredits(work, customerRef, hold))
-      if (payments.processors.of(environment) === undefined) return 'done'
+      const left = await context.commit(async (work) => {
+        await expireCredits(work, customerRef, hold)
+        return listDueGrants(work.sql, providerId, customerRef, now)
+      })
+      // Credits in flight stay in their grant until their usage is posted. The clock looks again after ever longer pauses.
+      const outcome = left.length > 0 ? 'postponed' : 'done'
+      if (payments.processors.of(environment) === undefined) return outcome
       const recharge = await beginRecharge(payments, environment, name, now)
-      if (recharge.kind === 'begun') await recharge.charge()
+      if (recharge.kind !== 'begun') return outcome
+      await recharge.charge()
       return 'done'
     },
     explain: () => Promise.resolve('expire its credits'),

@@ -41,6 +41,8 @@ export const problems = {
   unavailable: { status: 503, name: 'unavailable' },
   /** Like `unavailable`, for a page that changes nothing. */
   unreadable: { status: 503, name: 'unreadable' },
+  /** The customer's test clock advances. */
+  clockAdvancing: { status: 409, name: 'clockAdvancing' },
   broken: { status: 500, name: 'broken' },
 } as const
 

@@ -19,8 +19,9 @@ export type ClockDeletion =
 
 /**
  * Deletes a clock with its customers, one after the other, at the time of the clock. What they owe is written off. The clock is
- * paused first, so that nobody advances it meanwhile, and marked as deleted last: after a crash in between, it is paused and has
- * fewer customers, and the deletion is repeated. Its row stays, because the rows of deleted customers name it.
+ * paused first and marked, so that meanwhile nobody advances it and it gets no customers, and marked as deleted last: after a crash in
+ * between, it is paused and has fewer customers, and the deletion is repeated. Its row stays, because the rows of deleted customers
+ * name it.
  */
 export async function deleteTestClock(
   parts: ClockDeletionParts,
@@ -33,7 +34,7 @@ export async function deleteTestClock(
     if (clock === undefined || clock.status === 'advancing') return clock
     await updateTestClock(sql, providerId, {
       ...clock,
-      ...{ status: 'paused', failure: null, updatedAt: now },
+      ...{ status: 'paused', failure: null, isDeleting: true, updatedAt: now },
     })
     return clock
   })
@@ -49,13 +50,31 @@ export async function deleteTestClock(
       closeCustomerOrRefuse(parts, atClock, customerRef, 'write_off'),
     )
     if (outcome.kind !== 'deleted' && outcome.kind !== 'not-found') {
+      await giveUp(parts, operation, reference)
       return { kind: 'not-now', status: 'billing its customers' }
     }
   }
+  const isGone = await commit(parts, operation, async ({ sql, now }) => {
+    const clock = await lockTestClock(sql, providerId, reference)
+    if (clock === undefined) return true
+    // Another deletion that was given up may have let a customer in.
+    if ((await listCustomersOfClock(sql, providerId, reference)).length > 0) return false
+    await updateTestClock(sql, providerId, { ...clock, status: 'deleted', updatedAt: now })
+    return true
+  })
+  return isGone ? { kind: 'deleted' } : deleteTestClock(parts, operation, reference)
+}
+
+/** Leaves the clock paused. It can be resumed, or deleted later. */
+async function giveUp(
+  parts: ClockDeletionParts,
+  operation: Operation,
+  reference: string,
+): Promise<void> {
+  const { providerId } = operation
   await commit(parts, operation, async ({ sql, now }) => {
     const clock = await lockTestClock(sql, providerId, reference)
     if (clock === undefined) return
-    await updateTestClock(sql, providerId, { ...clock, status: 'deleted', updatedAt: now })
+    await updateTestClock(sql, providerId, { ...clock, isDeleting: false, updatedAt: now })
   })
-  return { kind: 'deleted' }
 }

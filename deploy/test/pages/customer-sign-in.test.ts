@@ -209,6 +209,22 @@ test('opens the checkout from a link only for its customer', async () => {
   await visitor.close()
 })
 
+test('opens the portal from a link for a customer on a test clock', async () => {
+  const email = 'ahead@example.com'
+  const frozenTime = new Date(Date.now() + 1_000 * 86_400_000).toISOString()
+  const { reference: testClock } = await send('POST', '/v1/ui/test-clocks', { frozenTime })
+  const { reference } = await send('POST', '/v1/sdk/customers', { email, testClock })
+  const link = { customerRef: reference, productRef, purpose: 'portal' }
+  const { url } = await send('POST', '/v1/customer/auth/links', link)
+  const visitor = await createVisitor(browser)
+  const { page } = visitor
+  await page.goto(url as string)
+  await signIn(page, email)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.waitForURL(/\/customer\/manage\/[^/?]+$/)
+  await visitor.close()
+})
+
 test('explains a request of an unknown client on a page of the issuer', async () => {
   const visitor = await createVisitor(browser)
   const { page } = visitor

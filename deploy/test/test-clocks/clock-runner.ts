@@ -84,7 +84,11 @@ export class ClockRunner {
         },
       },
     }
-    const charge = createSavedCardCharger({ ...parts, hostedUrl: 'https://pay.example' })
+    const charge = createSavedCardCharger({
+      ...parts,
+      now: publisherOf(this.#parts).now,
+      hostedUrl: 'https://pay.example',
+    })
     return { ...parts, charge }
   }
 }

@@ -1,3 +1,4 @@
+import { claimRechargesToCheck } from '@tollgate/domain/auto-recharge/repository'
 import { testClocksMax } from '@tollgate/schemas/limits'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClockStack } from './clock-stack.ts'
@@ -76,6 +77,61 @@ describe('another provider', () => {
   })
 })
 
+describe('sign-ins of a customer on a clock', () => {
+  test('have real time: a link to one ends within days', async () => {
+    const { reference: productRef } = await clocks.client.createProduct({ name: 'Linked' })
+    const customerRef = await clocks.createCustomer(await clocks.createClock(day(1_000)))
+    const request = { customerRef, productRef, purpose: 'portal' }
+    const { expiresAt } = await clocks.post<{ expiresAt: string }>(
+      '/v1/customer/auth/links',
+      request,
+    )
+    expect(expiresAt < day(10)).toBe(true)
+  })
+})
+
+describe('the payment processor', () => {
+  test('is called in real time for customers on clocks, and asked again in real time', async () => {
+    const customerRef = await clocks.createCustomer(await clocks.createClock(day(1_000)))
+    await clocks.saveCard(customerRef)
+    const [invoice] = await clocks.invoicesOf(customerRef)
+    await clocks.post(`/v1/ui/invoices/${invoice!.reference}/refunds`, { reason: 'r', to: 'card' })
+    const ofCustomer = clocks.sql`
+      intent_ref in (select reference from payment_intents where customer_ref = ${customerRef})`
+    // The answer to the refund is unknown at the time of the clock.
+    await clocks.sql`
+      update requested_refunds set status = 'open', due_at = ${day(1_000)} where ${ofCustomer}`
+    const times = await clocks.sql<{ at: Date }[]>`
+      select sent_at as at from payment_attempts where ${ofCustomer}
+      union all select sent_at from requested_refunds where ${ofCustomer}
+      union all select coalesce(due_at, now()) from requested_refunds where ${ofCustomer}`
+    expect(times.length).toBeGreaterThan(2)
+    for (const { at } of times) expect(at.toISOString() < day(1)).toBe(true)
+  })
+})
+
+describe('a hosted page of a customer on a clock', () => {
+  test('opens, and is refused while the clock advances', async () => {
+    const { reference: productRef } = await clocks.client.createProduct({ name: 'Portal' })
+    const clock = await clocks.createClock(day(1_000))
+    const customerRef = await clocks.createCustomer(clock)
+    const { customerUrl } = await clocks.post<{ customerUrl: string }>(
+      '/v1/sdk/customers/customer-sessions',
+      { customerRef, productRef },
+    )
+    const { pathname, search } = new URL(customerUrl)
+    const open = () =>
+      fetch(`${clocks.stack.environment['TOLLGATE_CONTROL_PLANE_URL']}${pathname}${search}`)
+    await clocks.requestAdvance(clock, day(1_020))
+    const refused = await open()
+    expect([refused.status, await refused.text()]).toEqual([
+      ...[409, expect.stringContaining('A test clock is advancing')],
+    ])
+    await clocks.post(`${path}/${clock}/pause`, {})
+    expect((await open()).status).toBe(200)
+  })
+})
+
 describe('an advancing clock', () => {
   test('refuses changes of its customers, and serves reads, limit checks and usage', async () => {
     const { reference: productRef } = await clocks.client.createProduct({ name: 'API' })
@@ -131,6 +187,35 @@ describe('the customers of a clock', () => {
     expect((await send('GET', `/v1/sdk/customers/${customerRef}`)).status).toBe(404)
     const { testClocks } = await clocks.get<{ testClocks: { reference: string }[] }>(path)
     expect(testClocks.map(({ reference }) => reference)).not.toContain(clock)
+  })
+
+  test('are not created, and the clock is not resumed, while it is being deleted', async () => {
+    const clock = await clocks.createClock(day(10))
+    await clocks.requestAdvance(clock, day(20))
+    await clocks.post(`${path}/${clock}/pause`, {})
+    // A process died in the middle of the deletion.
+    await clocks.sql`update test_clocks set is_deleting = true where reference = ${clock}`
+    expect((await send('POST', `${path}/${clock}/resume`, {})).status).toBe(409)
+    const customer = { email: 'late@example.com', testClock: clock }
+    expect((await send('POST', '/v1/sdk/customers', customer)).status).toBe(404)
+    expect((await send('DELETE', `${path}/${clock}`)).status).toBe(200)
+  })
+
+  test('are not recharged again and again because their wallets are dated ahead', async () => {
+    const customerRef = await clocks.createCustomer(await clocks.createClock(day(10)))
+    await clocks.sql`
+      insert into wallets (provider_id, customer_ref, created_at, updated_at)
+      select provider_id, reference, created_at, created_at from customers
+      where reference = ${customerRef}
+      on conflict (provider_id, customer_ref) do nothing`
+    const now = new Date()
+    await clocks.sql`
+      insert into auto_recharges (provider_id, customer_ref, status, threshold_minor, threshold_currency,
+        topup_minor, topup_currency, funding_source_type, updated_at, looked_at)
+      select provider_id, reference, 'active', 0, 'EUR', 100, 'EUR', 'saved_card', ${now}, ${now}
+      from customers where reference = ${customerRef}`
+    const due = await claimRechargesToCheck(clocks.sql, now, new Date(now.getTime() - 60_000), 100)
+    expect(due.map((each) => each.customerRef)).not.toContain(customerRef)
   })
 
   test('are deleted before real time reaches the clock', async () => {

@@ -94,6 +94,19 @@ test('deletes old events without deliveries, however often the process dies', as
   expect(await remainingIds()).toEqual(new Set(young))
 })
 
+test('deletes old events although many of test clocks, dated years ahead, come first', async () => {
+  const ahead = new Date(Date.now() + 3_000 * dayMs)
+  const [kept, ...recorded] = await insertEvent(
+    Array.from({ length: 30 }, () => ({ createdAt: ahead })),
+  )
+  await insertEvent([{ createdAt: daysAgo(100) }])
+  await sandbox()`
+    update outbox set recorded_at = ${daysAgo(1)} where created_at > ${today} and recorded_at is not null`
+  await sandbox()`update outbox set recorded_at = ${daysAgo(100)} where event_id = any(${recorded})`
+  expect(await deleteOld()).toBe(recorded.length + 1)
+  expect(await remainingIds()).toEqual(new Set([kept]))
+})
+
 test('deletes each event once in two concurrent runs', async () => {
   await insertEvent(Array.from({ length: 100 }, () => ({ createdAt: daysAgo(100) })))
   const deleted = await Promise.all([deleteOld(), deleteOld(), deleteOld()])

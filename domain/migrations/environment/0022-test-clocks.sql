@@ -16,6 +16,8 @@ create table test_clocks (
   advance_to timestamptz,
   -- What failed, for people. Set exactly while the status is 'failed'.
   failure text,
+  -- Its customers are being deleted, or were when a process died. It takes no new ones, and is not resumed.
+  is_deleting boolean not null default false,
   -- The runner that advances the clock, until when by the clock of the database, which all runners share.
   lease_token text,
   leased_until timestamptz,
@@ -46,27 +48,48 @@ alter table customers
 create index customers_on_test_clocks on customers (provider_id, reference) where test_clock_ref is not null;
 create index customers_of_test_clock on customers (provider_id, test_clock_ref) where test_clock_ref is not null;
 
+-- The real time of what was recorded at the time of a clock. Null: created_at is real. Data is kept for some real time.
+alter table outbox add column recorded_at timestamptz;
+alter table webhook_deliveries add column recorded_at timestamptz;
+create index webhook_deliveries_recorded on webhook_deliveries (provider_id, endpoint_ref, recorded_at)
+  where recorded_at is not null;
+
 -- Looked up for each customer of a clock, to find the next instant at which something is due.
 create index credit_grants_expiring_of_customer on credit_grants (provider_id, customer_ref) where expiry_due_at is not null;
 
--- The payment processor has real time, so what is checked there is due in real time, whatever the time of the customer. A due time that
--- was decided by the time of a clock is written as the real time that is as far ahead. Times in real time are left alone: a clock
--- is at least two days ahead of it.
+-- The payment processor has real time, so what is checked there is due in real time, whatever the time of the customer, and calls are
+-- sent in real time. A time that was decided by a clock is written as the real time that is as far ahead. Times until one day ahead
+-- are left alone: those of real time are, and a clock is at least two days ahead of it. Rows without customer_ref have intent_ref.
 create function due_in_real_time() returns trigger language plpgsql as $$
 declare
-  due timestamptz := (to_jsonb(new) ->> tg_argv[0])::timestamptz;
+  written jsonb := to_jsonb(new);
+  ahead jsonb := '{}';
+  field text;
   clock_time timestamptz;
 begin
+  foreach field in array tg_argv loop
+    if (written ->> field)::timestamptz >= clock_timestamp() + interval '1 day' then
+      ahead := ahead || jsonb_build_object(field, written ->> field);
+    end if;
+  end loop;
+  if ahead = '{}' then
+    return new;
+  end if;
   select clock.time_reached into clock_time
   from customers
     join test_clocks as clock on clock.provider_id = customers.provider_id and clock.reference = customers.test_clock_ref
-  where customers.provider_id = new.provider_id and customers.reference = new.customer_ref;
-  if clock_time is null or due < clock_time - interval '1 day' then
+  where customers.provider_id = new.provider_id and customers.reference = coalesce(written ->> 'customer_ref', (
+    select intent.customer_ref from payment_intents as intent
+    where intent.provider_id = new.provider_id and intent.reference = written ->> 'intent_ref'));
+  if clock_time is null then
     return new;
   end if;
-  return jsonb_populate_record(
-    new, jsonb_build_object(tg_argv[0], clock_timestamp() + greatest(due - clock_time, interval '0'))
-  );
+  for field in select jsonb_object_keys(ahead) loop
+    ahead := ahead || jsonb_build_object(
+      field, clock_timestamp() + greatest((ahead ->> field)::timestamptz - clock_time, interval '0')
+    );
+  end loop;
+  return jsonb_populate_record(new, ahead);
 end $$;
 
 do $$ begin
@@ -79,3 +102,5 @@ create trigger due_in_real_time before insert or update of due_at on credit_take
   for each row when (new.due_at is not null) execute function due_in_real_time('due_at');
 create trigger due_in_real_time before insert or update of removal_due_at on processor_customers
   for each row when (new.removal_due_at is not null) execute function due_in_real_time('removal_due_at');
+create trigger due_in_real_time before insert on payment_attempts
+  for each row execute function due_in_real_time('sent_at');

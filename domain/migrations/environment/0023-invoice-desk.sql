@@ -75,6 +75,8 @@ create index requested_refunds_due on requested_refunds (due_at) where due_at is
 
 create trigger audited after insert or update or delete on requested_refunds
   for each row execute function audit_row('reference', 'due_at,sends,sent_at');
+create trigger due_in_real_time before insert or update of due_at, sent_at on requested_refunds
+  for each row when (new.intent_ref is not null) execute function due_in_real_time('due_at', 'sent_at');
 
 -- The part of a refund for which the customer had a credit already. It is taken from the balance, so that it is not returned twice.
 alter table payment_refunds add column from_balance bigint not null default 0

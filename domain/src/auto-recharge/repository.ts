@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { isOnAdvancingClock } from '../test-clocks/customer-time.ts'
+import { isOnAdvancingClock, selectCustomersOfClocks } from '../test-clocks/customer-time.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 export type AutoRechargeStatus = 'active' | 'disabled' | 'failed' | 'pending_setup'
@@ -226,7 +226,10 @@ export async function claimRechargesToCheck(
           where wallets.provider_id = auto_recharges.provider_id
             and wallets.customer_ref = auto_recharges.customer_ref
             -- A posting is dated at its start and visible after its commit. A check may run in between.
-            and wallets.updated_at >= auto_recharges.looked_at - interval '10 seconds'))
+            and wallets.updated_at >= auto_recharges.looked_at - interval '10 seconds'
+            -- Postings on a test clock are dated ahead of every check. Those wallets are checked when the clock expires credits, and
+            -- after the pause that all have.
+            and (wallets.provider_id, wallets.customer_ref) not in (${selectCustomersOfClocks(sql)})))
       order by looked_at nulls first limit ${rowsMax} for update skip locked)
     returning provider_id, customer_ref`
   return rows.map((row) => ({ providerId: row.provider_id, customerRef: row.customer_ref }))

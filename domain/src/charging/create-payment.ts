@@ -93,7 +93,7 @@ async function continuePayment(
   const attempt = await rows.read((sql) => findOpenAttempt(sql, providerId, reference))
   const intent = await rows.read((sql) => findIntent(sql, providerId, reference))
   if (intent === undefined) throw new Error(`payment ${reference} is gone`)
-  if (attempt?.operation === 'create' && cannotRepeat(attempt, operation.now) && checksLeft > 0) {
+  if (attempt?.operation === 'create' && cannotRepeat(attempt, parts.now()) && checksLeft > 0) {
     await reconcileIntent(parts, operation, reference)
     return continuePayment(parts, operation, reference, checksLeft - 1)
   }

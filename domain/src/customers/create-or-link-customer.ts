@@ -54,7 +54,7 @@ export async function createOrLinkCustomer(
   const { testClockRef } = request
   if (testClockRef !== undefined && testClockRef !== null) {
     const clock = await lockTestClock(sql, providerId, testClockRef)
-    if (clock === undefined) return { kind: 'clock-not-found' }
+    if (clock === undefined || clock.isDeleting) return { kind: 'clock-not-found' }
   }
   let decision = await decide(work, request)
   if (decision.kind === 'link') {

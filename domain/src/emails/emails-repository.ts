@@ -103,6 +103,8 @@ export async function locateEmailByToken(
 /**
  * Erases the customer's addresses from emails and suppressions, and skips emails that were not sent. The rows of emails stay. Run it
  * before the address for invoices is removed. A suppressed address for invoices stays if another customer has it too.
+ *
+ * Emails are kept for some real time, so one is not finished later than now, also if the customer is deleted at the time of a clock.
  */
 export async function eraseCustomerEmails(
   sql: Queryable,
@@ -120,7 +122,7 @@ export async function eraseCustomerEmails(
             and lower(other.email) = lower(own.email))))`
   await sql`
     update emails set state = 'skipped', reason = 'no-address', claim = claim + 1,
-      leased_until = null, finished_at = ${now}
+      leased_until = null, finished_at = least(${now}::timestamptz, now())
     where provider_id = ${providerId} and customer_ref = ${customerRef} and state = 'pending'`
   await sql`
     update emails set recipient = null, answer = null, is_erased = true

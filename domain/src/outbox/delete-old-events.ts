@@ -2,7 +2,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /**
- * Deletes events created before `toldBefore`, `rowsMax` at a time. An event with a delivery stays, whatever the delivery's state,
+ * Deletes events created in real time before `createdBefore`, `rowsMax` at a time. An event with a delivery stays, whatever the delivery's state,
  * because it is sent, retried or replayed from there. An interruption leaves nothing half done, and the next run checks the
  * remaining events again. Returns the number of deleted events.
  */
@@ -29,7 +29,7 @@ type OldEvents = {
 }
 
 /**
- * Returns the old events among the next `rowsMax`. Sequence numbers follow creation times except for moments, so after a page
+ * Returns the old events among the next `rowsMax`. Sequence numbers follow real times of creation except for moments, so after a page
  * without an old event all later ones are young.
  */
 async function findOldEvents(
@@ -39,7 +39,7 @@ async function findOldEvents(
   rowsMax: number,
 ): Promise<OldEvents> {
   const rows = await pool<{ sequence: bigint; is_old: boolean }[]>`
-    select sequence, created_at < ${createdBefore} as is_old from outbox
+    select sequence, least(created_at, recorded_at) < ${createdBefore} as is_old from outbox
     where sequence > ${afterSequence.toString()} order by sequence limit ${rowsMax}`
   const old = rows.filter((row) => row.is_old)
   const isLast = old.length === 0 || rows.length < rowsMax

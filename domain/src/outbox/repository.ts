@@ -22,6 +22,8 @@ type OutboxRow = {
  * Appends events, and in the same statement one delivery for each of the provider's endpoints that receives the type, and one email
  * if the provider sends that kind. Events that already exist are left unchanged. Returns the number of new events.
  *
+ * Events of customers on test clocks are dated days ahead or more. Their rows say when they were recorded in real time.
+ *
  * The reference of a delivery is derived from those of its event and its endpoint, so that each pair has one delivery. The
  * reference of an email is derived from that of its event.
  */
@@ -42,20 +44,20 @@ export async function insertOutboxEvents(
     ),
     inserted as (
       insert into outbox
-        (event_id, provider_id, type, livemode, object, previous_attributes, request_id, idempotency_key, created_at, body)
+        (event_id, provider_id, type, livemode, object, previous_attributes, request_id, idempotency_key, created_at, recorded_at, body)
       select "eventId", "providerId", type, livemode, object, "previousAttributes", "requestId",
-        "idempotencyKey", "createdAt", body
+        "idempotencyKey", "createdAt", case when "createdAt" > now() + interval '1 day' then now() end, body
       from event
       on conflict (event_id) do nothing
-      returning event_id, sequence, order_key
+      returning event_id, sequence, order_key, recorded_at
     ),
     delivery as (
       insert into webhook_deliveries
-        (provider_id, reference, endpoint_ref, event_id, event_type, order_key, state, due_at, created_at)
+        (provider_id, reference, endpoint_ref, event_id, event_type, order_key, state, due_at, created_at, recorded_at)
       select event."providerId", 'dlv_' || substr(event."eventId", 5) || substr(endpoint.reference, 4),
         endpoint.reference, event."eventId", event.type, inserted.order_key,
         case endpoint.status when 'enabled' then 'pending' else 'held' end,
-        least(event."createdAt", now()), event."createdAt"
+        least(event."createdAt", now()), event."createdAt", inserted.recorded_at
       from inserted
         join event on event."eventId" = inserted.event_id
         join webhook_endpoints endpoint on endpoint.provider_id = event."providerId"

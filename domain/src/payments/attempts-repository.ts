@@ -27,6 +27,7 @@ export type PaymentAttempt = {
   readonly sends: number
   /** Error of the last send, null if there was none. */
   readonly message: string | null
+  /** Real time, also for customers on test clocks. */
   readonly sentAt: Date
 }
 

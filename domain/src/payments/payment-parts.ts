@@ -16,6 +16,8 @@ export type PaymentParts = {
   ) => Promise<Result>
   /** Looks up tax ids. Absent if none is configured. */
   readonly taxRegister?: TaxRegister | undefined
+  /** Real time, which the processor has. The time of an operation may be that of a customer's test clock. */
+  readonly now: () => Date
   /** Base URL of the hosted pages, without a trailing slash. */
   readonly hostedUrl: string
 }

@@ -125,7 +125,12 @@ export async function updateOpenRefund(
   return changed.length > 0
 }
 
-export type RequestedRefundName = { readonly providerId: string; readonly reference: string }
+export type RequestedRefundName = {
+  readonly providerId: string
+  readonly reference: string
+  /** Own reference of the customer who paid. */
+  readonly customerRef: string
+}
 
 /** Claims due requests of all providers, the longest due first. No other process claims them before `againAt`. */
 export async function claimDueRefunds(
@@ -134,13 +139,19 @@ export async function claimDueRefunds(
   againAt: Date,
   rowsMax: number,
 ): Promise<RequestedRefundName[]> {
-  const rows = await sql<{ provider_id: string; reference: string }[]>`
-    update requested_refunds set due_at = ${againAt}
-    where (provider_id, reference) in (
-      select provider_id, reference from requested_refunds where due_at <= ${now}
-      order by due_at limit ${rowsMax} for update skip locked)
-    returning provider_id, reference`
-  return rows.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
+  const rows = await sql<{ provider_id: string; reference: string; customer_ref: string }[]>`
+    update requested_refunds as refund set due_at = ${againAt}
+    from payment_intents as intent
+    where (refund.provider_id, refund.reference) in (
+        select provider_id, reference from requested_refunds where due_at <= ${now}
+        order by due_at limit ${rowsMax} for update skip locked)
+      and intent.provider_id = refund.provider_id and intent.reference = refund.intent_ref
+    returning refund.provider_id, refund.reference, intent.customer_ref`
+  return rows.map((row) => ({
+    providerId: row.provider_id,
+    reference: row.reference,
+    customerRef: row.customer_ref,
+  }))
 }
 
 /** Returns the sum of the requested refunds of a payment whose answer is not known. Minor units. */

@@ -29,7 +29,7 @@ export type AppliedSetup =
  * repetition sets it.
  */
 export async function applySetup(
-  parts: PaymentParts & { readonly now: () => Date },
+  parts: PaymentParts,
   environment: Environment,
   setupIntentId: string,
 ): Promise<AppliedSetup> {

@@ -32,7 +32,6 @@ import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments
 export type PaymentJobParts = PaymentParts & {
   /** Can read the rows of all providers, because an event names no provider. */
   readonly everyone: Database
-  readonly now: () => Date
   readonly logger: Logger
 }
 

@@ -115,7 +115,7 @@ async function resolveAttempt(
   intent: PaymentIntent,
   attempt: PaymentAttempt,
 ): Promise<PaymentIntent> {
-  if (!cannotRepeat(attempt, operation.now)) {
+  if (!cannotRepeat(attempt, parts.now())) {
     const result = await executeAttempt(parts, operation, intent, attempt)
     return result.kind === 'answered' ? result.intent : intent
   }
@@ -124,12 +124,12 @@ async function resolveAttempt(
     : settleAsLost(parts, operation, intent, attempt)
 }
 
-/** Returns whether repeating the call would give no new answer, or could carry it out twice. */
+/** Returns whether repeating the call would give no new answer, or could carry it out twice. `realTime` is never that of a test clock. */
 export function cannotRepeat(
   { sentAt, sends, message }: Pick<PaymentAttempt, 'sentAt' | 'sends' | 'message'>,
-  now: Date,
+  realTime: Date,
 ): boolean {
-  if (now.getTime() - sentAt.getTime() >= keyKnownMs) return true
+  if (realTime.getTime() - sentAt.getTime() >= keyKnownMs) return true
   return sends > sendsMax && (message?.startsWith('server_error') ?? false)
 }
 

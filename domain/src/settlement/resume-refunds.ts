@@ -1,6 +1,7 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import type { Environment } from '@tollgate/schemas/environment'
 import { claimDueRefunds } from '../payments/requested-refunds-repository.ts'
+import { readCustomerTime } from '../test-clocks/customer-time.ts'
 import type { PaymentJobParts } from './process-inbox.ts'
 import { reconcileOperation } from './reconcile-intent.ts'
 import { sendRefund } from './send-refund.ts'
@@ -24,9 +25,10 @@ export async function resumeRefunds(
     againAt,
     refundsPerRoundMax,
   )
-  for (const { providerId, reference } of due) {
+  for (const { reference, ...customer } of due) {
     try {
-      const operation = reconcileOperation(providerId, environment, parts.now())
+      const at = await readCustomerTime(parts.database, environment, customer, parts.now())
+      const operation = reconcileOperation(customer.providerId, environment, at)
       await sendRefund(parts, operation, reference)
     } catch (error) {
       const level = error instanceof PaymentProcessorUnavailableError ? 'warn' : 'error'

@@ -38,7 +38,7 @@ export async function sendRefund(
   operation: Operation,
   reference: string,
 ): Promise<void> {
-  const { providerId, environment, now } = operation
+  const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
   const request = await rows.read((sql) => findRequestedRefund(sql, providerId, reference))
   if (request?.status !== 'open' || request.intentRef === null) return
@@ -47,7 +47,7 @@ export async function sendRefund(
   const processorPaymentId = intent?.processorPaymentId ?? null
   if (processorPaymentId === null) throw new Error(`${intentRef} was never paid`)
   const paid = { reference: intentRef, processorPaymentId }
-  if (cannotRepeat(request, now)) return searchRefund(parts, operation, request, paid)
+  if (cannotRepeat(request, parts.now())) return searchRefund(parts, operation, request, paid)
   return callProcessor(parts, operation, request, paid)
 }
 
@@ -108,7 +108,9 @@ async function searchRefund(
   request: RequestedRefund,
   { reference: intentRef, processorPaymentId }: RefundedPayment,
 ): Promise<void> {
-  const createdFrom = new Date(request.createdAt.getTime() - searchFromMs)
+  // A request is sent when it is created or later. On a test clock, the time of its creation is ahead of the processor's.
+  const firstSentMs = Math.min(request.createdAt.getTime(), request.sentAt.getTime())
+  const createdFrom = new Date(firstSentMs - searchFromMs)
   let found: Refund | undefined
   for await (const each of processorOf(parts, operation.environment).list('refund', {
     createdFrom,

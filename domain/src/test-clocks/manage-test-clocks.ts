@@ -41,6 +41,7 @@ export async function createTestClock(
     advanceFrom: null,
     advanceTo: null,
     failure: null,
+    isDeleting: false,
     createdAt: now,
     updatedAt: now,
     expiresAt: new Date(now.getTime() + lifetimeMs),
@@ -96,7 +97,7 @@ export async function pauseTestClock(
   return change(work, clock, { status: 'paused' })
 }
 
-/** Continues an advance that was paused or has failed. */
+/** Continues an advance that was paused or has failed, unless the clock is being deleted. */
 export async function resumeTestClock(
   work: UnitOfWork,
   reference: string,
@@ -104,7 +105,7 @@ export async function resumeTestClock(
   const clock = await lockTestClock(work.sql, work.providerId, reference)
   if (clock === undefined) return { kind: 'not-found' }
   if (clock.status === 'advancing') return { kind: 'clock', clock }
-  if (clock.status === 'ready') return { kind: 'not-now', clock }
+  if (clock.status === 'ready' || clock.isDeleting) return { kind: 'not-now', clock }
   // A deletion that was given up leaves a paused clock, which may never have been advanced.
   const status = clock.advanceTo === null ? 'ready' : 'advancing'
   return change(work, clock, { status, failure: null })

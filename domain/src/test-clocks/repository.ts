@@ -11,6 +11,7 @@ export type TestClockRow = {
   advance_from: Date | null
   advance_to: Date | null
   failure: string | null
+  is_deleting: boolean
   created_at: Date
   updated_at: Date
   expires_at: Date
@@ -62,18 +63,18 @@ export async function listTestClocks(sql: Queryable, providerId: string): Promis
 
 type ClockState = Pick<
   TestClock,
-  'reference' | 'status' | 'advanceFrom' | 'advanceTo' | 'failure' | 'updatedAt'
+  'reference' | 'status' | 'advanceFrom' | 'advanceTo' | 'failure' | 'isDeleting' | 'updatedAt'
 >
 
 /** Stores the state of a clock. Ends the lease of its runner unless the clock is still advancing. */
 export async function updateTestClock(
   sql: Queryable,
   providerId: string,
-  { reference, status, advanceFrom, advanceTo, failure, updatedAt }: ClockState,
+  { reference, status, advanceFrom, advanceTo, failure, isDeleting, updatedAt }: ClockState,
 ): Promise<void> {
   await sql`
     update test_clocks set status = ${status}, advance_from = ${advanceFrom}, advance_to = ${advanceTo},
-      failure = ${failure}, updated_at = ${updatedAt},
+      failure = ${failure}, is_deleting = ${isDeleting}, updated_at = ${updatedAt},
       lease_token = case when ${status} = 'advancing' then lease_token end,
       leased_until = case when ${status} = 'advancing' then leased_until end
     where provider_id = ${providerId} and reference = ${reference}`
@@ -116,6 +117,7 @@ export function testClockFromRow(row: TestClockRow): TestClock {
     advanceFrom: row.advance_from,
     advanceTo: row.advance_to,
     failure: row.failure,
+    isDeleting: row.is_deleting,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,

@@ -16,6 +16,8 @@ export type TestClock = {
   readonly advanceTo: Date | null
   /** What failed. Set exactly while the status is `failed`. */
   readonly failure: string | null
+  /** Whether a deletion of its customers has begun. After a crash it is repeated. */
+  readonly isDeleting: boolean
   /** Real times. */
   readonly createdAt: Date
   readonly updatedAt: Date

@@ -6,7 +6,7 @@ const answersLateMs = 86_400_000
 
 /**
  * Schedules the erasure of stored answers on commit, in small steps. Receivers may have answered with data of the customer that
- * they had been sent.
+ * they had been sent. It is due in real time, also if `now` is the time of a test clock.
  */
 export async function scheduleAnswerErasure(
   sql: Queryable,
@@ -14,10 +14,10 @@ export async function scheduleAnswerErasure(
   customerRef: string,
   now: Date,
 ): Promise<void> {
-  const againAt = new Date(now.getTime() + answersLateMs)
   await sql`
     insert into answer_erasures (provider_id, customer_ref, due_at, again_at)
-    values (${providerId}, ${customerRef}, ${now}, ${againAt})`
+    select ${providerId}, ${customerRef}, due_at, due_at + ${answersLateMs} * interval '1 millisecond'
+    from least(${now}::timestamptz, now()) as due_at`
 }
 
 type ErasureRow = { provider_id: string; customer_ref: string; reached_sequence: bigint }

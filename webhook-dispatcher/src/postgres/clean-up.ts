@@ -3,7 +3,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 const rowsPerStatement = 5_000
 
 /**
- * Deletes deliveries created before `createdBefore` with their attempts, in any state, and deleted endpoints without deliveries.
+ * Deletes deliveries created in real time before `createdBefore` with their attempts, in any state, and deleted endpoints without deliveries.
  * Returns the number of deleted deliveries. Rows that are locked by another transaction are left for the next run.
  */
 export async function deleteOldDeliveries(sql: Queryable, createdBefore: Date): Promise<number> {
@@ -14,9 +14,15 @@ export async function deleteOldDeliveries(sql: Queryable, createdBefore: Date): 
     const result = await sql`
       with old as (
         select made.sequence from webhook_endpoints endpoint cross join lateral (
-          select sequence from webhook_deliveries
+          (select sequence from webhook_deliveries
           where provider_id = endpoint.provider_id and endpoint_ref = endpoint.reference and created_at < ${createdBefore}
-          order by created_at, sequence limit ${rowsPerStatement}
+          order by created_at, sequence limit ${rowsPerStatement})
+          union all
+          -- Those of customers on test clocks are dated ahead.
+          (select sequence from webhook_deliveries
+          where provider_id = endpoint.provider_id and endpoint_ref = endpoint.reference and recorded_at < ${createdBefore}
+            and created_at >= ${createdBefore}
+          order by recorded_at, sequence limit ${rowsPerStatement})
         ) made
         limit ${rowsPerStatement}
       ),

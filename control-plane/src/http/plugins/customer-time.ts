@@ -38,6 +38,12 @@ function isRefused({ method, routeOptions }: FastifyRequest, { status }: FoundCl
   return scope === undefined || (scope !== 'ingest' && scope !== 'read')
 }
 
+/**
+ * Sign-ins have real time whoever signs in: applications, links and browsers live in it, and the signing keys of a provider's sandbox
+ * serve all of its customers.
+ */
+const realTimePath = '/v1/customer/auth/'
+
 /** The fields of paths, queries and bodies that name a customer, on every route on which they have that meaning. */
 const fields: Readonly<Record<string, keyof CustomerNames>> = {
   customerRef: 'customer',
@@ -58,7 +64,9 @@ const fieldsOfCustomers: Readonly<Record<string, keyof CustomerNames>> = {
 }
 
 function customerNamesOf(request: FastifyRequest): CustomerNames | undefined {
-  const isOfCustomers = /\/customers(\/|$)/.test(request.routeOptions.url ?? '')
+  const { url = '' } = request.routeOptions
+  if (url.startsWith(realTimePath)) return undefined
+  const isOfCustomers = /\/customers(\/|$)/.test(url)
   const known = isOfCustomers ? fieldsOfCustomers : fields
   const names: Partial<Record<keyof CustomerNames, string>> = {}
   // The path names the object of the request. A body may name others.

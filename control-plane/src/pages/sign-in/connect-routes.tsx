@@ -13,6 +13,7 @@ import { findPlan } from '@tollgate/domain/catalog/plans-repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
+import { customerTime } from '@tollgate/domain/test-clocks/customer-time'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
@@ -103,7 +104,10 @@ async function followLink(
     const linked = await linkIdentity(work, { identity, email }, () => Promise.resolve(customer))
     if (linked === undefined) throw new SignInEndedError()
   }
-  return openLinkedPage(pages, work, link)
+  // Links have real time. The page that opens has the customer's, by which its session ends.
+  const name = { providerId: work.providerId, customerRef: link.customerRef }
+  const now = await customerTime(work.sql, work.environment, name, work.now)
+  return openLinkedPage(pages, { ...work, now }, link)
 }
 
 /** Opens the page for which the link was created. Returns its address. */

@@ -121,6 +121,9 @@ export const sharedGerman: Translation<typeof sharedEnglish> = {
   unavailableText: 'Es wurde nichts geändert. Versuchen Sie es in einer Minute erneut.',
   unreadableTitle: 'Das funktioniert gerade nicht',
   unreadableText: 'Versuchen Sie es in einer Minute erneut.',
+  clockAdvancingTitle: 'Die Zeit dieses Testkunden läuft gerade vor',
+  clockAdvancingText:
+    'Eine Testuhr wird vorgestellt. Es wurde nichts geändert. Versuchen Sie es erneut, wenn die Uhr bereit ist.',
   brokenTitle: 'Bei uns ist ein Fehler aufgetreten',
   brokenText: 'Wir haben den Fehler erfasst. Versuchen Sie es in einer Minute erneut.',
   country: 'Land',

@@ -113,6 +113,9 @@ export const sharedEnglish = {
   unavailableText: 'Nothing was changed. Try again in a minute.',
   unreadableTitle: 'This does not work right now',
   unreadableText: 'Try again in a minute.',
+  clockAdvancingTitle: 'The time of this test customer is moving',
+  clockAdvancingText:
+    'A test clock is advancing. Nothing was changed. Try again when the clock is ready.',
   brokenTitle: 'Something went wrong on our side',
   brokenText: 'We recorded the error. Try again in a minute.',
   country: 'Country',

@@ -118,6 +118,9 @@ export const sharedSpanish: Translation<typeof sharedEnglish> = {
   unavailableText: 'No se ha cambiado nada. Vuelva a intentarlo en un minuto.',
   unreadableTitle: 'Esto no funciona en este momento',
   unreadableText: 'Vuelva a intentarlo en un minuto.',
+  clockAdvancingTitle: 'El tiempo de este cliente de prueba está avanzando',
+  clockAdvancingText:
+    'Un reloj de prueba está avanzando. No se ha cambiado nada. Vuelva a intentarlo cuando el reloj esté listo.',
   brokenTitle: 'Se ha producido un error por nuestra parte',
   brokenText: 'Hemos registrado el error. Vuelva a intentarlo en un minuto.',
   country: 'País',

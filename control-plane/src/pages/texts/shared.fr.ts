@@ -121,6 +121,9 @@ export const sharedFrench: Translation<typeof sharedEnglish> = {
   unavailableText: 'Rien n’a été modifié. Réessayez dans une minute.',
   unreadableTitle: 'Cela ne fonctionne pas pour le moment',
   unreadableText: 'Réessayez dans une minute.',
+  clockAdvancingTitle: 'Le temps de ce client de test est en train d’avancer',
+  clockAdvancingText:
+    'Une horloge de test avance. Rien n’a été modifié. Réessayez lorsque l’horloge sera prête.',
   brokenTitle: 'Une erreur s’est produite de notre côté',
   brokenText: 'Nous avons enregistré l’erreur. Réessayez dans une minute.',
   country: 'Pays',

@@ -113,6 +113,9 @@ export const sharedJapanese: Translation<typeof sharedEnglish> = {
   unavailableText: '何も変更されていません。しばらくしてからもう一度お試しください。',
   unreadableTitle: '現在ご利用いただけません',
   unreadableText: 'しばらくしてからもう一度お試しください。',
+  clockAdvancingTitle: 'このテスト顧客の時刻を進めています',
+  clockAdvancingText:
+    'テストクロックが進行中です。変更は行われていません。クロックの準備が整ってからもう一度お試しください。',
   brokenTitle: 'エラーが発生しました',
   brokenText: 'エラーを記録しました。しばらくしてからもう一度お試しください。',
   country: '国',

@@ -115,6 +115,9 @@ export const sharedPortuguese: Translation<typeof sharedEnglish> = {
   unavailableText: 'Nada foi alterado. Tente novamente em um minuto.',
   unreadableTitle: 'Isto não está funcionando no momento',
   unreadableText: 'Tente novamente em um minuto.',
+  clockAdvancingTitle: 'O tempo deste cliente de teste está avançando',
+  clockAdvancingText:
+    'Um relógio de teste está avançando. Nada foi alterado. Tente novamente quando o relógio estiver pronto.',
   brokenTitle: 'Ocorreu um erro do nosso lado',
   brokenText: 'Registramos o erro. Tente novamente em um minuto.',
   country: 'País',

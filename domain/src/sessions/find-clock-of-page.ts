@@ -1,20 +1,23 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { TestClock } from '../test-clocks/test-clock.ts'
 import { digestOf } from './hosted-pages.ts'
 
 /**
- * Returns the time of the customer on a hosted page, if the customer has a test clock. `tokens` are those of the links and cookies
- * of the request.
+ * Returns the test clock of the customer on a hosted page, if the customer has one. `tokens` are those of the links and cookies of the
+ * request, and references of payments.
  */
-export async function findTimeOfPage(
+export async function findClockOfPage(
   sql: Queryable,
   tokens: readonly string[],
-): Promise<Date | undefined> {
+): Promise<Pick<TestClock, 'status' | 'timeReached'> | undefined> {
   if (tokens.length === 0) return undefined
-  const [row] = await sql<{ time_reached: Date }[]>`
-    select clock.time_reached from (
+  const [row] = await sql<Pick<TestClock, 'status' | 'timeReached'>[]>`
+    select clock.status, clock.time_reached as "timeReached" from (
       select provider_id, customer_ref from checkout_sessions where session_id = any(${[...tokens]})
       union all
       select provider_id, customer_ref from customer_sessions where session_id = any(${[...tokens]})
+      union all
+      select provider_id, customer_ref from payment_intents where reference = any(${[...tokens]})
       union all
       select provider_id, customer_ref from customer_sessions
       where cookie_sha256 = any(${tokens.map(digestOf)})) as session
@@ -23,5 +26,5 @@ export async function findTimeOfPage(
     join test_clocks as clock on clock.provider_id = customers.provider_id
       and clock.reference = customers.test_clock_ref
     limit 1`
-  return row?.time_reached
+  return row
 }
