@@ -232,6 +232,38 @@ test('a deleted customer leaves no address behind, and gets no email', async () 
   expect(suppressions).toEqual([])
 })
 
+test('a suppression stays if another customer has the address of a deleted one', async () => {
+  const addresses = ['owner@shared.example.com', 'invoices@shared.example.com']
+  const owner = await world.createCustomer(addresses[0]!)
+  const payer = await world.createCustomer('payer@shared.example.com')
+  const leaver = await world.createCustomer('leaver@shared.example.com')
+  // The leaver has the address of the owner for invoices, and the payer's invoices go to the other one.
+  await stack.database.in('sandbox')`
+    insert into customer_tax_details (provider_id, customer_ref, is_business, email, updated_at)
+    select provider_id, reference, false,
+      case reference when ${leaver} then ${addresses[0]!} else ${addresses[1]!} end, now()
+    from customers where reference in (${leaver}, ${payer})`
+  const second = await world.createCustomer(addresses[1]!)
+  for (const email of addresses) {
+    await world.send('POST', '/v1/ui/email-suppressions', { email, reason: 'unsubscribed' })
+  }
+  const suppressed = async (): Promise<string[]> => {
+    const path = '/v1/ui/email-suppressions'
+    const page = await world.send<{ suppressions: EmailSuppressionBody[] }>('GET', path)
+    return page.suppressions
+      .map(({ email }) => email)
+      .filter((email) => addresses.includes(email))
+      .toSorted()
+  }
+  await world.send('DELETE', `/v1/ui/customers/${leaver}`)
+  await world.send('DELETE', `/v1/ui/customers/${second}`)
+  expect(await suppressed()).toEqual(addresses.toSorted())
+  await world.send('DELETE', `/v1/ui/customers/${owner}`)
+  expect(await suppressed()).toEqual([addresses[1]])
+  await world.send('DELETE', `/v1/ui/customers/${payer}`)
+  expect(await suppressed()).toEqual([])
+})
+
 test('customers have a language, which is stored if there are texts in it', async () => {
   const path = '/v1/sdk/customers'
   const email = 'locale@example.com'
