@@ -178,6 +178,23 @@ describe('a new provider', () => {
     expect(messagesOf('quiet@example.com')).toBe(0)
   })
 
+  test('sends no waiting email of a kind that it no longer lists, unless a person requests it', async () => {
+    const world = await EmailWorld.open(stack, 'live')
+    const { emailId, address } = await emitTo('later', world)
+    await expect
+      .poll(async () => (await world.getEmail(emailId)).attempts, { timeout: 10_000 })
+      .toBe(3)
+    await world.send('PATCH', '/v1/ui/email-settings', { kinds: ['receipt'] })
+    await stack.database.in('live')`
+      update emails set due_at = now() where reference = ${emailId}`
+    expect(await world.awaitEmail(emailId, 'skipped')).toMatchObject({ reason: 'not-chosen' })
+    await stack.database.in('live')`
+      update customers set email = ${`ready.${address}`}
+      where reference = (select customer_ref from emails where reference = ${emailId})`
+    await world.send('POST', `/v1/ui/emails/${emailId}/resend`)
+    await world.awaitEmail(emailId, 'sent')
+  })
+
   test('sends emails of the sandbox only to the addresses that it lists', async () => {
     const world = await EmailWorld.open(stack, 'sandbox')
     const ada = await world.createCustomer('ada@sandbox.example.com')

@@ -58,6 +58,7 @@ export async function claimEmails(
     token: row.token,
     createdAt: row.created_at,
     wantedAt: row.requested_at ?? row.created_at,
+    isRequested: row.requested_at !== null,
   }))
 }
 
