@@ -102,6 +102,32 @@ describe('the unsubscribe link', () => {
     await world.awaitEmail(other!, 'sent')
   })
 
+  test.each(['multipart', 'urlencoded', 'none'])(
+    'unsubscribes in one click with a body of any type (RFC 8058): %s',
+    async (type) => {
+      const address = `${type}@example.com`
+      const { url } = await openNotice(address)
+      const { pathname } = new URL(url)
+      const form = new FormData()
+      form.set('List-Unsubscribe', 'One-Click')
+      const bodies = {
+        multipart: form,
+        urlencoded: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+        none: undefined,
+      }
+      const body = bodies[type as keyof typeof bodies]
+      const sent = await stack.fetch(pathname, { method: 'POST', ...(body && { body }) })
+      expect(sent.status).toBe(200)
+      const { suppressions } = await world.send<{ suppressions: EmailSuppressionBody[] }>(
+        'GET',
+        `/v1/ui/email-suppressions?email=${address}`,
+      )
+      expect(suppressions).toMatchObject([{ reason: 'unsubscribed' }])
+      const large = { method: 'POST', body: 'x'.repeat(20_000) }
+      expect((await stack.fetch(pathname, large)).status).toBe(413)
+    },
+  )
+
   test('of an email that belongs to the contract, of a deleted customer, or made up, has no page', async () => {
     const { url, customerRef } = await openNotice('gone@example.com')
     await world.send('DELETE', `/v1/ui/customers/${customerRef}`)
