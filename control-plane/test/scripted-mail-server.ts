@@ -24,6 +24,7 @@ type Connection = { readonly session: SMTPServerSession; readonly _socket: Socke
  * Starts an SMTP server without TLS. The local part of the recipient's address decides how it behaves:
  * - `refused`, `relay` and `later` are refused as recipients, permanently, by policy and temporarily.
  * - `spam` is refused after the text, and `busy` is refused once after the text, temporarily.
+ * - `slow` is answered after `answerMs`, as a recipient and after the text.
  * - `cut` loses the connection after the text, and `hang` gets no answer.
  */
 export async function startScriptedMailServer({
@@ -38,7 +39,8 @@ export async function startScriptedMailServer({
     // A server that stops does not wait for clients.
     closeTimeout: 100,
     onRcptTo: ({ address }, _session, done) => {
-      done(refusalOf(address.split('@')[0]!))
+      const name = address.split('@')[0]!
+      setTimeout(() => done(refusalOf(name)), name === 'slow' ? answerMs : 0)
     },
     onData: (stream, session, done) => {
       const recipient = session.envelope.rcptTo[0]?.address ?? ''

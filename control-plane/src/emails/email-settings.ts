@@ -34,7 +34,7 @@ export const emailSettings = {
   ),
   emailTimeoutMs: integerSetting(
     'TOLLGATE_EMAIL_TIMEOUT_MS',
-    'Maximum duration of one attempt to send an email, in milliseconds. An email whose process died while it handed the text over becomes `unknown` after twice this time',
+    'Maximum time of an attempt to send an email until the mail server waits for the text, and again until it has answered to the text, in milliseconds. An email whose process died while it handed the text over becomes `unknown` after twice this time',
     30_000,
     { min: 100, max: 600_000 },
   ),

@@ -20,7 +20,8 @@ export type HandOver =
   /** Nothing was handed over, because another claim exists. */
   | { readonly kind: 'stopped' }
 
-type SmtpError = {
+/** What nodemailer adds to an error. */
+export type SmtpError = {
   readonly code?: unknown
   readonly command?: unknown
   readonly response?: unknown
