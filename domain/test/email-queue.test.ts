@@ -162,6 +162,17 @@ test('a begun email of a deleted customer stores neither address nor answer', as
   expect(await begin(await claimOne(2), 2)).toBe(false)
 })
 
+test('an attempt without an address keeps that of an earlier one, for the link to unsubscribe', async () => {
+  await emit()
+  const first = await claimOne(0)
+  await begin(first, 0)
+  await markUnknown(sql, after(60))
+  await requeueEmail(sql, provider, 'eml_0', after(70))
+  const skipped = { kind: 'skipped', reason: 'outdated' } as const
+  expect(await finishEmail(sql, await claimOne(70), skipped, null, after(71))).toBe(true)
+  expect(await findEmail(sql, provider, 'eml_0')).toMatchObject({ state: 'skipped', recipient })
+})
+
 test('concurrent senders claim each email once, and a released one again at once', async () => {
   await emit(100)
   const claims = await Promise.all(Array.from({ length: 8 }, () => claim(0, 20)))

@@ -53,9 +53,10 @@ export const emailSettings = {
   ),
   emailsKeptDays: integerSetting(
     'TOLLGATE_EMAILS_KEPT_DAYS',
-    'How long the list of emails that were sent, skipped or failed is stored, in days',
+    'How long the list of emails that were sent, skipped or failed is stored, in days. The links to unsubscribe work as long',
     90,
-    { min: 1, max: 3_650 },
+    // The American CAN-SPAM Act wants unsubscribe links to work for 30 days.
+    { min: 30, max: 3_650 },
   ),
   inboxMessagesMax: integerSetting(
     'TOLLGATE_INBOX_MESSAGES_MAX',
