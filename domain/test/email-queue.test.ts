@@ -162,6 +162,28 @@ test('a begun email of a deleted customer stores neither address nor answer', as
   expect(await begin(await claimOne(2), 2)).toBe(false)
 })
 
+test('only a person who has an email sent again leaves an entry in the audit log', async () => {
+  const entries = async (): Promise<number> => {
+    const rows = await sql`
+      select 1 from audit_log where provider_id = ${provider} and kind = 'emails'`
+    return rows.length
+  }
+  await emit()
+  const slow = await claimOne(0)
+  await begin(slow, 0)
+  await markUnknown(sql, after(60))
+  const before = await entries()
+  // A late answer shows that the email was not accepted, so it is due again.
+  const deferred = { kind: 'pending', reason: 'deferred', answer: '451', dueAt: after(90) } as const
+  expect(await finishEmail(sql, slow, deferred, recipient, after(61))).toBe(true)
+  expect(await entries()).toBe(before)
+  const again = await claimOne(90)
+  await begin(again, 90)
+  await markUnknown(sql, after(150))
+  await requeueEmail(sql, provider, 'eml_0', after(160))
+  expect(await entries()).toBe(before + 1)
+})
+
 test('an attempt without an address keeps that of an earlier one, for the link to unsubscribe', async () => {
   await emit()
   const first = await claimOne(0)
