@@ -100,6 +100,19 @@ describe('an email', () => {
     expect(await live.awaitEmail(next!, 'failed')).toMatchObject({ reason: 'address-refused' })
   })
 
+  test('suppresses no address of a customer who is deleted meanwhile', async () => {
+    const { emailId, address } = await emitTo('leaver')
+    const sql = stack.database.in('live')
+    await expect
+      .poll(() => sql`select 1 from emails where reference = ${emailId} and claim > 0`)
+      .toHaveLength(1)
+    const { customerRef } = await live.getEmail(emailId)
+    await live.send('DELETE', `/v1/ui/customers/${customerRef}`)
+    await sleep(1_000)
+    expect(await live.getEmail(emailId)).toMatchObject({ state: 'skipped', reason: 'no-address' })
+    expect(await suppressionsOf(address)).toEqual([])
+  })
+
   test('is not a bounce if the server does not relay for this sender', async () => {
     const { emailId, address } = await emitTo('relay')
     await expect

@@ -112,6 +112,14 @@ export async function eraseCustomerEmails(
   now: Date,
 ): Promise<void> {
   await sql`
+    update emails set state = 'skipped', reason = 'no-address', claim = claim + 1,
+      leased_until = null, finished_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and state = 'pending'`
+  await sql`
+    update emails set recipient = null, answer = null, is_erased = true
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  // After the emails: a transaction that suppresses a bounced address has locked its email.
+  await sql`
     delete from email_suppressions suppression where provider_id = ${providerId}
       and (email = lower(${email}) or email in (
         select lower(own.email) from customer_tax_details own
@@ -124,13 +132,6 @@ export async function eraseCustomerEmails(
         select from customer_tax_details other
         where other.provider_id = ${providerId} and other.customer_ref <> ${customerRef}
           and lower(other.email) = suppression.email)`
-  await sql`
-    update emails set state = 'skipped', reason = 'no-address', claim = claim + 1,
-      leased_until = null, finished_at = ${now}
-    where provider_id = ${providerId} and customer_ref = ${customerRef} and state = 'pending'`
-  await sql`
-    update emails set recipient = null, answer = null, is_erased = true
-    where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
 function fromRow(row: EmailRow): Email {

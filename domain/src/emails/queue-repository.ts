@@ -117,6 +117,19 @@ export async function finishEmail(
   return finished.count === 1
 }
 
+/**
+ * Returns whether the customer of the email was not deleted. A deletion waits until the transaction has ended, and then removes what
+ * the transaction stored of the address.
+ */
+export async function lockUnerased(
+  sql: Queryable,
+  { reference }: Pick<ClaimedEmail, 'reference'>,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from emails where reference = ${reference} and not is_erased for no key update`
+  return rows.length === 1
+}
+
 /** Marks emails whose process died while it handed them over. Returns their number. */
 export async function markUnknown(sql: Queryable, now: Date): Promise<number> {
   const marked = await sql`
