@@ -22,6 +22,7 @@ import type {
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
 import { testClockRefusals } from './test-clock-refusals.ts'
+import { invoiceRefusals } from './invoice-refusals.ts'
 import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
 
 /** The request does not match its schema, or it is strict and has a name that the operation does not define. */
@@ -263,54 +264,6 @@ export const refusals = {
       'customer_without_tax_id',
       `Customer ${reference} has no tax id${taxId === undefined ? '' : ` ${taxId}`}`,
     ),
-  invoiceNotFound: (reference: string) =>
-    refusal('invoice_not_found', `Invoice with reference ${reference} not found`),
-  invoiceNotChangeable: (reference: string, status: string) =>
-    refusal(
-      'invoice_not_changeable',
-      `Invoice ${reference} is ${status}, or part of it is settled, refunded or disputed, so it cannot be changed like this`,
-    ),
-  invoiceStartsPeriod: (reference: string, purchaseRef: string) =>
-    refusal(
-      'invoice_starts_period',
-      `The next period of purchase ${purchaseRef} begins when invoice ${reference} is paid. Cancel the purchase, or credit the invoice: the period then begins without payment`,
-    ),
-  invoiceSoldCredits: (reference: string) =>
-    refusal(
-      'invoice_sold_credits',
-      `Invoice ${reference} sold credits. Refund its payment, which takes the unused credits back`,
-    ),
-  invoiceCustomerDeleted: (reference: string) =>
-    refusal(
-      'invoice_customer_deleted',
-      `The customer of invoice ${reference} was deleted and has no next invoice. Refund its payment`,
-    ),
-  invoiceAmountTooLarge: (leftMinor: bigint) =>
-    refusal('invoice_amount_too_large', `The amount exceeds what is left: ${leftMinor}`),
-  invoiceLineAmountTooLarge: (line: number, leftMinor: bigint) =>
-    refusal(
-      'invoice_amount_too_large',
-      `The amount of line ${line} exceeds what is left of it: ${leftMinor}`,
-    ),
-  invoiceItemNotFound: (reference: string) =>
-    refusal(
-      'invoice_item_not_found',
-      `Item ${reference} not found among the pending items of the customer`,
-    ),
-  invoiceCurrencyHasNoRate: (currency: string) =>
-    refusal(
-      'invoice_currency_has_no_rate',
-      `There is no exchange rate for ${currency}, so it cannot be charged. Set one, or use another currency`,
-    ),
-  balanceAmountTooLarge: (leftMinor: bigint) =>
-    refusal('balance_amount_too_large', `The amount exceeds what can be paid out: ${leftMinor}`),
-  refundRefused: (reference: string) =>
-    refusal(
-      'refund_refused',
-      `The payment processor did not refund the payment of invoice ${reference}. Read the payment there, and refund to the balance if the card takes no refund`,
-    ),
-  creditNoteNotFound: (reference: string) =>
-    refusal('credit_note_not_found', `Credit note with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>
     refusal('webhook_endpoint_not_found', `Webhook endpoint ${endpointId} not found`),
   webhookUrlRefused: (reason: string) => refusal('webhook_url_refused', `url ${reason}`),
@@ -361,6 +314,7 @@ export const refusals = {
   tooManyAlerts: (max: number) =>
     refusal('too_many_alerts', `A provider can have ${max} alerts that are not of one customer`),
   ...testClockRefusals,
+  ...invoiceRefusals,
   meterNotFound: (reference: string) =>
     refusal('meter_not_found', `Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) =>

@@ -136,12 +136,19 @@ async function openControlPlane(
   )
   await parts.database.ping()
   for (const job of jobs) await host.start(job)
-  await host.start({
-    start: async () => void (await app.listen({ host: config.host, port: config.port })),
-    stop: () => app.close(),
-  })
+  await host.start(serve(app, config))
   await host.serveHealth(metrics, readinessOf(config, parts))
   return { port: (app.server.address() as AddressInfo).port }
+}
+
+function serve(
+  app: Awaited<ReturnType<typeof buildApp>>,
+  { host, port }: ControlPlaneConfig,
+): Service {
+  return {
+    start: async () => void (await app.listen({ host, port })),
+    stop: () => app.close(),
+  }
 }
 
 type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] &

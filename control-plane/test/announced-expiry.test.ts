@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* `customer.credit.expiring`, 7 days before credits expire. */
@@ -84,4 +85,29 @@ test('is not emitted for a grant that is shorter than the notice, or empty, or o
   await stack.call(tenant.liveKey, 'DELETE', `/v1/ui/customers/${gone}`)
   setDay(114)
   for (const customerRef of [short, empty, gone]) expect(await announced(customerRef)).toEqual([])
+})
+
+test('is emitted for the other wallets if one of them fails', async () => {
+  setDay(200)
+  const failing = await createCustomer('failing@example.com')
+  await grant(failing, 10, 219)
+  const next = await createCustomer('next@example.com')
+  await grant(next, 20, 220)
+  // Connect as the owner of the tables, who may add triggers.
+  const owner = createPostgresDatabase({ url: stack.databaseUrl, isOwner: true, poolMax: 1 })
+  const sql = owner.in('live')
+  try {
+    await sql.unsafe(`
+      create function refuse_grant() returns trigger language plpgsql as $$
+        begin raise 'refused'; end $$;
+      create trigger refused before update on credit_grants for each row
+        when (new.customer_ref = '${failing}') execute function refuse_grant()`)
+    setDay(214)
+    expect(await announced(next)).toEqual([[20, 220]])
+    expect(await announced(failing)).toEqual([])
+    await sql.unsafe('drop trigger refused on credit_grants')
+    expect(await announced(failing)).toEqual([[10, 219]])
+  } finally {
+    await owner.close()
+  }
 })

@@ -53,12 +53,15 @@ describe('the link to the portal', () => {
     await world.awaitEmail(emailId!, 'sent')
     const url = /^http.*\/customer\/connect\/.*$/m.exec(await textTo('grace@example.com'))![0]
     await stack.database.in('sandbox')`
+      update customer_links set expires_at = now() where customer_ref = ${customerRef}`
+    await stack.database.in('sandbox')`
       update emails set state = 'pending', finished_at = null where reference = ${emailId!}`
     await world.awaitEmail(emailId!, 'sent')
     expect(await textTo('grace@example.com')).toContain(url)
+    // The link in an email that is sent later lasts as long as any other.
     const links = await stack.database.in('sandbox')`
-      select 1 from customer_links where customer_ref = ${customerRef}`
-    expect(links).toHaveLength(1)
+      select expires_at > now() + interval '1 day' as is_renewed from customer_links where customer_ref = ${customerRef}`
+    expect(links).toEqual([{ is_renewed: true }])
     const signer = new Caller(stack, await createWorld(stack, { tenant: world.tenant }))
     const browser = new Browser(stack)
     const refused = await signer.signIn(browser, await browser.open(url), 'eve@example.com')
@@ -101,6 +104,32 @@ describe('the unsubscribe link', () => {
     const [other] = await world.emit('purchase.past_due', [customerRef])
     await world.awaitEmail(other!, 'sent')
   })
+
+  test.each(['multipart', 'urlencoded', 'none'])(
+    'unsubscribes in one click with a body of any type (RFC 8058): %s',
+    async (type) => {
+      const address = `${type}@example.com`
+      const { url } = await openNotice(address)
+      const { pathname } = new URL(url)
+      const form = new FormData()
+      form.set('List-Unsubscribe', 'One-Click')
+      const bodies = {
+        multipart: form,
+        urlencoded: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+        none: undefined,
+      }
+      const body = bodies[type as keyof typeof bodies]
+      const sent = await stack.fetch(pathname, { method: 'POST', ...(body && { body }) })
+      expect(sent.status).toBe(200)
+      const { suppressions } = await world.send<{ suppressions: EmailSuppressionBody[] }>(
+        'GET',
+        `/v1/ui/email-suppressions?email=${address}`,
+      )
+      expect(suppressions).toMatchObject([{ reason: 'unsubscribed' }])
+      const large = { method: 'POST', body: 'x'.repeat(20_000) }
+      expect((await stack.fetch(pathname, large)).status).toBe(413)
+    },
+  )
 
   test('of an email that belongs to the contract, of a deleted customer, or made up, has no page', async () => {
     const { url, customerRef } = await openNotice('gone@example.com')
@@ -230,6 +259,38 @@ test('a deleted customer leaves no address behind, and gets no email', async () 
     `/v1/ui/email-suppressions?email=${address}`,
   )
   expect(suppressions).toEqual([])
+})
+
+test('a suppression stays if another customer has the address of a deleted one', async () => {
+  const addresses = ['owner@shared.example.com', 'invoices@shared.example.com']
+  const owner = await world.createCustomer(addresses[0]!)
+  const payer = await world.createCustomer('payer@shared.example.com')
+  const leaver = await world.createCustomer('leaver@shared.example.com')
+  // The leaver has the address of the owner for invoices, and the payer's invoices go to the other one.
+  await stack.database.in('sandbox')`
+    insert into customer_tax_details (provider_id, customer_ref, is_business, email, updated_at)
+    select provider_id, reference, false,
+      case reference when ${leaver} then ${addresses[0]!} else ${addresses[1]!} end, now()
+    from customers where reference in (${leaver}, ${payer})`
+  const second = await world.createCustomer(addresses[1]!)
+  for (const email of addresses) {
+    await world.send('POST', '/v1/ui/email-suppressions', { email, reason: 'unsubscribed' })
+  }
+  const suppressed = async (): Promise<string[]> => {
+    const path = '/v1/ui/email-suppressions'
+    const page = await world.send<{ suppressions: EmailSuppressionBody[] }>('GET', path)
+    return page.suppressions
+      .map(({ email }) => email)
+      .filter((email) => addresses.includes(email))
+      .toSorted()
+  }
+  await world.send('DELETE', `/v1/ui/customers/${leaver}`)
+  await world.send('DELETE', `/v1/ui/customers/${second}`)
+  expect(await suppressed()).toEqual(addresses.toSorted())
+  await world.send('DELETE', `/v1/ui/customers/${owner}`)
+  expect(await suppressed()).toEqual([addresses[1]])
+  await world.send('DELETE', `/v1/ui/customers/${payer}`)
+  expect(await suppressed()).toEqual([])
 })
 
 test('customers have a language, which is stored if there are texts in it', async () => {

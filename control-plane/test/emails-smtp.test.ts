@@ -100,6 +100,19 @@ describe('an email', () => {
     expect(await live.awaitEmail(next!, 'failed')).toMatchObject({ reason: 'address-refused' })
   })
 
+  test('suppresses no address of a customer who is deleted meanwhile', async () => {
+    const { emailId, address } = await emitTo('leaver')
+    const sql = stack.database.in('live')
+    await expect
+      .poll(() => sql`select 1 from emails where reference = ${emailId} and claim > 0`)
+      .toHaveLength(1)
+    const { customerRef } = await live.getEmail(emailId)
+    await live.send('DELETE', `/v1/ui/customers/${customerRef}`)
+    await sleep(1_000)
+    expect(await live.getEmail(emailId)).toMatchObject({ state: 'skipped', reason: 'no-address' })
+    expect(await suppressionsOf(address)).toEqual([])
+  })
+
   test('is not a bounce if the server does not relay for this sender', async () => {
     const { emailId, address } = await emitTo('relay')
     await expect
@@ -176,6 +189,23 @@ describe('a new provider', () => {
     const { emails } = await world.send<{ emails: unknown[] }>('GET', '/v1/ui/emails')
     expect(emails).toEqual([])
     expect(messagesOf('quiet@example.com')).toBe(0)
+  })
+
+  test('sends no waiting email of a kind that it no longer lists, unless a person requests it', async () => {
+    const world = await EmailWorld.open(stack, 'live')
+    const { emailId, address } = await emitTo('later', world)
+    await expect
+      .poll(async () => (await world.getEmail(emailId)).attempts, { timeout: 10_000 })
+      .toBe(3)
+    await world.send('PATCH', '/v1/ui/email-settings', { kinds: ['receipt'] })
+    await stack.database.in('live')`
+      update emails set due_at = now() where reference = ${emailId}`
+    expect(await world.awaitEmail(emailId, 'skipped')).toMatchObject({ reason: 'not-chosen' })
+    await stack.database.in('live')`
+      update customers set email = ${`ready.${address}`}
+      where reference = (select customer_ref from emails where reference = ${emailId})`
+    await world.send('POST', `/v1/ui/emails/${emailId}/resend`)
+    await world.awaitEmail(emailId, 'sent')
   })
 
   test('sends emails of the sandbox only to the addresses that it lists', async () => {

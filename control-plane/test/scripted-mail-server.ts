@@ -20,10 +20,14 @@ export type ScriptedMailServer = {
 
 type Connection = { readonly session: SMTPServerSession; readonly _socket: Socket }
 
+const refusalMs = 600
+
 /**
  * Starts an SMTP server without TLS. The local part of the recipient's address decides how it behaves:
  * - `refused`, `relay` and `later` are refused as recipients, permanently, by policy and temporarily.
  * - `spam` is refused after the text, and `busy` is refused once after the text, temporarily.
+ * - `leaver` is refused permanently as a recipient, after 0.6 s.
+ * - `slow` is answered after `answerMs`, as a recipient and after the text.
  * - `cut` loses the connection after the text, and `hang` gets no answer.
  */
 export async function startScriptedMailServer({
@@ -38,7 +42,9 @@ export async function startScriptedMailServer({
     // A server that stops does not wait for clients.
     closeTimeout: 100,
     onRcptTo: ({ address }, _session, done) => {
-      done(refusalOf(address.split('@')[0]!))
+      const name = address.split('@')[0]!
+      const waitsMs = name === 'slow' ? answerMs : name === 'leaver' ? refusalMs : 0
+      setTimeout(() => done(refusalOf(name)), waitsMs)
     },
     onData: (stream, session, done) => {
       const recipient = session.envelope.rcptTo[0]?.address ?? ''
@@ -81,6 +87,7 @@ export async function startScriptedMailServer({
 function refusalOf(name: string): Error | null {
   switch (name) {
     case 'refused':
+    case 'leaver':
       return answerOf(550, '5.1.1 No such mailbox')
     case 'relay':
       return answerOf(550, '5.7.1 Relaying denied')

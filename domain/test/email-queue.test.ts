@@ -125,6 +125,7 @@ describe('a sender that lost its claim', () => {
   test('changes nothing after a person had the email sent again', async () => {
     await emit()
     const slow = await claimOne(0)
+    expect(slow).toMatchObject({ wantedAt: start, isRequested: false })
     await begin(slow, 0)
     expect(await requeueEmail(sql, provider, 'eml_0', after(10))).toBeUndefined()
     await markUnknown(sql, after(60))
@@ -134,7 +135,7 @@ describe('a sender that lost its claim', () => {
     })
     expect(await finishSent(slow, 90)).toBe(false)
     const again = await claimOne(90)
-    expect(again.wantedAt).toEqual(after(70))
+    expect(again).toMatchObject({ wantedAt: after(70), isRequested: true })
     expect(await begin(again, 90)).toBe(true)
   })
 })
@@ -159,6 +160,39 @@ test('a begun email of a deleted customer stores neither address nor answer', as
   expect(await findEmail(sql, provider, 'eml_0')).toMatchObject({ recipient: null, answer: null })
   await sql`update emails set state = 'pending', finished_at = null`
   expect(await begin(await claimOne(2), 2)).toBe(false)
+})
+
+test('only a person who has an email sent again leaves an entry in the audit log', async () => {
+  const entries = async (): Promise<number> => {
+    const rows = await sql`
+      select 1 from audit_log where provider_id = ${provider} and kind = 'emails'`
+    return rows.length
+  }
+  await emit()
+  const slow = await claimOne(0)
+  await begin(slow, 0)
+  await markUnknown(sql, after(60))
+  const before = await entries()
+  // A late answer shows that the email was not accepted, so it is due again.
+  const deferred = { kind: 'pending', reason: 'deferred', answer: '451', dueAt: after(90) } as const
+  expect(await finishEmail(sql, slow, deferred, recipient, after(61))).toBe(true)
+  expect(await entries()).toBe(before)
+  const again = await claimOne(90)
+  await begin(again, 90)
+  await markUnknown(sql, after(150))
+  await requeueEmail(sql, provider, 'eml_0', after(160))
+  expect(await entries()).toBe(before + 1)
+})
+
+test('an attempt without an address keeps that of an earlier one, for the link to unsubscribe', async () => {
+  await emit()
+  const first = await claimOne(0)
+  await begin(first, 0)
+  await markUnknown(sql, after(60))
+  await requeueEmail(sql, provider, 'eml_0', after(70))
+  const skipped = { kind: 'skipped', reason: 'outdated' } as const
+  expect(await finishEmail(sql, await claimOne(70), skipped, null, after(71))).toBe(true)
+  expect(await findEmail(sql, provider, 'eml_0')).toMatchObject({ state: 'skipped', recipient })
 })
 
 test('concurrent senders claim each email once, and a released one again at once', async () => {

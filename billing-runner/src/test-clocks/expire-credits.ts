@@ -18,8 +18,8 @@ export function createExpiryAnnouncement({
     kind: 'items',
     name: 'credit-expiry-announcements',
     due: walletsToAnnounce(aheadMs),
-    perform: async ({ commit }, customerRef) => {
-      await commit((work) => announceExpiry(work, customerRef, aheadMs))
+    perform: async (context, customerRef) => {
+      await context.commit((work) => announceExpiry(work, customerRef, aheadMs))
       return 'done'
     },
     explain: () => Promise.resolve('announce that its credits expire'),

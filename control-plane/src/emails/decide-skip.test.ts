@@ -1,3 +1,4 @@
+import { emailKinds } from '@tollgate/schemas/http/emails'
 import { expect, test } from 'vitest'
 import { decideSkip, type SkipFacts } from './decide-skip.ts'
 
@@ -5,6 +6,8 @@ const sent: SkipFacts = {
   transport: 'smtp',
   environment: 'live',
   kind: 'receipt',
+  chosenKinds: emailKinds,
+  isRequested: false,
   ageMs: 1_000,
   ageMsMax: 1_000,
   recipient: 'ada@example.com',
@@ -17,6 +20,8 @@ const sandbox = { environment: 'sandbox' } as const
 test.each<[Partial<SkipFacts>, ReturnType<typeof decideSkip>]>([
   [{}, undefined],
   [{ transport: 'none' }, 'no-transport'],
+  [{ chosenKinds: ['payment_failed'] }, 'not-chosen'],
+  [{ chosenKinds: ['payment_failed'], isRequested: true }, undefined],
   [{ ageMs: 1_001 }, 'outdated'],
   [{ recipient: null }, 'no-address'],
   [{ recipient: 'user_1-1760000000000@auto-created.local' }, 'no-address'],

@@ -9,6 +9,10 @@ export type SkipFacts = {
   readonly transport: EmailTransport['kind']
   readonly environment: Environment
   readonly kind: EmailKind
+  /** The kinds that the provider sends now. It may have sent more when the event happened. */
+  readonly chosenKinds: readonly EmailKind[]
+  /** Whether a person had the email sent again. */
+  readonly isRequested: boolean
   readonly ageMs: number
   readonly ageMsMax: number
   /** Null if the customer does not exist any more. */
@@ -21,6 +25,7 @@ export type SkipFacts = {
 export function decideSkip(facts: SkipFacts): SkippedReason | undefined {
   const { transport, environment, recipient, suppressions } = facts
   if (transport === 'none') return 'no-transport'
+  if (!facts.isRequested && !facts.chosenKinds.includes(facts.kind)) return 'not-chosen'
   if (facts.ageMs > facts.ageMsMax) return 'outdated'
   if (recipient === null || recipient.toLowerCase().endsWith(generatedEmailEnd)) return 'no-address'
   if (suppressions.some(({ reason }) => reason !== 'unsubscribed')) return 'suppressed'

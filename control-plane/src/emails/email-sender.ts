@@ -5,6 +5,7 @@ import {
   claimEmails,
   deleteOldEmails,
   finishEmail,
+  lockUnerased,
   markUnknown,
   releaseEmail,
 } from '@tollgate/domain/emails/queue-repository'
@@ -179,15 +180,14 @@ class SendingLoop {
     if (outcome !== undefined) await this.#record(claimed, outcome, email?.recipient ?? null)
   }
 
-  async #suppress(
-    { providerId }: ClaimedEmail,
-    recipient: string,
-    answer: string | null,
-  ): Promise<void> {
-    const caller = { providerId, environment: this.#environment }
+  /** Suppresses the address, unless the customer was deleted meanwhile, with its address. */
+  async #suppress(claimed: ClaimedEmail, recipient: string, answer: string | null): Promise<void> {
+    const caller = { providerId: claimed.providerId, environment: this.#environment }
     const operation = jobOperation('emails', caller, this.#parts.publisher.now())
     const bounced = { email: recipient, reason: 'bounced', detail: storedAnswer(answer) } as const
-    await commit(this.#parts, operation, (work) => suppressAddress(work, bounced))
+    await commit(this.#parts, operation, async (work) => {
+      if (await lockUnerased(work.sql, claimed)) await suppressAddress(work, bounced)
+    })
   }
 
   /** Stores the email in the inbox and records that, in one transaction, so it is there exactly once. */

@@ -34,7 +34,7 @@ export const emailSettings = {
   ),
   emailTimeoutMs: integerSetting(
     'TOLLGATE_EMAIL_TIMEOUT_MS',
-    'Maximum duration of one attempt to send an email, in milliseconds. An email whose process died while it handed the text over becomes `unknown` after twice this time',
+    'Maximum time of an attempt to send an email until the mail server waits for the text, and again until it has answered to the text, in milliseconds. An email whose process died while it handed the text over becomes `unknown` after twice this time',
     30_000,
     { min: 100, max: 600_000 },
   ),
@@ -53,9 +53,10 @@ export const emailSettings = {
   ),
   emailsKeptDays: integerSetting(
     'TOLLGATE_EMAILS_KEPT_DAYS',
-    'How long the list of emails that were sent, skipped or failed is stored, in days',
+    'How long the list of emails that were sent, skipped or failed is stored, in days. The links to unsubscribe work as long',
     90,
-    { min: 1, max: 3_650 },
+    // The American CAN-SPAM Act wants unsubscribe links to work for 30 days.
+    { min: 30, max: 3_650 },
   ),
   inboxMessagesMax: integerSetting(
     'TOLLGATE_INBOX_MESSAGES_MAX',

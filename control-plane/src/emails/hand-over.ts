@@ -1,8 +1,12 @@
 import { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type SmtpConnection from 'nodemailer/lib/smtp-connection'
-import { HandOverStoppedError, judgeHandOver, type HandOver } from './judge-hand-over.ts'
+import {
+  HandOverStoppedError,
+  judgeHandOver,
+  type HandOver,
+  type SmtpError,
+} from './judge-hand-over.ts'
 
 export type Envelope = { readonly from: string; readonly to: readonly string[] }
 
@@ -23,8 +27,8 @@ export type MailServer = {
 }
 
 /**
- * Returns the mail server at an address such as `smtps://user:password@mail.example.com`. Each email has its own connection, which
- * ends after `timeoutMs` at the latest.
+ * Returns the mail server at an address such as `smtps://user:password@mail.example.com`. Each email has its own connection. It ends
+ * if the server does not wait for the text after `timeoutMs`, or has not answered to the text after `timeoutMs` more.
  */
 export function createMailServer(smtpUrl: string, timeoutMs: number, logger: Logger): MailServer {
   return {
@@ -40,7 +44,11 @@ export function createMailServer(smtpUrl: string, timeoutMs: number, logger: Log
       return inTime({ connection, timeoutMs, logger }, (progress) =>
         converse(connection, options.auth, mail, async () => {
           const isAllowed = await begin()
-          if (isAllowed && !progress.isOver) progress.hasBegun = true
+          if (isAllowed && !progress.isOver) {
+            progress.hasBegun = true
+            // A slow greeting or login must not shorten the time for the answer, without which the email is unknown.
+            progress.restartTimer()
+          }
           return progress.hasBegun
         }),
       )
@@ -59,6 +67,7 @@ type Progress = {
   hasBegun: boolean
   /** Whether the time is over. Nothing is sent from then on. */
   isOver: boolean
+  restartTimer(): void
 }
 
 /** Runs the conversation, ends the connection, and judges the result. */
@@ -74,12 +83,18 @@ async function inTime(
   },
   conversation: (progress: Progress) => Promise<string>,
 ): Promise<HandOver> {
-  const progress: Progress = { hasBegun: false, isOver: false }
   let isAccepted = false
-  const timer = new AbortController()
-  const timeout = sleep(timeoutMs, undefined, { signal: timer.signal }).then(() => {
-    progress.isOver = true
-    throw Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' })
+  let timer: NodeJS.Timeout | undefined
+  const progress: Progress = {
+    hasBegun: false,
+    isOver: false,
+    restartTimer: () => void timer?.refresh(),
+  }
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      progress.isOver = true
+      reject(Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' }))
+    }, timeoutMs)
   })
   try {
     const answer = await Promise.race([conversation(progress), timeout])
@@ -87,13 +102,14 @@ async function inTime(
     return { kind: 'accepted', answer }
   } catch (error) {
     const handOver = judgeHandOver(error, progress.hasBegun)
-    // Errors name the host of the mail server, but not its password.
-    logger.warn({ err: error, handOver }, 'could not hand an email to the mail server')
+    // The texts of errors and answers name the recipient.
+    const { code, command, responseCode } = error as SmtpError
+    const cause = { code, command, responseCode, outcome: handOver.kind }
+    logger.warn(cause, 'could not hand an email to the mail server')
     return handOver
   } finally {
     progress.isOver = true
-    timer.abort()
-    timeout.catch(() => undefined)
+    clearTimeout(timer)
     // Without QUIT and without the end of the text, a server that has not got all of it accepts nothing.
     if (isAccepted) connection.quit()
     else connection.close()

@@ -11,10 +11,14 @@ function smtpError(code: string, command: string, response?: string): Error {
 describe('before the text is handed over', () => {
   test.each([
     ['550 5.1.1 No such user', true],
-    ['550 No such user', true],
     ['553 5.1.3 Bad address', true],
     ['550-5.1.10 RecipientNotFound', true],
     ['550 5.2.1 The mailbox is disabled', true],
+    // Without the code of a subject, it may be about the configuration of the server, and the same for every address.
+    ['550 No such user', false],
+    ['550 relay not permitted', false],
+    ['530 authentication required', false],
+    ['550 5.1.0 Address rejected', false],
     ['552 5.2.2 The mailbox is full', false],
     ['550 5.7.1 Relaying denied', false],
     ['550 5.1.8 The sender does not exist', false],

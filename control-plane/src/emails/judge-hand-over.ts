@@ -20,7 +20,8 @@ export type HandOver =
   /** Nothing was handed over, because another claim exists. */
   | { readonly kind: 'stopped' }
 
-type SmtpError = {
+/** What nodemailer adds to an error. */
+export type SmtpError = {
   readonly code?: unknown
   readonly command?: unknown
   readonly response?: unknown
@@ -72,13 +73,14 @@ export function judgeHandOver(error: unknown, hasBegun: boolean): HandOver {
 /**
  * Returns whether a permanent refusal of the recipient is about its address. The enhanced status code (RFC 3463) states the subject:
  * 5.1 is the address and 5.2 the mailbox. Others, such as 5.7.1 for a server that does not relay for this sender, would be the same
- * for every address. Without such a code, the refusal counts as one of the address.
+ * for every address. So might be a refusal without such a code, which a server that is set up wrongly also gives: were it a bounce,
+ * one mistake would suppress every recipient for good.
  */
 function isAboutAddress(answer: string | null): boolean {
   const code = /^5\d\d[ -]5\.(\d{1,3})\.(\d{1,3})/.exec(answer ?? '')
-  if (code === null) return true
+  if (code === null) return false
   const [, subject, detail] = code
-  // 5.1.7 and 5.1.8 are about the address of the sender. 5.2.2 is a full mailbox.
-  if (subject === '1') return detail !== '7' && detail !== '8'
+  // 5.1.0 names no reason. 5.1.7 and 5.1.8 are about the address of the sender. 5.2.2 is a full mailbox.
+  if (subject === '1') return detail !== '0' && detail !== '7' && detail !== '8'
   return subject === '2' && detail !== '2'
 }

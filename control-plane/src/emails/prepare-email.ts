@@ -58,6 +58,8 @@ export async function prepareEmail(
       transport: transport.kind,
       environment,
       kind: claimed.kind,
+      chosenKinds: settings.kinds,
+      isRequested: claimed.isRequested,
       ageMs: now.getTime() - claimed.wantedAt.getTime(),
       ageMsMax: limits.ageMsMax,
       recipient,

@@ -6,13 +6,15 @@ import { announceExpiry } from '@tollgate/domain/wallet/announce-expiry'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import { commit } from '../access/commit.ts'
-import { repeatingInEach } from './repeating.ts'
+import { repeatingInEach, reportFailure } from './repeating.ts'
 
 const walletsPerRoundMax = 500
 
+const failure = 'could not announce the expiry of credits; the next round retries'
+
 /**
  * Emits `customer.credit.expiring` some days before credits expire, for customers of real time. Several processes may run it at the same time: the mark of a
- * grant and the event commit together, under the lock of the wallet.
+ * grant and the event commit together, under the lock of the wallet. A wallet that fails does not delay the others.
  */
 export function createExpiryAnnouncements(
   parts: CommitParts,
@@ -25,13 +27,11 @@ export function createExpiryAnnouncements(
     const { items } = await listDue(sql, due, now(), walletsPerRoundMax)
     for (const { providerId, item: customerRef } of items) {
       const operation = jobOperation('announce-expiry', { providerId, environment }, now())
-      await commit(parts, operation, (work) => announceExpiry(work, customerRef, aheadMs))
+      await reportFailure(
+        () => commit(parts, operation, (work) => announceExpiry(work, customerRef, aheadMs)),
+        (err) => parts.logger.error({ err, environment, providerId, customerRef }, failure),
+      )
     }
   }
-  return repeatingInEach(
-    parts.logger,
-    'could not announce the expiry of credits; the next round retries',
-    round,
-    intervalMs,
-  )
+  return repeatingInEach(parts.logger, failure, round, intervalMs)
 }

@@ -55,7 +55,7 @@ export async function registerPages(
     registerCheckout(scope, pages)
     registerAuthorizePages(scope, { pages, auth })
     registerConnectPages(scope, { pages, auth })
-    registerUnsubscribePage(scope, pages)
+    await registerUnsubscribePage(scope, pages)
     registerUpstreamCallback(scope, { pages, auth })
   })
 }

@@ -82,7 +82,7 @@ create index email_suppressions_newest on email_suppressions (provider_id, creat
 
 -- Emails are derived from events. Only a request to send one again is a change by a person.
 create trigger audited after update on emails
-  for each row when (old.finished_at is not null and new.finished_at is null) execute function audit_row('reference');
+  for each row when (new.requested_at is distinct from old.requested_at) execute function audit_row('reference');
 create trigger audited after insert or update or delete on email_settings
   for each row execute function audit_row('provider_id');
 create trigger audited after insert or update or delete on email_suppressions

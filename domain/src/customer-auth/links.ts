@@ -46,7 +46,7 @@ export async function createLink(
 
 /**
  * Stores a link to the portal under the id, for an email that was sent with it. The link leads to the portal each time until it
- * expires, because people open emails again. Does nothing if the id has a link already.
+ * expires, because people open emails again. If the id has a link already, it lasts until the new time.
  */
 export async function storeEmailLink(
   { sql, providerId, now }: UnitOfWork,
@@ -57,7 +57,7 @@ export async function storeEmailLink(
     insert into customer_links
       (provider_id, link_sha256, customer_ref, product_ref, purpose, is_reusable, expires_at, created_at)
     values (${providerId}, ${digestOfParts(id)}, ${customerRef}, null, 'portal', true, ${expiresAt}, ${now})
-    on conflict (link_sha256) do nothing`
+    on conflict (link_sha256) do update set expires_at = excluded.expires_at`
 }
 
 type LinkRow = {

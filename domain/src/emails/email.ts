@@ -33,6 +33,8 @@ export type ClaimedEmail = Pick<
   readonly token: string
   /** When a person last had the email sent again, otherwise the time of its event. */
   readonly wantedAt: Date
+  /** Whether a person had the email sent again. */
+  readonly isRequested: boolean
 }
 
 export type EmailOutcome =
@@ -62,6 +64,7 @@ export type SkippedReason =
   | 'suppressed'
   | 'unsubscribed'
   | 'sandbox'
+  | 'not-chosen'
   | 'outdated'
   | 'no-event'
 

@@ -102,7 +102,8 @@ export async function locateEmailByToken(
 
 /**
  * Erases the customer's addresses from emails and suppressions, and skips emails that were not sent. The rows of emails stay. Run it
- * before the address for invoices is removed. A suppressed address for invoices stays if another customer has it too.
+ * before the address for invoices is removed. The suppression of an address that another customer has too stays, because it is also
+ * that customer's decision.
  *
  * Emails are kept for some real time, so one is not finished later than now, also if the customer is deleted at the time of a clock.
  */
@@ -113,20 +114,26 @@ export async function eraseCustomerEmails(
   now: Date,
 ): Promise<void> {
   await sql`
-    delete from email_suppressions where provider_id = ${providerId} and (
-      email = lower(${email}) or email in (
-        select lower(own.email) from customer_tax_details own
-        where own.provider_id = ${providerId} and own.customer_ref = ${customerRef} and not exists (
-          select from customer_tax_details other
-          where other.provider_id = ${providerId} and other.customer_ref <> ${customerRef}
-            and lower(other.email) = lower(own.email))))`
-  await sql`
     update emails set state = 'skipped', reason = 'no-address', claim = claim + 1,
       leased_until = null, finished_at = least(${now}::timestamptz, now())
     where provider_id = ${providerId} and customer_ref = ${customerRef} and state = 'pending'`
   await sql`
     update emails set recipient = null, answer = null, is_erased = true
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  // After the emails: a transaction that suppresses a bounced address has locked its email.
+  await sql`
+    delete from email_suppressions suppression where provider_id = ${providerId}
+      and (email = lower(${email}) or email in (
+        select lower(own.email) from customer_tax_details own
+        where own.provider_id = ${providerId} and own.customer_ref = ${customerRef}))
+      and not exists (
+        select from customers other
+        where other.provider_id = ${providerId} and other.reference <> ${customerRef}
+          and other.status = 'active' and other.email_key = suppression.email)
+      and not exists (
+        select from customer_tax_details other
+        where other.provider_id = ${providerId} and other.customer_ref <> ${customerRef}
+          and lower(other.email) = suppression.email)`
 }
 
 function fromRow(row: EmailRow): Email {

@@ -58,6 +58,7 @@ export async function claimEmails(
     token: row.token,
     createdAt: row.created_at,
     wantedAt: row.requested_at ?? row.created_at,
+    isRequested: row.requested_at !== null,
   }))
 }
 
@@ -89,7 +90,8 @@ export async function beginSending(
 }
 
 /**
- * Records the outcome of a claim and the address of the attempt. Returns false if the email was claimed again since, which leaves it unchanged. A late outcome
+ * Records the outcome of a claim and the address of the attempt. Without an address, that of an earlier attempt stays, whose email has
+ * a link to unsubscribe. Returns false if the email was claimed again since, which leaves it unchanged. A late outcome
  * replaces `unknown`, unless a person has already had the email sent again. An email that is sent again later gets another number,
  * so that a `beginSending` of this claim that PostgreSQL executes late changes nothing.
  */
@@ -108,11 +110,24 @@ export async function finishEmail(
       attempts = attempts + ${outcome.kind === 'skipped' || outcome.kind === 'unknown' ? 0 : 1},
       reason = ${'reason' in outcome ? outcome.reason : null},
       answer = case when is_erased then null else ${answer} end,
-      recipient = case when is_erased then null else ${recipient} end,
+      recipient = case when is_erased then null else coalesce(${recipient}, recipient) end,
       due_at = ${isPending ? outcome.dueAt : sql`due_at`},
       finished_at = ${isPending ? null : now}
     where reference = ${reference} and claim = ${claim} and state in ('pending', 'sending', 'unknown')`
   return finished.count === 1
+}
+
+/**
+ * Returns whether the customer of the email was not deleted. A deletion waits until the transaction has ended, and then removes what
+ * the transaction stored of the address.
+ */
+export async function lockUnerased(
+  sql: Queryable,
+  { reference }: Pick<ClaimedEmail, 'reference'>,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from emails where reference = ${reference} and not is_erased for no key update`
+  return rows.length === 1
 }
 
 /** Marks emails whose process died while it handed them over. Returns their number. */

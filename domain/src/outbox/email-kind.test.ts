@@ -14,6 +14,8 @@ test.each([
   ['usage.limit_reached', { watches: 'limit' }],
   ['usage.threshold_reached', { watches: 'wallet' }],
   ['usage.threshold_reached', { watches: 'budget' }],
+  ['customer.credit.auto_topup_failed', { reason: 'monthly_cap_too_low' }],
+  ['customer.credit.auto_topup_failed', { reason: 'exchange_rate_missing' }],
   ['payment.failed', {}],
   ['usage.recorded', {}],
   ['constructor', {}],

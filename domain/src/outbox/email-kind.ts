@@ -18,6 +18,12 @@ const kinds: ReadonlyMap<string, EmailKind> = new Map(
   } satisfies Partial<Record<EventType, EmailKind>>),
 )
 
+/** Why an automatic top-up was not even charged. */
+const rechargeObstacles: ReadonlySet<unknown> = new Set([
+  'monthly_cap_too_low',
+  'exchange_rate_missing',
+])
+
 /** Returns the kind of email that the event leads to, or null. */
 export function emailKindOf({
   type,
@@ -25,5 +31,8 @@ export function emailKindOf({
 }: Pick<OutboxEvent, 'type' | 'object'>): EmailKind | null {
   const kind = kinds.get(type) ?? null
   // Limits and wallets also have thresholds. Those are alerts for the provider.
-  return kind === 'budget_reached' && object['watches'] !== 'budget' ? null : kind
+  if (kind === 'budget_reached' && object['watches'] !== 'budget') return null
+  // Nothing was charged, so there is no payment that failed.
+  const isUncharged = rechargeObstacles.has(object['reason'])
+  return type === 'customer.credit.auto_topup_failed' && isUncharged ? null : kind
 }

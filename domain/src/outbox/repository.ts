@@ -71,7 +71,7 @@ export async function insertOutboxEvents(
       select event."providerId", 'eml_' || substr(event."eventId", 5), event."eventId", event."emailKind",
         inserted.order_key, 'pending', least(event."createdAt", now()), event."createdAt"
       from inserted
-        join event on event."eventId" = inserted.event_id
+        join event on event."eventId" = inserted.event_id and event."emailKind" is not null
         join email_settings settings on settings.provider_id = event."providerId"
           and event."emailKind" = any(settings.kinds)
       order by inserted.sequence

@@ -105,7 +105,7 @@ export const emailSchema = z.object({
     .string()
     .optional()
     .describe(
-      'Skipped: `no-transport`, `no-address`, `suppressed`, `unsubscribed`, `sandbox`, `outdated` or `no-event`. Failed: `address-refused`, `message-refused`, `bad-address` or `attempts`. Unknown: `timeout`, `cut-off` or `interrupted`. Pending: `requested`, or why the last attempt failed: `unreachable`, `timeout`, `tls`, `login`, `deferred`, `error` or `unprepared`',
+      'Skipped: `no-transport`, `no-address`, `suppressed`, `unsubscribed`, `sandbox`, `not-chosen`, `outdated` or `no-event`. Failed: `address-refused`, `message-refused`, `bad-address` or `attempts`. Unknown: `timeout`, `cut-off` or `interrupted`. Pending: `requested`, or why the last attempt failed: `unreachable`, `timeout`, `tls`, `login`, `deferred`, `error` or `unprepared`',
     ),
   recipient: z.string().optional().describe('Address of the last attempt'),
   answer: z.string().optional().describe('Last answer of the mail server'),

@@ -18,13 +18,16 @@ export function unsubscribePath(token: string): string {
 
 const path = unsubscribePath(':token')
 
+/** The body is one field, which is not read. */
+const bodyBytesMax = 16 * 1_024
+
 type Parts = FrameParts & ChangeParts
 
 /**
  * Registers the page of the unsubscribe link. Opening it changes nothing, because programs that check links open them. Its form and
  * mail programs (RFC 8058) send the same POST request, which needs no cookie and no sign-in.
  */
-export function registerUnsubscribePage(app: ApiServer, pages: Parts): void {
+export async function registerUnsubscribePage(app: ApiServer, pages: Parts): Promise<void> {
   const schema = { hide: true }
 
   app.get(path, { schema }, async (request, reply) => {
@@ -38,19 +41,33 @@ export function registerUnsubscribePage(app: ApiServer, pages: Parts): void {
     )
   })
 
-  app.post(path, { schema }, async (request, reply) => {
-    const { frame, caller, recipient, customerRef } = await openEmail(pages, request)
-    const operation = {
-      ...caller,
-      now: new Date(pages.clock.now()),
-      actor: customerActor(customerRef, originOf(request)),
-      requestId: request.id,
-      idempotencyKey: null,
-    }
-    const unsubscribed = { email: recipient, reason: 'unsubscribed', detail: null } as const
-    await commit(pages, operation, (work) => suppressAddress(work, unsubscribed))
-    return sendPage(reply, 200, <UnsubscribedPage frame={frame} />)
+  await app.register((instance, _options, done) => {
+    acceptAnyBody(instance)
+    instance.post(path, { schema }, async (request, reply) => {
+      const { frame, caller, recipient, customerRef } = await openEmail(pages, request)
+      const operation = {
+        ...caller,
+        now: new Date(pages.clock.now()),
+        actor: customerActor(customerRef, originOf(request)),
+        requestId: request.id,
+        idempotencyKey: null,
+      }
+      const unsubscribed = { email: recipient, reason: 'unsubscribed', detail: null } as const
+      await commit(pages, operation, (work) => suppressAddress(work, unsubscribed))
+      return sendPage(reply, 200, <UnsubscribedPage frame={frame} />)
+    })
+    done()
   })
+}
+
+/** Discards bodies of the routes registered afterwards: mail programs send multipart forms too, and the token says everything. */
+function acceptAnyBody(app: ApiServer): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: bodyBytesMax },
+    (_request, _body, done) => done(null, undefined),
+  )
 }
 
 type OpenedEmail = {
