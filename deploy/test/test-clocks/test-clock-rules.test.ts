@@ -124,9 +124,8 @@ describe('a hosted page of a customer on a clock', () => {
       fetch(`${clocks.stack.environment['TOLLGATE_CONTROL_PLANE_URL']}${pathname}${search}`)
     await clocks.requestAdvance(clock, day(1_020))
     const refused = await open()
-    expect([refused.status, await refused.text()]).toEqual([
-      ...[409, expect.stringContaining('A test clock is advancing')],
-    ])
+    expect(refused.status).toBe(409)
+    expect(await refused.text()).toContain('A test clock is advancing')
     await clocks.post(`${path}/${clock}/pause`, {})
     expect((await open()).status).toBe(200)
   })
