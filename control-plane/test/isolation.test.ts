@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
-import { insertReports } from '@tollgate/domain/reconciliation/reports-repository'
 import { creditSample, issueSample } from './printed-invoice.ts'
+import { storeEmail, storePaymentIntent, storeReconciliation } from './stored-objects.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /*
@@ -39,6 +38,8 @@ const names = [
   'endpointId',
   'deliveryId',
   'replayId',
+  'testClockRef',
+  'emailId',
 ] as const
 type Name = (typeof names)[number]
 /** In a body, these fields refer to nothing, because the caller chooses their value. */
@@ -95,7 +96,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const session = await make<{ sessionId: string }>(sessions, { customerRef })
   const eventsPath = '/v1/ui/events'
   const events = await stack.call<{ events: { id: string }[] }>(key, 'GET', eventsPath)
-  const paymentIntentRef = await storePaymentIntent(key, customerRef)
+  const paymentIntentRef = await storePaymentIntent(stack, key, customerRef)
   const held = await make<{ reservation: { id: string } }>('/v1/sdk/limits', {
     ...{ customerRef, productRef: product.reference, reserve: { units: 1, ttlSeconds: 600 } },
   })
@@ -120,39 +121,24 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     creditNoteRef: await creditSample(stack, key, invoiceRef),
     paymentIntentRef,
     reservationId: held.reservation.id,
-    reconciliationRef: await storeReconciliation(key, customerRef),
+    reconciliationRef: await storeReconciliation(stack, key, customerRef),
     endpointId: endpoint.id,
     deliveryId: list.body.deliveries[0]!.id,
     replayId: (await make<{ id: string }>('/v1/ui/webhook-replays', again)).id,
+    testClockRef: await createTestClock(key),
+    emailId: await storeEmail(stack, key, customerRef),
   }
 }
 
-/** Stores a payment intent that the processor has refused, so that the service sends no request to the processor. */
-async function storePaymentIntent(key: string, customerRef: string): Promise<string> {
-  const environment = key.startsWith('sk_live_') ? 'live' : 'sandbox'
-  const sql = stack.database.in(environment)
-  const reference = generateReference('transaction')
-  await sql`
-    insert into payment_intents
-      (provider_id, reference, purpose, customer_ref, cycle_mode, keeps_card, status, amount,
-       original_amount, currency, exchange_rate, processor_customer_id, failure_reason,
-       idempotency_key, input_sha256, expires_at, created_at, updated_at)
-    select provider_id, ${reference}, 'credit_topup', reference, 'calendar', false, 'failed', 100,
-      100, 'USD', 1, 'cus_processor', 'amount_too_small', ${reference}, '', now(), now(), now()
-    from customers where reference = ${customerRef}`
-  return reference
-}
-
-async function storeReconciliation(key: string, customerRef: string): Promise<string> {
-  const pool = stack.database.in(key.startsWith('sk_live_') ? 'live' : 'sandbox')
-  const [row] = await pool<{ provider_id: string }[]>`
-    select provider_id from customers where reference = ${customerRef}`
-  const reference = generateReference('reconciliation')
-  const at = new Date()
-  const times = { startedAt: at, finishedAt: at, comparedFrom: at, comparedTo: at }
-  const counts = { compared: {}, gaps: [], findings: [], found: 0, repaired: 0 }
-  await insertReports(pool, [{ providerId: row!.provider_id, reference, ...times, ...counts }])
-  return reference
+/** Creates a test clock. Live data has none, so it is one of another provider then. */
+async function createTestClock(key: string): Promise<string> {
+  const isLive = key.startsWith('sk_live_')
+  const sandboxKey = isLive ? (await stack.createTenant()).sandboxKey : key
+  const frozenTime = new Date(Date.now() + 10 * 86_400_000).toISOString()
+  const made = await stack.call<{ reference: string }>(sandboxKey, 'POST', '/v1/ui/test-clocks', {
+    frozenTime,
+  })
+  return made.body.reference
 }
 
 const unknown: Refs = {
@@ -176,6 +162,8 @@ const unknown: Refs = {
   endpointId: 'we_NOBODYS00000',
   deliveryId: 'dlv_NOBODYS00000',
   replayId: 'wr_NOBODYS00000',
+  testClockRef: 'tc_NOBODYS00000',
+  emailId: 'eml_NOBODYS00000',
 }
 
 type Examples = Record<string, { value: object }>
@@ -220,9 +208,15 @@ async function describedOperations(): Promise<Operation[]> {
             const isFixed = each.in === 'query' && each.required && !isReference(each.name)
             if (isFixed) query.set(each.name, String(each.example))
           }
+          const chosenInPath = parameters.filter(
+            (each) => each.in === 'path' && !isReference(each.name) && !/(Ref|Id)$/.test(each.name),
+          )
           return {
             method,
-            path,
+            path: chosenInPath.reduce(
+              (text, { name, example: value }) => text.replace(`{${name}}`, String(value)),
+              path,
+            ),
             pathNames: named('path'),
             queryNames: named('query'),
             bodyNames: names.filter((name) => name in properties && !chosen.has(name)),

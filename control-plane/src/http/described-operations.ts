@@ -21,7 +21,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'post /v1/sdk/limits/reservations': operation('reserveUnits', 'Make several reservations', 404),
 
   'get /v1/sdk/customers': operation('findCustomer', 'Find a customer', 404),
-  'post /v1/sdk/customers': operation('createCustomer', 'Create or link a customer', 409),
+  'post /v1/sdk/customers': operation('createCustomer', 'Create or link a customer', 404, 409),
   'get /v1/sdk/customers/{reference}': operation('getCustomer', 'Get a customer', 404),
   'patch /v1/sdk/customers/{reference}': operation('updateCustomer', 'Update a customer', 404, 409),
   'delete /v1/ui/customers/{reference}': operation(
