@@ -119,7 +119,12 @@ function withUnknownFields(value: unknown): unknown {
 }
 
 /** Operations that refuse unknown fields, because a misspelled field would change nothing. */
-const strictOperations: ReadonlySet<string> = new Set(['updateMerchant'])
+const strictOperations: ReadonlySet<string> = new Set([
+  'updateMerchant',
+  'setTaxDetails',
+  'decideTaxId',
+  'updateEmailSettings',
+])
 
 test('accepts every example body, even with unknown fields', async () => {
   const refused: string[] = []
