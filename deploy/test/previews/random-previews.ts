@@ -17,7 +17,10 @@ const included = fc.nat(500)
 
 /** One charge on requests of each pricing model. */
 const charge = fc.oneof(
-  fc.record({ model: fc.constant('per_unit'), price, included, rollover: fc.boolean() }),
+  fc
+    .record({ model: fc.constant('per_unit'), price, included, rollover: fc.boolean() })
+    // Only included units are carried over.
+    .map((each) => ({ ...each, rollover: each.rollover && each.included > 0 })),
   fc.record({
     model: fc.constantFrom('graduated', 'volume'),
     tiers: fc
