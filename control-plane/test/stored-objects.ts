@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { insertReports } from '@tollgate/domain/reconciliation/reports-repository'
 import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import type { TestStack } from './test-stack.ts'
@@ -30,7 +31,7 @@ export async function storeEmail(
   customerRef: string,
 ): Promise<string> {
   const sql = stack.database.in(key.startsWith('sk_live_') ? 'live' : 'sandbox')
-  const reference = generateReference('email')
+  const reference = `eml_${randomUUID()}`
   await sql`
     insert into emails
       (provider_id, reference, event_id, kind, customer_ref, state, due_at, finished_at, created_at)
