@@ -1,9 +1,9 @@
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'
+import { delaysSetting } from '@tollgate/platform/config/delays-setting'
 import {
   integerSetting,
   readSettings,
   SettingsError,
-  type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
 import {
@@ -16,19 +16,11 @@ import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 
 const milliseconds = { min: 1, max: 3_600_000 }
 
-const retryDelaysSetting: Setting<readonly number[]> = {
-  variable: 'TOLLGATE_WEBHOOK_RETRY_DELAYS_SECONDS',
-  description:
-    'Delays between the attempts of a delivery, in seconds, separated by commas: the first is the time from the first failed attempt to the second. After the last attempt the delivery fails, and its endpoint is disabled if no other delivery to it succeeded since this one was first sent',
-  defaultText: '300,900,3600,21600,86400,172800,259200,259200,259200,259200,259200',
-  parse: (text) => {
-    const delays = text.split(',').map((each) => Number(each.trim() || NaN))
-    const isDelay = (each: number): boolean =>
-      Number.isInteger(each) && each >= 0 && each <= 2_592_000
-    if (delays.length <= 30 && delays.every(isDelay)) return delays
-    throw new Error('must be up to 30 whole numbers of seconds, each up to 2592000')
-  },
-}
+const retryDelaysSetting = delaysSetting(
+  'TOLLGATE_WEBHOOK_RETRY_DELAYS_SECONDS',
+  'Delays between the attempts of a delivery, in seconds, separated by commas: the first is the time from the first failed attempt to the second. After the last attempt the delivery fails, and its endpoint is disabled if no other delivery to it succeeded since this one was first sent',
+  '300,900,3600,21600,86400,172800,259200,259200,259200,259200,259200',
+)
 
 /** Settings of the webhook dispatcher. The defaults of limits and intervals are safe for production. */
 export const webhookDispatcherSettings = {

@@ -9,7 +9,7 @@ import type { EmailContent } from './email-content.ts'
  * `prefers-color-scheme` take the dark ones from the only stylesheet.
  */
 
-/** What surrounds the content. Texts are plain and are escaped here. */
+/** The parts around the content of an email. All texts are plain, and React escapes them. */
 export type EmailFrame = {
   readonly reader: Reader
   readonly merchant: {

@@ -1,22 +1,11 @@
-import {
-  integerSetting,
-  type Setting,
-  type SettingValues,
-} from '@tollgate/platform/config/settings'
+import { delaysSetting } from '@tollgate/platform/config/delays-setting'
+import { integerSetting, type SettingValues } from '@tollgate/platform/config/settings'
 
-const retryDelaysSetting: Setting<readonly number[]> = {
-  variable: 'TOLLGATE_EMAIL_RETRY_DELAYS_SECONDS',
-  description:
-    'Delays between the attempts to send an email that the mail server has not accepted, in seconds, separated by commas. After the last attempt the email fails',
-  defaultText: '60,300,900,3600,10800,21600,43200,86400',
-  parse: (text) => {
-    const delays = text.split(',').map((each) => Number(each.trim() || NaN))
-    const isDelay = (each: number): boolean =>
-      Number.isInteger(each) && each >= 0 && each <= 2_592_000
-    if (delays.length <= 30 && delays.every(isDelay)) return delays
-    throw new Error('must be up to 30 whole numbers of seconds, each up to 2592000')
-  },
-}
+const retryDelaysSetting = delaysSetting(
+  'TOLLGATE_EMAIL_RETRY_DELAYS_SECONDS',
+  'Delays between the attempts to send an email that the mail server has not accepted, in seconds, separated by commas. After the last attempt the email fails',
+  '60,300,900,3600,10800,21600,43200,86400',
+)
 
 /** Settings of emails to customers. The mail server itself is in the settings of the sign-in of customers. */
 export const emailSettings = {

@@ -110,7 +110,7 @@ async function inTime(
   } finally {
     progress.isOver = true
     clearTimeout(timer)
-    // Without QUIT and without the end of the text, a server that has not got all of it accepts nothing.
+    // A closed connection has no end of the text, so a server that has received only a part of the text does not accept it.
     if (isAccepted) connection.quit()
     else connection.close()
   }

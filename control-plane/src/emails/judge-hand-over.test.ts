@@ -14,7 +14,7 @@ describe('before the text is handed over', () => {
     ['553 5.1.3 Bad address', true],
     ['550-5.1.10 RecipientNotFound', true],
     ['550 5.2.1 The mailbox is disabled', true],
-    // Without the code of a subject, it may be about the configuration of the server, and the same for every address.
+    // Such a refusal has no enhanced code. It may be caused by the server's configuration and then concerns every address.
     ['550 No such user', false],
     ['550 relay not permitted', false],
     ['530 authentication required', false],

@@ -17,10 +17,10 @@ export type HandOver =
   | { readonly kind: 'deferred'; readonly reason: PendingReason; readonly answer: string | null }
   /** The text was handed over, and no answer shows what became of it. */
   | { readonly kind: 'unknown'; readonly reason: UnknownReason }
-  /** Nothing was handed over, because another claim exists. */
+  /** The email was not handed over, because another process has claimed it. */
   | { readonly kind: 'stopped' }
 
-/** What nodemailer adds to an error. */
+/** The fields that nodemailer adds to an error. */
 export type SmtpError = {
   readonly code?: unknown
   readonly command?: unknown

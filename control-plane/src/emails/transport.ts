@@ -2,7 +2,7 @@ import type { CustomerAuthConfig } from '../customer-auth/customer-auth-settings
 import type { Mailer } from '../customer-auth/mailer.ts'
 import { addressOf } from './message.ts'
 
-/** Where emails of the installation go. `none`: the operator has configured neither a mail server nor an inbox. */
+/** The destination of all emails of the installation. It is `none` if the operator has configured neither a mail server nor an inbox. */
 export type EmailTransport =
   | { readonly kind: 'smtp'; readonly smtpUrl: string; readonly fromAddress: string }
   | { readonly kind: 'inbox'; readonly fromAddress: string }

@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { EmailKind } from '@tollgate/schemas/http/emails'
+import { changedColumns, fromColumns } from '../postgres/field-columns.ts'
 
 /** What a provider has decided about emails to its customers. */
 export type EmailSettings = {
@@ -28,21 +29,12 @@ const noEmails: EmailSettings = {
   sandboxRecipients: [],
 }
 
-type SettingsRow = {
-  kinds: EmailKind[]
-  sender_name: string | null
-  reply_to: string | null
-  locale: string | null
-  sandbox_recipients: string[]
-}
-
 export async function findEmailSettings(
   sql: Queryable,
   providerId: string,
 ): Promise<EmailSettings> {
-  const [row] = await sql<SettingsRow[]>`
-    select * from email_settings where provider_id = ${providerId}`
-  return row === undefined ? noEmails : fromRow(row)
+  const [row] = await sql`select * from email_settings where provider_id = ${providerId}`
+  return row === undefined ? noEmails : fromColumns<EmailSettings>(columns, row)
 }
 
 const columns = {
@@ -53,8 +45,6 @@ const columns = {
   sandboxRecipients: 'sandbox_recipients',
 } as const satisfies Record<keyof EmailSettings, string>
 
-const fields = Object.keys(columns) as (keyof EmailSettings)[]
-
 /** Changes only the given fields, in one statement. */
 export async function changeEmailSettings(
   sql: Queryable,
@@ -62,20 +52,8 @@ export async function changeEmailSettings(
   change: EmailSettingsChange,
   now: Date,
 ): Promise<void> {
-  const given = fields.filter((field) => change[field] !== undefined)
-  const row = Object.fromEntries(given.map((field) => [columns[field], change[field]]))
-  const changed = { ...row, updated_at: now }
+  const changed = { ...changedColumns<EmailSettings>(columns, change), updated_at: now }
   await sql`
     insert into email_settings ${sql({ ...changed, provider_id: providerId })}
     on conflict (provider_id) do update set ${sql(changed)}`
-}
-
-function fromRow(row: SettingsRow): EmailSettings {
-  return {
-    kinds: row.kinds,
-    senderName: row.sender_name,
-    replyTo: row.reply_to,
-    locale: row.locale,
-    sandboxRecipients: row.sandbox_recipients,
-  }
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { changedColumns, fromColumns } from '../postgres/field-columns.ts'
 import type { SuspendOnDispute } from '@tollgate/schemas/http/merchants'
 
 /** Details of a provider that customers see, and settings for its customers. Details that are null are not shown. */
@@ -88,8 +89,6 @@ const columns = {
   defaultTaxBehavior: 'default_tax_behavior',
 } as const satisfies Record<keyof Merchant, string>
 
-const fields = Object.keys(columns) as (keyof Merchant)[]
-
 /** Changes only the given fields, in one statement. Concurrent changes of different fields do not overwrite each other. */
 export async function changeMerchant(
   sql: Queryable,
@@ -97,21 +96,13 @@ export async function changeMerchant(
   change: MerchantChange,
   now: Date,
 ): Promise<void> {
-  const given = fields.filter((field) => change[field] !== undefined)
-  const row = Object.fromEntries(given.map((field) => [columns[field], change[field]]))
-  const changed = { ...row, updated_at: now }
+  const changed = { ...changedColumns<Merchant>(columns, change), updated_at: now }
   await sql`
     insert into merchants ${sql({ ...changed, provider_id: providerId })}
     on conflict (provider_id) do update set ${sql(changed)}`
 }
 
 export async function findMerchant(sql: Queryable, providerId: string): Promise<Merchant> {
-  const [row] = await sql<
-    Record<string, unknown>[]
-  >`select * from merchants where provider_id = ${providerId}`
-  if (row === undefined) return unknownMerchant
-  // `columns` has the column of every field, and each column has the type of its field.
-  return Object.fromEntries(
-    fields.map((field) => [field, row[columns[field]]]),
-  ) as unknown as Merchant
+  const [row] = await sql`select * from merchants where provider_id = ${providerId}`
+  return row === undefined ? unknownMerchant : fromColumns<Merchant>(columns, row)
 }
