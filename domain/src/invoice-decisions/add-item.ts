@@ -5,6 +5,7 @@ import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { inputsOfLine, textsOfLine, type RequestedLine } from './requested-line.ts'
+import { findRepeated } from './find-repeated.ts'
 
 export type ItemRequest = {
   readonly customerRef: string
@@ -27,14 +28,9 @@ export async function addItem(work: UnitOfWork, request: ItemRequest): Promise<I
   const { customerRef, currency, line, reason } = request
   if ((await lockCustomer(sql, providerId, customerRef)) === undefined) return { kind: 'not-found' }
   const inputSha256 = sha256OfInput([customerRef, currency, reason, ...textsOfLine(line)])
-  if (idempotencyKey !== null) {
-    // Read after the customer is locked, so that a repetition which waited for the first request finds its item.
-    const before = await findItemOfKey(sql, providerId, idempotencyKey)
-    if (before !== undefined) {
-      const isSame = before.inputSha256 === inputSha256
-      return isSame ? { kind: 'added', item: before.item } : { kind: 'key-reused' }
-    }
-  }
+  const before = await findRepeated(work, inputSha256, (key) => findItemOfKey(sql, providerId, key))
+  if (before === 'key-reused') return { kind: 'key-reused' }
+  if (before !== undefined) return { kind: 'added', item: before.item }
   if ((await findExchangeRate(sql, providerId, currency)) === undefined) return { kind: 'no-rate' }
   const item: InvoiceItem = {
     reference: generateReference('invoiceItem'),

@@ -16,6 +16,7 @@ import { payOutsideByDecision } from './pay-outside-by-decision.ts'
 import { refundByDecision } from './refund-by-decision.ts'
 import { findDecisionOfKey, insertDecision } from './repository.ts'
 import { changeDueDate, holdByDecision, releaseByDecision } from './reschedule-by-decision.ts'
+import { findRepeated } from './find-repeated.ts'
 
 /**
  * Changes an invoice as a person decided, and stores the decision with its reason. All of it is one transaction, so a crash leaves
@@ -30,14 +31,11 @@ export async function decideOnInvoice(
   const inputSha256 = sha256OfInput(inputOf(request))
   const decided = await lockDecided(work, request.invoiceRef)
   if (decided === undefined) return { kind: 'not-found' }
-  if (idempotencyKey !== null) {
-    // Read after the invoice is locked, so that a repetition which waited for the first request finds its decision.
-    const before = await findDecisionOfKey(sql, providerId, idempotencyKey)
-    if (before !== undefined) {
-      const isSame = before.inputSha256 === inputSha256
-      return isSame ? { kind: 'decided', decision: before.decision } : { kind: 'key-reused' }
-    }
-  }
+  const before = await findRepeated(work, inputSha256, (key) =>
+    findDecisionOfKey(sql, providerId, key),
+  )
+  if (before === 'key-reused') return { kind: 'key-reused' }
+  if (before !== undefined) return { kind: 'decided', decision: before.decision }
   const changed = await change(work, decided, request)
   if (changed.kind !== 'changed') return changed
   const decision: InvoiceDecision = {

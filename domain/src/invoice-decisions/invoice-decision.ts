@@ -27,9 +27,9 @@ export type InvoiceChange =
   /** The customer paid without the payment processor. Without an amount, everything that was due. */
   | { readonly kind: 'paid_outside'; readonly amountMinor?: bigint | undefined }
   | ({ readonly kind: 'refunded' } & RequestedReturn)
-  /** It is to be paid, and is charged, at that time. */
+  /** The invoice becomes due, and is charged, at `dueAt`. */
   | { readonly kind: 'due_date'; readonly dueAt: Date }
-  /** It is not charged automatically until it is released. */
+  /** The invoice is not charged automatically until a person releases it. */
   | { readonly kind: 'held' }
   | { readonly kind: 'released' }
 

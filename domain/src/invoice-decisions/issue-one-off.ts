@@ -10,6 +10,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { InvoiceDecision } from './invoice-decision.ts'
 import { findDecisionOfKey, insertDecision } from './repository.ts'
 import { textsOfLine, toInvoiceLine, type RequestedLine } from './requested-line.ts'
+import { findRepeated } from './find-repeated.ts'
 
 export type OneOffRequest = {
   readonly customerRef: string
@@ -41,14 +42,11 @@ export async function issueOneOff(
   const { customerRef, currency, dueAt, reason } = request
   if ((await lockCustomer(sql, providerId, customerRef)) === undefined) return { kind: 'not-found' }
   const inputSha256 = sha256OfInput(inputOf(request))
-  if (idempotencyKey !== null) {
-    // Read after the customer is locked, so that a repetition which waited for the first request finds its invoice.
-    const before = await findDecisionOfKey(sql, providerId, idempotencyKey)
-    if (before !== undefined) {
-      const isSame = before.inputSha256 === inputSha256
-      return isSame ? { kind: 'decided', decision: before.decision } : { kind: 'key-reused' }
-    }
-  }
+  const before = await findRepeated(work, inputSha256, (key) =>
+    findDecisionOfKey(sql, providerId, key),
+  )
+  if (before === 'key-reused') return { kind: 'key-reused' }
+  if (before !== undefined) return { kind: 'decided', decision: before.decision }
   if ((await findExchangeRate(sql, providerId, currency)) === undefined) return { kind: 'no-rate' }
   const lines = request.lines.map(toInvoiceLine)
   const whole = { customerRef, purchaseRef: null, planSnapshot: null, currency, lines, claims: [] }

@@ -5,7 +5,6 @@ import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { lockRefundablePayments } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { firstCallKey, firstCallMs } from '../payments/refund-call-keys.ts'
 import { insertRequestedRefund } from '../payments/requested-refunds-repository.ts'
 import { sumLeftOnCard } from '../payments/sum-left-on-card.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
@@ -13,6 +12,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPayoutOfKey, insertPayout, type BalancePayout } from './payouts-repository.ts'
 import { isDisputed } from './is-disputed.ts'
 import { splitPayout, type PayoutPart } from './split-payout.ts'
+import { findRepeated } from './find-repeated.ts'
 
 export type PayoutRequest = Pick<
   BalancePayout,
@@ -50,13 +50,11 @@ export async function payOutBalance(
   if ((await lockCustomer(sql, providerId, customerRef)) === undefined) return { kind: 'not-found' }
   const texts = [customerRef, currency, goesTo, reason, String(request.amountMinor)]
   const inputSha256 = sha256OfInput(texts)
-  if (idempotencyKey !== null) {
-    const before = await findPayoutOfKey(sql, providerId, idempotencyKey)
-    if (before !== undefined) {
-      const isSame = before.inputSha256 === inputSha256
-      return isSame ? { kind: 'paid-out', payout: before.payout } : { kind: 'key-reused' }
-    }
-  }
+  const before = await findRepeated(work, inputSha256, (key) =>
+    findPayoutOfKey(sql, providerId, key),
+  )
+  if (before === 'key-reused') return { kind: 'key-reused' }
+  if (before !== undefined) return { kind: 'paid-out', payout: before.payout }
   const creditMinor = -(await lockCarried(sql, providerId, of))
   const parts = await readParts(work, payments)
   const split = splitPayout(goesTo, creditMinor, parts, request.amountMinor)
@@ -103,23 +101,8 @@ async function requestRefund(
 ): Promise<void> {
   const { sql, providerId, now } = work
   const reference = generateReference('refund')
-  await insertRequestedRefund(sql, providerId, {
-    reference,
-    invoiceRef: null,
-    payoutRef,
-    intentRef,
-    goesTo: 'card',
-    amountMinor,
-    currency,
-    status: 'open',
-    processorRefundId: null,
-    callKey: firstCallKey(reference),
-    sentAt: now,
-    sends: 0,
-    message: null,
-    dueAt: new Date(now.getTime() + firstCallMs),
-    createdAt: now,
-  })
+  const refund = { reference, invoiceRef: null, payoutRef, intentRef, amountMinor, currency }
+  await insertRequestedRefund(sql, providerId, { ...refund, goesTo: 'card' }, now)
   const paid = {
     reference,
     invoiceRef,

@@ -1,7 +1,6 @@
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
 import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
 import { moveInvoice } from '../invoices/move-invoice.ts'
-import { firstCallKey, firstCallMs } from '../payments/refund-call-keys.ts'
 import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import { sumLeftOnCard } from '../payments/sum-left-on-card.ts'
 import {
@@ -32,47 +31,33 @@ export async function refundByDecision(
   if (status !== 'paid' && status !== 'partly_refunded') return { kind: 'impossible', status }
   if (await isDisputed(work, invoiceRef)) return { kind: 'impossible', status }
   if (goesTo === 'balance' && isCustomerDeleted) return { kind: 'customer-deleted' }
-  const leftMinor = await readRefundable(work, decided, goesTo)
+  const credited = await sumCredited(sql, providerId, invoiceRef)
+  const leftMinor = await readRefundable(work, decided, credited, goesTo)
   const amountMinor = wantedMinor ?? leftMinor
   if (leftMinor <= 0n || amountMinor > leftMinor) {
     return { kind: 'amount', leftMinor: leftMinor > 0n ? leftMinor : 0n }
   }
   const refundRef = generateReference('refund')
-  const isOpen = goesTo === 'card'
-  const request: RequestedRefund = {
-    reference: refundRef,
-    invoiceRef,
-    payoutRef: null,
-    intentRef: paidIntent?.reference ?? null,
-    goesTo,
-    amountMinor,
-    currency,
-    status: isOpen ? 'open' : 'done',
-    processorRefundId: null,
-    callKey: firstCallKey(refundRef),
-    sentAt: now,
-    sends: 0,
-    message: null,
-    dueAt: isOpen ? new Date(now.getTime() + firstCallMs) : null,
-    createdAt: now,
-  }
-  await insertRequestedRefund(sql, providerId, request)
-  if (isOpen) return { kind: 'changed', amountMinor, refundRef }
-  const creditNoteRef = await returnToBalance(work, decided, { id: refundRef, amountMinor, reason })
+  const intentRef = paidIntent?.reference ?? null
+  const of = { reference: refundRef, invoiceRef, payoutRef: null, intentRef }
+  await insertRequestedRefund(sql, providerId, { ...of, goesTo, amountMinor, currency }, now)
+  if (goesTo === 'card') return { kind: 'changed', amountMinor, refundRef }
+  const refund = { id: refundRef, amountMinor, reason }
+  const creditNoteRef = await returnToBalance(work, decided, credited, refund)
   return { kind: 'changed', amountMinor, refundRef, creditNoteRef }
 }
+
+type Credited = Awaited<ReturnType<typeof sumCredited>>
 
 /** Returns how much of the invoice can be returned now. Minor units. */
 async function readRefundable(
   { sql, providerId }: UnitOfWork,
   { invoice, paidIntent }: DecidedInvoice,
+  credited: Credited,
   goesTo: RequestedRefund['goesTo'],
 ): Promise<bigint> {
   const { reference, lines, paidMinor, refundedMinor } = invoice
-  const { chargedMinor, creditedMinor } = sumCharged(
-    lines,
-    await sumCredited(sql, providerId, reference),
-  )
+  const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
   return decideRefundable({
     keptMinor: paidMinor - refundedMinor,
     creditableMinor: chargedMinor - creditedMinor,
@@ -87,10 +72,9 @@ async function readRefundable(
 async function returnToBalance(
   work: UnitOfWork,
   { invoice, paidIntent }: DecidedInvoice,
+  credited: Credited,
   { id, amountMinor, reason }: { id: string; amountMinor: bigint; reason: string },
 ): Promise<string> {
-  const { sql, providerId } = work
-  const credited = await sumCredited(sql, providerId, invoice.reference)
   const credit = decideRefundCredit({ invoice, credited, amountMinor })
   if (credit?.totalMinor !== amountMinor) {
     throw new Error(`${amountMinor} of invoice ${invoice.reference} cannot be credited`)

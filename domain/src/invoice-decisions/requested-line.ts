@@ -1,4 +1,5 @@
-import { invoiceLine, type InvoiceLine } from '../pricing/invoice-line.ts'
+import { lineOfItem } from '../invoices/items-repository.ts'
+import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { ItemCharge } from '../pricing/line-inputs.ts'
 
 /** A line that a person adds: the price of one unit in minor units, and how many units, as decimal text. */
@@ -13,7 +14,7 @@ export function inputsOfLine({ unitMinor, quantity }: RequestedLine): ItemCharge
 }
 
 export function toInvoiceLine(line: RequestedLine): InvoiceLine {
-  return invoiceLine(inputsOfLine(line), line.description, null)
+  return lineOfItem({ inputs: inputsOfLine(line), description: line.description })
 }
 
 /** Returns the parts of the line that distinguish a repeated request from another one with its key. */

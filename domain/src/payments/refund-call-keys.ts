@@ -8,6 +8,3 @@ export function callKeyAfter(key: string): string {
   const at = key.lastIndexOf(':') + 1
   return `${key.slice(0, at)}${Number(key.slice(at)) + 1}`
 }
-
-/** How long the process that stored a request has to make the call, before another one makes it. Milliseconds. */
-export const firstCallMs = 60_000

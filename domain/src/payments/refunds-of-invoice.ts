@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { InvoiceRefundStatus } from '@tollgate/schemas/http/invoices'
+import { isPayout } from './requested-refunds-repository.ts'
 
 /** A refund of an invoice, requested here or at the processor. */
 export type InvoiceRefund = {
@@ -39,10 +40,7 @@ export async function listRefundsOfInvoice(
         and paid.reference = refund.intent_ref
       where refund.provider_id = ${providerId} and paid.invoice_ref = ${invoiceRef}
         and paid.failure_reason is null
-        and not exists (
-          select from requested_refunds as request where request.provider_id = ${providerId}
-            and request.processor_refund_id = refund.processor_refund_id
-            and request.payout_ref is not null)
+        and not ${isPayout(sql)}
     ), requested as (
       select * from requested_refunds
       where provider_id = ${providerId} and invoice_ref = ${invoiceRef}

@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { isReturned } from '../invoices/is-returned.ts'
+import { isPayout } from './requested-refunds-repository.ts'
 
 export type RefundState = 'pending' | 'succeeded' | 'failed' | 'canceled'
 
@@ -113,10 +114,7 @@ export async function sumTakenFromBalance(
       and paid.reference = refund.intent_ref
     where refund.provider_id = ${providerId} and refund.status = 'succeeded'
       and paid.invoice_ref = ${invoiceRef}
-      and not exists (
-        select from requested_refunds as request where request.provider_id = ${providerId}
-          and request.processor_refund_id = refund.processor_refund_id
-          and request.payout_ref is not null)`
+      and not ${isPayout(sql)}`
   return BigInt(row!.total)
 }
 

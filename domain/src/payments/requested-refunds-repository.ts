@@ -1,4 +1,6 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { firstCallKey } from './refund-call-keys.ts'
 
 /** A refund that a person requested: of an invoice, or to pay out a part of the customer's balance. */
 export type RequestedRefund = {
@@ -45,19 +47,31 @@ type RequestedRow = {
   created_at: Date
 }
 
+export type NewRefund = Pick<
+  RequestedRefund,
+  'reference' | 'invoiceRef' | 'payoutRef' | 'intentRef' | 'goesTo' | 'amountMinor' | 'currency'
+>
+
+/** How long the process that stored a request has to make the call, before another one makes it. Milliseconds. */
+const firstCallMs = 60_000
+
+/** Stores a request. One to the balance is complete with its transaction, and one to the card is open until its call is answered. */
 export async function insertRequestedRefund(
   sql: Queryable,
   providerId: string,
-  refund: RequestedRefund,
+  refund: NewRefund,
+  now: Date,
 ): Promise<void> {
-  const { reference, invoiceRef, payoutRef, intentRef, goesTo, currency, status } = refund
+  const { reference, invoiceRef, payoutRef, intentRef, goesTo, currency } = refund
+  const isOpen = goesTo === 'card'
+  const dueAt = isOpen ? new Date(now.getTime() + firstCallMs) : null
   await sql`
     insert into requested_refunds
       (provider_id, reference, invoice_ref, payout_ref, intent_ref, goes_to, amount, currency, status,
        call_key, sent_at, due_at, created_at, updated_at)
     values (${providerId}, ${reference}, ${invoiceRef}, ${payoutRef}, ${intentRef}, ${goesTo},
-      ${refund.amountMinor.toString()}, ${currency}, ${status}, ${refund.callKey}, ${refund.sentAt},
-      ${refund.dueAt}, ${refund.createdAt}, ${refund.createdAt})`
+      ${refund.amountMinor.toString()}, ${currency}, ${isOpen ? 'open' : 'done'},
+      ${firstCallKey(reference)}, ${now}, ${dueAt}, ${now}, ${now})`
 }
 
 export async function findRequestedRefund(
@@ -152,6 +166,14 @@ export async function claimDueRefunds(
     reference: row.reference,
     customerRef: row.customer_ref,
   }))
+}
+
+/** Returns the condition that the row named `refund` pays out a part of a customer's balance. */
+export function isPayout(sql: Queryable): Fragment {
+  return sql`exists (
+    select from requested_refunds as request where request.provider_id = refund.provider_id
+      and request.processor_refund_id = refund.processor_refund_id
+      and request.payout_ref is not null)`
 }
 
 /** Returns the sum of the requested refunds of a payment whose answer is not known. Minor units. */
