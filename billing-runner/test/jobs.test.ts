@@ -331,7 +331,7 @@ describe('checks of tax ids', () => {
     expect(await check('DE300000001')).toMatchObject({ status: 'valid' })
   })
 
-  test('forget what they know about a tax id that was given up, and ask nobody', async () => {
+  test('remove the check of a tax id that no customer has any more, and do not ask the register', async () => {
     const customerRef = await newCustomer()
     await enter(customerRef, 'DE300000003')
     await run('tax-id-checks', '2026-01-31T12:00:00Z')

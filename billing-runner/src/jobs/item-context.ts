@@ -9,7 +9,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { ItemContext } from './job.ts'
 
-/** What the items of a batch share. */
+/** State that all items of a batch use together. */
 export type BatchState = {
   /** Collects what the items queue. */
   readonly publications: PublicationTarget[]

@@ -55,9 +55,9 @@ const waitMs = { first: 60_000, longest: 86_400_000 }
  *
  * Order at each stop: the time of the clock is committed; the jobs process the items that are due, each in transactions of its own;
  * the next move commits that the stop is done. After a crash before that, another runner stops at the same instant again and finds
- * most items done. At the end the time is committed with the publications of the customers, then they are published, then the
- * clock is ready: whoever reads `ready` finds that limit checks have the new time. After a crash in between, the publication is
- * repeated.
+ * most items done. At the end the time is committed with the publications of the customers, then they are published, and then the
+ * clock becomes `ready`, so limit checks have the new time when somebody reads `ready`. A runner that takes over after a crash
+ * publishes again.
  *
  * A runner that was paused or lost its clock stops before its next move. Until then, it and its successor may process the same
  * item: the lock of the item lets one of them find it done.

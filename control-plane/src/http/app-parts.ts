@@ -59,7 +59,7 @@ export type AppParts = TailParts & {
     readonly mailer: Mailer
     readonly upstreams: Upstreams
   }
-  /** Where emails to customers go. */
+  /** The destination of emails to customers. */
   readonly emailTransport: EmailTransport
   /** The parts of the sign-in to the console. */
   readonly console: ConsoleParts

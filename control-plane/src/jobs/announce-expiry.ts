@@ -1,4 +1,4 @@
-import { listDue } from '@tollgate/domain/calendar/claims'
+import { listDueItems } from '@tollgate/domain/calendar/claims'
 import { walletsToAnnounce } from '@tollgate/domain/calendar/due-items'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
@@ -24,7 +24,7 @@ export function createExpiryAnnouncements(
     const { database, now } = parts.publisher
     const sql = database.in(environment)
     const due = walletsToAnnounce(aheadMs).select
-    const { items } = await listDue(sql, due, now(), walletsPerRoundMax)
+    const items = await listDueItems(sql, due, now(), walletsPerRoundMax)
     for (const { providerId, item: customerRef } of items) {
       const operation = jobOperation('announce-expiry', { providerId, environment }, now())
       await reportFailure(

@@ -1,6 +1,6 @@
 import { integerSetting } from '@tollgate/platform/config/settings'
 
-/** The setting by which the billing runner bills usage, and previews say when it does. */
+/** The billing runner bills usage after this delay, and previews use it to show when. */
 export const usageGraceSettings = {
   usageGraceMinutes: integerSetting(
     'TOLLGATE_USAGE_GRACE_MINUTES',

@@ -142,11 +142,20 @@ export async function listDue(
 ): Promise<{ readonly total: number; readonly items: readonly DueItem[] }> {
   const [counted] = await sql<{ total: number }[]>`
     select count(*)::int as total from (${selectDueInRealTime(sql, selectDue, now)}) as due`
+  return { total: counted!.total, items: await listDueItems(sql, selectDue, now, itemsMax) }
+}
+
+/** Returns the items that have been due for the longest time. */
+export async function listDueItems(
+  sql: Queryable,
+  selectDue: SelectDue,
+  now: Date,
+  itemsMax: number,
+): Promise<DueItem[]> {
   const rows = await sql<{ provider_id: string; item: string }[]>`
     select provider_id, item from (${selectDueInRealTime(sql, selectDue, now)}) as due
     order by due_at, item limit ${itemsMax}`
-  const items = rows.map((row) => ({ providerId: row.provider_id, item: row.item }))
-  return { total: counted!.total, items }
+  return rows.map((row) => ({ providerId: row.provider_id, item: row.item }))
 }
 
 function selectDueInRealTime(sql: Queryable, selectDue: SelectDue, now: Date): Fragment {

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { ChargedPart } from '../pricing/split-charges.ts'
-import { isReturned } from './is-returned.ts'
+import { isAllCredited } from './is-returned.ts'
 import { sumBilledCharges, type BilledCharges, type ChargedLineRow } from './sum-billed-usage.ts'
 
 export type PeriodClaim = {
@@ -113,7 +113,7 @@ export async function listUnpaidPeriods(
   for (const { purchase_ref: purchaseRef, invoice_ref: invoiceRef, status } of rows) {
     const isKept =
       status === 'paid' ||
-      (status === 'partly_refunded' && !(await isReturned(sql, providerId, invoiceRef)))
+      (status === 'partly_refunded' && !(await isAllCredited(sql, providerId, invoiceRef)))
     if (!isKept) unpaid.add(purchaseRef)
   }
   return unpaid

@@ -6,7 +6,7 @@ import { carryOver } from './issue-invoice.ts'
 /**
  * Credits part of an open invoice, which the caller has locked. If a carried credit was to pay some of that part, the amount due is
  * less. In that case the amount due and the credit note both move to the customer's next invoice, so the customer keeps the rest of
- * the credit. A credit on a paid invoice moves there as a whole. `step` distinguishes this move from others of the invoice.
+ * the credit. The whole credit of a paid invoice moves to the customer's next invoice. `step` distinguishes this move from others of the invoice.
  */
 export async function creditOpenInvoice(
   work: UnitOfWork,

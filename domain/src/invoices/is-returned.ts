@@ -15,8 +15,25 @@ export async function isReturned(
 ): Promise<boolean> {
   const invoice = await findInvoice(sql, providerId, invoiceRef)
   if (invoice?.status !== 'partly_refunded') return invoice?.status === 'refunded'
-  const lines = await listLines(sql, providerId, invoiceRef)
-  const credited = await sumCredited(sql, providerId, invoiceRef)
-  const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
+  return isAllCredited(sql, providerId, invoiceRef)
+}
+
+/** Returns whether credit notes have credited all that the invoice charges. */
+export async function isAllCredited(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<boolean> {
+  const { chargedMinor, creditedMinor } = await readCharged(sql, providerId, invoiceRef)
   return creditedMinor >= chargedMinor
+}
+
+/** Returns what the lines of the invoice charge, and what credit notes have credited of it. Minor units. */
+export async function readCharged(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<ReturnType<typeof sumCharged>> {
+  const lines = await listLines(sql, providerId, invoiceRef)
+  return sumCharged(lines, await sumCredited(sql, providerId, invoiceRef))
 }

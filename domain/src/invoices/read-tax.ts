@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { pipelined } from '../postgres/pipelined.ts'
 import { findMerchant, type Merchant } from '../merchants/repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
@@ -9,7 +10,7 @@ import type { TaxDetails } from '../tax/tax-details.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import { findTaxIdCheck } from '../tax/tax-id-checks-repository.ts'
 import { decideTaxRule, type TaxBuyer, type TaxTerms } from '../tax/tax-rule.ts'
-import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import type { Invoice } from './invoice.ts'
 
 /**
@@ -44,9 +45,21 @@ export async function findTaxTerms(
   { customerRef, ...sale }: TaxedSale,
   at: Date,
 ): Promise<TaxTerms | undefined> {
-  const merchant = await findMerchant(sql, providerId)
-  const buyer = (await findTaxDetails(sql, providerId, customerRef)) ?? defaultBuyer(merchant)
+  const { merchant, buyer } = await findBuyer(sql, providerId, customerRef)
   return buyer && termsOf(sql, providerId, merchant, sale, buyer, at)
+}
+
+/** Returns the seller, and the customer as a buyer. The buyer is undefined without tax details and without a default country. */
+async function findBuyer(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<{ readonly merchant: Merchant; readonly buyer: TaxBuyer | undefined }> {
+  const [merchant, details] = await pipelined([
+    findMerchant(sql, providerId),
+    findTaxDetails(sql, providerId, customerRef),
+  ])
+  return { merchant, buyer: details ?? defaultBuyer(merchant) }
 }
 
 async function termsOf(
@@ -64,7 +77,7 @@ async function termsOf(
   const place = buyer.country === null ? (defaultBuyer(merchant) ?? buyer) : buyer
   const check =
     isBusiness && taxId !== null ? await findTaxIdCheck(sql, providerId, taxId) : undefined
-  // Whoever names a tax id that does not exist is taxed like a business without one.
+  // A business whose tax id is invalid is taxed like a business without a tax id.
   const known = check?.status === 'invalid' ? { ...place, taxId: null } : place
   return {
     rule: decideTaxRule(merchant, known, at),
@@ -72,13 +85,13 @@ async function termsOf(
   }
 }
 
-/** Returns the customer that someone without tax details is taken for, undefined if the seller has not said it. */
+/** Returns the buyer that is assumed for a customer without tax details. Undefined if the seller has no default country. */
 function defaultBuyer({ defaultTaxCountry, defaultTaxRegion }: Merchant): TaxBuyer | undefined {
   if (defaultTaxCountry === null) return undefined
   return { isBusiness: false, country: defaultTaxCountry, region: defaultTaxRegion, taxId: null }
 }
 
-/** Returns the tax breakdown of the price, or null if nothing says how the customer is taxed. */
+/** Returns the tax breakdown of the price, or null if the customer has no tax details and the seller no default country. */
 export async function findTax(
   sql: Queryable,
   providerId: string,
@@ -95,15 +108,16 @@ type Untaxed = Pick<Invoice, 'customerRef' | 'purchaseRef' | 'planSnapshot' | 'c
   readonly lines: readonly InvoiceLine[]
 }
 
-/** Returns the tax lines of an invoice that is made now. Empty if nothing says how the customer is taxed. */
+/** Returns the tax lines of an invoice that is made now. Empty if the customer has no tax details and the seller no default country. */
 export async function readTaxLines(
-  { sql, providerId, now }: Pick<UnitOfWork, 'providerId' | 'now'> & { readonly sql: Queryable },
+  { sql, providerId, now }: ReadingAt,
   { customerRef, purchaseRef, planSnapshot: plan, currency, lines }: Untaxed,
 ): Promise<InvoiceLine[]> {
+  const { merchant, buyer } = await findBuyer(sql, providerId, customerRef)
+  if (buyer === undefined) return []
   const productRef = await findProductOf(sql, providerId, purchaseRef)
-  const sale = { customerRef, productRef, plan, currency }
-  const terms = await findTaxTerms(sql, providerId, sale, now)
-  return terms === undefined ? [] : taxLines(lines, terms)
+  const sale = { productRef, plan, currency }
+  return taxLines(lines, await termsOf(sql, providerId, merchant, sale, buyer, now))
 }
 
 async function findProductOf(

@@ -1,7 +1,10 @@
 import { entriesOf } from './entries-of.ts'
 import type { CustomerAmount, Posting } from './postings.ts'
 
-/* Amounts that leave the balance of a customer, which is what the customer's next invoices take over, without an invoice. */
+/*
+ * These postings move amounts out of a customer's balance without an invoice. The customer's next invoices take over what is left in
+ * it.
+ */
 
 type AmountFromBalance = CustomerAmount & {
   readonly refundRef: string

@@ -24,7 +24,7 @@ export type RenewalOf = RenewalAhead & { readonly purchase: Purchase }
 export type BillsAhead = {
   /** Oldest first. */
   readonly usage: readonly UsageBillAhead[]
-  /** Those that are overdue, oldest first, and the next one. */
+  /** The overdue renewals, oldest first, followed by the next one. */
   readonly renewals: readonly RenewalOf[]
 }
 

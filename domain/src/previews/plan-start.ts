@@ -1,4 +1,3 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { readSwitchPrice } from '../billing/activate-plan.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import type { Customer } from '../customers/repository.ts'
@@ -13,6 +12,7 @@ import {
 } from '../purchases/new-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { PlannedInvoice } from './price-invoices.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 
 /** What the customer must do before a plan begins. */
 export type StartNeed = 'nothing' | 'payment' | 'card'
@@ -35,13 +35,7 @@ export type PlanStart = {
   /** Whether the full price of the first period is charged at once. */
   readonly isPaidInFull: boolean
   /** Returns the purchase that begins, before it is linked to the one before. */
-  start(at: StartingAt, customer: Customer): Promise<Purchase>
-}
-
-export type StartingAt = {
-  readonly sql: Queryable
-  readonly providerId: string
-  readonly now: Date
+  start(at: ReadingAt, customer: Customer): Promise<Purchase>
 }
 
 /** A start without a payment, as `activatePlan` makes it. */

@@ -6,7 +6,7 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import type { Plan } from '../plans/plan.ts'
 import { findProvider } from '../providers/repository.ts'
-import { countPurchases, listPurchases, type Purchase } from '../purchases/repository.ts'
+import { countPurchases, listPurchases } from '../purchases/repository.ts'
 import { readHolder, type HolderToPrice } from './read-holder.ts'
 import { priceHolder, type PricedHolder } from './price-holder.ts'
 import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
@@ -44,13 +44,20 @@ export async function previewPlan(
 ): Promise<PlanPreview> {
   const decided = await decidePlan(parts, at, changed)
   if (decided.kind !== 'accepted') return decided
-  const { purchases, total } = await readPage(parts, at, changed)
+  const { toPrice, total } = await readPage(parts, at, changed)
+  if (toPrice.length === 0) return { kind: 'previewed', holders: [], total, usageAsOf: undefined }
+  const { providerId, environment } = at
+  // One snapshot serves all holders, so a usage store that is behind is waited for once.
+  const customerRefs = toPrice.flatMap((holder) => holder.customerRefs)
+  const { stored, usageAsOf } = await readUsageSnapshot(
+    parts,
+    environment,
+    providerId,
+    customerRefs,
+  )
   const holders: PricedHolder[] = []
-  let usageAsOf: Date | undefined
-  for (const purchase of purchases) {
-    const priced = await previewHolder(parts, at, purchase, decided.plan)
-    holders.push(priced.holder)
-    if (usageAsOf === undefined || priced.usageAsOf < usageAsOf) usageAsOf = priced.usageAsOf
+  for (const holder of toPrice) {
+    holders.push(await priceHolder(parts, at, holder, decided.plan, stored))
   }
   return { kind: 'previewed', holders, total, usageAsOf }
 }
@@ -83,33 +90,18 @@ async function decidePlan(
 
 function readPage(
   { database }: PreviewParts,
-  { providerId, environment }: PreviewAt,
+  { providerId, environment, now }: PreviewAt,
   { productRef, planRef, page }: PlanToPreview,
-): Promise<{ readonly purchases: readonly Purchase[]; readonly total: number }> {
+): Promise<{ readonly toPrice: readonly HolderToPrice[]; readonly total: number }> {
   const filter = { productRef, planRef, statuses: statusesWithAccess }
   const rows = database.of(providerId).in(environment)
-  return rows.read(async (sql) => ({
-    total: await countPurchases(sql, providerId, filter),
-    purchases: await listPurchases(sql, providerId, {
-      ...filter,
-      rowsMax: page.limit,
-      offset: page.offset,
-    }),
-  }))
-}
-
-async function previewHolder(
-  parts: PreviewParts,
-  at: PreviewAt,
-  purchase: Purchase,
-  plan: Plan,
-): Promise<{ readonly holder: PricedHolder; readonly usageAsOf: Date }> {
-  const { providerId, environment, now } = at
-  const rows = parts.database.of(providerId).in(environment)
-  const read: HolderToPrice = await rows.read((sql) =>
-    readHolder({ sql, providerId, now }, purchase),
-  )
-  const snapshot = await readUsageSnapshot(parts, environment, providerId, read.customerRefs)
-  const holder = await priceHolder(parts, at, read, plan, snapshot.stored)
-  return { holder, usageAsOf: snapshot.usageAsOf }
+  return rows.read(async (sql) => {
+    const total = await countPurchases(sql, providerId, filter)
+    const range = { rowsMax: page.limit, offset: page.offset }
+    const toPrice: HolderToPrice[] = []
+    for (const purchase of await listPurchases(sql, providerId, { ...filter, ...range })) {
+      toPrice.push(await readHolder({ sql, providerId, now }, purchase))
+    }
+    return { toPrice, total }
+  })
 }

@@ -1,4 +1,3 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { listCarried } from '../invoices/carried-amounts.ts'
 import { draftLines, paidLines } from '../invoices/draft-lines.ts'
 import { lineOfItem, listPendingItems } from '../invoices/items-repository.ts'
@@ -9,6 +8,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { decideDue } from '../pricing/decide-due.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 
 /** Why an invoice is made. */
 export type InvoiceCause =
@@ -49,14 +49,12 @@ export type PreviewedInvoice = Omit<
   readonly isHeld: boolean
 }
 
-type PricingAt = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
-
 /**
- * Returns the invoices with pending items, their tax and the amounts carried from one to the next, in the order in which they are issued. Tax is that
- * of the day of the invoice. Nothing is written, and the carried amounts stay with the customer.
+ * Returns the invoices in the order in which they are issued, with the customer's pending items, tax, and the amounts carried to the
+ * next invoice. Each invoice has the tax of its own day. Nothing is written, and the carried amounts stay with the customer.
  */
 export async function priceInvoices(
-  { sql, providerId, now }: PricingAt,
+  { sql, providerId, now }: ReadingAt,
   customerRef: string,
   planned: readonly PlannedInvoice[],
 ): Promise<PreviewedInvoice[]> {

@@ -1,4 +1,3 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import type { UsageDelays } from '../billing/decide-usage-bill.ts'
 import { readUsageToBill, type UsageToBill } from '../billing/prepare-usage-bill.ts'
 import { findCard } from '../cards/repository.ts'
@@ -11,6 +10,7 @@ import { findPackAccount } from '../packs/repository.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { planBills, type RenewalOf, type UsageBillAhead } from './plan-bills.ts'
 import type { PacksAhead } from './settle-ahead.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 
 /** A purchase whose next bills are previewed. It may differ from the stored one, or not be stored. */
 export type PurchaseAhead = {
@@ -45,8 +45,6 @@ export type ReadBills = {
   readonly packs: PacksAhead | undefined
   readonly customerRefs: readonly string[]
 }
-
-type ReadingAt = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
 
 /** Reads the next bills of the purchases. All of them are of one customer and product. */
 export async function readBills(

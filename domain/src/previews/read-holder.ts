@@ -1,4 +1,3 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { listCurrentReferences } from '../customers/repository.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import { findPackAccount, type PackAccount } from '../packs/repository.ts'
@@ -7,6 +6,7 @@ import type { CreditConversion } from '../pricing/line-inputs.ts'
 import { cycleOf } from '../purchases/access.ts'
 import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
 import type { Purchase } from '../purchases/repository.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 
 /** A purchase whose last complete period is priced. */
 export type HolderToPrice = {
@@ -21,8 +21,6 @@ export type HolderToPrice = {
   /** Undefined if the currency has no exchange rate. */
   readonly conversion: CreditConversion | undefined
 }
-
-type ReadingAt = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
 
 /** Reads what the price of the last complete period depends on, except its usage. */
 export async function readHolder(

@@ -3,7 +3,8 @@ import { decideEndOfPrevious } from '../purchases/decide-end-of-previous.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { fieldsOfEnd, movedPurchase } from '../purchases/move-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import type { PlanStart, StartingAt } from './plan-start.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
+import type { PlanStart } from './plan-start.ts'
 
 export type StartedAhead = {
   readonly started: Purchase
@@ -13,7 +14,7 @@ export type StartedAhead = {
 
 /** Returns the purchase that would begin now, linked to the one before. */
 export async function startAhead(
-  at: StartingAt,
+  at: ReadingAt,
   customer: Customer,
   previous: Purchase | undefined,
   begun: PlanStart,

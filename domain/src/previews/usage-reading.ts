@@ -14,7 +14,7 @@ export type UsageReadingParts = {
   readonly now: () => Date
 }
 
-/** The stored usage of a customer at one instant, from which all sums of a preview are read. */
+/** The stored usage of some customers at one instant, from which all sums of a preview are read. */
 export type UsageSnapshot = {
   readonly stored: StoredUpTo
   /** All usage that was received before this time is in the snapshot. */

@@ -1,5 +1,4 @@
-import type { Queryable } from '@tollgate/platform/database/database'
-import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import { findEndOfPrevious } from './purchase-fields-repository.ts'
 import type { Purchase } from './repository.ts'
 import { shareAllowance } from './share-allowance.ts'
@@ -17,7 +16,7 @@ export type Predecessor = {
  * the full price of the period was charged and no earlier usage is unpaid. Every path that starts a purchase calls this function.
  */
 export async function linkToPredecessor(
-  { sql, providerId, now }: Pick<UnitOfWork, 'providerId' | 'now'> & { readonly sql: Queryable },
+  { sql, providerId, now }: ReadingAt,
   purchase: Purchase,
   { previous, replaced }: Predecessor,
   isPaidInFull: boolean,

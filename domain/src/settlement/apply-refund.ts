@@ -39,13 +39,13 @@ export async function applyRefund(
     return postRefundSettlement(work, intent, { ...refund, status })
   }
   const request = await findRequest(work, intentRef, refund)
-  const isPayout = request !== undefined && request.payoutRef !== null
+  const payout = request !== undefined && request.payoutRef !== null ? request : undefined
   const stored: PaymentRefund = {
     processorRefundId: refund.id,
     intentRef,
     amountMinor: refund.amountMinor,
     taxMinor: known?.taxMinor ?? (await findTaxOfRefund(work, intent, refund)),
-    fromBalanceMinor: isPayout ? refund.amountMinor : (known?.fromBalanceMinor ?? 0n),
+    fromBalanceMinor: payout !== undefined ? refund.amountMinor : (known?.fromBalanceMinor ?? 0n),
     currency: refund.currency,
     status,
     reason: refund.reason ?? null,
@@ -54,7 +54,6 @@ export async function applyRefund(
   }
   const isReturned = known?.status === 'succeeded'
   await saveRefund(sql, providerId, stored, now)
-  const payout = isPayout ? request : undefined
   const fromBalanceMinor = await postRefund(work, intent, stored, refund, isReturned, payout)
   if (fromBalanceMinor !== stored.fromBalanceMinor)
     await saveRefund(sql, providerId, { ...stored, fromBalanceMinor }, now)
@@ -63,7 +62,7 @@ export async function applyRefund(
   }
   await emitRefundEvent(work, stored)
   if (status !== 'succeeded' && !isReturned) return
-  // What the balance had been credited was returned, with its effects, by the credit.
+  // The part that is taken from the balance had its effects when its credit note was issued. The handler gets only the rest.
   const amountMinor = refund.amountMinor - fromBalanceMinor
   if (amountMinor === 0n && !isReturned) return
   const handler = await findHandler(work, intent)

@@ -1,10 +1,9 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
 import { isDeletedCustomer } from '../customers/repository.ts'
 import { addCarried, readCarried } from '../invoices/carried-amounts.ts'
-import { listCreditNotes, sumCredited } from '../invoices/credit-notes.ts'
-import { sumCharged } from '../invoices/decide-refund-credit.ts'
+import { listCreditNotes } from '../invoices/credit-notes.ts'
 import type { Invoice } from '../invoices/invoice.ts'
-import { listLines } from '../invoices/lines.ts'
+import { readCharged } from '../invoices/is-returned.ts'
 import { issueRefundCreditNote, voidRefundCreditNote } from '../invoices/refund-credit-notes.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
@@ -46,9 +45,13 @@ export async function postRefund(
   const paid = await findPostedPayment(work, intent)
   if (paid === undefined) return 0n
   let { fromBalanceMinor } = refund
-  if (payout !== undefined) await movePayout(work, intent, paid.invoiceRef, refund, payout)
-  else if (paid.invoiceRef === null) await postSaleRefund(work, intent, refund, hadSucceeded)
-  else fromBalanceMinor = await moveRefundedInvoice(work, paid.invoiceRef, refund)
+  if (paid.invoiceRef !== null) {
+    fromBalanceMinor = await moveRefundedInvoice(work, paid.invoiceRef, refund, payout)
+  } else if (payout === undefined) {
+    await postSaleRefund(work, intent, refund, hadSucceeded)
+  } else {
+    throw new Error(`${intent.reference} paid no invoice`)
+  }
   await postSettlementSteps(work, intent, {
     ...settlements,
     ...refund,
@@ -77,36 +80,15 @@ async function postSaleRefund(
   }
 }
 
-/** The balance was reduced when the payout was requested. It gets the amount back if the refund fails. */
-async function movePayout(
-  work: UnitOfWork,
-  intent: PaymentIntent,
-  invoiceRef: string | null,
-  { processorRefundId: refundRef, status, amountMinor }: PaymentRefund,
-  payout: RequestedRefund,
-): Promise<void> {
-  if (invoiceRef === null) throw new Error(`${intent.reference} paid no invoice`)
-  const invoice = await lockInvoice(work.sql, work.providerId, invoiceRef)
-  if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
-  const refund = { refundRef, amountMinor, movedMinor: 0n }
-  switch (status) {
-    case 'pending':
-      return startRefund(work, invoice, refund)
-    case 'succeeded':
-      await finishRefund(work, invoice, refund)
-      return
-    case 'failed':
-    case 'canceled':
-      await failRefund(work, invoice, refund)
-      await returnPayout(work, payout, invoice)
-  }
-}
-
-/** Returns the part of the refund that is taken from the customer's balance. */
+/**
+ * Returns the part of the refund that is taken from the customer's balance. A payout is taken from it as a whole. The balance was
+ * reduced when the payout was requested, and gets the amount back if the refund fails.
+ */
 async function moveRefundedInvoice(
   work: UnitOfWork,
   invoiceRef: string,
   refund: PaymentRefund,
+  payout: RequestedRefund | undefined,
 ): Promise<bigint> {
   const { sql, providerId } = work
   const { processorRefundId: refundRef, status, amountMinor } = refund
@@ -115,13 +97,15 @@ async function moveRefundedInvoice(
   switch (status) {
     case 'pending':
       await startRefund(work, invoice, { refundRef, amountMinor })
-      return 0n
+      return refund.fromBalanceMinor
     case 'succeeded': {
-      const fromBalanceMinor = await decideFromBalance(work, invoice, amountMinor)
+      const fromBalanceMinor =
+        payout === undefined ? await decideFromBalance(work, invoice, amountMinor) : amountMinor
       const movedMinor = amountMinor - fromBalanceMinor
       const refunded = await finishRefund(work, invoice, { refundRef, amountMinor, movedMinor })
       if (movedMinor > 0n) await issueRefundCreditNote(work, refunded, refundRef, movedMinor)
-      await moveBalance(work, invoice, { refundRef, amountMinor: fromBalanceMinor, step: 'taken' })
+      const taken = { refundRef, amountMinor: fromBalanceMinor, step: 'taken' } as const
+      if (payout === undefined) await moveBalance(work, invoice, taken)
       return fromBalanceMinor
     }
     case 'failed':
@@ -131,7 +115,8 @@ async function moveRefundedInvoice(
       await failRefund(work, invoice, { refundRef, amountMinor, movedMinor })
       await voidRefundCreditNote(work, invoice, refundRef)
       const back = { refundRef, amountMinor: fromBalanceMinor, step: 'returned' } as const
-      await moveBalance(work, invoice, back)
+      if (payout === undefined) await moveBalance(work, invoice, back)
+      else await returnPayout(work, payout, invoice)
       return fromBalanceMinor
     }
   }
@@ -152,9 +137,7 @@ async function decideFromBalance(
     ({ settles, voidedAt }) => settles === 'balance' && voidedAt === null,
   )
   if (toBalance.length === 0) return 0n
-  const lines = await listLines(sql, providerId, reference)
-  const credited = await sumCredited(sql, providerId, reference)
-  const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
+  const { chargedMinor, creditedMinor } = await readCharged(sql, providerId, reference)
   return partFromBalance(amountMinor, {
     keptMinor: paidMinor - refundedMinor,
     creditableMinor: chargedMinor - creditedMinor,

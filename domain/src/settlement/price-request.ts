@@ -1,4 +1,3 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
@@ -17,7 +16,7 @@ import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
-import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { Operation, ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import {
   decideRequestedTopUpTerms,
   decidePlanTerms,
@@ -67,14 +66,12 @@ export async function priceRequest(
   })
 }
 
-type PricingAt = Pick<UnitOfWork, 'providerId' | 'now'> & { readonly sql: Queryable }
-
 type Untaxed =
   | (Omit<PricedRequest, 'kind' | 'tax' | 'sellerName'> & { readonly kind: 'untaxed' })
   | Exclude<PriceOutcome, PricedRequest>
 
 async function priceTopUp(
-  { sql, providerId }: PricingAt,
+  { sql, providerId }: ReadingAt,
   { cycleMode, defaultCurrency }: Provider,
   { currency = defaultCurrency, amountMinor }: PaymentRequest,
 ): Promise<Untaxed> {
@@ -87,7 +84,7 @@ async function priceTopUp(
 }
 
 async function pricePlan(
-  { sql, providerId, now }: PricingAt,
+  { sql, providerId, now }: ReadingAt,
   { cycleMode }: Provider,
   request: PaymentRequest,
 ): Promise<Untaxed> {
@@ -151,7 +148,7 @@ async function pricePlan(
 }
 
 async function addTax(
-  { sql, providerId, now }: PricingAt,
+  { sql, providerId, now }: ReadingAt,
   { name: sellerName }: Provider,
   { customer, productRef, purpose }: PaymentRequest,
   untaxed: Extract<Untaxed, { kind: 'untaxed' }>,

@@ -1,4 +1,5 @@
 import type { TransactionSql } from 'postgres'
+import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 import type {
   ChangeType,
@@ -32,6 +33,9 @@ export type UnitOfWork = Operation & {
   /** Targets to publish after the transaction has committed. */
   readonly publications: PublicationTarget[]
 }
+
+/** What a reader needs that decides what happens at that instant. Its statements may run in a transaction that only reads. */
+export type ReadingAt = Pick<Operation, 'providerId' | 'now'> & { readonly sql: Queryable }
 
 /** For a union of event types: an object that is valid for each of them. */
 type ObjectOfEach<Type extends EventType> = (

@@ -1,19 +1,11 @@
 import { hash } from 'node:crypto'
 import type { CloudEventInput } from '@tollgate/schemas/http/cloud-events'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import { referenceCharsMax } from '@tollgate/schemas/limits'
 import { withoutCounts, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { reservationUseText } from '@tollgate/schemas/reservation-reference'
-import {
-  customerTimeOf,
-  referenceOf,
-  textOrNull,
-  timestampOf,
-  withMatches,
-  type Receipt,
-} from './usage-events.ts'
+import { referenceOf, textOrNull, timestampOf, withMatches, type Receipt } from './usage-events.ts'
 
 /**
  * Returns the record of one CloudEvent, or the validation issue of its input. It names no meter: everything that it counts is found
@@ -22,10 +14,8 @@ import {
 export function cloudEvent(input: CloudEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs, matcher } = receipt
   const { subject: customerRef, type, data } = input
-  const nowMs = customerTimeOf(receipt, customerRef)
-  const timestamp = timestampOf(receipt, nowMs, input.time)
-  const fault = faultOfTimestamp(timestamp, nowMs)
-  if (fault !== undefined) return { ...fault, path: ['time'] }
+  const timestamp = timestampOf(receipt, customerRef, input.time)
+  if (typeof timestamp !== 'number') return { ...timestamp, path: ['time'] }
   const idempotencyKey = keyOfEvent(input.source, input.id)
   const event: MeterEvent = {
     id: referenceOf(receipt, customerRef, idempotencyKey),

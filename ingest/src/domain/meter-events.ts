@@ -1,6 +1,5 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { requestsMeterName, type MeterEventInput } from '@tollgate/schemas/http/meter-events'
-import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import {
   outcomes,
   type MeterEvent,
@@ -10,14 +9,7 @@ import {
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { reservationUseText } from '@tollgate/schemas/reservation-reference'
 
-import {
-  customerTimeOf,
-  referenceOf,
-  textOrNull,
-  timestampOf,
-  withMatches,
-  type Receipt,
-} from './usage-events.ts'
+import { referenceOf, textOrNull, timestampOf, withMatches, type Receipt } from './usage-events.ts'
 
 /** 'reads-events': the meter is active, and counts events that it reads instead of calls that name it. */
 export type MeterStatus = 'active' | 'archived' | 'unknown' | 'reads-events'
@@ -25,10 +17,8 @@ export type MeterStatus = 'active' | 'archived' | 'unknown' | 'reads-events'
 /** Returns the event of one meter event call, or the validation issue of its input. The issue's path starts at the input. */
 export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
-  const nowMs = customerTimeOf(receipt, input.customerRef)
-  const timestamp = timestampOf(receipt, nowMs, input.timestamp)
-  const fault = faultOfTimestamp(timestamp, nowMs)
-  if (fault !== undefined) return fault
+  const timestamp = timestampOf(receipt, input.customerRef, input.timestamp)
+  if (typeof timestamp !== 'number') return timestamp
   const idempotencyKey = textOrNull(input.idempotencyKey)
   const event: MeterEvent = {
     id: referenceOf(receipt, input.customerRef, idempotencyKey),

@@ -23,39 +23,31 @@ export type Receipt = {
   readonly matcher?: EventMatcher
 }
 
-/** Returns the time of the customer: that of a test clock, or when the request was received. */
-export function customerTimeOf(
-  { receivedAtMs, customerTimes }: Receipt,
-  customerRef: string,
-): number {
-  return customerTimes?.get(customerRef) ?? receivedAtMs
-}
-
 /** Milliseconds around real time within which a timestamp means "now" for a customer on a test clock. */
 const realTimeMs = 3_600_000
 
 /**
- * Returns the time that an event has, in Unix milliseconds. `nowMs` is the time of its customer. Clients such as the MCP proxy date
- * each call with real time and know nothing of clocks, so real time means the time of the clock.
+ * Returns the time of a customer's event in Unix milliseconds, or the validation issue of the given timestamp. Clients such as the MCP
+ * proxy date each call with real time and know nothing of clocks, so real time means the time of the customer's clock.
  */
 export function timestampOf(
-  { receivedAtMs }: Receipt,
-  nowMs: number,
+  { receivedAtMs, customerTimes }: Receipt,
+  customerRef: string,
   given: string | undefined,
-): number {
+): number | ValidationIssue {
+  const nowMs = customerTimes?.get(customerRef) ?? receivedAtMs
   if (given === undefined) return nowMs
   const timestamp = Date.parse(given)
   const isOnClock = nowMs !== receivedAtMs
-  return isOnClock && Math.abs(timestamp - receivedAtMs) <= realTimeMs ? nowMs : timestamp
+  if (isOnClock && Math.abs(timestamp - receivedAtMs) <= realTimeMs) return nowMs
+  return faultOfTimestamp(timestamp, nowMs) ?? timestamp
 }
 
 /** Returns the event of one usage call, or the validation issue of its input. The issue's path starts at the input. */
 export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
-  const nowMs = customerTimeOf(receipt, input.customerRef)
-  const timestamp = timestampOf(receipt, nowMs, input.timestamp)
-  const fault = faultOfTimestamp(timestamp, nowMs)
-  if (fault !== undefined) return fault
+  const timestamp = timestampOf(receipt, input.customerRef, input.timestamp)
+  if (typeof timestamp !== 'number') return timestamp
   const idempotencyKey = textOrNull(input.idempotencyKey)
   const event: MeterEvent = {
     id: referenceOf(receipt, input.customerRef, idempotencyKey),

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { emailText, longText, optionalReference, pageQuery, shortText } from './fields.ts'
+import {
+  emailText,
+  longText,
+  oneLineName,
+  optionalReference,
+  pageQuery,
+  shortText,
+} from './fields.ts'
 import { pageLanguages } from './page-locale.ts'
 import { strictBody } from './strict-body.ts'
 
@@ -31,12 +38,6 @@ export const emailLocale = z
     error: `Expected one of ${pageLanguages.join(', ')}, with or without a region, such as pt-BR`,
   })
 
-const singleLine = shortText
-  .refine((name) => name.trim() !== '', { error: 'The name must not be empty' })
-  .refine((name) => !/[\p{Cc}\u2028\u2029]/u.test(name), {
-    error: 'The name must be one line without control characters',
-  })
-
 const sandboxRecipientsMax = 20
 
 const emailSettings = {
@@ -44,7 +45,7 @@ const emailSettings = {
     .array(z.enum(emailKinds))
     .max(emailKinds.length)
     .describe('The kinds of email that customers get. Empty: none'),
-  senderName: singleLine
+  senderName: oneLineName
     .nullable()
     .describe(
       'Name of the sender. Null: the name of the provider. The address is that of the operator',

@@ -42,6 +42,13 @@ export const nameText = z.string().min(1).max(nameCharsMax).refine(isStorableTex
 
 export const shortText = text(nameCharsMax)
 
+/** A name that pages, emails and their subjects show. */
+export const oneLineName = shortText
+  .refine((name) => name.trim() !== '', { error: 'The name must not be empty' })
+  .refine((name) => !/[\p{Cc}\u2028\u2029]/u.test(name), {
+    error: 'The name must be one line without control characters',
+  })
+
 /** A postal address as printed: lines separated by line feeds, without the name and the country. */
 export const addressText = text(addressCharsMax).refine(isAddress, {
   error: `Expected at most ${addressLinesMax} lines without control characters`,

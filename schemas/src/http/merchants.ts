@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { addressText, currencyCode, emailText, shortText, webAddress } from './fields.ts'
+import {
+  addressText,
+  currencyCode,
+  emailText,
+  oneLineName,
+  shortText,
+  webAddress,
+} from './fields.ts'
 import { grantCreditsMax, listItemsMax } from '../limits.ts'
 import { linkHosts } from './link-hosts.ts'
 import { strictBody } from './strict-body.ts'
@@ -49,13 +56,6 @@ export const merchantSchema = z.object({
 
 export type MerchantBody = z.infer<typeof merchantSchema>
 
-/** The name appears on pages and in emails, including their subject. */
-const displayName = shortText
-  .refine((name) => name.trim() !== '', { error: 'The name must not be empty' })
-  .refine((name) => !/[\p{Cc}\u2028\u2029]/u.test(name), {
-    error: 'The name must be one line without control characters',
-  })
-
 const countryCode = z
   .string()
   .regex(/^[A-Za-z]{2}$/, { error: 'Expected an ISO 3166-1 alpha-2 code' })
@@ -67,9 +67,9 @@ const accentColor = z
 /** Only the given fields change, and null resets a field. Unknown fields are refused. */
 export const merchantUpdateSchema = strictBody({
   /** The name shown to customers in this environment. Null: the name that the provider was created with. */
-  name: displayName.nullish(),
+  name: oneLineName.nullish(),
   /** The same as `name`. If both are given, they must be equal. */
-  displayName: displayName.nullish(),
+  displayName: oneLineName.nullish(),
   legalName: shortText.nullish(),
   supportEmail: emailText.nullish(),
   supportUrl: webAddress.nullish(),

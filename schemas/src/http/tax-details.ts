@@ -23,7 +23,7 @@ const taxDetails = z.object({
   isBusiness: z.boolean(),
   businessName: z.string().nullable(),
   customerName: z.string().nullable(),
-  /** ISO 3166-1 alpha-2. Null if it is unknown: the customer is then taxed where `defaultTaxCountry` says, and without one where the seller is. */
+  /** ISO 3166-1 alpha-2. Null if it is unknown: the customer is then taxed in `defaultTaxCountry`, or in the seller's country without one. */
   country: z.string().nullable(),
   /** Province or territory of Canada, ISO 3166-2 without the country. Null elsewhere. */
   region: z.string().nullable(),

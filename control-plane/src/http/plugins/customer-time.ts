@@ -39,8 +39,8 @@ function isRefused({ method, routeOptions }: FastifyRequest, { status }: FoundCl
 }
 
 /**
- * Sign-ins have real time whoever signs in: applications, links and browsers live in it, and the signing keys of a provider's sandbox
- * serve all of its customers.
+ * Requests about sign-ins are served at real time, also for customers on clocks. Applications and links expire in real time, and all
+ * customers of a provider's sandbox share its signing keys.
  */
 const realTimePath = '/v1/customer/auth/'
 

@@ -32,7 +32,7 @@ type Parts = ChangeParts & { readonly payments: PaymentParts }
 const tags = ['Invoices']
 const params = z.object({ reference: requiredReference })
 
-/** Registers the routes that show the balance of a customer, which pays the next invoices, and pay it out. */
+/** Registers the routes that show a customer's balance, which pays the customer's next invoices, and that pay it out. */
 export function registerCustomerBalanceRoutes(app: ApiServer, parts: Parts): void {
   const path = '/v1/ui/customers/:reference/invoice-balance'
 

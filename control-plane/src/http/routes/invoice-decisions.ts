@@ -59,24 +59,6 @@ export function registerInvoiceDecisionRoutes(app: ApiServer, parts: Parts): voi
   )
 
   app.post(
-    `${path}/void`,
-    { schema: { tags, params, body: giveUpInvoiceSchema, response } },
-    (request) => {
-      const operation = operationOf(request, parts.clock)
-      return decide(parts, operation, request.params, request.body.reason, { kind: 'voided' })
-    },
-  )
-
-  app.post(
-    `${path}/write-off`,
-    { schema: { tags, params, body: giveUpInvoiceSchema, response } },
-    (request) => {
-      const operation = operationOf(request, parts.clock)
-      return decide(parts, operation, request.params, request.body.reason, { kind: 'written_off' })
-    },
-  )
-
-  app.post(
     `${path}/outside-payments`,
     { schema: { tags, params, body: payInvoiceOutsideSchema, response } },
     (request) => {
@@ -90,7 +72,15 @@ export function registerInvoiceDecisionRoutes(app: ApiServer, parts: Parts): voi
   registerChargeRoutes(app, parts)
 }
 
-/** Registers the routes that decide when an invoice is charged, and that charge or refund it. */
+/** Decisions that need nothing but a reason, by the action that the path names. */
+const plainDecisions = {
+  void: 'voided',
+  'write-off': 'written_off',
+  hold: 'held',
+  release: 'released',
+} as const
+
+/** Registers the routes that decide whether and when an invoice is charged, and that charge or refund it. */
 function registerChargeRoutes(app: ApiServer, parts: Parts): void {
   const response = { 200: invoiceSchema }
 
@@ -104,7 +94,7 @@ function registerChargeRoutes(app: ApiServer, parts: Parts): void {
     },
   )
 
-  for (const [action, kind] of Object.entries({ hold: 'held', release: 'released' } as const)) {
+  for (const [action, kind] of Object.entries(plainDecisions)) {
     app.post(
       `${path}/${action}`,
       { schema: { tags, params, body: giveUpInvoiceSchema, response } },

@@ -39,7 +39,7 @@ export function invoiceSummaryToHttp(
     customerRef,
     currency,
     total: Number(invoice.totalMinor),
-    // A void invoice has an unpaid amount that nobody owes.
+    // Nobody owes the unpaid amount of a void invoice.
     due: status === 'void' ? 0 : Number(dueMinor(invoice)),
     paid: Number(invoice.paidMinor),
     carried: Number(invoice.carriedMinor),
@@ -60,7 +60,7 @@ export function invoiceSummaryToHttp(
   }
 }
 
-/** What people decided about an invoice, and its refunds. */
+/** The decisions that people made about an invoice, and its refunds. */
 type DecidedParts = {
   readonly decisions: readonly InvoiceDecision[]
   readonly refunds: readonly InvoiceRefund[]

@@ -20,7 +20,7 @@ import type {
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { definedFields } from '../../domain/defined-fields.ts'
 import { lineToHttp, taxToHttp } from './invoice.ts'
-import { unitPriceToHttp } from './price-preview.ts'
+import { unitPriceToHttp, unpricedToHttp } from './price-preview.ts'
 
 export function purchasePreviewToHttp(
   purchaseRef: string,
@@ -30,10 +30,7 @@ export function purchasePreviewToHttp(
   return {
     purchaseRef,
     ...invoicesToHttp(invoices, asOf),
-    unpriced: unpriced.map(({ dimensions, ...usage }) => ({
-      ...usage,
-      ...(dimensions === undefined ? {} : { dimensions: { ...dimensions } }),
-    })),
+    unpriced: unpriced.map(unpricedToHttp),
     ...definedFields({
       period: period && {
         start: period.start.toISOString(),

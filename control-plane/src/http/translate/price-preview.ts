@@ -15,12 +15,16 @@ export function pricePreviewToHttp(preview: PricePreview, currency: string): Pri
       prices: line.prices.map(unitPriceToHttp),
       amount: Number(line.amountMinor),
     })),
-    unpriced: preview.unpriced.map(({ dimensions, ...usage }) => ({
-      ...usage,
-      ...(dimensions === undefined ? {} : { dimensions: { ...dimensions } }),
-    })),
+    unpriced: preview.unpriced.map(unpricedToHttp),
     total: Number(previewTotal(preview)),
   }
+}
+
+export function unpricedToHttp({
+  dimensions,
+  ...usage
+}: PricePreview['unpriced'][number]): PricePreviewBody['unpriced'][number] {
+  return { ...usage, ...(dimensions === undefined ? {} : { dimensions: { ...dimensions } }) }
 }
 
 export function unitPriceToHttp({ micros, price, flatPrice }: PricedPart): UnitPriceBody {

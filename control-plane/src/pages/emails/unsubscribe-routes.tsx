@@ -77,7 +77,7 @@ type OpenedEmail = {
   readonly customerRef: string
 }
 
-/** Finds the email of the link. An email from which nobody can unsubscribe, or of a deleted customer, has no page. */
+/** Finds the email of the link. Throws if the customer was deleted, or if nobody can unsubscribe from emails of this kind. */
 async function openEmail(pages: Parts, request: FastifyRequest): Promise<OpenedEmail> {
   const { token = '' } = request.params as { readonly token?: string }
   if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(token)) throw noSuchLink()

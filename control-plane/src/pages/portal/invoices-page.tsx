@@ -21,7 +21,7 @@ type InvoicesPageProps = {
   readonly payments: ReadonlyMap<string, readonly InvoicePayment[]>
   /** Credit notes by invoice reference. */
   readonly creditNotes: ReadonlyMap<string, readonly CreditNote[]>
-  /** What the next invoices take over, by currency. Minor units; negative for a credit. */
+  /** Amounts that the next invoices take over, by currency, in minor units. A credit is negative. */
   readonly carried: ReadonlyMap<string, bigint>
   readonly notice: Notice | undefined
 }
