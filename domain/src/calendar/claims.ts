@@ -1,5 +1,6 @@
 import type { Fragment, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { leaseEnd } from '../postgres/milliseconds.ts'
 import { selectCustomersOfClocks } from '../test-clocks/customer-time.ts'
 import type { SelectDue } from './due-items.ts'
 import { endSlot, lockSlot, type Slot } from './slots.ts'
@@ -120,10 +121,6 @@ export async function failClaim(
     where provider_id = ${providerId} and job = ${job} and item = ${item}
     returning failures`
   return row?.failures ?? 0
-}
-
-function leaseEnd(sql: Queryable, leaseMs: number): Fragment {
-  return sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'`
 }
 
 function namesOf(sql: Queryable, items: readonly DueItem[]): Fragment {

@@ -1,5 +1,6 @@
 import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { milliseconds } from '../postgres/milliseconds.ts'
 import { isToAnnounce, isUnannounced } from '../wallet/announce-expiry.ts'
 
 /** Selects `provider_id`, `customer_ref`, `item` and `due_at` of the items of all providers that are due at that instant. */
@@ -229,8 +230,4 @@ export function walletsToAnnounce(aheadMs: number): DueItems {
 
 function isOf(sql: Queryable, customers: Fragment): Fragment {
   return sql`(provider_id, customer_ref) in (${customers})`
-}
-
-function milliseconds(sql: Queryable, ms: number): Fragment {
-  return sql`${ms}::float8 * interval '1 millisecond'`
 }

@@ -1,5 +1,5 @@
-import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { leaseEnd } from '../postgres/milliseconds.ts'
 import { testClockFromRow, type TestClockRow } from './repository.ts'
 import type { TestClock } from './test-clock.ts'
 
@@ -88,8 +88,4 @@ export async function endAdvance(
       and status = 'advancing' and lease_token = ${leaseToken}
     returning 1`
   return rows.length > 0
-}
-
-function leaseEnd(sql: Queryable, leaseMs: number): Fragment {
-  return sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 millisecond'`
 }

@@ -2,6 +2,7 @@ import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { unixSeconds } from '../periods/periods.ts'
+import { milliseconds } from '../postgres/milliseconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockActiveCustomer } from './expiring-grants.ts'
 import { lockWallet } from './repository.ts'
@@ -51,5 +52,5 @@ export function isToAnnounce(sql: Queryable, now: Date, aheadMs: number): Fragme
 export function isUnannounced(sql: Queryable, aheadMs: number): Fragment {
   return sql`
     expires_at is not null and remaining_micros > 0 and not is_expiry_announced
-    and created_at < expires_at - make_interval(secs => ${aheadMs / 1_000})`
+    and created_at < expires_at - ${milliseconds(sql, aheadMs)}`
 }
