@@ -259,7 +259,7 @@ function readClocks(
   const { providerId, environment } = caller
   if (!hasTestClocks(environment)) return Promise.resolve(new Map())
   const customers = purchases.map(({ customerRef }) => ({ providerId, customerRef }))
-  return read(parts, caller, (sql) => listClockTimes(sql, customers))
+  return read(parts, caller, (sql) => listClockTimes(sql, environment, customers))
 }
 
 /** Returns the current time, or the last instant of a purchase that has ended. */

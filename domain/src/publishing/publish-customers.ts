@@ -16,7 +16,7 @@ import type { TargetName } from '../publications/repository.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
 import { listDecidingPurchases } from '../purchases/repository.ts'
 import type { EntitlingPurchase } from '../purchases/purchase-rows.ts'
-import { hasTestClocks, listClockTimes } from '../test-clocks/customer-time.ts'
+import { listClockTimes } from '../test-clocks/customer-time.ts'
 import { walletEntry } from '../wallet/hot-wallet.ts'
 import { removalsHeldMsMax } from '../wallet/hold-credits.ts'
 import { listPublishedWallets } from '../wallet/repository.ts'
@@ -49,7 +49,7 @@ async function readCustomers(
   const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
   // Sent together, and run in this order.
   const [clocks, references, purchases, wallets, thresholds, packs, stops] = await Promise.all([
-    hasTestClocks(environment) ? listClockTimes(sql, names) : noClocks,
+    listClockTimes(sql, environment, names),
     listCurrentReferences(sql, names),
     listDecidingPurchases(sql, names),
     listPublishedWallets(sql, names, removedSince),
@@ -79,8 +79,6 @@ async function readCustomers(
     ]
   })
 }
-
-const noClocks: ReadonlyMap<string, Date> = new Map()
 
 const emptyWallet = { grantedMicros: 0n, removedMicros: 0n, removals: [] }
 

@@ -41,8 +41,10 @@ export function readCustomerTime(
 /** Returns the times of those among these customers who have a clock, by the customer's own reference. */
 export async function listClockTimes(
   sql: Queryable,
+  environment: Environment,
   customers: readonly { readonly providerId: string; readonly customerRef: string }[],
 ): Promise<Map<string, Date>> {
+  if (!hasTestClocks(environment)) return new Map()
   const rows = await sql<{ reference: string; time_reached: Date }[]>`
     select customers.reference, clock.time_reached from customers
     join test_clocks as clock on clock.provider_id = customers.provider_id

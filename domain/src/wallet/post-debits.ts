@@ -3,7 +3,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { jobActor, setActor } from '../audit/actor.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
-import { hasTestClocks, listClockTimes } from '../test-clocks/customer-time.ts'
+import { listClockTimes } from '../test-clocks/customer-time.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listReceivingProviders } from '../webhooks/receiving-providers.ts'
@@ -65,7 +65,7 @@ export async function postDebits(
   if (position !== batch.fromOffset) return { kind: 'elsewhere' }
   const known = await lockKnownCustomers(sql, batch.debits)
   const isKnown = (debit: StoredDebit): boolean => known.has(customerKeyText(debit))
-  const clocks = hasTestClocks(environment) ? await listClockTimes(sql, batch.debits) : noClocks
+  const clocks = await listClockTimes(sql, environment, batch.debits)
   const publications: PublicationTarget[] = []
   const eventInputs = {
     warnings: new WarningLevels(),
@@ -85,8 +85,6 @@ export async function postDebits(
   const unknownDebits = batch.debits.filter((debit) => !isKnown(debit))
   return { kind: 'posted', publications, unknownDebits }
 }
-
-const noClocks: ReadonlyMap<string, Date> = new Map()
 
 type EventInputs = {
   readonly warnings: WarningLevels
