@@ -6,13 +6,13 @@ import { isToAnnounce, isUnannounced } from '../wallet/announce-expiry.ts'
 /** Selects `provider_id`, `customer_ref`, `item` and `due_at` of the items of all providers that are due at that instant. */
 export type SelectDue = (sql: Queryable, now: Date) => Fragment
 
-/** What a job must check, and when. */
+/** The items that a job must process, and the instants at which they become due. */
 export type DueItems = {
   readonly select: SelectDue
   /**
    * Selects `at`: the instants, passed or not, from which `select` may select an item of these customers. `customers` selects
-   * `provider_id` and `reference`. A test clock stops at these instants. An instant too many costs a query. An instant that is missing
-   * is an item that the clock passes without processing it.
+   * `provider_id` and `reference`. A test clock stops at these instants. A superfluous instant only costs a query. If an instant is
+   * missing, the clock passes the item without processing it.
    */
   readonly selectInstants: (sql: Queryable, customers: Fragment) => Fragment
 }
@@ -40,23 +40,17 @@ export function remindablePurchases(aheadMs: number): DueItems {
   }
 }
 
-export const endedTrials: DueItems = {
-  select: (sql, now) => sql`
-    select provider_id, customer_ref, reference as item, next_billing_date as due_at from purchases
-    where next_billing_date <= ${now} and status = 'trialing' and cancelled_at is null`,
-  selectInstants: (sql, customers) => sql`
-    select next_billing_date as at from purchases
-    where ${isOf(sql, customers)} and status = 'trialing' and cancelled_at is null`,
-}
+export const endedTrials = rowsDue({
+  table: 'purchases',
+  at: 'next_billing_date',
+  isCandidate: (sql) => sql`status = 'trialing' and cancelled_at is null`,
+})
 
-export const dueRenewals: DueItems = {
-  select: (sql, now) => sql`
-    select provider_id, customer_ref, reference as item, next_billing_date as due_at from purchases
-    where next_billing_date <= ${now} and status = 'active' and auto_renew`,
-  selectInstants: (sql, customers) => sql`
-    select next_billing_date as at from purchases
-    where ${isOf(sql, customers)} and status = 'active' and auto_renew`,
-}
+export const dueRenewals = rowsDue({
+  table: 'purchases',
+  at: 'next_billing_date',
+  isCandidate: (sql) => sql`status = 'active' and auto_renew`,
+})
 
 /** Selects purchases with a period that has begun, and purchases whose previous period can no longer receive usage. */
 export const dueResets: DueItems = {
@@ -74,14 +68,11 @@ export const dueResets: DueItems = {
 }
 
 /** Selects purchases whose end has passed but whose status does not show it. */
-export const lapsedPurchases: DueItems = {
-  select: (sql, now) => sql`
-    select provider_id, customer_ref, reference as item, end_date as due_at from purchases
-    where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`,
-  selectInstants: (sql, customers) => sql`
-    select end_date as at from purchases
-    where ${isOf(sql, customers)} and status in ('active', 'trialing', 'past_due')`,
-}
+export const lapsedPurchases = rowsDue({
+  table: 'purchases',
+  at: 'end_date',
+  isCandidate: (sql) => sql`status in ('active', 'trialing', 'past_due')`,
+})
 
 /**
  * Selects purchases with a usage period that has ended and is not billed, purchases whose late usage is closed from now
@@ -130,16 +121,18 @@ export const thresholdsToBill: DueItems = {
     from threshold_crossings as crossing
     left join purchases as purchase on purchase.provider_id = crossing.provider_id
       and purchase.reference = crossing.purchase_ref
-    where not exists (
-      select from invoices where invoices.provider_id = crossing.provider_id
-        and invoices.purchase_ref = crossing.purchase_ref and invoices.status = 'open')`,
+    where ${hasNoOpenInvoice(sql)}`,
   selectInstants: (sql, customers) => sql`
     select noted_at as at from threshold_crossings as crossing
     where (provider_id, purchase_ref) in (
       select provider_id, reference from purchases where ${isOf(sql, customers)})
-      and not exists (
-        select from invoices where invoices.provider_id = crossing.provider_id
-          and invoices.purchase_ref = crossing.purchase_ref and invoices.status = 'open')`,
+      and ${hasNoOpenInvoice(sql)}`,
+}
+
+function hasNoOpenInvoice(sql: Queryable): Fragment {
+  return sql`not exists (
+    select from invoices where invoices.provider_id = crossing.provider_id
+      and invoices.purchase_ref = crossing.purchase_ref and invoices.status = 'open')`
 }
 
 /** Selects customers and products whose packs are to be settled. */
@@ -152,26 +145,16 @@ export const duePacks: DueItems = {
 }
 
 /** Selects open invoices that are due for their first or their next charge. */
-export const dueCharges: DueItems = {
-  select: (sql, now) => sql`
-    select provider_id, customer_ref, reference as item, next_charge_at as due_at from invoices
-    where next_charge_at <= ${now}`,
-  selectInstants: (sql, customers) => sql`
-    select next_charge_at as at from invoices where ${isOf(sql, customers)}`,
-}
+export const dueCharges = rowsDue({ table: 'invoices', at: 'next_charge_at' })
 
 /** Selects open invoices that are no longer charged automatically and have not changed for `quietMs`. */
 export function uncollectedInvoices(quietMs: number): DueItems {
-  const isUncollected = (sql: Queryable): Fragment =>
-    sql`status = 'open' and next_charge_at is null and not is_held`
-  return {
-    select: (sql, now) => sql`
-      select provider_id, customer_ref, reference as item, updated_at as due_at from invoices
-      where updated_at <= ${new Date(now.getTime() - quietMs)} and ${isUncollected(sql)}`,
-    selectInstants: (sql, customers) => sql`
-      select updated_at + ${milliseconds(sql, quietMs)} as at from invoices
-      where ${isOf(sql, customers)} and ${isUncollected(sql)}`,
-  }
+  return rowsDue({
+    table: 'invoices',
+    at: 'updated_at',
+    isCandidate: (sql) => sql`status = 'open' and next_charge_at is null and not is_held`,
+    delayMs: quietMs,
+  })
 }
 
 /**
@@ -196,14 +179,12 @@ export const taxIdsToCheck: DueItems = {
 }
 
 /** Selects checkouts that expired before they were completed. */
-export const abandonedCheckouts: DueItems = {
-  select: (sql, now) => sql`
-    select provider_id, customer_ref, session_id as item, expires_at as due_at from checkout_sessions
-    where expires_at <= ${now} and status = 'active'`,
-  selectInstants: (sql, customers) => sql`
-    select expires_at as at from checkout_sessions
-    where ${isOf(sql, customers)} and status = 'active'`,
-}
+export const abandonedCheckouts = rowsDue({
+  table: 'checkout_sessions',
+  at: 'expires_at',
+  isCandidate: (sql) => sql`status = 'active'`,
+  item: 'session_id',
+})
 
 /** Selects wallets with grants that have expired. */
 export const expiringWallets: DueItems = {
@@ -226,6 +207,42 @@ export function walletsToAnnounce(aheadMs: number): DueItems {
       select expires_at - ${milliseconds(sql, aheadMs)} as at from credit_grants
       where ${isOf(sql, customers)} and ${isUnannounced(sql, aheadMs)}`,
   }
+}
+
+type DueRows = {
+  readonly table: 'purchases' | 'invoices' | 'checkout_sessions'
+  /** Name of the column with the time. */
+  readonly at: string
+  /** Returns a further condition. Without it, every row with a time is a candidate. */
+  readonly isCandidate?: (sql: Queryable) => Fragment
+  /** Name of the column that names the item. */
+  readonly item?: string
+  /** Milliseconds after the time of the row from which the row is due. */
+  readonly delayMs?: number
+}
+
+/** Returns the rows of a table as items, which are due at the time in the column `at`, or `delayMs` after it. */
+function rowsDue({
+  table,
+  at,
+  isCandidate = (sql) => sql`true`,
+  item = 'reference',
+  delayMs = 0,
+}: DueRows): DueItems {
+  return {
+    select: (sql, now) => sql`
+      select provider_id, customer_ref, ${sql(item)} as item, ${sql(at)} as due_at
+      from ${sql(table)}
+      where ${sql(at)} <= ${new Date(now.getTime() - delayMs)} and ${isCandidate(sql)}`,
+    selectInstants: (sql, customers) => sql`
+      select ${delayed(sql, at, delayMs)} as at from ${sql(table)}
+      where ${isOf(sql, customers)} and ${isCandidate(sql)}`,
+  }
+}
+
+/** An undelayed time is selected as the plain column, so that the limit of a query on it can use the column's index. */
+function delayed(sql: Queryable, at: string, delayMs: number): Fragment {
+  return delayMs === 0 ? sql`${sql(at)}` : sql`${sql(at)} + ${milliseconds(sql, delayMs)}`
 }
 
 function isOf(sql: Queryable, customers: Fragment): Fragment {
