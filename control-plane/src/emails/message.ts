@@ -61,7 +61,7 @@ export async function messageOf(email: ComposedEmail): Promise<OutgoingMail | un
 }
 
 /** Returns whether the text is one address that a mail server can be given. The schemas of the API are looser. */
-export function isAddress(text: string): boolean {
+function isAddress(text: string): boolean {
   return /^[^\s@<>()[\],;:\\"\p{C}]+@[^\s@<>()[\],;:\\"\p{C}]+\.[^\s@<>()[\],;:\\"\p{C}.]+$/u.test(
     text,
   )

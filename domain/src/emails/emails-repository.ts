@@ -60,7 +60,7 @@ export async function findEmail(
 }
 
 /** States from which a person may have an email sent again. */
-export const resendableStates: readonly EmailState[] = ['unknown', 'failed', 'skipped']
+const resendableStates: readonly EmailState[] = ['unknown', 'failed', 'skipped']
 
 /**
  * Queues the email again, with the same Message-ID. Returns undefined if its state does not allow it. The number of the claim is

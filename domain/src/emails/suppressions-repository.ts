@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { SuppressionReason } from '@tollgate/schemas/http/emails'
+import { selectPage, type PageRange } from '../postgres/select-page.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -52,26 +53,22 @@ export async function findSuppressions(
   return rows.map(fromRow)
 }
 
-export type SuppressionFilter = {
-  readonly email: string | undefined
-  readonly limit: number
-  readonly offset: number
-}
+export type SuppressionFilter = PageRange & { readonly email: string | undefined }
 
 /** Returns suppressions, newest first. */
 export async function listSuppressions(
   sql: Queryable,
   providerId: string,
-  { email, limit, offset }: SuppressionFilter,
+  { email, ...page }: SuppressionFilter,
 ): Promise<{ suppressions: EmailSuppression[]; total: number }> {
-  const isListed = sql`
-    provider_id = ${providerId} ${email === undefined ? sql`` : sql`and email = lower(${email})`}`
-  const rows = await sql<SuppressionRow[]>`
-    select * from email_suppressions where ${isListed}
-    order by created_at desc, reference limit ${limit} offset ${offset}`
-  const [counted] = await sql<{ total: number }[]>`
-    select count(*)::int as total from email_suppressions where ${isListed}`
-  return { suppressions: rows.map(fromRow), total: counted!.total }
+  const isOfEmail = email === undefined ? sql`` : sql`and email = lower(${email})`
+  const { rows, total } = await selectPage<SuppressionRow>(
+    sql,
+    sql`from email_suppressions where provider_id = ${providerId} ${isOfEmail}`,
+    sql`created_at desc, reference`,
+    page,
+  )
+  return { suppressions: rows.map(fromRow), total }
 }
 
 /** Returns false if there is no such suppression. */
