@@ -1,4 +1,9 @@
-import { findTaxCountry, taxCountryCodes } from '@tollgate/domain/tax/tax-countries'
+import {
+  findTaxCountry,
+  partsOfPlace,
+  taxCountryCodes,
+  taxPlace,
+} from '@tollgate/domain/tax/tax-countries'
 import type { Reader } from './reader.ts'
 
 /** Choice of a customer whose country is not in the list. It is not a country code. */
@@ -12,12 +17,15 @@ type Country = { readonly code: string; readonly name: string }
  */
 export function countriesIn(reader: Reader): readonly Country[] {
   const { formats } = reader
+  const names = countryNamesIn(reader)
   return taxCountryCodes
     .flatMap((country) => {
       const regions = [...(findTaxCountry(country)?.regions?.keys() ?? [])]
-      return regions.length === 0 ? [country] : regions.map((region) => `${country}-${region}`)
+      return regions.length === 0
+        ? [country]
+        : regions.map((region) => taxPlace({ country, region }))
     })
-    .map((code) => ({ code, name: countryName(code, reader) }))
+    .map((code) => ({ code, name: nameOf(code, names) }))
     .sort((one, other) => one.name.localeCompare(other.name, formats.locale))
 }
 
@@ -25,10 +33,18 @@ export function countriesIn(reader: Reader): readonly Country[] {
  * Returns the name of a country by its ISO 3166-1 code, in the language of the page. The name of a region, such as `CA-ON`, follows
  * that of its country as people there write it.
  */
-export function countryName(code: string, { formats }: Reader): string {
-  const [country = code, region] = code.split('-')
-  const name = new Intl.DisplayNames(formats.locale, { type: 'region' }).of(country) ?? country
+export function countryName(code: string, reader: Reader): string {
+  return nameOf(code, countryNamesIn(reader))
+}
+
+function nameOf(code: string, names: Intl.DisplayNames): string {
+  const { country, region } = partsOfPlace(code)
+  const name = names.of(country) ?? country
   return region === undefined ? name : `${name}: ${regionNames[region] ?? region}`
+}
+
+function countryNamesIn({ formats }: Reader): Intl.DisplayNames {
+  return new Intl.DisplayNames(formats.locale, { type: 'region' })
 }
 
 /** Names of Canadian provinces and territories. `Intl` has no names of regions. */

@@ -123,6 +123,15 @@ export function taxPlace({
   return region === undefined ? country : `${country}-${region}`
 }
 
+/** Returns the country and the region of a place such as `CA-ON`: the inverse of `taxPlace`. The text of a form may name neither. */
+export function partsOfPlace(place: string): {
+  readonly country: string
+  readonly region: string | undefined
+} {
+  const [country = '', region] = place.split('-')
+  return { country, region }
+}
+
 /** Returns the rate of a sale at that instant, in tenths of a percent. Without a region it is that of the whole country. */
 export function taxRateAt(country: TaxCountry, region: string | null, at: Date): bigint {
   const rates = (region === null ? undefined : country.regions?.get(region)) ?? country.rates

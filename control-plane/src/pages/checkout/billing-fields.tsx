@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import { taxCountryCodes } from '@tollgate/domain/tax/tax-countries'
+import { partsOfPlace, taxCountryCodes } from '@tollgate/domain/tax/tax-countries'
 import { countryName } from '../countries.ts'
 import { CountrySelect } from '../country-select.tsx'
 import type { Reader } from '../reader.ts'
@@ -130,6 +130,6 @@ function FieldError({ field, invalidField, text }: FieldErrorProps): ReactElemen
 
 function taxIdFault(code: string, reader: Reader): string {
   const { t } = reader
-  if (!taxCountryCodes.includes(code.split('-')[0] ?? '')) return t('checkout:taxIdWrong')
+  if (!taxCountryCodes.includes(partsOfPlace(code).country)) return t('checkout:taxIdWrong')
   return t('checkout:taxIdWrongFor', { country: countryName(code, reader) })
 }

@@ -3,7 +3,7 @@ import {
   type TaxDetails,
   type EnteredTaxDetails,
 } from '@tollgate/domain/tax/tax-details'
-import { taxPlace } from '@tollgate/domain/tax/tax-countries'
+import { partsOfPlace, taxPlace } from '@tollgate/domain/tax/tax-countries'
 import { elsewhere } from '../countries.ts'
 
 /** The fields of the form of business details, as text. */
@@ -49,7 +49,8 @@ function placeOf(known: TaxDetails | undefined): string {
 
 export function taxDetailsOfForm(form: BillingForm): EnteredTaxDetails {
   const { isBusiness, businessName, taxId } = form
-  const [country, region] = form.country === elsewhere ? [] : form.country.split('-')
+  const place = form.country === elsewhere ? undefined : partsOfPlace(form.country)
+  const { country, region } = place ?? {}
   return isBusiness
     ? { isBusiness, businessName, country, region, taxId }
     : { isBusiness, customerCountry: country, region }
