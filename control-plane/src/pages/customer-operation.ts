@@ -9,8 +9,9 @@ import { originOf, type Caller } from '../access/caller.ts'
 export function operationOfCustomer(
   pages: { readonly clock: Clock },
   request: FastifyRequest,
-  { caller, customer }: { readonly caller: Caller; readonly customer: Customer },
+  given: { readonly caller: Caller; readonly customer: Pick<Customer, 'reference'> },
 ): Operation {
+  const { caller, customer } = given
   return {
     ...caller,
     now: new Date(pages.clock.now()),

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { ReactElement } from 'react'
-import { customerActor } from '@tollgate/domain/audit/actor'
+import type { Customer } from '@tollgate/domain/customers/repository'
 import { locateEmailByToken } from '@tollgate/domain/emails/emails-repository'
 import { suppressAddress } from '@tollgate/domain/emails/suppressions-repository'
 import { environments } from '@tollgate/schemas/environment'
 import { noticeKinds } from '@tollgate/schemas/http/emails'
 import type { ApiServer } from '../../access/api-server.ts'
-import { originOf, type Caller } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
+import { operationOfCustomer } from '../customer-operation.ts'
 import { frameOf, type Frame, type FrameParts } from '../frame.ts'
 import { Page, sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
@@ -44,14 +45,9 @@ export async function registerUnsubscribePage(app: ApiServer, pages: Parts): Pro
   await app.register((instance, _options, done) => {
     acceptAnyBody(instance)
     instance.post(path, { schema }, async (request, reply) => {
-      const { frame, caller, recipient, customerRef } = await openEmail(pages, request)
-      const operation = {
-        ...caller,
-        now: new Date(pages.clock.now()),
-        actor: customerActor(customerRef, originOf(request)),
-        requestId: request.id,
-        idempotencyKey: null,
-      }
+      const email = await openEmail(pages, request)
+      const { frame, recipient } = email
+      const operation = operationOfCustomer(pages, request, email)
       const unsubscribed = { email: recipient, reason: 'unsubscribed', detail: null } as const
       await commit(pages, operation, (work) => suppressAddress(work, unsubscribed))
       return sendPage(reply, 200, <UnsubscribedPage frame={frame} />)
@@ -74,7 +70,7 @@ type OpenedEmail = {
   readonly frame: Frame
   readonly caller: Caller
   readonly recipient: string
-  readonly customerRef: string
+  readonly customer: Pick<Customer, 'reference'>
 }
 
 /** Finds the email of the link. Throws if the customer was deleted, or if nobody can unsubscribe from emails of this kind. */
@@ -87,7 +83,8 @@ async function openEmail(pages: Parts, request: FastifyRequest): Promise<OpenedE
     const { providerId, kind, recipient, customerRef } = found
     if (recipient === null || customerRef === null || !noticeKinds.has(kind)) throw noSuchLink()
     const caller = { providerId, environment }
-    return { frame: await frameOf(pages, request, caller), caller, recipient, customerRef }
+    const frame = await frameOf(pages, request, caller)
+    return { frame, caller, recipient, customer: { reference: customerRef } }
   }
   throw noSuchLink()
 }

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { customerActor } from '@tollgate/domain/audit/actor'
 import type { BrowserSession } from '@tollgate/domain/customer-auth/browser-sessions'
 import {
   findCustomerOfEmail,
@@ -17,8 +16,8 @@ import { customerTime } from '@tollgate/domain/test-clocks/customer-time'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
-import { originOf } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
+import { operationOfCustomer } from '../customer-operation.ts'
 import type { SignInPageParts as PageParts } from './sign-in-page-parts.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
@@ -64,13 +63,8 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
     if (session === undefined) return reply.redirect(visitor.path, 303)
     const customer = await findVisitingCustomer(pages, visitor)
     if (customer?.reference !== link.customerRef) return sendOtherCustomerPage(reply, visitor)
-    const operation = {
-      ...visitor.caller,
-      now: new Date(pages.clock.now()),
-      actor: customerActor(link.customerRef, originOf(request)),
-      requestId: request.id,
-      idempotencyKey: null,
-    }
+    const { caller } = visitor
+    const operation = operationOfCustomer(pages, request, { caller, customer })
     let address: string | undefined
     try {
       address = await commit(pages, operation, (work) =>
