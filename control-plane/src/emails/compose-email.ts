@@ -1,8 +1,8 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 import type { EmailSettings } from '@tollgate/domain/emails/settings-repository'
-import { findMerchant } from '@tollgate/domain/merchants/repository'
+import { noticeKinds } from '@tollgate/schemas/http/emails'
 import type { Caller } from '../access/caller.ts'
-import { read, type ReadParts } from '../access/read.ts'
+import type { ReadParts } from '../access/read.ts'
 import { shownNameOf } from '../customer-auth/client-metadata.ts'
 import { shownMerchantOf } from '../pages/frame.ts'
 import { readerOf } from '../pages/reader.ts'
@@ -31,7 +31,6 @@ export async function readSender(
 ): Promise<Sender> {
   const shown = await shownMerchantOf(parts, caller)
   if (shown === undefined) throw new Error(`there is no provider ${caller.providerId}`)
-  const { address } = await read(parts, caller, (sql) => findMerchant(sql, caller.providerId))
   const name = shownNameOf(shown.name) ?? ''
   return {
     name,
@@ -39,7 +38,7 @@ export async function readSender(
     accentColor: shown.accentColor,
     logoUrl: shown.logo === null ? null : new URL(shown.logo, parts.hostedUrl).href,
     supportEmail: shown.supportEmail,
-    address: address?.split('\n') ?? [],
+    address: shown.address?.split('\n') ?? [],
     fromName: shownNameOf(settings.senderName ?? undefined) ?? name,
     replyTo: settings.replyTo ?? shown.supportEmail,
   }
@@ -51,12 +50,12 @@ export type EmailInput = {
   readonly settings: Pick<EmailSettings, 'locale'>
   readonly customer: Pick<Customer, 'name' | 'locale'>
   readonly isSandbox: boolean
-  /** Address of the link to the portal. Null: there is none. */
-  readonly accountUrl: string | null
+  /** Address of the link to the portal, which receipts do not have. */
+  readonly accountUrl: string
   /** How long that link is valid, in milliseconds. */
   readonly accountMs: number
-  /** Null for emails that belong to the contract. */
-  readonly unsubscribeUrl: string | null
+  /** Address at which the customer unsubscribes, which only notices have. */
+  readonly unsubscribeUrl: string
 }
 
 type Composed = Pick<
@@ -66,7 +65,8 @@ type Composed = Pick<
 
 /** Returns the words of an email in the language of the customer, otherwise in that of the provider, otherwise in English. */
 export function composeEmail(input: EmailInput): Composed {
-  const { facts, sender, settings, customer, unsubscribeUrl } = input
+  const { facts, sender, settings, customer } = input
+  const unsubscribeUrl = noticeKinds.has(facts.kind) ? input.unsubscribeUrl : null
   const reader = readerOf(undefined, customer.locale ?? settings.locale)
   const content = contentOf(facts, { ...reader, providerName: sender.name })
   const frame: EmailFrame = {
@@ -75,7 +75,8 @@ export function composeEmail(input: EmailInput): Composed {
     isSandbox: input.isSandbox,
     // Anyone can register a name for the address of another person, so it must not become a link.
     customerName: mailNameOf(customer.name ?? undefined) || null,
-    accountUrl: input.accountUrl,
+    // A receipt may go to the address for invoices, whose owner cannot sign in as the customer.
+    accountUrl: facts.kind === 'receipt' ? null : input.accountUrl,
     accountSeconds: Math.round(input.accountMs / 1_000),
     unsubscribeUrl,
   }

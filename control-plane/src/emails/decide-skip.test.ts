@@ -19,7 +19,6 @@ const sandbox = { environment: 'sandbox' } as const
 
 test.each<[Partial<SkipFacts>, ReturnType<typeof decideSkip>]>([
   [{}, undefined],
-  [{ transport: 'none' }, 'no-transport'],
   [{ chosenKinds: ['payment_failed'] }, 'not-chosen'],
   [{ chosenKinds: ['payment_failed'], isRequested: true }, undefined],
   [{ ageMs: 1_001 }, 'outdated'],

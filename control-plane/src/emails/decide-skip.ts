@@ -6,7 +6,7 @@ import { noticeKinds, type EmailKind } from '@tollgate/schemas/http/emails'
 import type { EmailTransport } from './transport.ts'
 
 export type SkipFacts = {
-  readonly transport: EmailTransport['kind']
+  readonly transport: Exclude<EmailTransport['kind'], 'none'>
   readonly environment: Environment
   readonly kind: EmailKind
   /** The kinds that the provider sends now. It may have sent more when the event happened. */
@@ -24,7 +24,6 @@ export type SkipFacts = {
 /** Returns why the email is not sent, or undefined if it is. */
 export function decideSkip(facts: SkipFacts): SkippedReason | undefined {
   const { transport, environment, recipient, suppressions } = facts
-  if (transport === 'none') return 'no-transport'
   if (!facts.isRequested && !facts.chosenKinds.includes(facts.kind)) return 'not-chosen'
   if (facts.ageMs > facts.ageMsMax) return 'outdated'
   if (recipient === null || recipient.toLowerCase().endsWith(generatedEmailEnd)) return 'no-address'

@@ -1,5 +1,4 @@
 import type { EmailKind } from '@tollgate/schemas/http/emails'
-import { formatMoney } from '@tollgate/domain/money/currencies'
 import type { NamedCard } from '../pages/card-name.ts'
 import { cardName } from '../pages/card-name.ts'
 import type { Reader } from '../pages/reader.ts'
@@ -215,5 +214,5 @@ function knownFacts(facts: readonly (readonly [string, string | null])[]): Email
 }
 
 function amountText({ minor, currency }: Amount, { formats }: EmailReader): string {
-  return formatMoney(minor, currency, formats.locale)
+  return formats.money(minor, currency)
 }

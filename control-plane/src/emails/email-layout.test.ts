@@ -80,7 +80,7 @@ describe('names that people typed', () => {
     isSandbox: false,
     accountUrl: 'https://billing.example/customer/connect/1?a=1&b="2"',
     accountMs: 86_400_000,
-    unsubscribeUrl: null,
+    unsubscribeUrl: 'https://billing.example/customer/emails/1/unsubscribe',
   }
 
   test('are escaped in the HTML part', () => {

@@ -8,7 +8,6 @@ import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { noticeKinds } from '@tollgate/schemas/http/emails'
 import type { Caller } from '../access/caller.ts'
 import { commit } from '../access/commit.ts'
 import { read } from '../access/read.ts'
@@ -43,6 +42,7 @@ export async function prepareEmail(
   caller: Caller,
 ): Promise<PreparedEmail> {
   const { transport, limits } = parts
+  if (transport.kind === 'none') return { kind: 'skip', reason: 'no-transport' }
   const { providerId, environment } = caller
   const now = parts.publisher.now()
   const found = await read(parts, caller, async (sql) => {
@@ -71,13 +71,10 @@ export async function prepareEmail(
     const facts = await readFacts({ sql, providerId, environment }, event)
     return { kind: 'found', facts, settings, customer: customer!, recipient: recipient! } as const
   })
-  if (found.kind === 'skip' || transport.kind === 'none') {
-    return found.kind === 'skip' ? found : { kind: 'skip', reason: 'no-transport' }
-  }
+  if (found.kind === 'skip') return found
   const { facts, settings, customer, recipient } = found
   const sender = await readSender(parts, caller, settings)
-  const isReceipt = claimed.kind === 'receipt'
-  if (!isReceipt) await storeLink(parts, claimed, caller, customer.reference)
+  if (claimed.kind !== 'receipt') await storeLink(parts, claimed, caller, customer.reference)
   const { hostedUrl } = parts
   const email = composeEmail({
     facts: facts.email,
@@ -85,11 +82,9 @@ export async function prepareEmail(
     settings,
     customer,
     isSandbox: environment === 'sandbox',
-    accountUrl: isReceipt ? null : `${hostedUrl}${connectPath}/${claimed.token}`,
+    accountUrl: `${hostedUrl}${connectPath}/${claimed.token}`,
     accountMs: limits.linkMs,
-    unsubscribeUrl: noticeKinds.has(claimed.kind)
-      ? `${hostedUrl}${unsubscribePath(claimed.token)}`
-      : null,
+    unsubscribeUrl: `${hostedUrl}${unsubscribePath(claimed.token)}`,
   })
   return {
     kind: 'ready',

@@ -1,6 +1,6 @@
 import type { EmailSettings } from '@tollgate/domain/emails/settings-repository'
 import type { Environment } from '@tollgate/schemas/environment'
-import { noticeKinds, type EmailKind } from '@tollgate/schemas/http/emails'
+import type { EmailKind } from '@tollgate/schemas/http/emails'
 import type { Sender } from './compose-email.ts'
 import { composeEmail } from './compose-email.ts'
 import type { Amount, FactsOfEmail } from './email-content.ts'
@@ -28,15 +28,16 @@ export function previewEmail({
   environment,
   hostedUrl,
 }: PreviewInput) {
+  const nowhere = `${hostedUrl}/#${previewToken}`
   return composeEmail({
     facts: sampleFacts[kind],
     sender,
     settings,
     customer: { name: 'Ada Lovelace', locale },
     isSandbox: environment === 'sandbox',
-    accountUrl: kind === 'receipt' ? null : `${hostedUrl}/#${previewToken}`,
+    accountUrl: nowhere,
     accountMs,
-    unsubscribeUrl: noticeKinds.has(kind) ? `${hostedUrl}/#${previewToken}` : null,
+    unsubscribeUrl: nowhere,
   })
 }
 

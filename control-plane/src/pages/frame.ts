@@ -16,6 +16,8 @@ export type ShownMerchant = {
   /** `#rrggbb` in lower case. Null means the default color. */
   readonly accentColor: string | null
   readonly legalName: string
+  /** Postal address in lines separated by line feeds, without the country. */
+  readonly address: string | null
   readonly supportEmail: string | null
   /** This address and the next two are also null if the provider's list of hosts no longer allows them. */
   readonly supportUrl: string | null
@@ -92,6 +94,7 @@ export async function shownMerchantOf(
     name,
     accentColor: merchant.accentColor,
     legalName: merchant.legalName ?? name,
+    address: merchant.address,
     supportEmail: merchant.supportEmail ?? provider.email,
     supportUrl: allowed(merchant.supportUrl),
     termsUrl: allowed(merchant.termsUrl),
