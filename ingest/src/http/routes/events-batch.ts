@@ -24,7 +24,7 @@ export function eventsBatchRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvents,
     schema: cloudEventsSchema,
     handle: (call) =>
-      withReceipt(parts, call, subjectsOf(call.input), (receipt) => {
+      withReceipt(parts, call, subjectsOf, (receipt) => {
         const bulk = bulkEvents(call.input, [], (item) => cloudEvent(item, receipt))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
         return record(parts, call.holder, call.authorization, bulk.events)
@@ -32,7 +32,7 @@ export function eventsBatchRoute(parts: RecordingParts): HotRoute {
   })
 }
 
-function subjectsOf(input: CloudEventsInput): string[] {
+function subjectsOf(input: CloudEventsInput): readonly string[] {
   return input.map(({ subject }) => subject)
 }
 

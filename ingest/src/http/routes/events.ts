@@ -24,12 +24,16 @@ export function eventsRoute(parts: RecordingParts): HotRoute {
     accept: acceptCloudEvent,
     schema: cloudEventSchema,
     handle: (call) =>
-      withReceipt(parts, call, [call.input.subject], (receipt) => {
+      withReceipt(parts, call, subjectOf, (receipt) => {
         const built = cloudEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         return record(parts, call.holder, call.authorization, built)
       }),
   })
+}
+
+function subjectOf({ subject }: CloudEventInput): readonly string[] {
+  return [subject]
 }
 
 function record(

@@ -15,7 +15,7 @@ import { jsonAnswer } from '../answers.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { withReceipt, type RecordingParts } from './recording-parts.ts'
+import { customersOfBulk, withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsBulkPath = '/v1/sdk/meter-events/bulk'
 
@@ -32,7 +32,7 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
     schema: meterEventsBulkSchema,
     withHeaderKey: allKeyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, customersOf(call.input), (receipt) => {
+      withReceipt(parts, call, customersOfBulk, (receipt) => {
         const { holder, input } = call
         const listName = input.events === undefined ? 'records' : 'events'
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => meterEvent(item, receipt))
@@ -40,10 +40,6 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
         return recordIfMetersAreActive(parts, holder, bulk.events, listName)
       }),
   })
-}
-
-function customersOf(input: MeterEventsBulkInput): string[] {
-  return bulkItems(input).map(({ customerRef }) => customerRef)
 }
 
 async function recordIfMetersAreActive(

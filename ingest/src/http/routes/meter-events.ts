@@ -8,7 +8,7 @@ import { faultOfMeter, isBuiltInMeter, meterEvent } from '../../domain/meter-eve
 import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { withReceipt, type RecordingParts } from './recording-parts.ts'
+import { customersOfOne, withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsPath = '/v1/sdk/meter-events'
 
@@ -25,7 +25,7 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     schema: meterEventSchema,
     withHeaderKey: keyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, [call.input.customerRef], (receipt) => {
+      withReceipt(parts, call, customersOfOne, (receipt) => {
         const built = meterEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         if (isBuiltInMeter(built.meterName)) return record(parts, call.holder, built)

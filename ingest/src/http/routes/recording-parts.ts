@@ -1,3 +1,5 @@
+import { hasTestClocks } from '@tollgate/domain/test-clocks/customer-time'
+import { bulkItems, type BulkBody } from '@tollgate/schemas/http/bulk'
 import type { UsageRecordingParts } from '../../recording/record-usage.ts'
 import type { EventMatcher } from '../../domain/event-matcher.ts'
 import type { KeyDirectory, KeyHolder } from '../../domain/key-holder.ts'
@@ -19,29 +21,43 @@ export type RecordingParts = UsageRecordingParts & {
   readonly randomReference: (nowMs: number) => string
 }
 
-/**
- * Calls `then` with the receipt of a request about these customers. The meters of the provider are read first only if the cached ones
- * are not fresh, so nearly all requests need no promise.
- */
-export function withReceipt<Result>(
-  parts: RecordingParts,
-  { holder, authorization }: Pick<HotCall<unknown>, 'holder' | 'authorization'>,
-  customerRefs: readonly string[],
-  then: (receipt: Receipt) => Result | Promise<Result>,
-): Result | Promise<Result> {
-  const matcher = parts.meters.matcherOf(holder, authorization)
-  if (!(matcher instanceof Promise)) return withTimes(parts, holder, matcher, customerRefs, then)
-  return matcher.then((found) => withTimes(parts, holder, found, customerRefs, then))
+/** Returns the references of the customers that the body of a request names. */
+type CustomersOf<Input> = (input: Input) => readonly string[]
+
+type Named = { readonly customerRef: string }
+
+export function customersOfOne({ customerRef }: Named): readonly string[] {
+  return [customerRef]
 }
 
-function withTimes<Result>(
+export function customersOfBulk(input: BulkBody<Named>): readonly string[] {
+  return bulkItems(input).map(({ customerRef }) => customerRef)
+}
+
+/**
+ * Calls `then` with the receipt of a request about the customers that `customersOf` lists. Live requests need no list, so none is made
+ * for them. The meters of the provider are read first only if the cached ones are not fresh, so nearly all requests need no promise.
+ */
+export function withReceipt<Input, Result>(
   parts: RecordingParts,
-  holder: KeyHolder,
-  matcher: EventMatcher,
-  customerRefs: readonly string[],
+  call: Pick<HotCall<Input>, 'holder' | 'authorization' | 'input'>,
+  customersOf: CustomersOf<Input>,
   then: (receipt: Receipt) => Result | Promise<Result>,
 ): Result | Promise<Result> {
-  const times = parts.customerTimes.read(holder, customerRefs)
+  const matcher = parts.meters.matcherOf(call.holder, call.authorization)
+  if (!(matcher instanceof Promise)) return withTimes(parts, call, matcher, customersOf, then)
+  return matcher.then((found) => withTimes(parts, call, found, customersOf, then))
+}
+
+function withTimes<Input, Result>(
+  parts: RecordingParts,
+  { holder, input }: Pick<HotCall<Input>, 'holder' | 'input'>,
+  matcher: EventMatcher,
+  customersOf: CustomersOf<Input>,
+  then: (receipt: Receipt) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  if (!hasTestClocks(holder.environment)) return then(receiptOf(parts, holder, matcher, undefined))
+  const times = parts.customerTimes.read(holder, customersOf(input))
   if (!(times instanceof Promise)) return then(receiptOf(parts, holder, matcher, times))
   return times.then((found) => then(receiptOf(parts, holder, matcher, found)))
 }

@@ -9,7 +9,7 @@ import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { recordAndAnswerAll } from './record-and-answer.ts'
-import { withReceipt, type RecordingParts } from './recording-parts.ts'
+import { customersOfBulk, withReceipt, type RecordingParts } from './recording-parts.ts'
 import { resultFields } from './usage-result.ts'
 
 export const usagesBulkPath = '/v1/sdk/usages/bulk'
@@ -27,7 +27,7 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
     schema: usagesBulkSchema,
     withHeaderKey: allKeyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, customersOf(call.input), (receipt) => {
+      withReceipt(parts, call, customersOfBulk, (receipt) => {
         const { input } = call
         const listName = input.events === undefined ? 'records' : 'events'
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => usageEvent(item, receipt))
@@ -35,10 +35,6 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
         return record(parts, call.holder, call.authorization, bulk.events)
       }),
   })
-}
-
-function customersOf(input: UsagesBulkInput): string[] {
-  return bulkItems(input).map(({ customerRef }) => customerRef)
 }
 
 function record(

@@ -8,7 +8,7 @@ import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
 import { recordAndAnswer } from './record-and-answer.ts'
-import { withReceipt, type RecordingParts } from './recording-parts.ts'
+import { customersOfOne, withReceipt, type RecordingParts } from './recording-parts.ts'
 import { resultFields } from './usage-result.ts'
 
 export const usagesPath = '/v1/sdk/usages'
@@ -26,7 +26,7 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
     schema: usageSchema,
     withHeaderKey: keyedByHeader,
     handle: (call) =>
-      withReceipt(parts, call, [call.input.customerRef], (receipt) => {
+      withReceipt(parts, call, customersOfOne, (receipt) => {
         const built = usageEvent(call.input, receipt)
         if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
         return record(parts, call.holder, call.authorization, built)
