@@ -5,8 +5,8 @@ import type { TaxRegister } from '@tollgate/platform/tax-register/tax-register'
 import type { ItemJob } from './job.ts'
 
 /**
- * Creates the job that asks the register about tax ids that were not looked up when they were entered, and again later. Of a tax id
- * that no customer has any more it removes what the register said, which may be the name and address of a person.
+ * Creates the job that looks up tax ids that were not looked up when they were entered, and repeats old look-ups. If no customer has
+ * a tax id any more, the job deletes the register's answer, which may contain the name and address of a person.
  */
 export function createTaxIdChecks(register: TaxRegister): ItemJob {
   return {

@@ -55,7 +55,7 @@ export const scheduleSettings = {
   ),
   taxIdChecks: scheduleSetting(
     'TOLLGATE_SCHEDULE_TAX_ID_CHECKS',
-    'tax ids are looked up that the register of the EU has not answered about, or not for 90 days',
+    'tax ids are looked up that have no answer from the register of the EU, or whose last answer is 90 days old',
     '*/5 * * * *',
   ),
   reconciliation: scheduleSetting(

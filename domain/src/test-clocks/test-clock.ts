@@ -18,7 +18,7 @@ export type TestClock = {
   readonly failure: string | null
   /** Whether a deletion of its customers has begun. After a crash it is repeated. */
   readonly isDeleting: boolean
-  /** Real times. */
+  /** `createdAt`, `updatedAt` and `expiresAt` are real times. */
   readonly createdAt: Date
   readonly updatedAt: Date
   /** End of the lifetime. */
