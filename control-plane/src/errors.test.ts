@@ -13,6 +13,7 @@ const given: Readonly<Record<string, readonly unknown[]>> = {
   customerNotCharged: [[]],
   meterCharged: ['tokens', ['Pro']],
   purchaseNotReactivable: ['pur_A', 'ended', 'expired'],
+  testClockTime: [new Date(0), new Date(1)],
   tooManyWebhookSecrets: [2, new Date(0)],
   mcp: ['NO_MCP_SERVER', 'none'],
 }
