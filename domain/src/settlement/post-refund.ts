@@ -1,6 +1,6 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
 import { isDeletedCustomer } from '../customers/repository.ts'
-import { addCarried, readCarried } from '../invoices/carried-amounts.ts'
+import { addCarried, readCarriedAndHeld } from '../invoices/carried-amounts.ts'
 import { listCreditNotes } from '../invoices/credit-notes.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { readCharged } from '../invoices/is-returned.ts'
@@ -162,7 +162,7 @@ async function moveBalance(
   const carriedMinor = moved.step === 'taken' ? moved.amountMinor : -moved.amountMinor
   await addCarried(sql, providerId, balance, carriedMinor, now)
   if (!(await isDeletedCustomer(sql, providerId, customerRef))) return
-  const owedMinor = await readCarried(sql, providerId, balance)
+  const owedMinor = await readCarriedAndHeld(sql, providerId, balance)
   if (owedMinor <= 0n) return
   const part = `refund:${moved.refundRef}`
   await postMoney(work, carriedWrittenOff({ ...balance, part, amountMinor: owedMinor }))
