@@ -119,10 +119,34 @@ test('a payment that never succeeds gives the credit back', async () => {
 
 test('a payment that the processor refuses to create gives the credit back', async () => {
   await giveCredit(500)
-  await payments.simulate('faults', { kind: 'refuse', method: 'POST', path: '/v1/payment_intents' })
-  expect((await createPayment()).status).not.toBe(201)
+  await payments.sql`
+    update processor_customers set processor_customer_id = ${`cus_gone_${sequence}`}
+    where customer_ref = ${customerRef}`
+  expect((await createPayment()).status).toBe(400)
   expect(await balance()).toEqual({ amount: 500, held: 0 })
 })
+
+test.each(['error_after', 'reset_after', 'error_before'])(
+  '%s: a payment with an unknown outcome holds the credit, and a repeated request uses it once',
+  async (kind) => {
+    await giveCredit(500)
+    const times = kind.startsWith('reset') ? 2 : 1
+    const fault = { kind, method: 'POST', path: '/v1/payment_intents', times }
+    await payments.simulate('faults', fault)
+    await createPayment()
+    expect(await balance()).toEqual({ amount: 500, held: 500 })
+    // The processor repeats an error for its key, until the job searches the payment and creates it under another key.
+    const repeated = sequence - 1
+    await eventually(async () => {
+      sequence = repeated
+      const { status, body } = await createPayment()
+      expect(status).toBe(201)
+      expect(body).toMatchObject({ originalAmount: 1400, fromBalance: 500 })
+      await pay(body)
+    })
+    expect(await balance()).toEqual({ amount: 0, held: 0 })
+  },
+)
 
 test('a credit that pays everything needs no payment', async () => {
   await giveCredit(2500)
@@ -155,7 +179,7 @@ test('activation uses a credit that pays everything, and otherwise asks for the 
   const { body } = await createPayment(largerRef)
   expect(body.fromBalance).toBe(600)
   await pay(body)
-  expect(await purchase()).toMatchObject({ status: 'active', planRef: largerRef })
+  expect((await payments.purchasesOf(customerRef))[0]?.planSnapshot?.reference).toBe(largerRef)
   expect(await balance()).toEqual({ amount: 0, held: 0 })
   await expectBalancedLedger()
 })

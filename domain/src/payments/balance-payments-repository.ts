@@ -13,7 +13,7 @@ export async function requestCancelOfHolders(
   const rows = await sql<{ reference: string }[]>`
     update payment_intents set cancel_wanted = true, next_look_at = ${now}, updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}
-      and product_ref = ${productRef} and purpose = 'product' and from_balance > 0
+      and product_ref = ${productRef} and purpose = 'product' and balance_part > 0
       and status in ('creating', 'requires_payment_method')
     returning reference`
   return rows.map(({ reference }) => reference)

@@ -23,7 +23,7 @@ type IntentRow = {
   status: IntentState
   amount: bigint
   original_amount: bigint
-  from_balance: bigint
+  balance_part: bigint
   currency: string
   exchange_rate: string
   tax: TaxBreakdownJson | null
@@ -61,7 +61,7 @@ export async function insertIntent(
     insert into payment_intents
       (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
        cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
-       from_balance, currency, exchange_rate, tax, plan_switch, credits, description, processor_customer_id, purchase_ref,
+       balance_part, currency, exchange_rate, tax, plan_switch, credits, description, processor_customer_id, purchase_ref,
        invoice_ref, seller_name, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at,
        succeeded_at)
     values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
@@ -86,7 +86,7 @@ export async function updateIntent(
   await sql`
     update payment_intents set status = ${intent.status}, amount = ${intent.amountMinor.toString()},
       original_amount = ${intent.originalAmountMinor.toString()},
-      from_balance = ${intent.fromBalanceMinor.toString()},
+      balance_part = ${intent.fromBalanceMinor.toString()},
       tax = ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
       processor_payment_id = ${intent.processorPaymentId}, purchase_ref = ${intent.purchaseRef},
       invoice_ref = ${intent.invoiceRef}, paid_with = ${jsonb(sql, intent.paidWith)},
@@ -370,7 +370,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     status: row.status,
     amountMinor: row.amount,
     originalAmountMinor: row.original_amount,
-    fromBalanceMinor: row.from_balance,
+    fromBalanceMinor: row.balance_part,
     currency: row.currency,
     exchangeRate: row.exchange_rate,
     tax: row.tax && taxFromJson(row.tax),
