@@ -2,7 +2,7 @@ import { findCustomer } from '../customers/repository.ts'
 import { listDebts } from '../invoices/debts.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import type { Seller } from '../invoices/parties.ts'
-import { recordMove } from '../plan-migrations/items-repository.ts'
+import { closeScheduledChange } from '../plan-migrations/close-scheduled-change.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { decideDueChange, type DueChange } from '../purchases/decide-scheduled-change.ts'
@@ -46,7 +46,7 @@ export async function applyScheduledChange(
   const started = await startedPurchase(work, held, plan, change)
   const purchase = await linkToPredecessor(work, started, { previous: held, replaced }, false)
   await createPurchase(work, purchase)
-  await recordMove(work, held, purchase)
+  await closeScheduledChange(work, held, purchase)
   await emitPlanChanged(work, purchase, replaced)
   const invoice =
     change === undefined ? undefined : await billSwitch(work, purchase, change, seller)
