@@ -23,7 +23,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import { createItemContext, publishCommitted, type BatchState } from '../jobs/item-context.ts'
 import type { ItemJob } from '../jobs/job.ts'
 import { messageOf, type AttemptOutcome } from '../jobs/run-batch.ts'
-import { nextStop, type Timed } from './next-stop.ts'
+import { nextStop, type Pause, type Timed } from './next-stop.ts'
 import type { SettlePayments } from './settle-payments.ts'
 
 /** A job of real time, with the schedule by which it runs on clocks. */
@@ -95,13 +95,14 @@ async function moveToEnd(
   const { advanceTo } = claimed
   const pool = publisher.database.in(environment)
   let { timeReached, processedTo } = claimed
-  let pauseMs = 0
+  // After a crash they are forgotten, and a job that waits runs again earlier than needed.
+  let pauses: ReadonlyMap<string, Pause> = new Map()
   await parts.settlePayments(claimed, timeReached)
   for (;;) {
     if (stopping.aborted) return releaseClock(pool, claimed)
     const until = { processedTo, until: advanceTo }
     const instants = await readJobInstants(pool, claimed, jobs, until)
-    const stop = nextStop(jobs, instants, { timeReached, processedTo, advanceTo }, pauseMs)
+    const stop = nextStop(jobs, instants, { timeReached, processedTo, advanceTo }, pauses)
     if (stop === undefined) return arrive(parts, claimed)
     timeReached = stop.at
     const moved = { timeReached, processedTo }
@@ -110,9 +111,23 @@ async function moveToEnd(
     const result = await runStop(parts, stop.jobs, claimed, timeReached, stopping)
     if (result.kind === 'stopped') return releaseClock(pool, claimed)
     if (result.kind === 'failed') return fail(parts, claimed, result.failure)
-    pauseMs = result.isAnyDone ? 0 : Math.min(Math.max(waitMs.first, 2 * pauseMs), waitMs.longest)
+    pauses = result.isAnyDone ? new Map() : pausedAgain(pauses, stop.jobs, timeReached)
     processedTo = timeReached
   }
+}
+
+/** Returns the pauses after a stop at which these jobs did nothing. */
+function pausedAgain(
+  pauses: ReadonlyMap<string, Pause>,
+  jobs: readonly ClockJob[],
+  at: Date,
+): ReadonlyMap<string, Pause> {
+  const next = new Map(pauses)
+  for (const { name } of jobs) {
+    const ms = Math.min(Math.max(waitMs.first, 2 * (pauses.get(name)?.ms ?? 0)), waitMs.longest)
+    next.set(name, { ms, until: new Date(at.getTime() + ms) })
+  }
+  return next
 }
 
 type StopResult =
@@ -135,14 +150,21 @@ async function runStop(
   const published = new Set<string>()
   let failure: string | undefined
   for (const job of jobs) {
-    const items = await listDueOfClock(pool, clock, job.due.select, now)
-    await publishTimeOf(publisher, clock, items, published)
-    await forEachConcurrently(items, limits.itemsInFlightMax, async (due) => {
-      if (failure !== undefined || stopping.aborted) return
-      const result = await performItem(parts, job, due, now, batch, stopping)
-      outcomes.push(result.outcome)
-      if (result.outcome === 'failed') failure ??= result.failure
-    })
+    // As in real time, what an item makes due is done at the same time: a plan that begins is billed at once.
+    const left = new Set<string>()
+    while (failure === undefined && !stopping.aborted) {
+      const due = await listDueOfClock(pool, clock, job.due.select, now)
+      const items = due.filter(({ item }) => !left.has(item))
+      if (items.length === 0) break
+      await publishTimeOf(publisher, clock, items, published)
+      await forEachConcurrently(items, limits.itemsInFlightMax, async (each) => {
+        if (failure !== undefined || stopping.aborted) return
+        const result = await performItem(parts, job, each, now, batch, stopping)
+        outcomes.push(result.outcome)
+        if (result.outcome !== 'done') left.add(each.item)
+        if (result.outcome === 'failed') failure ??= result.failure
+      })
+    }
     if (failure !== undefined || stopping.aborted) break
   }
   await publishCommitted(publisher, logger, environment, publications)

@@ -18,7 +18,7 @@ const times = {
 function stopOf(
   due: Readonly<Record<string, { next?: string; isOverdue?: boolean }>>,
   change: Partial<typeof times> = {},
-  pauseMs = 0,
+  pauses: Readonly<Record<string, string>> = {},
 ): string {
   const instants = new Map(
     Object.entries(due).map(([name, { next, isOverdue = false }]) => [
@@ -26,7 +26,10 @@ function stopOf(
       { isOverdue, next: next === undefined ? undefined : at(next) },
     ]),
   )
-  const stop = nextStop(jobs, instants, { ...times, ...change }, pauseMs)
+  const paused = new Map(
+    Object.entries(pauses).map(([name, until]) => [name, { until: at(until), ms: 60_000 }]),
+  )
+  const stop = nextStop(jobs, instants, { ...times, ...change }, paused)
   if (stop === undefined) return 'none'
   return `${stop.at.toISOString().slice(8, 16)} ${stop.jobs.map(({ name }) => name).join()}`
 }
@@ -52,10 +55,18 @@ describe('the next stop of a clock', () => {
 
   test('tries overdue items at the next time of the schedule, and later after a pause', () => {
     expect(stopOf({ renewals: { isOverdue: true } })).toBe('11T10:00 renewals')
-    expect(stopOf({ renewals: { isOverdue: true } }, {}, 86_400_000)).toBe('12T10:00 renewals')
-    expect(stopOf({ renewals: { isOverdue: true, next: '10T13:00' } }, {}, 9e8)).toBe(
+    const renewalsWait = { renewals: '11T12:00' }
+    expect(stopOf({ renewals: { isOverdue: true } }, {}, renewalsWait)).toBe('12T10:00 renewals')
+    expect(stopOf({ renewals: { isOverdue: true, next: '10T13:00' } }, {}, renewalsWait)).toBe(
       '11T10:00 renewals',
     )
+  })
+
+  test('is not postponed by other jobs that wait', () => {
+    const due = { renewals: { isOverdue: true }, expiry: { isOverdue: true } }
+    // Expiry has done nothing at 8:00, and waits for a day. Renewals would wait forever if they waited for expiry.
+    const reached = { timeReached: at('11T08:00'), processedTo: at('11T08:00') }
+    expect(stopOf(due, reached, { expiry: '12T08:00' })).toBe('11T10:00 renewals')
   })
 
   test('is where a killed runner stood, and never before', () => {

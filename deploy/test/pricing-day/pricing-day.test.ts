@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { PlanMigrationBody } from '@tollgate/schemas/http/plan-migrations'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { ClockRunner } from '../test-clocks/clock-runner.ts'
 import { ClockStack } from '../test-clocks/clock-stack.ts'
@@ -59,6 +60,19 @@ async function loseDispute(): Promise<void> {
   await clocks.simulator.admin(`disputes/${data[0]!.id}/close`, { ending: 'lost' })
 }
 
+/** Raises the price of Pro, for its holders with their next renewal. */
+async function raisePrice(productRef: string, planRef: string): Promise<void> {
+  const path = `/v1/sdk/products/${productRef}/plans/${planRef}`
+  await clocks.client.require('PUT', path, { price: 5_900 })
+  const { reference } = await clocks.post<PlanMigrationBody>(`${path}/migrations`, {
+    when: 'renewal',
+  })
+  // The job that moves holders runs once a minute.
+  await expect
+    .poll(() => clocks.get(`${path}/migrations/${reference}`), { timeout: 90_000, interval: 500 })
+    .toMatchObject({ status: 'done', progress: { scheduled: 1 } })
+}
+
 type PriceList = { readonly productRef: string; readonly [plan: string]: string }
 
 async function createPriceList(): Promise<PriceList> {
@@ -116,6 +130,7 @@ test('14 months of three plans', { timeout: 600_000 }, async () => {
     })
     if (month === 2) await enterCard(pro, 'pm_card_chargeCustomerFail')
     if (month === 4) await enterCard(starter, 'pm_card_createDispute')
+    if (month === 6) await raisePrice(productRef, proRef!)
 
     await clocks.advance(clock, dayOf(month + 1, '02'))
     if (month === 2) {
@@ -140,7 +155,7 @@ test('14 months of three plans', { timeout: 600_000 }, async () => {
     paid([
       { at: startsAt, amount: 4_900 },
       ...months.flatMap((month) => [
-        { at: renewedAt(month + 1), amount: 4_900 },
+        { at: renewedAt(month + 1), amount: month < 6 ? 4_900 : 5_900 },
         ...billOf(month, requestsOfPro(requests[month]!)),
       ]),
     ]),
