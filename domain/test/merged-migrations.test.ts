@@ -67,6 +67,7 @@ async function goBack(): Promise<void> {
       drop index ${schema}.credit_grants_expiring_of_customer;
       alter table ${schema}.outbox drop column recorded_at;
       alter table ${schema}.webhook_deliveries drop column recorded_at;
+      drop table ${schema}.tax_services;
       drop table ${schema}.tax_id_checks;
       drop index ${schema}.customer_tax_details_by_tax_id;
       alter table ${schema}.customer_tax_details drop column region;

@@ -90,9 +90,10 @@ async function decidePlan(
 
 function readPage(
   { database }: PreviewParts,
-  { providerId, environment, now }: PreviewAt,
+  at: PreviewAt,
   { productRef, planRef, page }: PlanToPreview,
 ): Promise<{ readonly toPrice: readonly HolderToPrice[]; readonly total: number }> {
+  const { providerId, environment } = at
   const filter = { productRef, planRef, statuses: statusesWithAccess }
   const rows = database.of(providerId).in(environment)
   return rows.read(async (sql) => {
@@ -100,7 +101,7 @@ function readPage(
     const range = { rowsMax: page.limit, offset: page.offset }
     const toPrice: HolderToPrice[] = []
     for (const purchase of await listPurchases(sql, providerId, { ...filter, ...range })) {
-      toPrice.push(await readHolder({ sql, providerId, now }, purchase))
+      toPrice.push(await readHolder({ sql, ...at }, purchase))
     }
     return { toPrice, total }
   })

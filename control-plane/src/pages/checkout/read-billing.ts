@@ -2,10 +2,13 @@ import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
 import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
+import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import { collectsTax } from '@tollgate/domain/tax/tax-rule'
+import { findTaxService } from '@tollgate/domain/tax-service/repository'
+import { readAnswered } from '@tollgate/domain/unit-of-work/read-answered'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -39,11 +42,12 @@ export async function readBilling(
   typed: TypedBilling | undefined,
 ): Promise<Billing> {
   const { providerId } = caller
-  const { merchant, known } = await read(pages, caller, async (sql) => ({
+  const { merchant, service, known } = await read(pages, caller, async (sql) => ({
     merchant: await findMerchant(sql, providerId),
+    service: await findTaxService(sql, providerId),
     known: await findTaxDetails(sql, providerId, customer.reference),
   }))
-  const isNeeded = collectsTax(merchant)
+  const isNeeded = service !== undefined || collectsTax(merchant)
   const form = typed?.form ?? billingFromStored(known)
   const decision = decideBilling(form, known, isNeeded)
   return {
@@ -87,11 +91,12 @@ export async function priceChoice(
   const { originalAmountMinor: priceMinor, currency, credits } = terms
   const priced = { kind: 'priced', priceMinor, currency, credits } as const
   if (details === undefined) return { ...priced, tax: null }
-  const { providerId, now } = operation
   const productRef = request.purpose === 'credit_topup' ? null : (request.productRef ?? null)
-  const sale = { productRef, plan: plan ?? null, currency }
-  const { rule, isInclusive } = await read(pages, operation, (sql) =>
-    readTaxTerms(sql, providerId, sale, details, now),
+  const lines = [paymentLine(plan === undefined ? 'credits' : 'plan', priceMinor)]
+  const { reference: customerRef } = request.customer
+  const sale = { customerRef, productRef, plan: plan ?? null, currency, lines }
+  const { rule, isInclusive } = await readAnswered(pages.payments, operation, (reading) =>
+    readTaxTerms(reading, sale, details),
   )
   return { ...priced, tax: breakDownTax(priceMinor, rule, isInclusive) }
 }
