@@ -4,6 +4,7 @@ import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
+import { countDueEmails } from '@tollgate/domain/emails/queue-repository'
 import {
   createTaxServiceClient,
   type TaxServiceParts,
@@ -237,7 +238,9 @@ function openEmails(
   const { publisher, hostedUrl, logger, clock } = parts
   const mailer = createMailer(config, { database: parts.database, clock, hostedUrl })
   const transport = transportOf(config, mailer)
-  registerDueEmails(metrics, publisher.database, publisher.now)
+  registerDueEmails(metrics, (space) =>
+    countDueEmails(publisher.database.in(space), publisher.now()),
+  )
   const sender = createEmailSender({
     ...parts,
     transport,
