@@ -4,7 +4,7 @@ import { measureStoredPacks } from '../billing/measure-packs.ts'
 import { readToMeasure } from '../billing/settle-packs.ts'
 import type { Customer } from '../customers/repository.ts'
 import { readAnswered, type AnsweredParts } from '../unit-of-work/read-answered.ts'
-import { planInvoices, type MeasureBill } from './plan-invoices.ts'
+import { inOrder, planInvoices, type MeasureBill } from './plan-invoices.ts'
 import { measureStoredUsage } from '../billing/measure-usage.ts'
 import { assumeSpan, assumeUsage, type AssumedUsage } from './assume-usage.ts'
 import { priceInvoices, type PlannedInvoice, type PreviewedInvoice } from './price-invoices.ts'
@@ -24,7 +24,7 @@ export type InvoicesToPreview = {
   readonly customer: Customer
   /** Purchases of one product, whose next bills are previewed. The current one comes last. */
   readonly purchases: readonly PurchaseAhead[]
-  /** Invoices that are made before those of the purchases. */
+  /** Invoices of changes of plan, which come before those of the purchases at the same time. */
   readonly today?: readonly PlannedInvoice[]
   readonly assumed?: AssumedUsage | undefined
 }
@@ -58,7 +58,7 @@ export async function previewInvoices(
     settlements(parts, at, snapshot, bills, assumed),
   )
   const invoices = await readAnswered(parts, at, (reading) =>
-    priceInvoices(reading, customer.reference, [...today, ...planned]),
+    priceInvoices(reading, customer.reference, [...today, ...planned].toSorted(inOrder)),
   )
   return { invoices, usageAsOf: snapshot.usageAsOf }
 }

@@ -1,3 +1,4 @@
+import { readBalanceUse } from '@tollgate/domain/charging/sell-from-balance'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
@@ -74,6 +75,8 @@ export type PricedChoice =
       readonly tax: TaxBreakdown | null
       /** Whole credits that the payment buys. Null if it buys none. */
       readonly credits: bigint | null
+      /** The part of the price with tax that the credit of the customer's balance pays, in minor units. */
+      readonly creditMinor: bigint
     }
   | { readonly kind: 'refused'; readonly reason: string }
 
@@ -89,8 +92,13 @@ export async function priceChoice(
   if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
   const { originalAmountMinor: priceMinor, currency, credits } = terms
+  const { providerId } = operation
   const priced = { kind: 'priced', priceMinor, currency, credits } as const
-  if (details === undefined) return { ...priced, tax: null }
+  const creditFor = (tax: TaxBreakdown | null): Promise<bigint> =>
+    read(pages, operation, (sql) =>
+      readBalanceUse({ sql, providerId }, request.customer.reference, { ...outcome, tax }),
+    )
+  if (details === undefined) return { ...priced, tax: null, creditMinor: await creditFor(null) }
   const productRef = request.purpose === 'credit_topup' ? null : (request.productRef ?? null)
   const lines = [paymentLine(plan === undefined ? 'credits' : 'plan', priceMinor)]
   const { reference: customerRef } = request.customer
@@ -98,5 +106,6 @@ export async function priceChoice(
   const { rule, isInclusive } = await readAnswered(pages.payments, operation, (reading) =>
     readTaxTerms(reading, sale, details),
   )
-  return { ...priced, tax: breakDownTax(priceMinor, rule, isInclusive) }
+  const tax = breakDownTax(priceMinor, rule, isInclusive)
+  return { ...priced, tax, creditMinor: await creditFor(tax) }
 }
