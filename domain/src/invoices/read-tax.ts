@@ -75,7 +75,7 @@ async function termsOf(
   { merchant, service, buyer }: Seller & { readonly buyer: TaxedBuyer },
   sale: TaxedSale,
 ): Promise<TaxTerms> {
-  const { sql, providerId, now: at, asked } = reading
+  const { sql, providerId, environment, now: at, asked } = reading
   const { productRef, plan, currency } = sale
   const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
   const chosen = plan?.terms.taxBehavior ?? product?.taxBehavior ?? 'auto'
@@ -87,9 +87,10 @@ async function termsOf(
   // A business whose tax id is invalid is taxed like a business without a tax id.
   const known = check?.status === 'invalid' ? { ...place, taxId: null } : place
   const isInclusive = isTaxInclusive(behavior, currency)
-  if (service !== undefined && asked !== undefined && priceOf(sale) !== 0n) {
+  const canAsk = asked !== undefined && environment !== undefined
+  if (service !== undefined && canAsk && priceOf(sale) !== 0n) {
     const address = buyer.address ?? null
-    const isLive = reading.environment === 'live'
+    const isLive = environment === 'live'
     const facts = { merchant, buyer: { ...known, address }, sale, isInclusive, at, isLive }
     const decision = decisionOn(new TaxQuestion(providerId, service, askedSale(facts)), asked)
     if (decision !== 'built_in') return { rule: ruleOfAnswer(decision, known.country), isInclusive }

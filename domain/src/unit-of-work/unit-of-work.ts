@@ -38,9 +38,10 @@ export type UnitOfWork = Operation & {
 }
 
 /** What a reader needs that decides what happens at that instant. Its statements may run in a transaction that only reads. */
-export type ReadingAt = Pick<Operation, 'providerId' | 'environment' | 'now'> & {
+export type ReadingAt = Pick<Operation, 'providerId' | 'now'> & {
   readonly sql: Queryable
-  /** Undefined: questions are not asked, and what is read is an estimate. */
+  readonly environment?: Environment
+  /** Undefined, like the environment: questions are not asked, and what is read is an estimate. */
   readonly asked?: readonly OutsideQuestion[]
 }
 
