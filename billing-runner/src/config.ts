@@ -12,6 +12,9 @@ import {
 import { eventLogSettings } from '@tollgate/platform/event-log/event-log-settings'
 import { hotStateSettings } from '@tollgate/platform/hot-state/hot-state-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
+import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
+import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
+import { taxServiceSettings } from '@tollgate/domain/tax-service/tax-service-settings'
 import { taxRegisterSettings } from '@tollgate/platform/tax-register/tax-register-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
@@ -60,6 +63,9 @@ export const billingRunnerSettings = {
   ...creditExpirySettings,
   ...stripeSettings,
   ...taxRegisterSettings,
+  ...taxServiceSettings,
+  ...outboundSettings,
+  ...secretSettings,
   ...scheduleSettings,
   remindersAheadHours: integerSetting(
     'TOLLGATE_REMINDERS_AHEAD_HOURS',

@@ -13,10 +13,17 @@ import {
   type PaymentProcessors,
 } from '@tollgate/platform/payments/open-payment-processors'
 import { tracePaymentProcessors } from '@tollgate/platform/payments/trace-payment-processor'
+import { openSecrets } from '@tollgate/platform/secrets/open-secrets'
 import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import type { PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
+import {
+  createTaxServiceClient,
+  type TaxServiceParts,
+} from '@tollgate/domain/tax-service/ask-tax-service'
+import { openTaxServices } from '@tollgate/domain/tax-service/open-tax-services'
+import type { AskOutside } from '@tollgate/domain/unit-of-work/outside-question'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
 import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
@@ -42,6 +49,8 @@ export type Parts = {
   readonly processors: PaymentProcessors
   /** Absent if no register of tax ids is configured. */
   readonly taxRegister?: TaxRegister | undefined
+  /** Clients of the tax services of providers, and the secrets that sign requests. Absent: no tax service is asked. */
+  readonly taxServices?: Pick<TaxServiceParts, 'outbound' | 'secrets'> | undefined
   /** Charges saved cards. Undefined if no payment processor is configured. */
   readonly charge: ChargeInvoice | undefined
 }
@@ -88,11 +97,12 @@ function chargeSavedCards(
 /** Returns the parts with which the processor is read. */
 export function paymentPartsOf(
   { hostedUrl }: Pick<BillingRunnerConfig, 'hostedUrl'>,
-  parts: Omit<Parts, 'charge'>,
+  parts: Omit<Parts, 'charge'> & { readonly ask?: AskOutside | undefined },
 ): PaymentJobParts {
-  const { database, processors, logger } = parts
+  const { database, processors, logger, ask } = parts
   const publisher = publisherOf(parts)
   return {
+    ask,
     database,
     everyone: database,
     processors,
@@ -101,6 +111,17 @@ export function paymentPartsOf(
     now: publisher.now,
     logger,
   }
+}
+
+/** Returns the function that asks tax services. `count` is called after each question. */
+export function taxServiceClientOf(
+  limits: BillingRunnerConfig,
+  { clock, logger, taxServices }: Omit<Parts, 'charge'>,
+  count: TaxServiceParts['count'] = () => undefined,
+): AskOutside | undefined {
+  if (taxServices === undefined) return undefined
+  const now = (): Date => new Date(clock.now())
+  return createTaxServiceClient({ ...taxServices, logger, now, count, limits })
 }
 
 /** Returns the parts with which changes are published. */
@@ -128,6 +149,10 @@ function openUntraced(
     logger,
     tracing: overrides.tracing,
     taxRegister: overrides.taxRegister ?? openTaxRegister(config),
+    taxServices: overrides.taxServices ?? {
+      outbound: await own(Promise.resolve(openTaxServices(config, logger))),
+      secrets: await openSecrets(config, logger),
+    },
     processors: overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),

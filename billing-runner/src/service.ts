@@ -1,4 +1,5 @@
 import { countUnsettledEvents } from '@tollgate/domain/payments/inbox-repository'
+import { createTaxServiceMetrics } from '@tollgate/domain/tax-service/tax-service-metrics'
 import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
@@ -11,7 +12,13 @@ import { createCreditExpiry, createExpiryAnnouncement } from './test-clocks/expi
 import { createScheduling } from './jobs/run-schedule.ts'
 import { createJobMetrics, registerOverdueEvents } from './metrics.ts'
 import { createSettlePayments } from './test-clocks/settle-payments.ts'
-import { openParts, paymentPartsOf, publisherOf, type Parts } from './open-parts.ts'
+import {
+  openParts,
+  paymentPartsOf,
+  publisherOf,
+  taxServiceClientOf,
+  type Parts,
+} from './open-parts.ts'
 
 export type BillingRunner = HostedService
 
@@ -34,8 +41,10 @@ async function open(
   overrides: Partial<Parts>,
   host: Host,
 ): Promise<object> {
-  const parts = await host.own(openParts(config, overrides))
+  const opened = await host.own(openParts(config, overrides))
   const registry = createMetrics('billing-runner')
+  const ask = taxServiceClientOf(config, opened, createTaxServiceMetrics(registry))
+  const parts = { ...opened, ask }
   const jobMetrics = createJobMetrics(registry)
   registerOverdueEvents(registry, (environment) =>
     countUnsettledEvents(
@@ -48,6 +57,7 @@ async function open(
   const clockRunner = createClockRunner(
     {
       publisher,
+      ask,
       logger: parts.logger,
       limits: config,
       settlePayments: createSettlePayments(paymentPartsOf(config, parts)),
@@ -57,6 +67,7 @@ async function open(
   const scheduling = createScheduling(
     {
       publisher,
+      ask,
       logger: parts.logger,
       limits: config,
       metrics: jobMetrics,

@@ -30,6 +30,7 @@ import { outboundSettings } from '@tollgate/platform/outbound/outbound-settings'
 import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
 import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { serviceSecretSettings } from '@tollgate/platform/service/service-secret'
+import { taxServiceSettings } from '@tollgate/domain/tax-service/tax-service-settings'
 import { taxRegisterSettings } from '@tollgate/platform/tax-register/tax-register-settings'
 import { clickHouseSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { operatorSettings } from '@tollgate/platform/service/operator-settings'
@@ -113,6 +114,7 @@ export const controlPlaneSettings = {
   ...secretSettings,
   ...outboundSettings,
   ...taxRegisterSettings,
+  ...taxServiceSettings,
   ...mcpUrlSettings,
   mcpDiscoveryTimeoutMs: integerSetting(
     'TOLLGATE_MCP_DISCOVERY_TIMEOUT_MS',

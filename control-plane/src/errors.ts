@@ -229,6 +229,11 @@ export const refusals = {
     ),
   webhookRejected: (reason: string) =>
     refusal('processor_webhook_refused', `The webhook was refused: ${reason}`),
+  taxServiceUnavailable: () =>
+    temporaryRefusal(
+      'tax_service_unavailable',
+      'The tax service did not answer. Retry in a moment',
+    ),
   processorUnavailable: () =>
     temporaryRefusal(
       'processor_unavailable',
@@ -267,6 +272,7 @@ export const refusals = {
     ),
   webhookEndpointNotFound: (endpointId: string) =>
     refusal('webhook_endpoint_not_found', `Webhook endpoint ${endpointId} not found`),
+  taxServiceUrlRefused: (reason: string) => refusal('tax_service_url_refused', `url ${reason}`),
   webhookUrlRefused: (reason: string) => refusal('webhook_url_refused', `url ${reason}`),
   tooManyWebhookEndpoints: (endpointsMax: number) =>
     refusal(

@@ -23,6 +23,7 @@ import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/click
 import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
+import { openTaxServices } from '@tollgate/domain/tax-service/open-tax-services'
 import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -43,6 +44,8 @@ export type Parts = {
   readonly taxRegister?: TaxRegister | undefined
   /** Sends requests to servers of providers. */
   readonly outbound: Outbound
+  /** Sends requests to tax services of providers. */
+  readonly taxServices: Outbound
   /** The services with whose accounts customers may sign in. */
   readonly upstreams: Upstreams
 }
@@ -86,6 +89,8 @@ function openUntraced(
       secrets: overrides.secrets ?? (await openSecrets(config, logger)),
       outbound:
         overrides.outbound ?? (await own(openOutbound(config, config.mcpAnswerBytesMax, logger))),
+      taxServices:
+        overrides.taxServices ?? (await own(Promise.resolve(openTaxServices(config, logger)))),
       upstreams: overrides.upstreams ?? (await own(Promise.resolve(createUpstreams(config)))),
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
     }

@@ -4,6 +4,13 @@ import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
+import { countDueEmails } from '@tollgate/domain/emails/queue-repository'
+import {
+  createTaxServiceClient,
+  type TaxServiceParts,
+} from '@tollgate/domain/tax-service/ask-tax-service'
+import { createTaxServiceMetrics } from '@tollgate/domain/tax-service/tax-service-metrics'
+import type { AskOutside } from '@tollgate/domain/unit-of-work/outside-question'
 import type { Service } from '@tollgate/platform/service/service'
 import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import { findServiceSecret } from '@tollgate/platform/service/service-secret'
@@ -77,7 +84,9 @@ async function openControlPlane(
   overrides: Partial<Parts>,
   host: Host,
 ): Promise<Facts> {
-  const parts = await host.own(openParts(config, overrides))
+  const opened = await host.own(openParts(config, overrides))
+  const metrics = createMetrics('control-plane')
+  const parts = { ...opened, ask: createTaxServiceClient(taxServiceParts(config, opened, metrics)) }
   const publisher: PublisherParts = {
     database: parts.database,
     hotState: parts.hotState,
@@ -87,7 +96,6 @@ async function openControlPlane(
   const hostedUrl = withoutSlash(config.hostedUrl)
   const wallets = new Wallets({ ...parts, limits: walletLimits(config) })
   const payments = paymentParts(parts, publisher, hostedUrl)
-  const metrics = createMetrics('control-plane')
   const lag = new UsageLag(() => performance.now())
   registerUsageLag(metrics, lag)
   const answers = createPeriodUsageAnswers(metrics)
@@ -230,7 +238,9 @@ function openEmails(
   const { publisher, hostedUrl, logger, clock } = parts
   const mailer = createMailer(config, { database: parts.database, clock, hostedUrl })
   const transport = transportOf(config, mailer)
-  registerDueEmails(metrics, publisher.database, publisher.now)
+  registerDueEmails(metrics, (space) =>
+    countDueEmails(publisher.database.in(space), publisher.now()),
+  )
   const sender = createEmailSender({
     ...parts,
     transport,
@@ -258,9 +268,28 @@ function emailLimits(config: ControlPlaneConfig): EmailSenderParts['limits'] {
   }
 }
 
-function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string): PaymentParts {
-  const { database, processors, taxRegister } = parts
+function taxServiceParts(
+  config: ControlPlaneConfig,
+  { clock, taxServices, ...parts }: Parts,
+  metrics: Registry,
+): TaxServiceParts {
   return {
+    ...parts,
+    outbound: taxServices,
+    now: () => new Date(clock.now()),
+    count: createTaxServiceMetrics(metrics),
+    limits: config,
+  }
+}
+
+function paymentParts(
+  parts: Parts & { readonly ask: AskOutside },
+  publisher: PublisherParts,
+  hostedUrl: string,
+): PaymentParts {
+  const { database, processors, taxRegister, ask } = parts
+  return {
+    ask,
     database,
     processors,
     taxRegister,

@@ -1,6 +1,6 @@
 type Send = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
 
-/** Returns a request for each route that changes exchange rates or tax details. Earlier requests create the customer. */
+/** Returns a request for each route that changes exchange rates, tax details or the tax service. Earlier requests create the customer. */
 export function exchangeAndTaxCalls(
   send: Send,
 ): Record<string, (path: string) => Promise<unknown>> {
@@ -12,5 +12,7 @@ export function exchangeAndTaxCalls(
     'PUT /v1/ui/customers/:reference/tax-id-check': (path) =>
       send(path, { taxId: 'DE123456789', status: 'invalid', reason: 'asked by phone' }, 'PUT'),
     'DELETE /v1/ui/customers/:reference/tax-id-check': (path) => send(path, undefined, 'DELETE'),
+    'PUT /v1/ui/tax-service': (path) => send(path, { url: 'https://tax.example.com/rates' }, 'PUT'),
+    'DELETE /v1/ui/tax-service': (path) => send(path, undefined, 'DELETE'),
   }
 }

@@ -66,7 +66,9 @@ test('rotates every column with sealed values, under the key by which it is foun
         select column_name from information_schema.columns
         where table_schema = ${name} and table_name = ${table}
           and column_name in ('provider_id', ${id}, ${column})`
-      expect([table, columns.length]).toEqual([table, 3])
+      // A table with one row per provider is found by the provider.
+      const { size } = new Set(['provider_id', id, column])
+      expect([table, columns.length]).toEqual([table, size])
     }
   }
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createProjectionMetrics } from '@tollgate/aggregator/consume/projection-metrics'
 import { createJobMetrics, registerOverdueEvents } from '@tollgate/billing-runner/metrics'
+import { createEmailMetrics, registerDueEmails } from '@tollgate/control-plane/emails/email-metrics'
 import { UsageLag } from '@tollgate/control-plane/jobs/usage-lag'
 import {
   createPeriodUsageAnswers,
@@ -11,6 +12,7 @@ import {
   createRequestSeconds,
   registerUsageLag,
 } from '@tollgate/control-plane/metrics'
+import { createTaxServiceMetrics } from '@tollgate/domain/tax-service/tax-service-metrics'
 import { BusCounts, registerBusMetrics } from '@tollgate/ingest/bus/bus-metrics'
 import { createIngestCounts, createScrubMetrics, registerGauges } from '@tollgate/ingest/metrics'
 import { registerWorkersMetrics } from '@tollgate/ingest/workers/workers-metrics'
@@ -68,6 +70,9 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   registerUsageLag(registry, new UsageLag(none))
   createJobMetrics(registry)
   registerOverdueEvents(registry, async () => 0)
+  createEmailMetrics(registry)
+  registerDueEmails(registry, async () => ({ emails: 0, oldestAgeSeconds: 0 }))
+  createTaxServiceMetrics(registry)
   createDispatchMetrics(registry)
   registerWaiting(registry, async () => ({ deliveries: 0, oldestAgeSeconds: 0 }), none)
   // Prometheus adds the target's labels, and every service adds its name.

@@ -321,7 +321,7 @@ export class MoneyWorld {
   ): PaymentIntent {
     const breakdown = {
       treatment: 'standard',
-      ratePerMille: 200n,
+      ratePerMille: '200',
       country: 'SE',
       subtotalMinor: total - tax,
       taxMinor: tax,

@@ -209,7 +209,7 @@ async function open(
   const reference = `txn_${providerId}_${at}`
   const productRef = `prd_${providerId}_${at}`
   const total = totalOf(sale)
-  const rule = { treatment: 'standard', ratePerMille: BigInt(rate ?? 0), country: 'SE' } as const
+  const rule = { treatment: 'standard', ratePerMille: String(rate ?? 0), country: 'SE' } as const
   const tax: TaxBreakdown | null = rate === null ? null : breakDownTax(total, rule, isInclusive)
   const terms = what === 'month' ? ({ billingCycle: 'monthly' } as const) : {}
   const isCredits = what === 'credits'

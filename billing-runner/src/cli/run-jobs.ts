@@ -7,7 +7,7 @@ import type { BillingRunnerConfig } from '../config.ts'
 import type { ItemJob } from '../jobs/job.ts'
 import { createJobs, type ScheduledJob } from '../jobs/job-catalogue.ts'
 import { runOnce, type Totals } from '../jobs/run-once.ts'
-import { openParts, publisherOf, type Parts } from '../open-parts.ts'
+import { openParts, publisherOf, taxServiceClientOf, type Parts } from '../open-parts.ts'
 import type { RunOptions } from './program.ts'
 
 export type RunContext = {
@@ -49,7 +49,8 @@ export async function runJobs(
           continue
         }
         const name = `${space} ${job.name}`
-        const slotParts = { publisher, logger: parts.logger, limits: config }
+        const ask = taxServiceClientOf(config, parts)
+        const slotParts = { publisher, ask, logger: parts.logger, limits: config }
         const totals = await runOnce(slotParts, job, space, stopping, (soFar) =>
           output.note(`${name}: ${formatTotals(soFar)} so far`),
         )

@@ -2,6 +2,7 @@ import { findProvider, type Provider } from '@tollgate/domain/providers/reposito
 import { publishTogether } from '@tollgate/domain/publishing/publisher'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { PublicationTarget } from '@tollgate/domain/publications/repository'
+import type { AnsweredParts } from '@tollgate/domain/unit-of-work/read-answered'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
@@ -21,7 +22,7 @@ type ItemOrigin = Pick<ItemContext, 'environment' | 'providerId' | 'now'> & { re
 
 /** Creates the context in which a job processes one item at `now`. */
 export function createItemContext(
-  { database }: Pick<PublisherParts, 'database'>,
+  { database, ask }: AnsweredParts,
   { environment, providerId, job, now }: ItemOrigin,
   { publications, providers }: BatchState,
 ): ItemContext {
@@ -36,7 +37,7 @@ export function createItemContext(
     },
     commit: async (body) => {
       const operation = jobOperation(job, { providerId, environment }, now)
-      const committed = await runUnitOfWork(database, operation, body)
+      const committed = await runUnitOfWork(database, operation, body, ask)
       publications.push(...committed.publications)
       return committed.result
     },

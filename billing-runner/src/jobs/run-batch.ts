@@ -5,6 +5,7 @@ import type { Provider } from '@tollgate/domain/providers/repository'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { PublicationTarget } from '@tollgate/domain/publications/repository'
 import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
+import type { AskOutside } from '@tollgate/domain/unit-of-work/outside-question'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
 import { createItemContext, publishCommitted } from './item-context.ts'
@@ -12,6 +13,8 @@ import type { ItemJob, ItemOutcome } from './job.ts'
 
 export type BatchParts = {
   readonly publisher: PublisherParts
+  /** Asks tax services of providers. Absent: an item that needs an answer fails. */
+  readonly ask?: AskOutside | undefined
   readonly logger: Logger
   readonly limits: {
     readonly itemsInFlightMax: number
@@ -78,10 +81,10 @@ async function attemptItem(
   publications: PublicationTarget[],
   providers: Map<string, Promise<Provider>>,
 ): Promise<ItemResult> {
-  const { publisher, logger, limits } = parts
+  const { publisher, logger, limits, ask } = parts
   const { providerId, item } = due
   const context = createItemContext(
-    publisher,
+    { ...publisher, ask },
     { environment, providerId, job: job.name, now: publisher.now() },
     { publications, providers },
   )

@@ -19,6 +19,7 @@ import {
 } from '@tollgate/domain/test-clocks/advance-lease'
 import { publishTogether } from '@tollgate/domain/publishing/publisher'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { AskOutside } from '@tollgate/domain/unit-of-work/outside-question'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { createItemContext, publishCommitted, type BatchState } from '../jobs/item-context.ts'
 import type { ItemJob } from '../jobs/job.ts'
@@ -41,6 +42,8 @@ export type AdvanceLimits = {
 export type AdvanceParts = {
   readonly settlePayments: SettlePayments
   readonly publisher: PublisherParts
+  /** Asks tax services of providers. Absent: an item that needs an answer fails. */
+  readonly ask?: AskOutside | undefined
   readonly logger: Logger
   readonly limits: AdvanceLimits
 }
@@ -205,7 +208,7 @@ type ItemResult =
  * the item waits: a bill must not leave usage out because its clock is fast.
  */
 async function performItem(
-  { publisher, logger, limits }: AdvanceParts,
+  { publisher, logger, limits, ask }: AdvanceParts,
   job: ClockJob,
   { providerId, item }: DueItem,
   now: Date,
@@ -213,7 +216,7 @@ async function performItem(
   stopping: AbortSignal,
 ): Promise<ItemResult> {
   const context = createItemContext(
-    publisher,
+    { ...publisher, ask },
     { environment, providerId, job: job.name, now },
     batch,
   )

@@ -1,8 +1,13 @@
 import type { ProviderDatabases, Queryable } from '@tollgate/platform/database/database'
+import type { AskOutside } from '@tollgate/domain/unit-of-work/outside-question'
 import type { Caller } from './caller.ts'
 
 /** The parts with which a request reads. Row-level security limits each provider to its own rows. */
-export type ReadParts = { readonly database: ProviderDatabases }
+export type ReadParts = {
+  readonly database: ProviderDatabases
+  /** Asks tax services of providers, outside of transactions. */
+  readonly ask?: AskOutside | undefined
+}
 
 type Body<Result> = (sql: Queryable) => Promise<Result>
 

@@ -8,6 +8,7 @@ import {
   PaymentsNotConfiguredError,
   PaymentUnknownError,
 } from '@tollgate/domain/payments/payment-parts'
+import { TaxServiceUnavailableError } from '@tollgate/domain/tax-service/tax-question'
 import { PasswordsBusyError } from '@tollgate/domain/console/passwords'
 import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
 import { InvalidRequestError, refusals } from '../errors.ts'
@@ -34,6 +35,7 @@ export function refusalOf(error: Error, request: FastifyRequest | undefined): Re
   if (error instanceof PaymentProcessorUnavailableError || error instanceof PaymentUnknownError) {
     return refusals.processorUnavailable()
   }
+  if (error instanceof TaxServiceUnavailableError) return refusals.taxServiceUnavailable()
   if (isUnavailable(error)) return refusals.partUnavailable()
   const { statusCode = 500, code } = error as FastifyError
   if (statusCode < 400 || statusCode > 499) return refusals.internalError()

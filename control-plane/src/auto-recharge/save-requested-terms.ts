@@ -68,9 +68,10 @@ async function readContext(
   return read(parts, operation, async (sql) => {
     const merchant = await findMerchant(sql, providerId)
     const card = await findCard(sql, providerId, customerRef)
-    const sale = { customerRef, productRef: null, plan: null, currency }
+    const sale = { customerRef, productRef: null, plan: null, currency, lines: [] }
     return {
-      taxTerms: await findTaxTerms(sql, providerId, sale, operation.now),
+      // The built-in rule is enough to tell whether the cap can pay one top-up. Each top-up asks the tax service.
+      taxTerms: await findTaxTerms({ sql, ...operation }, sale),
       stored: await findAutoRecharge(sql, providerId, customerRef),
       supportedCurrencies: [displayRate.currency, ...merchant.topupCurrencies],
       displayRate,

@@ -1,7 +1,6 @@
-import { countDueEmails, type WaitingEmails } from '@tollgate/domain/emails/queue-repository'
-import type { Database } from '@tollgate/platform/database/database'
+import type { WaitingEmails } from '@tollgate/domain/emails/queue-repository'
 import { Counter, Gauge, type Registry } from '@tollgate/platform/observability/metrics'
-import { environments } from '@tollgate/schemas/environment'
+import { environments, type Environment } from '@tollgate/schemas/environment'
 
 export type EmailMetrics = ReturnType<typeof createEmailMetrics>
 
@@ -14,17 +13,22 @@ export function createEmailMetrics(registry: Registry) {
     registers: [registry],
   })
   for (const space of environments) {
-    for (const outcome of ['failed', 'unknown']) outcomes.inc({ space, outcome }, 0)
+    for (const outcome of ['pending', 'failed', 'unknown']) outcomes.inc({ space, outcome }, 0)
   }
   return { outcomes }
 }
 
-/** Registers the gauge of the queue, which is counted for each scrape. It is omitted while PostgreSQL does not answer. */
+/** Registers the gauges of the queue, which is counted for each scrape. They are omitted while PostgreSQL does not answer. */
 export function registerDueEmails(
   registry: Registry,
-  database: Pick<Database, 'in'>,
-  now: () => Date,
+  countDue: (space: Environment) => Promise<WaitingEmails>,
 ): void {
+  const emails = new Gauge({
+    name: 'tollgate_emails_due',
+    help: 'Emails that are due and not sent yet',
+    labelNames: ['space'] as const,
+    registers: [registry],
+  })
   new Gauge({
     name: 'tollgate_emails_due_age_seconds',
     help: 'Seconds for which the oldest due email has waited to be sent; 0 if none is due',
@@ -32,9 +36,14 @@ export function registerDueEmails(
     registers: [registry],
     async collect() {
       for (const space of environments) {
-        const due = await countOrNothing(() => countDueEmails(database.in(space), now()))
-        if (due === undefined) this.remove({ space })
-        else this.set({ space }, due.oldestAgeSeconds)
+        const due = await countOrNothing(() => countDue(space))
+        if (due === undefined) {
+          this.remove({ space })
+          emails.remove({ space })
+        } else {
+          this.set({ space }, due.oldestAgeSeconds)
+          emails.set({ space }, due.emails)
+        }
       }
     },
   })

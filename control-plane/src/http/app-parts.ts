@@ -12,6 +12,7 @@ import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { SessionLimits } from '@tollgate/domain/sessions/hosted-parts'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { AskOutside } from '@tollgate/domain/unit-of-work/outside-question'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { RequestClock } from '../access/request-clock.ts'
 import type { CustomerAuthConfig } from '../customer-auth/customer-auth-settings.ts'
@@ -25,6 +26,8 @@ import type { Wallets } from '../wallets/wallets.ts'
 
 /** All parts of the API. Each route and page declares only the parts that it uses. */
 export type AppParts = TailParts & {
+  /** Asks tax services of providers, outside of transactions. */
+  readonly ask?: AskOutside | undefined
   /** Use it through `read` and `commit`. */
   readonly database: ProviderDatabases
   /** Reads rows of all providers. Only the publication of committed changes may use it, never a decision about a request. */

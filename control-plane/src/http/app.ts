@@ -84,6 +84,7 @@ import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerTestClockRoutes } from './routes/test-clocks.ts'
 import { registerTaxDetailsRoutes } from './routes/tax-details.ts'
+import { registerTaxServiceRoutes } from './routes/tax-service.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
 import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
@@ -244,6 +245,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPaymentIntentRoutes(app, parts)
   registerBusinessDetailsRoute(app, parts)
   registerTaxDetailsRoutes(app, parts)
+  registerTaxServiceRoutes(app, parts)
   registerProcessPaymentRoute(app, parts)
   registerExchangeRateRoutes(app, parts)
   registerWebhookEndpointRoutes(app, parts)

@@ -1,6 +1,6 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 
-/** The operations on the tax details of customers, by method and path. */
+/** The operations on the tax details of customers and on the tax service, by method and path. */
 export const describedTaxOperations: Readonly<Record<string, DescribedOperation>> = {
   'get /v1/ui/customers/{reference}/tax-details': operation(
     'getTaxDetails',
@@ -24,4 +24,7 @@ export const describedTaxOperations: Readonly<Record<string, DescribedOperation>
     404,
     409,
   ),
+  'get /v1/ui/tax-service': operation('getTaxService', 'Get the tax service'),
+  'put /v1/ui/tax-service': operation('setTaxService', 'Set the tax service'),
+  'delete /v1/ui/tax-service': operation('deleteTaxService', 'Delete the tax service'),
 }

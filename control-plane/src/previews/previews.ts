@@ -1,6 +1,6 @@
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { PreviewAt, PreviewParts } from '@tollgate/domain/previews/preview-invoices'
-import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import type { AnsweredParts } from '@tollgate/domain/unit-of-work/read-answered'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -9,8 +9,7 @@ import type { Caller } from '../access/caller.ts'
 import type { ControlPlaneConfig } from '../config.ts'
 import { refusals } from '../errors.ts'
 
-type Parts = {
-  readonly database: ProviderDatabases
+type Parts = AnsweredParts & {
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
   readonly clock: Clock

@@ -1,7 +1,7 @@
 import { readBillingRunnerConfig, type BillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { createJobs } from '@tollgate/billing-runner/jobs/job-catalogue'
 import { runOnce, type Totals } from '@tollgate/billing-runner/jobs/run-once'
-import { openParts, publisherOf } from '@tollgate/billing-runner/open-parts'
+import { openParts, publisherOf, taxServiceClientOf } from '@tollgate/billing-runner/open-parts'
 import type { ChargeInvoice, ChargeOutcome } from '@tollgate/domain/charging/charge-invoice'
 import { jobActor } from '@tollgate/domain/audit/actor'
 import { creditInvoice } from '@tollgate/domain/invoices/credit-notes'
@@ -77,7 +77,8 @@ export class RenewalStack {
       const jobs = createJobs(config, { ...parts, charge })
       const { job } = jobs.find((each) => each.job.name === name)!
       const never = new AbortController().signal
-      const slotParts = { publisher: publisherOf(parts), logger, limits: config }
+      const ask = taxServiceClientOf(config, parts)
+      const slotParts = { publisher: publisherOf(parts), ask, logger, limits: config }
       return await runOnce(slotParts, job, 'sandbox', never, () => undefined)
     } finally {
       await parts.close()

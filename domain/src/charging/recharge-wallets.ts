@@ -11,6 +11,7 @@ import { reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { findProvider } from '../providers/repository.ts'
 import type { PaymentJobParts } from '../settlement/process-inbox.ts'
 import { findTax } from '../invoices/read-tax.ts'
+import { paymentLine } from '../invoices/taxed-sale.ts'
 import { readCustomerTime } from '../test-clocks/customer-time.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -163,8 +164,8 @@ async function openRechargePayment(
   const terms = await termsOfRecharge(work, recharge)
   if (terms === undefined) return obstruct('exchange_rate_missing')
   const { currency, originalAmountMinor } = terms
-  const sale = { customerRef, productRef: null, plan: null, currency }
-  const tax = await findTax(sql, providerId, sale, originalAmountMinor, now)
+  const lines = [paymentLine('credits', originalAmountMinor)]
+  const tax = await findTax(work, { customerRef, productRef: null, plan: null, currency, lines })
   const spend = decideSpend(recharge, tax?.totalMinor ?? originalAmountMinor, now)
   if (spend.kind === 'obstructed') return obstruct(spend.obstacle)
   if (spend.kind === 'capped') {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { lockCustomer } from '../customers/repository.ts'
 import { holdCarried } from '../invoices/carried-amounts.ts'
 import { readTaxTerms } from '../invoices/read-tax.ts'
+import { paymentLine } from '../invoices/taxed-sale.ts'
 import { breakDownTax, type TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import { lookUpTaxId } from '../tax/look-up-tax-id.ts'
 import { decideTaxDetails, type TaxDetails, type EnteredTaxDetails } from '../tax/tax-details.ts'
@@ -147,14 +148,16 @@ async function beginTaxChange(
 }
 
 async function calculateTax(
-  { sql, providerId, now }: UnitOfWork,
+  work: UnitOfWork,
   intent: PaymentIntent,
   details: TaxDetails,
 ): Promise<TaxBreakdown> {
-  const { productRef, planSnapshot: plan, currency } = intent
-  const sale = { productRef, plan, currency }
-  const { rule, isInclusive } = await readTaxTerms(sql, providerId, sale, details, now)
-  return breakDownTax(priceBeforeTax(intent), rule, isInclusive)
+  const { customerRef, productRef, planSnapshot: plan, currency } = intent
+  const priceMinor = priceBeforeTax(intent)
+  const lines = [paymentLine(plan === null ? 'credits' : 'plan', priceMinor)]
+  const sale = { customerRef, productRef, plan, currency, lines }
+  const { rule, isInclusive } = await readTaxTerms(work, sale, details)
+  return breakDownTax(priceMinor, rule, isInclusive)
 }
 
 /** Returns whether the payment has not succeeded and no confirmation is in progress. */

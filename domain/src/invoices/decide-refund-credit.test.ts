@@ -33,7 +33,9 @@ const invoiceLines = fc
   .record({
     charges: fc.array(fc.oneof(price, price, change), { minLength: 1, maxLength: 5 }),
     carriedIn: fc.option(carried, { nil: undefined }),
-    ratePerMille: fc.option(fc.constantFrom(0n, 55n, 190n, 250n, 255n), { nil: undefined }),
+    ratePerMille: fc.option(fc.constantFrom('0', '55', '190', '250', '255', '88.75'), {
+      nil: undefined,
+    }),
     isInclusive: fc.boolean(),
   })
   .map(({ charges, carriedIn, ratePerMille, isInclusive }): InvoiceLine[] => {

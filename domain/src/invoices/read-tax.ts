@@ -2,7 +2,6 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { pipelined } from '../postgres/pipelined.ts'
 import { findMerchant, type Merchant } from '../merchants/repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxLines } from '../pricing/tax-line.ts'
 import { breakDownTax, isTaxInclusive, type TaxBreakdown } from './tax-breakdown.ts'
@@ -10,66 +9,74 @@ import type { TaxDetails } from '../tax/tax-details.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import { findTaxIdCheck } from '../tax/tax-id-checks-repository.ts'
 import { decideTaxRule, type TaxBuyer, type TaxTerms } from '../tax/tax-rule.ts'
+import { findTaxService } from '../tax-service/repository.ts'
+import { ruleOfAnswer } from '../tax-service/rule-of-answer.ts'
+import { decisionOn, TaxQuestion } from '../tax-service/tax-question.ts'
+import type { TaxService } from '../tax-service/tax-service.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
+import { askedSale } from './asked-sale.ts'
+import type { TaxedSale } from './taxed-sale.ts'
 import type { Invoice } from './invoice.ts'
 
-/**
- * A sale whose tax is to be computed. Whether the price includes the tax depends on the product, the plan and the
- * currency.
- */
-export type TaxedSale = {
-  readonly customerRef: string
-  readonly productRef: string | null
-  readonly plan: Pick<PlanSnapshot, 'terms'> | null
-  readonly currency: string
-}
-
-/** Returns the tax terms of the sale at the given instant. */
+/** Returns the tax terms of a sale that is made now. */
 export async function readTaxTerms(
-  sql: Queryable,
-  providerId: string,
-  sale: Omit<TaxedSale, 'customerRef'>,
+  reading: ReadingAt,
+  sale: TaxedSale,
   details: TaxDetails,
-  at: Date,
 ): Promise<TaxTerms> {
-  return termsOf(sql, providerId, await findMerchant(sql, providerId), sale, details, at)
+  const { merchant, service } = await findSeller(reading)
+  return termsOf(reading, { merchant, service, buyer: details }, sale)
 }
 
 /**
- * Returns the tax terms of the sale to the customer at the given instant, or undefined if the customer never entered tax details and
- * the seller has no default for such customers.
+ * Returns the tax terms of the sale to the customer, or undefined if the customer never entered tax details and the seller has no
+ * default for such customers.
  */
 export async function findTaxTerms(
-  sql: Queryable,
-  providerId: string,
-  { customerRef, ...sale }: TaxedSale,
-  at: Date,
+  reading: ReadingAt,
+  sale: TaxedSale,
 ): Promise<TaxTerms | undefined> {
-  const { merchant, buyer } = await findBuyer(sql, providerId, customerRef)
-  return buyer && termsOf(sql, providerId, merchant, sale, buyer, at)
+  const { buyer, ...seller } = await findParties(reading, sale.customerRef)
+  return buyer && termsOf(reading, { ...seller, buyer }, sale)
+}
+
+type Seller = { readonly merchant: Merchant; readonly service: TaxService | undefined }
+
+/** Sent together, because the tax of each invoice reads them. */
+async function findSeller({ sql, providerId }: ReadingAt): Promise<Seller> {
+  const [merchant, service] = await pipelined([
+    findMerchant(sql, providerId),
+    findTaxService(sql, providerId),
+  ])
+  return { merchant, service }
 }
 
 /** Returns the seller, and the customer as a buyer. The buyer is undefined without tax details and without a default country. */
-async function findBuyer(
-  sql: Queryable,
-  providerId: string,
+async function findParties(
+  reading: ReadingAt,
   customerRef: string,
-): Promise<{ readonly merchant: Merchant; readonly buyer: TaxBuyer | undefined }> {
-  const [merchant, details] = await pipelined([
-    findMerchant(sql, providerId),
+): Promise<Seller & { readonly buyer: TaxedBuyer | undefined }> {
+  const { sql, providerId } = reading
+  const [seller, details] = await pipelined([
+    findSeller(reading),
     findTaxDetails(sql, providerId, customerRef),
   ])
-  return { merchant, buyer: details ?? defaultBuyer(merchant) }
+  return { ...seller, buyer: details ?? defaultBuyer(seller.merchant) }
 }
 
+type TaxedBuyer = TaxBuyer & Pick<TaxDetails, 'address'>
+
+/**
+ * Returns the terms by the provider's tax service, if there is one, and otherwise by the built-in rule. Throws a TaxQuestion that was
+ * not asked yet, if it can be asked.
+ */
 async function termsOf(
-  sql: Queryable,
-  providerId: string,
-  merchant: Merchant,
-  { productRef, plan, currency }: Omit<TaxedSale, 'customerRef'>,
-  buyer: TaxBuyer,
-  at: Date,
+  reading: ReadingAt,
+  { merchant, service, buyer }: Seller & { readonly buyer: TaxedBuyer },
+  sale: TaxedSale,
 ): Promise<TaxTerms> {
+  const { sql, providerId, environment, now: at, asked } = reading
+  const { productRef, plan, currency } = sale
   const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
   const chosen = plan?.terms.taxBehavior ?? product?.taxBehavior ?? 'auto'
   const behavior = chosen === 'auto' ? (merchant.defaultTaxBehavior ?? 'auto') : chosen
@@ -79,10 +86,16 @@ async function termsOf(
     isBusiness && taxId !== null ? await findTaxIdCheck(sql, providerId, taxId) : undefined
   // A business whose tax id is invalid is taxed like a business without a tax id.
   const known = check?.status === 'invalid' ? { ...place, taxId: null } : place
-  return {
-    rule: decideTaxRule(merchant, known, at),
-    isInclusive: isTaxInclusive(behavior, currency),
+  const isInclusive = isTaxInclusive(behavior, currency)
+  const canAsk = asked !== undefined && environment !== undefined
+  if (service !== undefined && canAsk && priceOf(sale) !== 0n) {
+    const address = buyer.address ?? null
+    const isLive = environment === 'live'
+    const facts = { merchant, buyer: { ...known, address }, sale, isInclusive, at, isLive }
+    const decision = decisionOn(new TaxQuestion(providerId, service, askedSale(facts)), asked)
+    if (decision !== 'built_in') return { rule: ruleOfAnswer(decision, known.country), isInclusive }
   }
+  return { rule: decideTaxRule(merchant, known, at), isInclusive }
 }
 
 /** Returns the buyer that is assumed for a customer without tax details. Undefined if the seller has no default country. */
@@ -91,16 +104,16 @@ function defaultBuyer({ defaultTaxCountry, defaultTaxRegion }: Merchant): TaxBuy
   return { isBusiness: false, country: defaultTaxCountry, region: defaultTaxRegion, taxId: null }
 }
 
-/** Returns the tax breakdown of the price, or null if the customer has no tax details and the seller no default country. */
-export async function findTax(
-  sql: Queryable,
-  providerId: string,
-  sale: TaxedSale,
-  priceMinor: bigint,
-  at: Date,
-): Promise<TaxBreakdown | null> {
-  const terms = await findTaxTerms(sql, providerId, sale, at)
-  return terms === undefined ? null : breakDownTax(priceMinor, terms.rule, terms.isInclusive)
+/** Returns the tax breakdown of the sale, or null if the customer has no tax details and the seller no default country. */
+export async function findTax(reading: ReadingAt, sale: TaxedSale): Promise<TaxBreakdown | null> {
+  const terms = await findTaxTerms(reading, sale)
+  if (terms === undefined) return null
+  return breakDownTax(priceOf(sale), terms.rule, terms.isInclusive)
+}
+
+/** Returns the price before tax, in minor units. */
+function priceOf({ lines }: TaxedSale): bigint {
+  return lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 }
 
 /** An invoice before its tax is computed. */
@@ -110,14 +123,14 @@ type Untaxed = Pick<Invoice, 'customerRef' | 'purchaseRef' | 'planSnapshot' | 'c
 
 /** Returns the tax lines of an invoice that is made now. Empty if the customer has no tax details and the seller no default country. */
 export async function readTaxLines(
-  { sql, providerId, now }: ReadingAt,
+  reading: ReadingAt,
   { customerRef, purchaseRef, planSnapshot: plan, currency, lines }: Untaxed,
 ): Promise<InvoiceLine[]> {
-  const { merchant, buyer } = await findBuyer(sql, providerId, customerRef)
+  const { buyer, ...seller } = await findParties(reading, customerRef)
   if (buyer === undefined) return []
-  const productRef = await findProductOf(sql, providerId, purchaseRef)
-  const sale = { productRef, plan, currency }
-  return taxLines(lines, await termsOf(sql, providerId, merchant, sale, buyer, now))
+  const productRef = await findProductOf(reading.sql, reading.providerId, purchaseRef)
+  const sale = { customerRef, productRef, plan, currency, lines }
+  return taxLines(lines, await termsOf(reading, { ...seller, buyer }, sale))
 }
 
 async function findProductOf(

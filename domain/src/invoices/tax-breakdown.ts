@@ -1,7 +1,8 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { divideRounded } from '../money/decimal.ts'
+import { taxOnPrice } from '../pricing/price-line.ts'
 import type { TaxBehavior } from '../catalog/products-repository.ts'
-import type { TaxRule, TaxTreatment } from '../tax/tax-rule.ts'
+import type { TaxPart, TaxRule, TaxTreatment } from '../tax/tax-rule.ts'
 
 /** Subtotal, tax and total of a price. Minor units of the price's currency. */
 export type TaxBreakdown = TaxRule & {
@@ -27,11 +28,8 @@ export function breakDownTax(
   rule: TaxRule,
   isInclusive: boolean,
 ): TaxBreakdown {
-  const { ratePerMille } = rule
-  const taxMinor = divideRounded(
-    priceMinor * ratePerMille,
-    isInclusive ? 1000n + ratePerMille : 1000n,
-  )
+  const exact = taxOnPrice(priceMinor, rule.ratePerMille, isInclusive)
+  const taxMinor = divideRounded(exact.numerator, exact.denominator)
   const subtotalMinor = isInclusive ? priceMinor - taxMinor : priceMinor
   return { ...rule, subtotalMinor, taxMinor, totalMinor: subtotalMinor + taxMinor, isInclusive }
 }
@@ -46,6 +44,7 @@ export type TaxBreakdownJson = {
   readonly ratePerMille: string
   readonly country: string | null
   readonly region?: string
+  readonly parts?: TaxPart[]
   readonly subtotalMinor: string
   readonly taxMinor: string
   readonly totalMinor: string
@@ -55,9 +54,10 @@ export type TaxBreakdownJson = {
 export function taxToJson(tax: TaxBreakdown): TaxBreakdownJson & JsonObject {
   return {
     treatment: tax.treatment,
-    ratePerMille: tax.ratePerMille.toString(),
+    ratePerMille: tax.ratePerMille,
     country: tax.country,
     ...(tax.region !== undefined && { region: tax.region }),
+    ...(tax.parts !== undefined && { parts: [...tax.parts] }),
     subtotalMinor: tax.subtotalMinor.toString(),
     taxMinor: tax.taxMinor.toString(),
     totalMinor: tax.totalMinor.toString(),
@@ -68,7 +68,6 @@ export function taxToJson(tax: TaxBreakdown): TaxBreakdownJson & JsonObject {
 export function taxFromJson(json: TaxBreakdownJson): TaxBreakdown {
   return {
     ...json,
-    ratePerMille: BigInt(json.ratePerMille),
     subtotalMinor: BigInt(json.subtotalMinor),
     taxMinor: BigInt(json.taxMinor),
     totalMinor: BigInt(json.totalMinor),

@@ -3,6 +3,7 @@ import type { PaymentProcessors } from '@tollgate/platform/payments/open-payment
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 import type { TaxRegister } from '@tollgate/platform/tax-register/tax-register'
 import type { Environment } from '@tollgate/schemas/environment'
+import type { AskOutside } from '../unit-of-work/outside-question.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 /** Dependencies of the payment functions. */
@@ -16,6 +17,8 @@ export type PaymentParts = {
   ) => Promise<Result>
   /** Looks up tax ids. Absent if none is configured. */
   readonly taxRegister?: TaxRegister | undefined
+  /** Asks servers of providers, outside of transactions. */
+  readonly ask?: AskOutside | undefined
   /** Real time, which the processor has. The time of an operation may be that of a customer's test clock. */
   readonly now: () => Date
   /** Base URL of the hosted pages, without a trailing slash. */

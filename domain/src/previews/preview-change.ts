@@ -177,7 +177,7 @@ async function previewStart(
   const previous = isPack(plan) ? undefined : input.last
   const rows = parts.database.of(providerId).in(at.environment)
   const { started, ended } = await rows.read((sql) =>
-    startAhead({ sql, providerId, now }, customer, previous, begun),
+    startAhead({ sql, ...at }, customer, previous, begun),
   )
   const unstored = {
     taxedAsRef: held.reference,

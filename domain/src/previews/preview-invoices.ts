@@ -1,9 +1,9 @@
-import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { UsageDelays } from '../billing/decide-usage-bill.ts'
 import { measureStoredPacks } from '../billing/measure-packs.ts'
 import { readToMeasure } from '../billing/settle-packs.ts'
 import type { Customer } from '../customers/repository.ts'
+import { readAnswered, type AnsweredParts } from '../unit-of-work/read-answered.ts'
 import { inOrder, planInvoices, type MeasureBill } from './plan-invoices.ts'
 import { measureStoredUsage } from '../billing/measure-usage.ts'
 import { assumeSpan, assumeUsage, type AssumedUsage } from './assume-usage.ts'
@@ -12,10 +12,7 @@ import { readBills, type PurchaseAhead, type ReadBills } from './read-bills.ts'
 import type { MeasureAhead } from './settle-ahead.ts'
 import { readUsageSnapshot, type UsageReadingParts, type UsageSnapshot } from './usage-reading.ts'
 
-export type PreviewParts = UsageReadingParts & {
-  readonly database: ProviderDatabases
-  readonly delays: UsageDelays
-}
+export type PreviewParts = UsageReadingParts & AnsweredParts & { readonly delays: UsageDelays }
 
 export type PreviewAt = {
   readonly providerId: string
@@ -51,7 +48,7 @@ export async function previewInvoices(
   const { providerId, environment, now } = at
   const rows = parts.database.of(providerId).in(environment)
   const bills = await rows.read((sql) =>
-    readBills({ sql, providerId, now }, customer, purchases, parts.delays),
+    readBills({ sql, ...at }, customer, purchases, parts.delays),
   )
   const snapshot = await readUsageSnapshot(parts, environment, providerId, bills.customerRefs)
   const planned = await planInvoices(
@@ -60,12 +57,8 @@ export async function previewInvoices(
     measurements(parts, at, snapshot, assumed),
     settlements(parts, at, snapshot, bills, assumed),
   )
-  const invoices = await rows.read((sql) =>
-    priceInvoices(
-      { sql, providerId, now },
-      customer.reference,
-      [...today, ...planned].toSorted(inOrder),
-    ),
+  const invoices = await readAnswered(parts, at, (reading) =>
+    priceInvoices(reading, customer.reference, [...today, ...planned].toSorted(inOrder)),
   )
   return { invoices, usageAsOf: snapshot.usageAsOf }
 }

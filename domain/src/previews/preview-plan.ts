@@ -105,17 +105,18 @@ async function decidePlan(
 
 function readPage(
   { database }: PreviewParts,
-  { providerId, environment, now }: PreviewAt,
+  at: PreviewAt,
   filter: Omit<PurchaseFilter, 'rowsMax'>,
   page: PlanToPreview['page'],
 ): Promise<{ readonly toPrice: readonly HolderToPrice[]; readonly total: number }> {
+  const { providerId, environment } = at
   const rows = database.of(providerId).in(environment)
   return rows.read(async (sql) => {
     const total = await countPurchases(sql, providerId, filter)
     const range = { rowsMax: page.limit, offset: page.offset }
     const toPrice: HolderToPrice[] = []
     for (const purchase of await listPurchases(sql, providerId, { ...filter, ...range })) {
-      toPrice.push(await readHolder({ sql, providerId, now }, purchase))
+      toPrice.push(await readHolder({ sql, ...at }, purchase))
     }
     return { toPrice, total }
   })

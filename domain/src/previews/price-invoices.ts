@@ -56,10 +56,11 @@ export type PreviewedInvoice = Omit<
  * next invoice. Each invoice has the tax of its own day. Nothing is written, and the carried amounts stay with the customer.
  */
 export async function priceInvoices(
-  { sql, providerId, now }: ReadingAt,
+  reading: ReadingAt,
   customerRef: string,
   planned: readonly PlannedInvoice[],
 ): Promise<PreviewedInvoice[]> {
+  const { sql, providerId, now } = reading
   const waiting = new Map(await listCarried(sql, providerId, customerRef))
   const { issueZeroInvoices } = await findMerchant(sql, providerId)
   let pending = await listPendingItems(sql, providerId, customerRef)
@@ -82,7 +83,7 @@ export async function priceInvoices(
     pending = pending.filter((item) => !items.includes(item))
     const lines = [...invoice.lines, ...items.map(lineOfItem)]
     const untaxed = { customerRef, purchaseRef: taxedAsRef, planSnapshot, currency, lines }
-    const tax = await readTaxLines({ sql, providerId, now: invoice.at ?? now }, untaxed)
+    const tax = await readTaxLines({ ...reading, now: invoice.at ?? now }, untaxed)
     const whole = draftLines(lines, tax, waitingMinor)
     const totalMinor = totalOf(whole)
     const due = decideDue(totalMinor, currency)

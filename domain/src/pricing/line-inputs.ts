@@ -1,5 +1,5 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
-import type { TaxTreatment } from '../tax/tax-rule.ts'
+import type { TaxPart, TaxTreatment } from '../tax/tax-rule.ts'
 import type { ChargeTerms } from './charge-terms.ts'
 import type { UsageTerms } from './usage-terms.ts'
 
@@ -106,8 +106,10 @@ export type TaxCharge = {
   readonly country: string | null
   /** Region whose rate applies; absent if the rate is that of the country. */
   readonly region?: string
-  /** Rate in tenths of a percent. */
+  /** Rate in tenths of a percent, as decimal text. */
   readonly ratePerMille: string
+  /** The taxes that the provider's tax service named. Absent if the built-in rule decided. */
+  readonly parts?: TaxPart[]
   readonly baseMinor: string
   /** Whether the base contains the tax. Then the tax is shown but not added. */
   readonly isInclusive: boolean

@@ -142,8 +142,21 @@ function proratedAmount(charge: ProratedCharge): Fraction {
 }
 
 function taxAmount({ baseMinor, ratePerMille, isInclusive }: TaxCharge): Fraction {
-  const rate = BigInt(ratePerMille)
-  return { numerator: BigInt(baseMinor) * rate, denominator: isInclusive ? 1000n + rate : 1000n }
+  return taxOnPrice(BigInt(baseMinor), ratePerMille, isInclusive)
+}
+
+/** Returns the unrounded tax on a price that includes it or not. The rate is decimal text, in tenths of a percent. */
+export function taxOnPrice(
+  priceMinor: bigint,
+  ratePerMille: string,
+  isInclusive: boolean,
+): Fraction {
+  const rate = fractionOf(ratePerMille)
+  const whole = 1000n * rate.denominator
+  return {
+    numerator: priceMinor * rate.numerator,
+    denominator: isInclusive ? whole + rate.numerator : whole,
+  }
 }
 
 function wholeAmount(amountMinor: bigint): Fraction {

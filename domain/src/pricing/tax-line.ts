@@ -19,17 +19,18 @@ export function taxLines(
     treatment: rule.treatment,
     country: rule.country,
     ...(rule.region !== undefined && { region: rule.region }),
-    ratePerMille: rule.ratePerMille.toString(),
+    ratePerMille: rule.ratePerMille,
+    ...(rule.parts !== undefined && { parts: [...rule.parts] }),
     baseMinor: baseMinor.toString(),
     isInclusive,
   }
   return [invoiceLine(inputs, describeTax(inputs), null)]
 }
 
-/** Returns a text like `VAT 25.5 % (FI)` or `GST/HST 13 % (CA-ON)`. */
-function describeTax({ treatment, ratePerMille, ...at }: TaxCharge): string {
+/** Returns a text like `VAT 25.5 % (FI)`, `GST/HST 13 % (CA-ON)` or, by a tax service, `State tax, County tax 7.25 % (US)`. */
+function describeTax({ treatment, ratePerMille, parts, ...at }: TaxCharge): string {
   const place = at.country === null ? '' : ` (${taxPlace(at)})`
-  const name = taxNameIn(at.country)
+  const name = parts?.map(({ label }) => label).join(', ') || taxNameIn(at.country)
   switch (treatment) {
     case 'standard':
       return `${name} ${Number(ratePerMille) / 10} %${place}`

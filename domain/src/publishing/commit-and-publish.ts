@@ -1,5 +1,6 @@
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Logger } from '@tollgate/platform/observability/logger'
+import type { AskOutside } from '../unit-of-work/outside-question.ts'
 import { runUnitOfWork } from '../unit-of-work/run-unit-of-work.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { publish } from './publisher.ts'
@@ -9,6 +10,8 @@ export type CommitParts = {
   readonly database: ProviderDatabases
   readonly publisher: PublisherParts
   readonly logger: Logger
+  /** Asks servers of providers. Absent: an operation that needs such an answer fails. */
+  readonly ask?: AskOutside | undefined
 }
 
 /**
@@ -22,7 +25,7 @@ export async function commitAndPublish<Result>(
   body: (work: UnitOfWork) => Promise<Result>,
 ): Promise<Result> {
   const { environment } = operation
-  const { result, publications } = await runUnitOfWork(parts.database, operation, body)
+  const { result, publications } = await runUnitOfWork(parts.database, operation, body, parts.ask)
   for (const target of publications) {
     try {
       await publish(parts.publisher, environment, target, 'pending')

@@ -15,6 +15,8 @@ import { packAloneReason, packsFullReason, soldOutReason } from '../purchases/de
 import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax.ts'
+import { paymentLine } from '../invoices/taxed-sale.ts'
+import { readAnswered, type AnsweredParts } from '../unit-of-work/read-answered.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import type { Operation, ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import {
@@ -24,7 +26,6 @@ import {
   type IntentTerms,
 } from './decide-terms.ts'
 import type { IntentSwitch } from '../payments/payment-intent.ts'
-import type { PaymentParts } from '../payments/payment-parts.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import { totalTooLargeReason } from '../payments/taxed-terms.ts'
 
@@ -49,15 +50,15 @@ export type PriceOutcome =
 
 /** Calculates the amounts of a request at current prices, exchange rates and taxes. */
 export async function priceRequest(
-  { database }: Pick<PaymentParts, 'database'>,
-  { providerId, environment, now }: Pick<Operation, 'providerId' | 'environment' | 'now'>,
+  parts: AnsweredParts,
+  operation: Pick<Operation, 'providerId' | 'environment' | 'now'>,
   request: PaymentRequest,
 ): Promise<PriceOutcome> {
-  const own = database.of(providerId)
-  const provider = await own.control.read((sql) => findProvider(sql, providerId))
+  const { providerId } = operation
+  const { control } = parts.database.of(providerId)
+  const provider = await control.read((sql) => findProvider(sql, providerId))
   if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
-  return own.in(environment).read(async (sql): Promise<PriceOutcome> => {
-    const at = { sql, providerId, now }
+  return readAnswered(parts, operation, async (at): Promise<PriceOutcome> => {
     const priced =
       request.purpose === 'credit_topup'
         ? await priceTopUp(at, provider, request)
@@ -148,7 +149,7 @@ async function pricePlan(
 }
 
 async function addTax(
-  { sql, providerId, now }: ReadingAt,
+  reading: ReadingAt,
   { name: sellerName }: Provider,
   { customer, productRef, purpose }: PaymentRequest,
   untaxed: Extract<Untaxed, { kind: 'untaxed' }>,
@@ -160,8 +161,9 @@ async function addTax(
     productRef: purpose === 'credit_topup' ? null : (productRef ?? null),
     plan: plan ?? null,
     currency: terms.currency,
+    lines: [paymentLine(plan === undefined ? 'credits' : 'plan', terms.originalAmountMinor)],
   }
-  const tax = await findTax(sql, providerId, sale, terms.originalAmountMinor, now)
+  const tax = await findTax(reading, sale)
   const reason = tax === null ? undefined : totalTooLargeReason(tax, terms.currency)
   return reason === undefined ? { ...untaxed, kind: 'priced', tax, sellerName } : refused(reason)
 }

@@ -9,12 +9,23 @@ export type TaxTreatment = 'standard' | 'reverse_charge' | 'none' | 'not_collect
 
 export type TaxRule = {
   readonly treatment: TaxTreatment
-  /** Rate in tenths of a percent. */
-  readonly ratePerMille: bigint
+  /** Rate in tenths of a percent, as decimal text. */
+  readonly ratePerMille: string
   /** Assumed country of the customer, ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null
   /** Region whose rate applies; absent if the rate is that of the country. */
   readonly region?: string
+  /** The taxes that the provider's tax service named. Absent if the built-in rule decided. */
+  readonly parts?: readonly TaxPart[]
+}
+
+/** One of the taxes that make up a rate, such as that of a state and that of a county. */
+export type TaxPart = {
+  readonly label: string
+  /** Who levies the tax, as the tax service names it; null if it does not. */
+  readonly jurisdiction: string | null
+  /** Tenths of a percent, as decimal text. */
+  readonly ratePerMille: string
 }
 
 /** How a sale is taxed. */
@@ -41,7 +52,7 @@ export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): Tax
   const country = buyer.country ?? seller.country
   const from = findPlace(seller.country)
   const to = findPlace(country)
-  const untaxed = (treatment: TaxTreatment): TaxRule => ({ treatment, ratePerMille: 0n, country })
+  const untaxed = (treatment: TaxTreatment): TaxRule => ({ treatment, ratePerMille: '0', country })
   if (from === undefined || !collectsTax(seller)) return untaxed('not_collecting')
   if (to === undefined || to.area === 'us') return untaxed('none')
   // A provider registered in one VAT area collects no VAT in the other.
@@ -51,7 +62,7 @@ export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): Tax
   const region = to.regions?.has(buyer.region ?? '') === true ? buyer.region! : null
   return {
     treatment: 'standard',
-    ratePerMille: taxRateAt(to, region, at),
+    ratePerMille: taxRateAt(to, region, at).toString(),
     country,
     ...(region !== null && { region }),
   }

@@ -1,6 +1,7 @@
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import { setActor } from '../audit/actor.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
+import { answeringQuestions, type AskOutside, type OutsideQuestion } from './outside-question.ts'
 import type { Operation, UnitOfWork } from './unit-of-work.ts'
 
 /**
@@ -19,11 +20,21 @@ export type Committed<Result> = {
 
 /**
  * Runs the body in a transaction of the operation's provider. The body may run again from the start, so it must have no effects
- * outside of its transaction.
+ * outside of its transaction. Questions that it throws are asked between two attempts.
  */
-export async function runUnitOfWork<Result>(
+export function runUnitOfWork<Result>(
   database: ProviderDatabases,
   operation: Operation,
+  body: (work: UnitOfWork) => Promise<Result>,
+  ask?: AskOutside,
+): Promise<Committed<Result>> {
+  return answeringQuestions(ask, (asked) => runAttempts(database, operation, asked, body))
+}
+
+async function runAttempts<Result>(
+  database: ProviderDatabases,
+  operation: Operation,
+  asked: readonly OutsideQuestion[],
   body: (work: UnitOfWork) => Promise<Result>,
 ): Promise<Committed<Result>> {
   const rows = database.of(operation.providerId).in(operation.environment)
@@ -32,7 +43,7 @@ export async function runUnitOfWork<Result>(
     try {
       const result = await rows.write((sql) => {
         setActor(sql, operation.actor)
-        return body({ ...operation, sql, publications })
+        return body({ ...operation, sql, publications, asked })
       })
       return { result, publications }
     } catch (error) {

@@ -16,6 +16,7 @@ import {
   type PublicationTarget,
 } from '../publications/repository.ts'
 import { generateEventId } from './generate-event-id.ts'
+import type { OutsideQuestion } from './outside-question.ts'
 
 /** The context of a call: its provider, environment, time and actor. */
 export type Operation = {
@@ -32,10 +33,17 @@ export type UnitOfWork = Operation & {
   readonly sql: TransactionSql
   /** Targets to publish after the transaction has committed. */
   readonly publications: PublicationTarget[]
+  /** The answered questions of earlier attempts. */
+  readonly asked: readonly OutsideQuestion[]
 }
 
 /** What a reader needs that decides what happens at that instant. Its statements may run in a transaction that only reads. */
-export type ReadingAt = Pick<Operation, 'providerId' | 'now'> & { readonly sql: Queryable }
+export type ReadingAt = Pick<Operation, 'providerId' | 'now'> & {
+  readonly sql: Queryable
+  readonly environment?: Environment
+  /** Undefined, like the environment: questions are not asked, and what is read is an estimate. */
+  readonly asked?: readonly OutsideQuestion[]
+}
 
 /** For a union of event types: an object that is valid for each of them. */
 type ObjectOfEach<Type extends EventType> = (

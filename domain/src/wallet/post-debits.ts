@@ -77,7 +77,7 @@ export async function postDebits(
       const { providerId } = wallet
       const by = { actor: poster, requestId: null, idempotencyKey: null }
       const time = clocks.get(wallet.customerRef) ?? now
-      const work = { providerId, environment, now: time, ...by, sql, publications }
+      const work = { providerId, environment, now: time, ...by, sql, publications, asked: [] }
       await postWallet(work, batch, wallet, eventInputs)
     }),
   )

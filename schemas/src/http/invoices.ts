@@ -109,6 +109,10 @@ export const invoiceTaxSchema = z.object({
   amount,
   /** True if prices include the tax. */
   inclusive: z.boolean(),
+  /** The taxes that the tax service of the provider named. Absent if the built-in rates were used. */
+  parts: z
+    .array(z.object({ label: z.string(), jurisdiction: z.string().nullable(), rate: z.number() }))
+    .optional(),
 })
 
 export type InvoiceTaxBody = z.infer<typeof invoiceTaxSchema>

@@ -82,4 +82,9 @@ export const providerOperations: Readonly<Record<string, string>> = {
     'Returns the numbers of customers, purchases and products, and the usage of 30 days.',
   getApiDescription:
     'Returns this description of the API as an OpenAPI 3.1 document. Needs no key.',
+  getTaxService:
+    'Returns the server that decides your taxes, without its secret. It is null while the built-in rates are used.',
+  setTaxService:
+    'Sets the server that decides your taxes in place of the built-in rates, for invoices and payments from now on. The response to the first request has the secret that signs the questions. `newSecret` replaces it.',
+  deleteTaxService: 'Deletes the tax service. The built-in rates are used from now on.',
 }

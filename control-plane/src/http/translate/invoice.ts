@@ -115,7 +115,7 @@ export function lineToHttp({
 
 export function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
   if (inputs.kind !== 'tax') return []
-  const { treatment, ratePerMille, country, region, isInclusive } = inputs
+  const { treatment, ratePerMille, country, region, isInclusive, parts } = inputs
   const tax = {
     treatment,
     rate: Number(ratePerMille) / 1000,
@@ -123,7 +123,12 @@ export function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[
     amount: Number(amountMinor),
     inclusive: isInclusive,
   }
-  return [{ ...tax, ...definedFields({ country, region }) }]
+  const named = parts?.map((part) => ({
+    label: part.label,
+    jurisdiction: part.jurisdiction,
+    rate: Number(part.ratePerMille) / 1000,
+  }))
+  return [{ ...tax, ...definedFields({ country, region, parts: named }) }]
 }
 
 function paymentToHttp(payment: InvoicePayment): InvoicePaymentBody {

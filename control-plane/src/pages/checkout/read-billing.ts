@@ -3,10 +3,13 @@ import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
 import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
+import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import { collectsTax } from '@tollgate/domain/tax/tax-rule'
+import { findTaxService } from '@tollgate/domain/tax-service/repository'
+import { readAnswered } from '@tollgate/domain/unit-of-work/read-answered'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -40,11 +43,12 @@ export async function readBilling(
   typed: TypedBilling | undefined,
 ): Promise<Billing> {
   const { providerId } = caller
-  const { merchant, known } = await read(pages, caller, async (sql) => ({
+  const { merchant, service, known } = await read(pages, caller, async (sql) => ({
     merchant: await findMerchant(sql, providerId),
+    service: await findTaxService(sql, providerId),
     known: await findTaxDetails(sql, providerId, customer.reference),
   }))
-  const isNeeded = collectsTax(merchant)
+  const isNeeded = service !== undefined || collectsTax(merchant)
   const form = typed?.form ?? billingFromStored(known)
   const decision = decideBilling(form, known, isNeeded)
   return {
@@ -88,7 +92,7 @@ export async function priceChoice(
   if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
   const { originalAmountMinor: priceMinor, currency, credits } = terms
-  const { providerId, now } = operation
+  const { providerId } = operation
   const priced = { kind: 'priced', priceMinor, currency, credits } as const
   const creditFor = (tax: TaxBreakdown | null): Promise<bigint> =>
     read(pages, operation, (sql) =>
@@ -96,9 +100,11 @@ export async function priceChoice(
     )
   if (details === undefined) return { ...priced, tax: null, creditMinor: await creditFor(null) }
   const productRef = request.purpose === 'credit_topup' ? null : (request.productRef ?? null)
-  const sale = { productRef, plan: plan ?? null, currency }
-  const { rule, isInclusive } = await read(pages, operation, (sql) =>
-    readTaxTerms(sql, providerId, sale, details, now),
+  const lines = [paymentLine(plan === undefined ? 'credits' : 'plan', priceMinor)]
+  const { reference: customerRef } = request.customer
+  const sale = { customerRef, productRef, plan: plan ?? null, currency, lines }
+  const { rule, isInclusive } = await readAnswered(pages.payments, operation, (reading) =>
+    readTaxTerms(reading, sale, details),
   )
   const tax = breakDownTax(priceMinor, rule, isInclusive)
   return { ...priced, tax, creditMinor: await creditFor(tax) }

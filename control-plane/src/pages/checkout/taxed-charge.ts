@@ -1,20 +1,23 @@
 import { findTax } from '@tollgate/domain/invoices/read-tax'
-import { read, type ReadParts } from '../../access/read.ts'
+import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
+import { readAnswered, type AnsweredParts } from '@tollgate/domain/unit-of-work/read-answered'
 import type { Checkout } from './checkout.ts'
 import type { NextCharge } from './next-charge.ts'
 
 /** Returns the charge with `isPlusTax`, by the tax details that are stored for the customer. */
 export async function taxedCharge(
-  pages: ReadParts,
+  pages: AnsweredParts,
   { caller, session }: Pick<Checkout, 'caller' | 'session'>,
   next: NextCharge | undefined,
 ): Promise<NextCharge | undefined> {
   if (next === undefined) return undefined
   const { customerRef, productRef } = session
   const { plan, currency, priceMinor, at } = next
-  const sale = { customerRef, productRef, plan, currency }
-  const tax = await read(pages, caller, (sql) =>
-    findTax(sql, caller.providerId, sale, priceMinor, at),
+  const lines = [paymentLine('plan', priceMinor)]
+  const sale = { customerRef, productRef, plan, currency, lines }
+  const { providerId, environment } = caller
+  const tax = await readAnswered(pages, { providerId, environment, now: at }, (reading) =>
+    findTax(reading, sale),
   )
   return { ...next, isPlusTax: tax?.treatment === 'standard' && !tax.isInclusive }
 }

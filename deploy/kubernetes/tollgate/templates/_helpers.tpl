@@ -188,7 +188,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-live-secret-key, optional: true }
 {{- end }}
-{{- if has .component (list "controlPlane" "webhookDispatcher" "mcpProxy") }}
+{{- if has .component (list "controlPlane" "billingRunner" "webhookDispatcher" "mcpProxy") }}
 - name: TOLLGATE_SECRET_KEYS
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }

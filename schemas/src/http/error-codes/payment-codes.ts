@@ -47,6 +47,11 @@ export const paymentCodes = {
     'The event of the payment processor has no valid signature.',
     'Check the signing secret of the webhook at the payment processor.',
   ),
+  tax_service_unavailable: define(
+    503,
+    'The tax service of the provider did not answer, or not in the documented form.',
+    'Retry in a moment. See the outcomes of the tax service in the metrics or the log.',
+  ),
   processor_unavailable: define(
     502,
     'The payment processor did not answer.',

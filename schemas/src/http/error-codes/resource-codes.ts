@@ -272,6 +272,11 @@ export const resourceCodes = {
     'Start to sign in again if it was refused.',
   ),
 
+  tax_service_url_refused: define(
+    400,
+    'The address of the tax service is not allowed.',
+    'Use a public https address.',
+  ),
   webhook_url_refused: define(
     400,
     'Webhooks may not be sent to this address.',

@@ -4,6 +4,7 @@ import {
   taxIdDecisionSchema,
   type TaxDetailsResponseBody,
 } from '../tax-details.ts'
+import { taxServiceResponseSchema, taxServiceUpdateSchema } from '../tax-service.ts'
 import { examplesOf } from './example.ts'
 import { customer, instants } from './story.ts'
 
@@ -29,6 +30,13 @@ const details: TaxDetailsResponseBody = {
     reason: null,
   },
 }
+
+const taxService = {
+  url: 'https://tax.example.com/rates',
+  onFailure: 'hold',
+  createdAt: instants.created,
+  updatedAt: instants.created,
+} as const
 
 const answer = examplesOf(taxDetailsResponseSchema, { 'A business in the EU': details })
 
@@ -69,5 +77,25 @@ export const taxExamples = {
     answer: examplesOf(taxDetailsResponseSchema, {
       'To be looked up again': { ...details, taxIdCheck: null },
     }),
+  },
+  getTaxService: {
+    answer: examplesOf(taxServiceResponseSchema, { 'A tax service': { taxService } }),
+  },
+  setTaxService: {
+    body: examplesOf(taxServiceUpdateSchema, {
+      'The first time': { url: 'https://tax.example.com/rates' },
+      'Built-in rates while it is down, and another secret': {
+        ...{ url: 'https://tax.example.com/rates', onFailure: 'built_in', newSecret: true },
+      },
+    }),
+    answer: examplesOf(taxServiceResponseSchema, {
+      'With the secret': {
+        taxService,
+        secret: 'whsec_0000000000000000000000000000000000000000000000000000000000000000',
+      },
+    }),
+  },
+  deleteTaxService: {
+    answer: examplesOf(taxServiceResponseSchema, { 'The built-in rates': { taxService: null } }),
   },
 }

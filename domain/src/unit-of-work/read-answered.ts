@@ -1,0 +1,26 @@
+import type { ProviderDatabases } from '@tollgate/platform/database/database'
+import { answeringQuestions, type AskOutside } from './outside-question.ts'
+import type { Operation, ReadingAt } from './unit-of-work.ts'
+
+export type AnsweredParts = {
+  readonly database: ProviderDatabases
+  readonly ask?: AskOutside | undefined
+}
+
+/**
+ * Reads what happens at the operation's time, and asks what the body throws. It may run again from the start. Without `ask`, what is
+ * read is an estimate.
+ */
+export function readAnswered<Result>(
+  { database, ask }: AnsweredParts,
+  { providerId, environment, now }: Pick<Operation, 'providerId' | 'environment' | 'now'>,
+  body: (reading: ReadingAt) => Promise<Result>,
+): Promise<Result> {
+  const rows = database.of(providerId).in(environment)
+  return answeringQuestions(ask, (asked) =>
+    rows.read((sql) => {
+      const at = { sql, providerId, environment, now }
+      return body(ask === undefined ? at : { ...at, asked })
+    }),
+  )
+}
