@@ -62,6 +62,7 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     `GET ${customer}/margin`,
     `GET ${customer}/tax-details`,
     `GET ${customer}/invoice-balance`,
+    `GET ${customer}/invoice-balance/payouts`,
     `GET ${customer}/invoice-items`,
     `GET ${customer}/credits/transactions`,
     `GET ${overrides}`,

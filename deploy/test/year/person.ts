@@ -113,8 +113,8 @@ export class Person {
       { purpose: 'product', productRef, planRef, keepsCard: true },
       cards[habit],
       (tax) => {
-        const { currency } = this.model
-        return withTax(price, tax) - paidByCredit({ price, credit, currency, taxBefore, tax })
+        const use = { price, credit, currency: this.model.currency, taxBefore, tax }
+        return withTax(price, tax) - paidByCredit({ ...use, isTaxed: this.seller.isTaxed })
       },
     )
     const isPaidByCredit = intent?.originalAmountMinor === 0n
@@ -366,7 +366,8 @@ export class Person {
       where customer_ref = ${this.reference} and currency = ${currency.code}`
     const credit = BigInt(carried?.credit ?? 0)
     const price = this.model.priceOf(productRef, plan, this.now)
-    const part = paidByCredit({ price, credit, currency, taxBefore: tax, tax })
+    const { isTaxed } = this.seller
+    const part = paidByCredit({ price, credit, currency, taxBefore: tax, tax, isTaxed })
     const owes = this.model.owes(productRef)
     return { credit, price, part, taxBefore: tax, paysAll: !owes && part === withTax(price, tax) }
   }
