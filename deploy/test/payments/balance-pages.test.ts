@@ -156,14 +156,8 @@ test('a credit leaves the minimum to charge while the country is unknown, and a 
   await payments.call('PATCH', '/v1/ui/merchant', { country: null, vatNumber: null })
 })
 
-test('the portal shows the credit, and what is kept for an open payment', async () => {
-  await giveCredit(5000)
-  const of = { customerRef, productRef, planRef: largerRef, purpose: 'product', currency: 'USD' }
-  await payments.sql`
-    update carried_amounts set amount = -2000 where customer_ref = ${customerRef}`
-  await payments.createIntent(`held-${customerRef}`, of)
-  await payments.sql`
-    update carried_amounts set amount = -2500 where customer_ref = ${customerRef}`
+/** Opens the portal of the customer. Returns a function that reads its pages. */
+async function openPortal(): Promise<(below: string) => Promise<Page>> {
   const path = '/v1/sdk/customers/customer-sessions'
   const { body } = await payments.call<{ sessionId: string }>('POST', path, { customerRef })
   const form = new URLSearchParams({ id: body.sessionId })
@@ -172,8 +166,49 @@ test('the portal shows the credit, and what is kept for an open payment', async 
   })
   const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
   const { pathname } = new URL(opened.headers.get('location') ?? '', 'http://127.0.0.1')
-  const shown = await payments.stack.fetch(`${pathname}/invoices`, { headers: { cookie } })
-  const text = await shown.text()
+  return async (below) => {
+    const init = { headers: { cookie }, redirect: 'manual' } as const
+    const answer = await payments.stack.fetch(pathname + below, init)
+    const location = answer.headers.get('location') ?? ''
+    return { status: answer.status, text: await answer.text(), location }
+  }
+}
+
+test('the payment page of a held invoice says why it takes no payment, and leads to others', async () => {
+  const issue = async (...amounts: number[]): Promise<string> => {
+    const lines = amounts.map((amount) => ({ description: 'Work', amount }))
+    const wanted = { customerRef, currency: 'USD', lines, reason: 'Order' }
+    const { body } = await payments.call<{ reference: string }>('POST', '/v1/ui/invoices', wanted)
+    return body.reference
+  }
+  const held = await issue(1500)
+  await payments.call('POST', `/v1/ui/invoices/${held}/hold`, { reason: 'A question' })
+  const tooLarge = await issue(60_000_000, 60_000_000)
+  const unpaid = await issue(700)
+  await payments.sql`update invoices set failed_charges = 1 where reference = ${unpaid}`
+  const page = await openPortal()
+  expect((await page('/invoices')).text).toContain('On hold')
+  const shown = await page(`/invoices/${held}/pay`)
+  expect(shown.text).toContain('This invoice is on hold')
+  expect(shown.text).toContain('$15.00')
+  expect(shown.text).toContain(`/invoices/${unpaid}/pay`)
+  expect(shown.text).not.toContain('too large to be paid by card here')
+  const large = await page(`/invoices/${tooLarge}/pay`)
+  expect(large.text).toContain('too large to be paid by card here')
+  expect((await page(`/invoices/${unpaid}/pay`)).text).toContain('Pay $7.00')
+  await payments.call('POST', `/v1/ui/invoices/${held}/void`, { reason: 'A mistake' })
+  expect((await page(`/invoices/${held}/pay`)).location).toMatch(/\/invoices$/)
+})
+
+test('the portal shows the credit, and what is kept for an open payment', async () => {
+  await giveCredit(5000)
+  const of = { customerRef, productRef, planRef: largerRef, purpose: 'product', currency: 'USD' }
+  await payments.sql`
+    update carried_amounts set amount = -2000 where customer_ref = ${customerRef}`
+  await payments.createIntent(`held-${customerRef}`, of)
+  await payments.sql`
+    update carried_amounts set amount = -2500 where customer_ref = ${customerRef}`
+  const { text } = await (await openPortal())('/invoices')
   expect(text).toContain('Your credit of $5.00 pays the next invoice.')
   expect(text).toContain('$20.00 of your credit is kept for a payment that is open.')
 })
