@@ -4,11 +4,12 @@ import type { UsageDelays } from '../billing/decide-usage-bill.ts'
 import { measureStoredPacks } from '../billing/measure-packs.ts'
 import { readToMeasure } from '../billing/settle-packs.ts'
 import type { Customer } from '../customers/repository.ts'
-import { planInvoices, type MeasureBill } from './plan-invoices.ts'
+import { inOrder, planInvoices, type MeasureBill } from './plan-invoices.ts'
 import { measureStoredUsage } from '../billing/measure-usage.ts'
 import { assumeSpan, assumeUsage, type AssumedUsage } from './assume-usage.ts'
 import { priceInvoices, type PlannedInvoice, type PreviewedInvoice } from './price-invoices.ts'
 import { readBills, type PurchaseAhead, type ReadBills } from './read-bills.ts'
+import { readBeside } from './read-beside.ts'
 import type { MeasureAhead } from './settle-ahead.ts'
 import { readUsageSnapshot, type UsageReadingParts, type UsageSnapshot } from './usage-reading.ts'
 
@@ -54,16 +55,33 @@ export async function previewInvoices(
     readBills({ sql, providerId, now }, customer, purchases, parts.delays),
   )
   const snapshot = await readUsageSnapshot(parts, environment, providerId, bills.customerRefs)
-  const planned = await planInvoices(
-    bills,
-    now,
-    measurements(parts, at, snapshot, assumed),
-    settlements(parts, at, snapshot, bills, assumed),
+  const plan = (of: ReadBills, usage?: AssumedUsage): Promise<PlannedInvoice[]> =>
+    planInvoices(
+      of,
+      now,
+      measurements(parts, at, snapshot, usage),
+      settlements(parts, at, snapshot, of, usage),
+    )
+  const planned = await plan(bills, assumed)
+  const beside = await rows.read((sql) =>
+    readBeside({ sql, providerId, now }, customer, purchases, planned, parts.delays),
   )
+  const others: PlannedInvoice[] = []
+  for (const of of beside) others.push(...(await plan(of)))
+  const dated = others.filter(isBefore(planned)).map((each) => ({ ...each, isBeside: true }))
   const invoices = await rows.read((sql) =>
-    priceInvoices({ sql, providerId, now }, customer.reference, [...today, ...planned]),
+    priceInvoices({ sql, providerId, now }, customer.reference, [
+      ...today,
+      ...[...planned, ...dated].toSorted(inOrder),
+    ]),
   )
   return { invoices, usageAsOf: snapshot.usageAsOf }
+}
+
+/** Returns whether an invoice of another purchase is issued before the last of the previewed ones. */
+function isBefore(previewed: readonly PlannedInvoice[]) {
+  const last = previewed.findLast(({ at }) => at !== undefined)?.at
+  return ({ at }: PlannedInvoice): boolean => last !== undefined && at !== undefined && at <= last
 }
 
 function measurements(
