@@ -44,6 +44,7 @@ const invoicingJobs = [
   'pack-settlement',
   'trial-expiry',
   'renewals',
+  'plan-changes',
   'usage-billing',
   'renewals',
 ] as const

@@ -28,7 +28,7 @@ export type InvoicesToPreview = {
   readonly customer: Customer
   /** Purchases of one product, whose next bills are previewed. The current one comes last. */
   readonly purchases: readonly PurchaseAhead[]
-  /** Invoices that are made before those of the purchases. */
+  /** Invoices of changes of plan, which come before those of the purchases at the same time. */
   readonly today?: readonly PlannedInvoice[]
   readonly assumed?: AssumedUsage | undefined
 }
@@ -70,10 +70,11 @@ export async function previewInvoices(
   for (const of of beside) others.push(...(await plan(of)))
   const dated = others.filter(isBefore(planned)).map((each) => ({ ...each, isBeside: true }))
   const invoices = await rows.read((sql) =>
-    priceInvoices({ sql, providerId, now }, customer.reference, [
-      ...today,
-      ...[...planned, ...dated].toSorted(inOrder),
-    ]),
+    priceInvoices(
+      { sql, providerId, now },
+      customer.reference,
+      [...today, ...planned, ...dated].toSorted(inOrder),
+    ),
   )
   return { invoices, usageAsOf: snapshot.usageAsOf }
 }
