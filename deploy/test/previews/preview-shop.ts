@@ -179,7 +179,8 @@ export class PreviewShop {
     if (priced.kind !== 'priced') throw new Error(JSON.stringify(priced))
     const { terms, tax, planSwitch, cycleMode, sellerName } = priced
     const draft = {
-      ...{ purpose: 'product', customerRef: customer.reference, processorCustomerId: null },
+      purpose: 'product',
+      ...{ customerRef: customer.reference, processorCustomerId: null },
       ...{ productRef, plan, cycleMode, terms, tax, planSwitch, sellerName },
       ...{ checkoutSessionId: null, paymentMethodId: null, keepsCard: false, description: null },
       ...{ purchaseRef: null, invoiceRef: null, inputSha256: '' },

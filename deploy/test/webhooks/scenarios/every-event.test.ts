@@ -176,10 +176,9 @@ describe('a payment', () => {
       'GET',
       `/v1/ui/invoices?customerRef=${customer}`,
     )
-    const reason = 'An outage'
-    const note = { reason, amount: 500 }
+    const note = { reason: 'An outage', amount: 500 }
     await world.call('POST', `/v1/ui/invoices/${invoices[0]!.reference}/credit-notes`, note)
-    const payOut = { reason, currency: 'USD', to: 'card' }
+    const payOut = { reason: 'An outage', currency: 'USD', to: 'card' }
     const path = `/v1/ui/customers/${customer}/invoice-balance/payouts`
     const { reference, refunds } = await world.call<BalancePayoutBody>('POST', path, payOut)
     const { processorRefund } = refunds[0]!
