@@ -154,6 +154,11 @@ test('a credit that pays everything needs no payment', async () => {
   expect(status).toBe(201)
   expect(body).toMatchObject({ status: 'succeeded', originalAmount: 0, fromBalance: 1900 })
   expect(body.clientSecret).toBeUndefined()
+  const processed = await payments.process<ProcessedPaymentBody>(
+    body.processorPaymentId,
+    customerRef,
+  )
+  expect(processed.body.status).toBe('succeeded')
   expect(await balance()).toEqual({ amount: 600, held: 0 })
   expect(await purchase()).toMatchObject({ status: 'active' })
   expect(await invoice(await invoiceOf(body))).toMatchObject({ status: 'paid', total: 0, paid: 0 })
