@@ -58,8 +58,8 @@ export async function sellFromBalance(
 }
 
 /**
- * Returns how much of the price the customer's balance pays. Credits are not bought with it: a credit
- * that was granted would become credits of the wallet that count as paid for.
+ * Returns how much of the price the customer's balance pays. Credits are not bought with it: a credit that was granted would become
+ * credits of the wallet that count as paid for.
  */
 export async function readBalanceUse(
   reading: Omit<ReadingAt, 'now'>,
@@ -105,6 +105,7 @@ async function useOf(
   most: 'everything' | 'a part',
 ): Promise<bigint> {
   const { plan, terms } = priced
+  if (creditMinor <= 0n) return 0n
   // A plan that starts only with a saved card gets it from the payment of the rest.
   const needsCard =
     plan !== undefined &&
