@@ -20,7 +20,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   deletePlan:
     'Deletes a plan without purchases. A plan with purchases is archived instead: it is no longer offered, and the purchases continue.',
   activatePlan:
-    'Starts a plan for a customer at once if it needs no payment and no card. Otherwise the answer has a `checkoutUrl` where the customer pays or saves a card.',
+    'Starts a plan for a customer at once if it needs no payment and no card, or if the credit of the customer pays all of it. Otherwise the answer has a `checkoutUrl` where the customer pays or saves a card.',
   listPurchases: 'Returns all purchases that match the filters, newest first.',
   getPurchase: 'Returns a purchase with its status, its periods and the terms of its plan.',
   listCustomerPurchases: 'Returns all purchases of a customer, newest first.',
