@@ -134,6 +134,8 @@ test('shows the balance with its entries, and pays it out once for a key', async
     )
     expect(paid).toMatchObject({ status: 201, body: { amount: 400, to: 'other', refunds: [] } })
   }
+  const listed = await call('GET', path('invoice-balance/payouts'))
+  expect(listed.body).toMatchObject({ payouts: [{ amount: 400, to: 'other' }], total: 1 })
   const card = { ...wanted, to: 'card' }
   expect((await call('POST', path('invoice-balance/payouts'), card)).body).toMatchObject({
     code: 'balance_amount_too_large',
@@ -143,6 +145,19 @@ test('shows the balance with its entries, and pays it out once for a key', async
   expect(left.body).toMatchObject({
     balances: [{ amount: 600 }],
     entries: [{ kind: 'balance_paid_out', amount: -400 }, { amount: 1_000 }],
+  })
+})
+
+test('the balance of a deleted customer is shown and paid out', async () => {
+  await credit(1_000)
+  expect((await call('DELETE', `/v1/ui/customers/${customerRef}`)).status).toBeLessThan(300)
+  expect((await call('GET', path('invoice-balance'))).body).toMatchObject({
+    balances: [{ currency: 'USD', amount: 1_000 }],
+  })
+  const wanted = { reason, currency: 'USD', to: 'other' }
+  expect(await call('POST', path('invoice-balance/payouts'), wanted)).toMatchObject({
+    status: 201,
+    body: { amount: 1_000 },
   })
 })
 

@@ -68,6 +68,7 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     `GET ${customer}/tax-details`,
     'GET /v1/ui/tax-service',
     `GET ${customer}/invoice-balance`,
+    `GET ${customer}/invoice-balance/payouts`,
     `GET ${customer}/invoice-items`,
     `GET ${customer}/credits/transactions`,
     `GET ${overrides}`,

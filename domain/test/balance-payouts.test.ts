@@ -7,13 +7,16 @@ import {
   type PayoutOutcome,
   type PayoutRequest,
 } from '../src/invoice-decisions/pay-out-balance.ts'
+import { deleteCustomer } from '../src/deletion/delete-customer.ts'
 import { listBalanceEntries } from '../src/invoices/balance-entries.ts'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
 import {
   listRefundsOfPayout,
   type RequestedRefund,
 } from '../src/payments/requested-refunds-repository.ts'
+import { listOutboxEvents } from '../src/outbox/repository.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
+import { returnPayout } from '../src/settlement/return-payout.ts'
 import { inWork } from './billed-customers.ts'
 import { openRefundWorld, refundAtProcessor, type RefundWorld } from './refund-world.ts'
 
@@ -82,6 +85,48 @@ test('a payout to the card is split over the payments, each up to what it took',
   expect(requests.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)).toBe(2_000n)
   expect(await balance()).toBe(0)
 })
+
+test('a refund that fails later is shown as failed, tells the provider, and its amount is in the balance again', async () => {
+  await credit(1_000, 400)
+  const paid = await payOut({ goesTo: 'card' })
+  const [request] = await refundsOf(paid)
+  const refund = refundAtProcessor(400n, request!.reference)
+  await world.report(request!.intentRef!, refund, ['succeeded'])
+  expect(await refundsOf(paid)).toMatchObject([{ outcome: 'done' }])
+  expect(await balance()).toBe(0)
+  await world.report(request!.intentRef!, refund, ['failed'])
+  expect(await refundsOf(paid)).toMatchObject([{ status: 'done', outcome: 'failed' }])
+  expect(await balance()).toBe(400)
+  expect(await failedPayouts()).toEqual([
+    { customer: world.customer.customerRef, refund: request!.reference, amount: 400 },
+  ])
+})
+
+test('the credit of a deleted customer is paid out, also after a refund was refused', async () => {
+  const invoiceRef = await credit(1_000, 400)
+  const [request] = await refundsOf(await payOut({ goesTo: 'card' }))
+  const { providerId, customer } = world
+  await inWork(database, providerId, (work) => deleteCustomer(work, customer.customerRef))
+  await inWork(database, providerId, (work) =>
+    returnPayout(work, request!, { reference: invoiceRef, ...customer }, 'charge_disputed'),
+  )
+  expect(await failedPayouts()).toHaveLength(1)
+  expect(await balance()).toBe(400)
+  const other = await payOut({ goesTo: 'other' })
+  expect(other).toMatchObject({ kind: 'paid-out', payout: { amountMinor: 400n } })
+  expect(await balance()).toBe(0)
+  expect((await payOut({ goesTo: 'other' })).kind).toBe('amount')
+})
+
+/** Returns what events tell the provider about refunds of payouts that failed. */
+async function failedPayouts() {
+  const events = await inWork(database, world.providerId, ({ sql, providerId }) =>
+    listOutboxEvents(sql, providerId, 1_000),
+  )
+  return events
+    .filter(({ type }) => type === 'customer.balance.payout_failed')
+    .map(({ object: { customer, refund, amount } }) => ({ customer, refund, amount }))
+}
 
 type Step =
   | { readonly kind: 'credit'; readonly amount: number }

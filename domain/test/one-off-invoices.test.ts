@@ -187,6 +187,17 @@ test('an item stays owed if the period of its invoice does not begin', async () 
   expect(open.invoices.map((invoice) => invoice.reference)).toEqual([reference])
 })
 
+test('the items of an invoice that is voided are not charged again', async () => {
+  await add(onboarding)
+  const parts = ['usage'] as const
+  const reference = await of.bill({ lines: [price(500)], parts: [...parts] })
+  expect(await of.look(reference)).toMatchObject({ totalMinor: 1_500n })
+  expect(await decide(reference, { kind: 'voided' })).toMatchObject({ kind: 'decided' })
+  expect(await pending()).toEqual([])
+  const next = await of.bill({ lines: [price(700)], parts: [...parts] })
+  expect(await of.look(next)).toMatchObject({ totalMinor: 700n })
+})
+
 test('pending items are an open amount of a customer who leaves, and are billed', async () => {
   await add(onboarding)
   const read = () =>

@@ -26,6 +26,7 @@ const promised: Readonly<Record<EventType, string>> = {
   'customer.created': `${customer} product`,
   'customer.updated': customer,
   'customer.deleted': 'id created',
+  'customer.balance.payout_failed': 'customer payout refund amount currency reason created',
   'purchase.created': purchase,
   'purchase.activated': purchase,
   'purchase.updated': purchase,

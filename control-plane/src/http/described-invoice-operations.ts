@@ -9,6 +9,11 @@ export const describedInvoiceOperations: Readonly<Record<string, DescribedOperat
     'Get the balance of a customer',
     404,
   ),
+  'get /v1/ui/customers/{reference}/invoice-balance/payouts': operation(
+    'listBalancePayouts',
+    'List the payouts of the balance of a customer',
+    404,
+  ),
   'post /v1/ui/customers/{reference}/invoice-balance/payouts': operation(
     'payOutBalance',
     'Pay out the balance of a customer',

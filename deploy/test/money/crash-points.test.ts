@@ -71,6 +71,24 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
     ...[buy(0, 'gold'), buy(0, 'gold'), buy(1, 'silver'), buy(1, 'silver'), pay(0)],
     ...[waitFor(0), waitFor(0), job('reconcilePayments'), pay(1)],
   ],
+  'a credit pays a part of a plan': [
+    ...bought('silver'),
+    ...[decide('credited', true), buy(1, 'gold'), buy(1, 'gold'), pay(1), waitFor(1), waitFor(1)],
+  ],
+  'a credit pays a part of a plan whose payment is never made': [
+    ...bought('silver'),
+    ...[decide('credited', true), buy(1, 'gold'), buy(1, 'gold')],
+    ...[[{ do: 'pass', minutes: 25 * 60 } as const], job('reconcilePayments')],
+  ],
+  'a credit pays a plan as a whole': [
+    ...bought('gold'),
+    ...[decide('refunded to balance'), buy(1, 'silver'), buy(1, 'silver')],
+  ],
+  'a payment is refunded to the balance and disputed': [
+    ...bought('gold'),
+    ...[decide('refunded to balance'), [{ do: 'dispute', slot: 0 } as const], ...told],
+    ...[[{ do: 'end the dispute', ending: 'lost' } as const], ...told],
+  ],
   'credits run out, and are topped up': [
     ...[buy(0, 'credits that refill'), buy(0, 'credits that refill'), pay(0), waitFor(0)],
     ...[waitFor(0), [{ do: 'use credits' } as const], job('rechargeWallets')],

@@ -154,6 +154,11 @@ test('a credit that pays everything needs no payment', async () => {
   expect(status).toBe(201)
   expect(body).toMatchObject({ status: 'succeeded', originalAmount: 0, fromBalance: 1900 })
   expect(body.clientSecret).toBeUndefined()
+  const processed = await payments.process<ProcessedPaymentBody>(
+    body.processorPaymentId,
+    customerRef,
+  )
+  expect(processed.body.status).toBe('succeeded')
   expect(await balance()).toEqual({ amount: 600, held: 0 })
   expect(await purchase()).toMatchObject({ status: 'active' })
   expect(await invoice(await invoiceOf(body))).toMatchObject({ status: 'paid', total: 0, paid: 0 })
@@ -182,6 +187,34 @@ test('activation uses a credit that pays everything, and otherwise asks for the 
   expect((await payments.purchasesOf(customerRef))[0]?.planSnapshot?.reference).toBe(largerRef)
   expect(await balance()).toEqual({ amount: 0, held: 0 })
   await expectBalancedLedger()
+})
+
+test('activation sells a pack from the balance only once for an idempotency key', async () => {
+  const own = await payments.call<{ reference: string }>('POST', '/v1/sdk/products', { name: 'P' })
+  const add = async (fields: object): Promise<string> => {
+    const path = `/v1/sdk/products/${own.body.reference}/plans`
+    return (await payments.call<{ reference: string }>('POST', path, fields)).body.reference
+  }
+  const running = await add({ name: 'Monthly', price: 1900, billingCycle: 'monthly', limit: 100 })
+  const pack = { type: 'one-time', price: 500, pack: { units: 50 } }
+  const packRef = await add({ name: 'Pack', ...pack })
+  const activate = async (plan: string, key?: string) => {
+    const body = JSON.stringify({ customerRef, productRef: own.body.reference, planRef: plan })
+    const headers = key === undefined ? undefined : { 'idempotency-key': key }
+    const { sandboxKey } = payments.tenant
+    const of = { body, ...(headers && { headers }) }
+    return (
+      await payments.stack.callRaw<ActivateResponse>(sandboxKey, 'POST', '/v1/sdk/activate', of)
+    ).body
+  }
+  await giveCredit(5000)
+  expect((await activate(running)).status).toBe('activated')
+  expect(await balance()).toEqual({ amount: 3100, held: 0 })
+  expect((await activate(packRef)).status).toBe('payment_required')
+  for (let round = 0; round < 2; round += 1) {
+    expect((await activate(packRef, `pack-${customerRef}`)).status).toBe('activated')
+    expect(await balance()).toEqual({ amount: 2600, held: 0 })
+  }
 })
 
 test('payments that are created at the same time never use one credit twice', async () => {

@@ -1,7 +1,8 @@
 import { activatePlan } from '@tollgate/domain/billing/activate-plan'
 import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/charge-invoice'
+import { lockBalanceUse } from '@tollgate/domain/charging/sell-from-balance'
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
-import { addCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { addCarried, holdCarried } from '@tollgate/domain/invoices/carried-amounts'
 import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
 import { findInvoice, lockInvoice } from '@tollgate/domain/invoices/repository'
@@ -13,6 +14,7 @@ import type { HeldPurchase } from '@tollgate/domain/previews/preview-purchase'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
+import { deliverFromBalance } from '@tollgate/domain/settlement/deliver-from-balance'
 import { openIntent } from '@tollgate/domain/settlement/open-intent'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import { saveTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
@@ -176,14 +178,27 @@ export class PreviewShop {
     if (priced.kind === 'refused') return priced
     if (priced.kind !== 'priced') throw new Error(JSON.stringify(priced))
     const { terms, tax, planSwitch, cycleMode, sellerName } = priced
+    const draft = {
+      purpose: 'product',
+      ...{ customerRef: customer.reference, processorCustomerId: null },
+      ...{ productRef, plan, cycleMode, terms, tax, planSwitch, sellerName },
+      ...{ checkoutSessionId: null, paymentMethodId: null, keepsCard: false, description: null },
+      ...{ purchaseRef: null, invoiceRef: null, inputSha256: '' },
+      idempotencyKey: `${customer.reference}:${plan.reference}`,
+    } as const
     await this.within(async (work) => {
-      const { intent } = await openIntent(work, {
-        ...{ purpose: 'product', customerRef: customer.reference, processorCustomerId: 'cus_1' },
-        ...{ productRef, plan, cycleMode, terms, tax, planSwitch, sellerName },
-        ...{ checkoutSessionId: null, paymentMethodId: null, keepsCard: false, description: null },
-        ...{ purchaseRef: null, invoiceRef: null, inputSha256: '' },
-        idempotencyKey: `${customer.reference}:${plan.reference}`,
-      })
+      const { sql, providerId, now } = work
+      const { reference: customerRef } = customer
+      const fromBalanceMinor = (await lockBalanceUse(work, customerRef, priced, 'everything'))!
+      const priceMinor = tax?.totalMinor ?? terms.originalAmountMinor
+      if (fromBalanceMinor === priceMinor) {
+        await deliverFromBalance(work, { ...draft, fromBalanceMinor }, 'https://shop.example')
+        return
+      }
+      const balance = { customerRef, currency: terms.currency }
+      await holdCarried(sql, providerId, balance, fromBalanceMinor, now)
+      const rest = { processorCustomerId: 'cus_1', fromBalanceMinor }
+      const { intent } = await openIntent(work, { ...draft, ...rest })
       const payment: PaymentIntent = {
         kind: 'payment_intent',
         id: `pi_${intent.reference}`,

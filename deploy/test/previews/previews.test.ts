@@ -1,3 +1,4 @@
+import { addCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { insertItem } from '@tollgate/domain/invoices/items-repository'
 import { previewCancel } from '@tollgate/domain/previews/preview-cancel'
 import { previewChange } from '@tollgate/domain/previews/preview-change'
@@ -51,6 +52,45 @@ test('bills a period first that has ended and is in its grace time', async () =>
       { at: new Date('2026-03-31T13:00:00Z'), totalMinor: 60n },
     ],
   })
+})
+
+/** Gives the purchase to the customer of another one, for another product. */
+async function moveTo(purchase: Purchase, customerRef: string): Promise<void> {
+  await shop.within(async ({ sql, providerId }) => {
+    await sql`
+      insert into products
+      select (jsonb_populate_record(product, '{"reference": "prd_beside"}')).* from products as product
+      where provider_id = ${providerId} and reference = ${purchase.productRef}`
+    await sql`
+      update purchases set customer_ref = ${customerRef}, product_ref = 'prd_beside'
+      where provider_id = ${providerId} and reference = ${purchase.reference}`
+  })
+}
+
+test('the balance goes to the invoices of other purchases that are issued before', async () => {
+  const monthly = { type: 'recurring', price: 1_000, billingCycle: 'monthly' } as const
+  const first = await shop.buy(monthly)
+  shop.runner.clock.set('2026-02-10T12:00:00Z')
+  const other = await shop.buy(monthly)
+  const { customerRef } = first
+  await moveTo(other, customerRef)
+  await shop.within(({ sql, providerId, now }) =>
+    addCarried(sql, providerId, { customerRef, currency: 'USD' }, -1_300n, now),
+  )
+  const beside = await shop.runner.purchase(shop.shop, other.reference)
+  const previewed = await previewOf(beside)
+  expect(previewed.invoices).toMatchObject([
+    { at: new Date('2026-03-10T12:00:00Z'), totalMinor: 700n, dueMinor: 700n },
+  ])
+  expect((await previewOf(first)).invoices).toMatchObject([{ totalMinor: -300n, dueMinor: 0n }])
+  for (const at of ['2026-02-28T12:00:00Z', '2026-03-10T12:00:00Z']) {
+    await shop.runJobs(new Date(at))
+  }
+  const made = await shop.within(
+    ({ sql }) => sql<{ total: string }[]>`
+      select total from invoices where purchase_ref = ${other.reference} order by created_at`,
+  )
+  expect(made.at(-1)).toEqual({ total: '700' })
 })
 
 test('carries what is too small to charge from one invoice into the next', async () => {

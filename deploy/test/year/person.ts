@@ -6,7 +6,9 @@ import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request
 import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { startTrial } from '@tollgate/domain/billing/start-trial'
 import type { Environment } from '@tollgate/schemas/environment'
+import { cards } from './cards.ts'
 import { readCarriedIn } from './read-carried-in.ts'
+import { readCredit } from './read-credit.ts'
 import type { OfferedPlan, Offers } from './catalogue.ts'
 import { homes, type Home } from './homes.ts'
 import type { Installation, Seller } from './installation.ts'
@@ -25,13 +27,8 @@ import {
 import type { ModelPurchase } from './model/records.ts'
 import { KillSwitch } from './kill-after-effects.ts'
 import type { RechargeAttempt } from './read-recharges.ts'
+import { requireEqual } from './require-equal.ts'
 import type { Scheduler } from './scheduler.ts'
-
-/** Test cards of the simulator by behaviour when saved. */
-const cards: Readonly<Record<CardHabit, string>> = {
-  pays: 'pm_card_visa',
-  declines: 'pm_card_chargeCustomerFail',
-}
 
 /** A payment made when it was issued, for a plan or for credits. */
 export type Receipt = {
@@ -61,7 +58,10 @@ export class Person {
   #acts = 0
   #recharges = 0
 
-  private constructor(given: PersonParts, { reference, number }: Arrival) {
+  private constructor(
+    given: PersonParts,
+    { reference, number }: { reference: string; number: number },
+  ) {
     this.#installation = given.installation
     this.#scheduler = given.scheduler
     this.seller = given.seller
@@ -113,8 +113,8 @@ export class Person {
       { purpose: 'product', productRef, planRef, keepsCard: true },
       cards[habit],
       (tax) => {
-        const { currency } = this.model
-        return withTax(price, tax) - paidByCredit({ price, credit, currency, taxBefore, tax })
+        const use = { price, credit, currency: this.model.currency, taxBefore, tax }
+        return withTax(price, tax) - paidByCredit({ ...use, isTaxed: this.seller.isTaxed })
       },
     )
     const isPaidByCredit = intent?.originalAmountMinor === 0n
@@ -361,12 +361,10 @@ export class Person {
   async #creditFor(productRef: string, plan: ModelPlan) {
     const { currency, tax } = this.model
     const sql = this.#installation.stack.database.in(this.environment)
-    const [carried] = await sql<{ credit: string }[]>`
-      select -(amount + held) as credit from carried_amounts
-      where customer_ref = ${this.reference} and currency = ${currency.code}`
-    const credit = BigInt(carried?.credit ?? 0)
+    const credit = await readCredit(sql, this.reference, currency.code)
     const price = this.model.priceOf(productRef, plan, this.now)
-    const part = paidByCredit({ price, credit, currency, taxBefore: tax, tax })
+    const { isTaxed } = this.seller
+    const part = paidByCredit({ price, credit, currency, taxBefore: tax, tax, isTaxed })
     const owes = this.model.owes(productRef)
     return { credit, price, part, taxBefore: tax, paysAll: !owes && part === withTax(price, tax) }
   }
@@ -390,18 +388,10 @@ export class Person {
   }
 }
 
-type Arrival = { readonly reference: string; readonly number: number }
-
 type PersonParts = {
   readonly installation: Installation
   readonly scheduler: Scheduler
   readonly seller: Seller
   readonly environment: Environment
   readonly offers: Offers
-}
-
-function requireEqual(what: string, found: unknown, expected: unknown): void {
-  if (!Object.is(found, expected)) {
-    throw new Error(`${what}: found ${String(found)}, expected ${String(expected)}`)
-  }
 }

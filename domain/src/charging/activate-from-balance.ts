@@ -3,6 +3,9 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import type { Customer } from '../customers/repository.ts'
 import { listCarried } from '../invoices/carried-amounts.ts'
+import { isPack } from '../packs/pack-terms.ts'
+import { findIntentByKey } from '../payments/intents-repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { isSoldOut } from '../plans/sold-out.ts'
 import { decideActivation } from '../purchases/decide-activation.ts'
@@ -22,17 +25,16 @@ type PlanOfCustomer = {
 
 /**
  * Sells a plan that is paid first if the customer's balance pays all of it. A plan that the customer can try first is not sold. A
- * repeated call finds the plan active, so it needs no idempotency key of its own.
+ * repeated call finds the plan active, or its sale by the idempotency key. A pack can be bought again, so it is sold only to a call with
+ * a key.
  */
 export async function activateFromBalance(
   parts: PaymentParts,
   operation: Operation,
   of: PlanOfCustomer,
 ): Promise<BalanceSale> {
-  const { providerId, environment, now } = operation
+  const { providerId, environment, now, idempotencyKey: ownKey } = operation
   const rows = parts.database.of(providerId).in(environment)
-  const isPayable = await rows.read((sql) => mayPay({ sql, providerId, now }, of))
-  if (!isPayable) return { kind: 'rest-left' }
   const request: PaymentRequest = {
     ...of,
     purpose: 'product',
@@ -42,25 +44,37 @@ export async function activateFromBalance(
     checkoutSessionId: undefined,
     keepsCard: false,
     recharge: undefined,
-    idempotencyKey: `activate:${generateReference('transaction')}`,
+    idempotencyKey: `activate:${ownKey ?? generateReference('transaction')}`,
   }
+  const inputSha256 = requestDigest(request)
+  const isOf = (known: PaymentIntent): boolean => known.inputSha256 === inputSha256
+  if (ownKey !== null) {
+    const known = await rows.read((sql) => findIntentByKey(sql, providerId, request.idempotencyKey))
+    if (known !== undefined && isOf(known)) return { kind: 'sold', intent: known }
+  }
+  const isPayable = await rows.read((sql) =>
+    mayPay({ sql, providerId, now }, { ...of, isKeyed: ownKey !== null }),
+  )
+  if (!isPayable) return { kind: 'rest-left' }
   const priced = await priceRequest(parts, operation, request)
   if (priced.kind !== 'priced') return { kind: 'rest-left' }
-  const draft = intentDraftOf(request, priced, requestDigest(request))
-  return sellFromBalance(parts, operation, priced, draft)
+  const draft = intentDraftOf(request, priced, inputSha256)
+  const sale = await sellFromBalance(parts, operation, priced, draft)
+  if (sale.kind !== 'repeated') return sale
+  return isOf(sale.intent) ? { kind: 'sold', intent: sale.intent } : { kind: 'rest-left' }
 }
 
 /** Returns whether the customer has a credit, and the plan begins with a payment. The sale decides again under its locks. */
 async function mayPay(
   { sql, providerId, now }: ReadingAt,
-  { customer, productRef, planRef }: PlanOfCustomer,
+  { customer, productRef, planRef, isKeyed }: PlanOfCustomer & { readonly isKeyed: boolean },
 ): Promise<boolean> {
   const { reference: customerRef } = customer
   const carried = await listCarried(sql, providerId, customerRef)
   if (![...carried.values()].some((amountMinor) => amountMinor < 0n)) return false
   const product = await findProduct(sql, providerId, productRef)
   const plan = await findPlan(sql, providerId, productRef, planRef)
-  if (product === undefined || plan === undefined) return false
+  if (product === undefined || plan === undefined || (isPack(plan) && !isKeyed)) return false
   const state = await readActivationState(sql, providerId, { customerRef, productRef, planRef })
   const soldOut = await isSoldOut(sql, providerId, plan, customerRef)
   const input = { product, plan, ...state, isSoldOut: soldOut, now }

@@ -16,7 +16,7 @@ import type { PaymentRequest } from '../settlement/payment-request.ts'
 import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
 import { cannotRepeat, reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { requireProcessorCustomer } from '../payments/processor-customers.ts'
-import { lockBalanceUse, sellFromBalance } from './sell-from-balance.ts'
+import { lockBalanceUse, sellFromBalance, type BalanceSale } from './sell-from-balance.ts'
 
 export type CreateOutcome =
   | {
@@ -54,7 +54,11 @@ export async function createPayment(
   if (priced.kind !== 'priced') return priced
   const draft = intentDraftOf(request, priced, inputSha256)
   await withdrawHolders(parts, operation, request)
-  const sale = await sellFromBalance(parts, operation, priced, draft)
+  // Automatic recharges need the card of a payment.
+  const sale: BalanceSale =
+    request.recharge === undefined
+      ? await sellFromBalance(parts, operation, priced, draft)
+      : { kind: 'rest-left' }
   if (sale.kind === 'refused') return sale
   if (sale.kind === 'repeated') return repeatPayment(parts, operation, sale.intent, inputSha256)
   if (sale.kind === 'sold') return createdOutcome(sale.intent, undefined)
@@ -92,7 +96,8 @@ async function holdForRest(
 
 /**
  * Withdraws payments of the product that hold the customer's credit and that nobody has confirmed, so that the payment of another plan
- * on a hosted checkout can use it. A payment that is confirmed at the same moment stays, and keeps its part of the credit.
+ * on a hosted checkout can use it. A payment that is confirmed at the same moment stays, and keeps its part of the credit. After a crash
+ * behind the commit, the job that reconciles payments cancels them.
  */
 async function withdrawHolders(
   parts: PaymentParts,

@@ -1,6 +1,7 @@
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { lockCarried, readCarried } from '../invoices/carried-amounts.ts'
+import { findMerchant } from '../merchants/repository.ts'
 import { decideBalanceUse } from '../payments/decide-balance-use.ts'
 import { findIntentByKey } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
@@ -9,6 +10,7 @@ import { requiresCard } from '../purchases/decide-activation.ts'
 import { deliverFromBalance, UndeliverableError } from '../settlement/deliver-from-balance.ts'
 import type { IntentDraft } from '../settlement/open-intent.ts'
 import type { PricedRequest } from '../settlement/price-request.ts'
+import { collectsTax } from '../tax/tax-rule.ts'
 import type { Operation, ReadingAt, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 export type BalanceSale =
@@ -56,8 +58,8 @@ export async function sellFromBalance(
 }
 
 /**
- * Returns how much of the price the customer's balance pays. Credits are not bought with it: a credit
- * that was granted would become credits of the wallet that count as paid for.
+ * Returns how much of the price the customer's balance pays. Credits are not bought with it: a credit that was granted would become
+ * credits of the wallet that count as paid for.
  */
 export async function readBalanceUse(
   reading: Omit<ReadingAt, 'now'>,
@@ -103,12 +105,15 @@ async function useOf(
   most: 'everything' | 'a part',
 ): Promise<bigint> {
   const { plan, terms } = priced
+  if (creditMinor <= 0n) return 0n
   // A plan that starts only with a saved card gets it from the payment of the rest.
   const needsCard =
     plan !== undefined &&
     requiresCard(plan) &&
     (await findReusablePaymentMethod(sql, providerId, customerRef)) === undefined
-  const mayPayAll = most === 'everything' && !needsCard
+  // What is left to charge lets the customer state a country, without which the sale would have no tax.
+  const needsCountry = priced.tax === null && collectsTax(await findMerchant(sql, providerId))
+  const mayPayAll = most === 'everything' && !needsCard && !needsCountry
   const { currency } = terms
   return decideBalanceUse({ totalMinor: priceWithTax(priced), creditMinor, currency, mayPayAll })
 }

@@ -1,4 +1,4 @@
-import { lockCustomer } from '../customers/repository.ts'
+import { isReferenceOfDeleted, lockCustomer } from '../customers/repository.ts'
 import { addCarried, lockCarried } from '../invoices/carried-amounts.ts'
 import { balancePaidOut } from '../money-ledger/balance-postings.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
@@ -26,7 +26,7 @@ export type PayoutOutcome =
   | { readonly kind: 'paid-out'; readonly payout: BalancePayout }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'key-reused' }
-  /** More than the customer's credit, or than the cards of past payments can take. */
+  /** More than the customer's credit, or than the cards of past payments can take in steps of the processor. */
   | { readonly kind: 'amount'; readonly leftMinor: bigint }
 
 /** Maximum number of past payments, the newest first, to whose cards the balance is paid out. */
@@ -47,7 +47,11 @@ export async function payOutBalance(
   // Payments are locked before the customer, in the order in which all code locks them.
   const payments =
     goesTo === 'card' ? await lockRefundablePayments(sql, providerId, of, paymentsMax) : []
-  if ((await lockCustomer(sql, providerId, customerRef)) === undefined) return { kind: 'not-found' }
+  // A deleted customer keeps the credit, and nothing else changes it.
+  const isKnown =
+    (await lockCustomer(sql, providerId, customerRef)) !== undefined ||
+    (await isReferenceOfDeleted(sql, providerId, customerRef))
+  if (!isKnown) return { kind: 'not-found' }
   const texts = [customerRef, currency, goesTo, reason, String(request.amountMinor)]
   const inputSha256 = sha256OfInput(texts)
   const before = await findRepeated(work, inputSha256, (key) =>
@@ -56,8 +60,10 @@ export async function payOutBalance(
   if (before === 'key-reused') return { kind: 'key-reused' }
   if (before !== undefined) return { kind: 'paid-out', payout: before.payout }
   const creditMinor = -(await lockCarried(sql, providerId, of))
-  const parts = await readParts(work, payments)
-  const split = splitPayout(goesTo, creditMinor, parts, request.amountMinor)
+  const split = splitPayout({
+    ...{ creditMinor, currency, goesTo, wantedMinor: request.amountMinor },
+    payments: await readParts(work, payments),
+  })
   if (split.kind === 'amount') return split
   const { amountMinor } = split
   const reference = generateReference('payout')

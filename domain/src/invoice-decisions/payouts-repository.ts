@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { selectPage, type PageRange } from '../postgres/select-page.ts'
 import type { DecisionKey } from './repository.ts'
 
 /** A part of a customer's balance that was paid out. It is never changed. */
@@ -37,23 +38,39 @@ export async function findPayoutOfKey(
   providerId: string,
   idempotencyKey: string,
 ): Promise<{ readonly payout: BalancePayout; readonly inputSha256: string } | undefined> {
-  const [row] = await sql<
-    {
-      reference: string
-      customer_ref: string
-      amount: bigint
-      currency: string
-      goes_to: BalancePayout['goesTo']
-      reason: string
-      decided_by: string
-      input_sha256: string
-      created_at: Date
-    }[]
-  >`
+  const [row] = await sql<(PayoutRow & { input_sha256: string })[]>`
     select * from balance_payouts
     where provider_id = ${providerId} and idempotency_key = ${idempotencyKey}`
-  if (row === undefined) return undefined
-  const payout: BalancePayout = {
+  return row && { payout: fromRow(row), inputSha256: row.input_sha256 }
+}
+
+/** Returns a page of the payouts of a customer's balances, newest first. */
+export async function listPayouts(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  page: PageRange,
+): Promise<{ readonly payouts: BalancePayout[]; readonly total: number }> {
+  const matching = sql`
+    from balance_payouts where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  const order = sql`created_at desc, reference desc`
+  const { rows, total } = await selectPage<PayoutRow>(sql, matching, order, page)
+  return { payouts: rows.map(fromRow), total }
+}
+
+type PayoutRow = {
+  reference: string
+  customer_ref: string
+  amount: bigint
+  currency: string
+  goes_to: BalancePayout['goesTo']
+  reason: string
+  decided_by: string
+  created_at: Date
+}
+
+function fromRow(row: PayoutRow): BalancePayout {
+  return {
     reference: row.reference,
     customerRef: row.customer_ref,
     amountMinor: row.amount,
@@ -63,5 +80,4 @@ export async function findPayoutOfKey(
     decidedBy: row.decided_by,
     createdAt: row.created_at,
   }
-  return { payout, inputSha256: row.input_sha256 }
 }

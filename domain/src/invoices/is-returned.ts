@@ -18,7 +18,8 @@ export async function isReturned(
   const isPaidByBalance = invoice?.status === 'paid' && invoice.paidMinor === 0n
   if (invoice?.status !== 'partly_refunded' && !isPaidByBalance)
     return invoice?.status === 'refunded'
-  return isAllCredited(sql, providerId, invoiceRef)
+  const { chargedMinor, creditedMinor } = await readCharged(sql, providerId, invoiceRef)
+  return chargedMinor > 0n && creditedMinor >= chargedMinor
 }
 
 /** Returns whether credit notes have credited all that the invoice charges. */

@@ -18,6 +18,11 @@ export function chargeMaxMinor(currency: string): bigint {
   return chargeableMinor(processorAmountMax / processorUnitsPerMinor(currency), currency)
 }
 
+/** Returns whether the amount exceeds what the processor accepts in one charge. */
+export function exceedsCharge(amountMinor: bigint, currency: string): boolean {
+  return amountMinor > chargeMaxMinor(currency)
+}
+
 /** Returns the smallest amount that can be charged. */
 export function chargeMinMinor(currency: string): bigint {
   return processorMinimumOf(currency)

@@ -103,16 +103,46 @@ export async function completeRequestedRefund(
       and goes_to = 'card' and status = 'open'`
 }
 
-/** Returns the refunds that pay out a part of the balance, in the order in which they were requested. */
+/** A refund that pays out a part of the balance. */
+export type PayoutRefund = RequestedRefund & {
+  /** `failed` and `canceled`: the processor had the refund, and the amount is in the balance again, as after `refused`. */
+  readonly outcome: 'pending' | 'done' | 'failed' | 'canceled' | 'refused'
+}
+
+/** Returns the refunds that pay out parts of the balance, in the order in which they were requested, by payout. */
+export async function listRefundsOfPayouts(
+  sql: Queryable,
+  providerId: string,
+  payoutRefs: readonly string[],
+): Promise<Map<string, PayoutRefund[]>> {
+  const rows = await sql<
+    (RequestedRow & { payout_ref: string; outcome: PayoutRefund['outcome'] })[]
+  >`
+    select requested.*, case
+        when requested.status = 'open' then 'pending'
+        when requested.status = 'refused' then 'refused'
+        when made.status in ('failed', 'canceled') then made.status
+        else 'done' end as outcome
+    from requested_refunds as requested
+    left join payment_refunds as made on made.provider_id = requested.provider_id
+      and made.processor_refund_id = requested.processor_refund_id
+    where requested.provider_id = ${providerId} and payout_ref = any(${[...payoutRefs]})
+    order by requested.created_at, requested.reference`
+  const byPayout = new Map<string, PayoutRefund[]>()
+  for (const row of rows) {
+    const refund = { ...fromRow(row), outcome: row.outcome }
+    byPayout.set(row.payout_ref, [...(byPayout.get(row.payout_ref) ?? []), refund])
+  }
+  return byPayout
+}
+
+/** Returns the refunds of one payout. */
 export async function listRefundsOfPayout(
   sql: Queryable,
   providerId: string,
   payoutRef: string,
-): Promise<RequestedRefund[]> {
-  const rows = await sql<RequestedRow[]>`
-    select * from requested_refunds
-    where provider_id = ${providerId} and payout_ref = ${payoutRef} order by created_at, reference`
-  return rows.map(fromRow)
+): Promise<PayoutRefund[]> {
+  return (await listRefundsOfPayouts(sql, providerId, [payoutRef])).get(payoutRef) ?? []
 }
 
 /** Changes of an open request after a call. */

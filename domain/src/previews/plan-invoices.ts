@@ -47,7 +47,10 @@ export async function planInvoices(
   return planned.toSorted(inOrder)
 }
 
-/** The sort is stable, so invoices of one instant keep their order. Bills without a date come last. */
+/**
+ * Puts invoices in the order in which they are issued. The sort is stable, so invoices of one instant keep their order. Bills without a
+ * date come last.
+ */
 export function inOrder({ at: one }: PlannedInvoice, { at: other }: PlannedInvoice): number {
   if (one === undefined || other === undefined) {
     return Number(one === undefined) - Number(other === undefined)

@@ -9,6 +9,7 @@ import { measureStoredUsage } from '../billing/measure-usage.ts'
 import { assumeSpan, assumeUsage, type AssumedUsage } from './assume-usage.ts'
 import { priceInvoices, type PlannedInvoice, type PreviewedInvoice } from './price-invoices.ts'
 import { readBills, type PurchaseAhead, type ReadBills } from './read-bills.ts'
+import { readBeside } from './read-beside.ts'
 import type { MeasureAhead } from './settle-ahead.ts'
 import { readUsageSnapshot, type UsageReadingParts, type UsageSnapshot } from './usage-reading.ts'
 
@@ -51,16 +52,34 @@ export async function previewInvoices(
     readBills({ sql, ...at }, customer, purchases, parts.delays),
   )
   const snapshot = await readUsageSnapshot(parts, environment, providerId, bills.customerRefs)
-  const planned = await planInvoices(
-    bills,
-    now,
-    measurements(parts, at, snapshot, assumed),
-    settlements(parts, at, snapshot, bills, assumed),
+  const plan = (of: ReadBills, usage?: AssumedUsage): Promise<PlannedInvoice[]> =>
+    planInvoices(
+      of,
+      now,
+      measurements(parts, at, snapshot, usage),
+      settlements(parts, at, snapshot, of, usage),
+    )
+  const planned = await plan(bills, assumed)
+  const beside = await rows.read((sql) =>
+    readBeside({ sql, ...at }, customer, purchases, planned, parts.delays),
   )
+  const others: PlannedInvoice[] = []
+  for (const of of beside) others.push(...(await plan(of)))
+  const dated = others.filter(isBefore(planned)).map((each) => ({ ...each, isBeside: true }))
   const invoices = await readAnswered(parts, at, (reading) =>
-    priceInvoices(reading, customer.reference, [...today, ...planned].toSorted(inOrder)),
+    priceInvoices(
+      reading,
+      customer.reference,
+      [...today, ...planned, ...dated].toSorted(inOrder),
+    ),
   )
   return { invoices, usageAsOf: snapshot.usageAsOf }
+}
+
+/** Returns whether an invoice of another purchase is issued before the last of the previewed ones. */
+function isBefore(previewed: readonly PlannedInvoice[]) {
+  const last = previewed.findLast(({ at }) => at !== undefined)?.at
+  return ({ at }: PlannedInvoice): boolean => last !== undefined && at !== undefined && at <= last
 }
 
 function measurements(

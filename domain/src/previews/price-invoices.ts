@@ -34,12 +34,14 @@ export type PlannedInvoice = {
   readonly paidWith?: TaxTerms | 'no tax'
   /** The part of the payment's price that the customer's credit pays, in minor units. */
   readonly fromBalanceMinor?: bigint
+  /** Whether it is of another purchase and only computed because it uses balance and items before the previewed ones. */
+  readonly isBeside?: boolean
 }
 
 /** An invoice that does not exist. Amounts are minor units of `currency`. */
 export type PreviewedInvoice = Omit<
   PlannedInvoice,
-  'mayStayDraft' | 'paidWith' | 'fromBalanceMinor' | 'takesItems' | 'taxedAsRef'
+  'mayStayDraft' | 'paidWith' | 'fromBalanceMinor' | 'isBeside' | 'takesItems' | 'taxedAsRef'
 > & {
   /** False if nothing is invoiced, because the lines cost nothing. */
   readonly isIssued: boolean
@@ -53,7 +55,8 @@ export type PreviewedInvoice = Omit<
 
 /**
  * Returns the invoices in the order in which they are issued, with the customer's pending items, tax, and the amounts carried to the
- * next invoice. Each invoice has the tax of its own day. Nothing is written, and the carried amounts stay with the customer.
+ * next invoice. Each invoice has the tax of its own day. Invoices of other purchases are not returned. Nothing is written, and the
+ * carried amounts stay with the customer.
  */
 export async function priceInvoices(
   reading: ReadingAt,
@@ -65,7 +68,7 @@ export async function priceInvoices(
   const { issueZeroInvoices } = await findMerchant(sql, providerId)
   let pending = await listPendingItems(sql, providerId, customerRef)
   const invoices: PreviewedInvoice[] = []
-  for (const { mayStayDraft, takesItems, taxedAsRef, ...of } of planned) {
+  for (const { mayStayDraft, takesItems, taxedAsRef, isBeside = false, ...of } of planned) {
     const { paidWith, fromBalanceMinor = 0n, ...invoice } = of
     const { currency, plan: planSnapshot } = invoice
     const waitingMinor = waiting.get(currency) ?? 0n
@@ -77,7 +80,7 @@ export async function priceInvoices(
     const facts = { issueZeroInvoices, waitingMinor, currency }
     const items = takesItems ? pending.filter((item) => item.currency === currency) : []
     if (mayStayDraft && items.length === 0 && decideStaysDraft(invoice.lines, facts)) {
-      invoices.push({ ...invoice, isIssued: false, totalMinor: 0n, ...nothingDue })
+      if (!isBeside) invoices.push({ ...invoice, isIssued: false, totalMinor: 0n, ...nothingDue })
       continue
     }
     pending = pending.filter((item) => !items.includes(item))
@@ -88,7 +91,7 @@ export async function priceInvoices(
     const totalMinor = totalOf(whole)
     const due = decideDue(totalMinor, currency)
     waiting.set(currency, due.carriedMinor)
-    invoices.push({ ...invoice, lines: whole, isIssued: true, totalMinor, ...due })
+    if (!isBeside) invoices.push({ ...invoice, lines: whole, isIssued: true, totalMinor, ...due })
   }
   return invoices
 }

@@ -107,7 +107,7 @@ async function moveRefundedInvoice(
       await voidRefundCreditNote(work, invoice, refundRef)
       const back = { refundRef, amountMinor: fromBalanceMinor, step: 'returned' } as const
       if (payout === undefined) await moveRefundedPart(work, invoice, back)
-      else await returnPayout(work, payout, invoice)
+      else await returnPayout(work, payout, invoice, refund.failureReason ?? status)
       return fromBalanceMinor
     }
   }

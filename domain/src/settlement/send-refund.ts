@@ -95,7 +95,7 @@ async function storeRefusal(
   const { invoiceRef: reference = null, customerRef } = intent ?? {}
   if (reference === null || customerRef === undefined)
     throw new Error(`${request.intentRef} is gone`)
-  await returnPayout(work, request, { reference, customerRef })
+  await returnPayout(work, request, { reference, customerRef }, message)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { reference, unixSeconds, type EventDefinition } from './event.ts'
+import { currency, minorUnits, reference, unixSeconds, type EventDefinition } from './event.ts'
 
 const customer = z.strictObject({
   id: reference,
@@ -27,5 +27,17 @@ export const customerEvents = {
   'customer.deleted': {
     description: 'A customer was deleted',
     object: z.strictObject({ id: reference, created: unixSeconds }),
+  },
+  'customer.balance.payout_failed': {
+    description: 'A refund that paid out the balance of a customer failed',
+    object: z.strictObject({
+      customer: reference,
+      payout: reference.describe('Reference of the payout'),
+      refund: reference.describe('Reference of the refund, whose amount is in the balance again'),
+      amount: minorUnits,
+      currency,
+      reason: z.string(),
+      created: unixSeconds,
+    }),
   },
 } as const satisfies Record<string, EventDefinition>

@@ -46,7 +46,7 @@ export const payOutBalanceSchema = z.object({
   currency: currencyCode,
   /** `card`: refunds of past card payments. `other`: the provider has paid it by other means. */
   to: z.enum(payoutTargets),
-  /** In minor units. Without it, the whole credit, or as much of it as the cards take. */
+  /** In minor units. Without it, the whole credit, or as much of it as the cards take in steps of the processor. */
   amount: z.int().min(1).max(amountMinorMax).optional(),
 })
 
@@ -59,12 +59,12 @@ export const balancePayoutSchema = z.object({
   reason: z.string(),
   /** Who decided, as in the audit log. */
   decidedBy: z.string(),
-  /** The refunds that pay it out. What a `refused` one does not pay is in the balance again. */
+  /** The refunds that pay it out. What one that is `refused`, `failed` or `canceled` does not pay is in the balance again. */
   refunds: z.array(
     z.object({
       reference: z.string(),
       amount: z.int(),
-      status: z.enum(['pending', 'done', 'refused']),
+      status: z.enum(['pending', 'done', 'failed', 'canceled', 'refused']),
       /** Id at the payment processor. Missing until the processor has confirmed the refund. */
       processorRefund: z.string().optional(),
     }),
@@ -73,3 +73,11 @@ export const balancePayoutSchema = z.object({
 })
 
 export type BalancePayoutBody = z.infer<typeof balancePayoutSchema>
+
+export const balancePayoutsSchema = z.object({
+  /** Newest first. */
+  payouts: z.array(balancePayoutSchema),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+})

@@ -81,7 +81,7 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Returns brand, last four digits and expiry of the saved card that renewals and automatic top-ups charge. The card number itself never reaches Tollgate.',
   listPaymentIntents: 'Returns payments page by page, newest first.',
   createPaymentIntent:
-    "Creates a payment for a plan or for credits. The customer's browser confirms it with the returned client secret and the payment processor's own form. The header `Idempotency-Key` is required: the same key returns the same payment.",
+    "Creates a payment for a plan or for credits. The customer's browser confirms it with the returned client secret and the payment processor's own form. The header `Idempotency-Key` is required: the same key returns the same payment. The credit of the customer pays first for a plan (`fromBalance`). If it pays everything, the payment has succeeded and has no client secret.",
   getPaymentIntent:
     "Returns a payment. Tollgate's reference and the processor's id are both accepted.",
   setBusinessDetails:

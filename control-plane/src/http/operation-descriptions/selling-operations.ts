@@ -20,7 +20,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   deletePlan:
     'Deletes a plan without purchases. A plan with purchases is archived instead: it is no longer offered, and the purchases continue.',
   activatePlan:
-    'Starts a plan for a customer at once if it needs no payment and no card. Otherwise the answer has a `checkoutUrl` where the customer pays or saves a card.',
+    'Starts a plan for a customer at once if it needs no payment and no card, or if the credit of the customer pays all of it. Otherwise the answer has a `checkoutUrl` where the customer pays or saves a card.',
   listPurchases: 'Returns all purchases that match the filters, newest first.',
   getPurchase: 'Returns a purchase with its status, its periods and the terms of its plan.',
   listCustomerPurchases: 'Returns all purchases of a customer, newest first.',
@@ -78,8 +78,10 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Records that an invoice, or part of it, was paid without the payment processor, for example by bank transfer. Use it for invoices that are held because they exceed one charge. What is left of a held invoice is charged as soon as it fits into one charge.',
   getCustomerBalance:
     'Returns what the next invoices of the customer take over in each currency, and the changes of it, newest first: credits of credit notes, refunds and cheaper plans, and amounts that were too small to be charged.',
+  listBalancePayouts:
+    'Returns what was paid out of the balance of a customer, newest first, with the current state of each refund. The amount of a refund that failed or was refused is in the balance again.',
   payOutBalance:
-    'Pays out the credit of a customer: as refunds of past card payments, the newest first and up to what these took, or as a record that it was paid by other means. What a refund does not pay is in the balance again.',
+    'Pays out the credit of a customer: as refunds of past card payments, the newest first and up to what these took, or as a record that it was paid by other means. What a refund does not pay is in the balance again. The balance of a deleted customer can be paid out too.',
   issueInvoice:
     'Issues an invoice of the given lines to a customer, with the tax of the customer. It uses the credit of the customer and is charged like other invoices, when it is due.',
   listInvoiceItems: 'Returns the items that the next invoice of the customer will charge.',

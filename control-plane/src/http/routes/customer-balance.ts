@@ -1,18 +1,24 @@
 import { z } from 'zod'
 import { payOutBalance } from '@tollgate/domain/invoice-decisions/pay-out-balance'
-import type { BalancePayout } from '@tollgate/domain/invoice-decisions/payouts-repository'
+import { findCustomerReference } from '@tollgate/domain/customers/repository'
+import {
+  listPayouts,
+  type BalancePayout,
+} from '@tollgate/domain/invoice-decisions/payouts-repository'
 import { listBalanceEntries } from '@tollgate/domain/invoices/balance-entries'
 import { listBalances } from '@tollgate/domain/invoices/carried-amounts'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import {
   listRefundsOfPayout,
-  type RequestedRefund,
+  listRefundsOfPayouts,
+  type PayoutRefund,
 } from '@tollgate/domain/payments/requested-refunds-repository'
 import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import {
   balancePayoutSchema,
+  balancePayoutsSchema,
   customerBalanceSchema,
   payOutBalanceSchema,
   type BalancePayoutBody,
@@ -21,10 +27,9 @@ import {
 import { clampPage, pageQuery, requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
-import { callerOf, operationOf } from '../../access/caller.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
-import { read } from '../../access/read.ts'
-import { requireCustomer } from '../../access/require.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { definedFields } from '../../domain/defined-fields.ts'
 
 type Parts = ChangeParts & { readonly payments: PaymentParts }
@@ -48,7 +53,7 @@ export function registerCustomerBalanceRoutes(app: ApiServer, parts: Parts): voi
     },
     async (request): Promise<CustomerBalanceBody> => {
       const caller = callerOf(request)
-      const { reference } = await requireCustomer(parts, caller, request.params.reference)
+      const reference = await requireReference(parts, caller, request.params.reference)
       const page = clampPage(request.query)
       const { balances, entries, total } = await read(parts, caller, async (sql) => ({
         balances: await listBalances(sql, caller.providerId, reference),
@@ -73,6 +78,8 @@ export function registerCustomerBalanceRoutes(app: ApiServer, parts: Parts): voi
     },
   )
 
+  registerPayoutList(app, parts, `${path}/payouts`)
+
   app.post(
     `${path}/payouts`,
     {
@@ -81,8 +88,7 @@ export function registerCustomerBalanceRoutes(app: ApiServer, parts: Parts): voi
     async (request, reply) => {
       const operation = operationOf(request, parts.clock)
       const { currency, amount, to: goesTo, reason } = request.body
-      const customer = await requireCustomer(parts, operation, request.params.reference)
-      const { reference: customerRef } = customer
+      const customerRef = await requireReference(parts, operation, request.params.reference)
       const amountMinor = amount === undefined ? undefined : BigInt(amount)
       const wanted = { customerRef, currency: currency.toUpperCase(), goesTo, reason, amountMinor }
       const outcome = await commit(parts, operation, (work) => payOutBalance(work, wanted))
@@ -98,6 +104,50 @@ export function registerCustomerBalanceRoutes(app: ApiServer, parts: Parts): voi
       }
     },
   )
+}
+
+/** Registers the list of payouts, which shows the refunds that failed after the payout. */
+function registerPayoutList(app: ApiServer, parts: ReadParts, path: string): void {
+  app.get(
+    path,
+    {
+      schema: {
+        tags,
+        params,
+        querystring: z.object(pageQuery),
+        response: { 200: balancePayoutsSchema },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { providerId } = caller
+      const customerRef = await requireReference(parts, caller, request.params.reference)
+      const page = clampPage(request.query)
+      const { payouts, total, refunds } = await read(parts, caller, async (sql) => {
+        const listed = await listPayouts(sql, providerId, customerRef, page)
+        const references = listed.payouts.map(({ reference }) => reference)
+        return { ...listed, refunds: await listRefundsOfPayouts(sql, providerId, references) }
+      })
+      return {
+        payouts: payouts.map((payout) => payoutToHttp(payout, refunds.get(payout.reference) ?? [])),
+        total,
+        ...page,
+      }
+    },
+  )
+}
+
+/** Returns the own reference of a customer. A deleted customer is found by it, because the balance outlives the customer. */
+async function requireReference(
+  parts: ReadParts,
+  caller: Caller,
+  anyReference: string,
+): Promise<string> {
+  const found = await read(parts, caller, (sql) =>
+    findCustomerReference(sql, caller.providerId, anyReference),
+  )
+  if (found === undefined) throw refusals.customerNotFound(anyReference)
+  return found
 }
 
 /** Sends the refunds of a payout. Those with an unknown outcome are pending, and a job continues them. */
@@ -118,16 +168,16 @@ async function sendPayout(
 
 function payoutToHttp(
   { amountMinor, goesTo: to, createdAt, ...payout }: BalancePayout,
-  refunds: readonly RequestedRefund[],
+  refunds: readonly PayoutRefund[],
 ): BalancePayoutBody {
   return {
     ...payout,
     to,
     amount: Number(amountMinor),
-    refunds: refunds.map(({ reference, status, processorRefundId, ...refund }) => ({
+    refunds: refunds.map(({ reference, outcome, processorRefundId, ...refund }) => ({
       reference,
       amount: Number(refund.amountMinor),
-      status: status === 'open' ? 'pending' : status,
+      status: outcome,
       ...definedFields({ processorRefund: processorRefundId }),
     })),
     createdAt: createdAt.toISOString(),

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
+import { heldText } from '../held-text.ts'
 import { invoiceName } from '../invoice-name.ts'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
@@ -40,7 +41,7 @@ function Debt(props: { readonly checkout: Checkout; readonly invoice: Invoice })
         <strong>{amount}</strong>
       </p>
       {isHeld ? (
-        <p className="quiet">{t('checkout:tooLargeForCard')}</p>
+        <p className="quiet">{heldText(invoice, checkout.frame)}</p>
       ) : (
         <PostForm page={checkout} path={debtPath(reference)}>
           <button

@@ -88,6 +88,10 @@ export function InvoicesPage({
   )
 }
 
+function statusOf({ status, isHeld }: Invoice): readonly [label: PlainKey, tone: string] {
+  return status === 'open' && isHeld ? ['portal:invoiceHeld', 'quiet'] : statusTexts[status]
+}
+
 type BalancesProps = Pick<InvoicesPageProps, 'portal' | 'balances'>
 
 /** What the next invoices take over, and what is kept for payments that are open. */
@@ -124,7 +128,7 @@ function InvoiceRow({ portal, invoice, payments, creditNotes }: InvoiceRowProps)
   const { money, date } = formats
   const dispute = worstDispute(payments)
   const [label, tone] =
-    dispute === null || dispute === 'won' ? statusTexts[status] : disputeTexts[dispute]
+    dispute === null || dispute === 'won' ? statusOf(invoice) : disputeTexts[dispute]
   const due = dueMinor(invoice)
   const text = invoiceName(portal, invoice)
   const path = invoicePath(portal, invoice.reference)

@@ -18,7 +18,8 @@ import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { returnUrlOf } from './return-routes.tsx'
-import { unpaidPath } from './unpaid-invoices.tsx'
+import { HeldPage } from './held-page.tsx'
+import { readUnpaid, unpaidPath } from './unpaid-invoices.tsx'
 import { UnpaidPage } from './unpaid-page.tsx'
 
 type Parts = ReadParts & {
@@ -74,8 +75,13 @@ async function showUnpaidInvoice(
   const { providerId } = portal.caller
   const { invoiceRef } = params.parse(request.params)
   if (payment.kind === 'paid') return reply.redirect(`${portal.path}/invoices?done=paid`, 303)
-  if (payment.kind === 'nothing') return reply.redirect(`${portal.path}/invoices`, 303)
   const invoice = await requireInvoice(pages, request, invoiceRef)
+  if (payment.kind === 'nothing') {
+    if (invoice.status !== 'open' || !invoice.isHeld)
+      return reply.redirect(`${portal.path}/invoices`, 303)
+    const open = await readUnpaid(pages, portal)
+    return sendPage(reply, 200, HeldPage({ portal, invoice, open }))
+  }
   const found = await read(pages, portal.caller, (sql) =>
     findCard(sql, providerId, portal.customer.reference),
   )

@@ -168,6 +168,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   amount: 'Betrag',
   invoiceDraft: 'In Vorbereitung',
   invoiceOpen: 'Offen',
+  invoiceHeld: 'Zurückgestellt',
   invoicePaid: 'Bezahlt',
   invoiceVoid: 'Storniert',
   invoiceUnpaid: 'Unbezahlt',
@@ -182,6 +183,9 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   downloadNamed: '{{name}} herunterladen',
   creditNote: 'Gutschrift {{number}}, {{amount}}, {{date}}',
   creditNoteVoid: 'Gutschrift {{number}}, {{amount}}, {{date}}, storniert',
+  heldTitle: 'Diese Rechnung ist zurückgestellt',
+  heldText:
+    'Sie wird zurzeit nicht abgebucht und kann hier nicht bezahlt werden. Wenden Sie sich bei Fragen an uns.',
   toBePaid: 'Zu bezahlen',
   paymentFailed: 'Eine Zahlung ist fehlgeschlagen',
   invoiceAmount: '{{invoice}}: {{amount}}',

@@ -164,6 +164,7 @@ export const portalEnglish = {
   amount: 'Amount',
   invoiceDraft: 'In preparation',
   invoiceOpen: 'Open',
+  invoiceHeld: 'On hold',
   invoicePaid: 'Paid',
   invoiceVoid: 'Void',
   invoiceUnpaid: 'Unpaid',
@@ -178,6 +179,9 @@ export const portalEnglish = {
   downloadNamed: 'Download {{name}}',
   creditNote: 'Credit note {{number}}, {{amount}}, {{date}}',
   creditNoteVoid: 'Credit note {{number}}, {{amount}}, {{date}}, void',
+  heldTitle: 'This invoice is on hold',
+  heldText:
+    'Nothing is charged for it at the moment, and it cannot be paid here. Contact us if you have a question about it.',
   toBePaid: 'To be paid',
   paymentFailed: 'A payment did not go through',
   invoiceAmount: '{{invoice}}: {{amount}}',

@@ -163,6 +163,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   amount: 'Importe',
   invoiceDraft: 'En preparación',
   invoiceOpen: 'Pendiente',
+  invoiceHeld: 'En espera',
   invoicePaid: 'Pagada',
   invoiceVoid: 'Anulada',
   invoiceUnpaid: 'Impagada',
@@ -177,6 +178,9 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   downloadNamed: 'Descargar {{name}}',
   creditNote: 'Nota de crédito {{number}}, {{amount}}, {{date}}',
   creditNoteVoid: 'Nota de crédito {{number}}, {{amount}}, {{date}}, anulada',
+  heldTitle: 'Esta factura está en espera',
+  heldText:
+    'De momento no se cobra y no se puede pagar aquí. Póngase en contacto con nosotros si tiene alguna pregunta.',
   toBePaid: 'Por pagar',
   paymentFailed: 'Un pago no se ha realizado',
   invoiceAmount: '{{invoice}}: {{amount}}',

@@ -168,6 +168,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   amount: 'Montant',
   invoiceDraft: 'En préparation',
   invoiceOpen: 'Ouverte',
+  invoiceHeld: 'En attente',
   invoicePaid: 'Payée',
   invoiceVoid: 'Annulée',
   invoiceUnpaid: 'Impayée',
@@ -182,6 +183,9 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   downloadNamed: 'Télécharger {{name}}',
   creditNote: 'Avoir {{number}}, {{amount}}, {{date}}',
   creditNoteVoid: 'Avoir {{number}}, {{amount}}, {{date}}, annulé',
+  heldTitle: 'Cette facture est en attente',
+  heldText:
+    'Elle n’est pas prélevée pour le moment et ne peut pas être payée ici. Contactez-nous si vous avez une question.',
   toBePaid: 'À payer',
   paymentFailed: 'Un paiement n’a pas abouti',
   invoiceAmount: '{{invoice}} : {{amount}}',

@@ -158,6 +158,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   amount: '金額',
   invoiceDraft: '準備中',
   invoiceOpen: '未払い',
+  invoiceHeld: '保留中',
   invoicePaid: '支払い済み',
   invoiceVoid: '無効',
   invoiceUnpaid: '回収不能',
@@ -172,6 +173,9 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   downloadNamed: '{{name}} をダウンロード',
   creditNote: 'クレジットノート {{number}}、{{amount}}、{{date}}',
   creditNoteVoid: 'クレジットノート {{number}}、{{amount}}、{{date}}、無効',
+  heldTitle: 'この請求書は保留中です',
+  heldText:
+    '現在この請求書の請求は行われず、ここではお支払いいただけません。ご不明な点はお問い合わせください。',
   toBePaid: 'お支払いが必要な請求書',
   paymentFailed: 'お支払いが完了しませんでした',
   invoiceAmount: '{{invoice}}: {{amount}}',

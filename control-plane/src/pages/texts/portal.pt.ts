@@ -163,6 +163,7 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   amount: 'Valor',
   invoiceDraft: 'Em preparação',
   invoiceOpen: 'Em aberto',
+  invoiceHeld: 'Em espera',
   invoicePaid: 'Paga',
   invoiceVoid: 'Anulada',
   invoiceUnpaid: 'Não paga',
@@ -177,6 +178,9 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   downloadNamed: 'Baixar {{name}}',
   creditNote: 'Nota de crédito {{number}}, {{amount}}, {{date}}',
   creditNoteVoid: 'Nota de crédito {{number}}, {{amount}}, {{date}}, anulada',
+  heldTitle: 'Esta fatura está em espera',
+  heldText:
+    'De momento não é cobrada e não pode ser paga aqui. Contacte-nos se tiver alguma questão.',
   toBePaid: 'A pagar',
   paymentFailed: 'Um pagamento não foi concluído',
   invoiceAmount: '{{invoice}}: {{amount}}',

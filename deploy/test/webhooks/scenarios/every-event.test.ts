@@ -1,3 +1,4 @@
+import type { BalancePayoutBody } from '@tollgate/schemas/http/customer-balances'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventTypes } from '@tollgate/schemas/event-types'
 import { topUpTerms } from '../../payments/payment-stack.ts'
@@ -165,6 +166,25 @@ describe('a payment', () => {
     await deliveries.expect('payout.paid', { ...payout, status: 'paid' })
     await world.simulate(`payouts/${id}/move`, { status: 'failed' })
     await deliveries.expect('payout.failed', { ...payout, status: 'failed' })
+  })
+
+  test('emits an event for a payout of a balance whose refund fails', async () => {
+    const customer = await world.createCustomer()
+    const of = { purpose: 'product', productRef: world.productRef, planRef, currency: 'USD' }
+    await world.pay(customer, of)
+    const { invoices } = await world.call<{ invoices: { reference: string }[] }>(
+      'GET',
+      `/v1/ui/invoices?customerRef=${customer}`,
+    )
+    const note = { reason: 'An outage', amount: 500 }
+    await world.call('POST', `/v1/ui/invoices/${invoices[0]!.reference}/credit-notes`, note)
+    const payOut = { reason: 'An outage', currency: 'USD', to: 'card' }
+    const path = `/v1/ui/customers/${customer}/invoice-balance/payouts`
+    const { reference, refunds } = await world.call<BalancePayoutBody>('POST', path, payOut)
+    const { processorRefund } = refunds[0]!
+    await world.simulate(`refunds/${processorRefund}/end`, { status: 'failed' })
+    const failed = { customer, payout: reference, amount: 500, currency: 'usd' }
+    await deliveries.expect('customer.balance.payout_failed', failed)
   })
 })
 

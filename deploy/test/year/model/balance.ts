@@ -8,16 +8,20 @@ export type BalanceUse = {
   /** The tax that is known when the payment is created, and when it is confirmed. */
   readonly taxBefore: ModelTax | undefined
   readonly tax: ModelTax | undefined
+  /** Whether the seller collects taxes. */
+  readonly isTaxed: boolean
 }
 
 /**
- * Returns how much of the price the credit pays. A rest below the minimum is charged as the minimum. A tax that is stated later can
- * only lower the part.
+ * Returns how much of the price the credit pays. A rest below the minimum is charged as the minimum, also while a country is to be
+ * stated. A tax that is stated later can only lower the part.
  */
-export function paidByCredit({ price, credit, currency, taxBefore, tax }: BalanceUse): bigint {
+export function paidByCredit(use: BalanceUse): bigint {
+  const { price, credit, currency, taxBefore, tax, isTaxed } = use
   if (credit <= 0n) return 0n
   const first = withTax(price, taxBefore)
-  if (credit >= first) return first
+  const needsCountry = isTaxed && taxBefore === undefined
+  if (credit >= first && !needsCountry) return first
   const part = partOf(first, credit, currency)
   return tax === taxBefore ? part : partOf(withTax(price, tax), part, currency)
 }

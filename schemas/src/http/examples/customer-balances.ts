@@ -1,7 +1,9 @@
 import {
   balancePayoutSchema,
+  balancePayoutsSchema,
   customerBalanceSchema,
   payOutBalanceSchema,
+  type BalancePayoutBody,
 } from '../customer-balances.ts'
 import {
   addInvoiceItemSchema,
@@ -23,6 +25,25 @@ const item: InvoiceItemBody = {
   amount: 30_000,
   reason: 'Order 4711',
   addedBy: decidedBy,
+  createdAt: instants.periodEnd,
+}
+
+const payout: BalancePayoutBody = {
+  reference: 'po_4QX8KN2WB7MD',
+  customerRef: refs.customer,
+  currency: 'USD',
+  amount: 1_000,
+  to: 'card',
+  reason: 'The customer leaves',
+  decidedBy,
+  refunds: [
+    {
+      reference: 're_8MK3X9QW2NB7',
+      amount: 1_000,
+      status: 'done',
+      processorRefund: 're_3Nq8mZ2eXk1Vb7Yw',
+    },
+  ],
   createdAt: instants.periodEnd,
 }
 
@@ -50,25 +71,11 @@ export const customerBalanceExamples = {
       'To the card': { reason: 'The customer leaves', currency: 'USD', to: 'card' },
       'A bank transfer': { reason: 'Transfer 4713', currency: 'USD', to: 'other', amount: 500 },
     }),
-    answer: examplesOf(balancePayoutSchema, {
-      'To the card': {
-        reference: 'po_4QX8KN2WB7MD',
-        customerRef: refs.customer,
-        currency: 'USD',
-        amount: 1_000,
-        to: 'card',
-        reason: 'The customer leaves',
-        decidedBy,
-        refunds: [
-          {
-            reference: 're_8MK3X9QW2NB7',
-            amount: 1_000,
-            status: 'done',
-            processorRefund: 're_3Nq8mZ2eXk1Vb7Yw',
-          },
-        ],
-        createdAt: instants.periodEnd,
-      },
+    answer: examplesOf(balancePayoutSchema, { 'To the card': payout }),
+  },
+  listBalancePayouts: {
+    answer: examplesOf(balancePayoutsSchema, {
+      'One payout': { payouts: [payout], ...{ total: 1, limit: 50, offset: 0 } },
     }),
   },
   listInvoiceItems: { answer: examplesOf(invoiceItemsSchema, { 'One item': { items: [item] } }) },
