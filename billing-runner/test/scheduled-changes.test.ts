@@ -119,11 +119,16 @@ type ModelMigration = {
   readonly priceMinor: number
   readonly billing: ChangeBilling | undefined
   readonly noticeDays: number | false
+  readonly createdAt: Date
   status: 'running' | 'paused' | 'done' | 'cancelling' | 'cancelled'
 }
 
 async function play(steps: readonly Step[]): Promise<void> {
   stack.clock.set(begin.toISOString())
+  // What earlier sequences left is not due any more.
+  const rows = stack.database.in('sandbox')
+  await rows`update purchases set status = 'expired'`
+  await rows`update plan_migrations set status = 'cancelled'`
   const shop = await stack.openShop()
   const planPrices = [1_900, 4_900]
   const terms = { type: 'recurring', billingCycle: 'monthly' } as const
@@ -174,7 +179,7 @@ async function play(steps: readonly Step[]): Promise<void> {
         })
         expect(began).toBe(migrations.every((other) => other.from !== from || isOver(other.status)))
         const own = { from, to, noticeDays, billing: each.billing, priceMinor: planPrices[to]! }
-        if (began) migrations.push({ ...own, status: 'running' })
+        if (began) migrations.push({ ...own, createdAt: now, status: 'running' })
         break
       }
       case 'move': {
@@ -262,7 +267,7 @@ function advance(
   for (const each of models) {
     const isSame = each.plan === to && each.priceMinor === priceMinor
     const isOpen = !each.isEnding && !each.hasEnded && each.ahead === undefined
-    if (each.plan !== from || isSame || !isOpen) continue
+    if (each.plan !== from || each.since > migration.createdAt || isSame || !isOpen) continue
     const at = within === undefined ? each.renewalFrom(notBefore) : notBefore
     each.ahead = { plan: to, priceMinor, at, billing: within, migration: number }
   }

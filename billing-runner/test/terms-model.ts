@@ -26,6 +26,8 @@ export class ModelCustomer {
   plan: number
   priceMinor: number
   ahead: ChangeAhead | undefined
+  /** When the customer got the plan with these terms. */
+  since: Date
   /** Start of the next period that is charged. */
   next: Date
   isEnding = false
@@ -40,12 +42,13 @@ export class ModelCustomer {
     this.priceMinor = priceMinor
     this.cycle = { anchor: begin, billingCycle: 'monthly', mode: 'calendar', customDays: undefined }
     this.next = periodOf(this.cycle, 0).end
+    this.since = begin
   }
 
   /** Renews for each period that has begun, by the terms that are valid at its start. */
   renewUntil(now: Date): void {
     while (!this.isEnding && !this.hasEnded && this.next <= now) {
-      if (this.ahead !== undefined && this.ahead.at <= this.next) this.take(this.ahead)
+      if (this.ahead !== undefined && this.ahead.at <= this.next) this.take(this.ahead, now)
       this.charge('recurring', this.next, this.priceMinor)
       this.next = periodAt(this.cycle, this.next).end
     }
@@ -57,10 +60,10 @@ export class ModelCustomer {
     const { ahead } = this
     if (this.isEnding || this.hasEnded || ahead?.billing === undefined || ahead.at > now) return
     if (ahead.billing === 'prorate') this.prorate(ahead.priceMinor, now)
-    this.take(ahead)
+    this.take(ahead, now)
   }
 
-  /** The customer activates a plan. Returns whether it begins without a payment. */
+  /** The customer activates a plan, and does not pay for one that has to be paid first. */
   activate(plan: number, priceMinor: number, now: Date): void {
     if (this.hasEnded) return
     if (plan === this.plan) {
@@ -71,7 +74,7 @@ export class ModelCustomer {
     // A payment that the customer does not make changes nothing.
     if (difference >= 50) return
     this.prorate(priceMinor, now)
-    this.take({ plan, priceMinor, at: now, billing: 'prorate', migration: undefined })
+    this.take({ plan, priceMinor, at: now, billing: 'prorate', migration: undefined }, now)
     this.isEnding = false
   }
 
@@ -82,7 +85,8 @@ export class ModelCustomer {
     return at
   }
 
-  private take({ plan, priceMinor, migration }: ChangeAhead): void {
+  private take({ plan, priceMinor, migration }: ChangeAhead, now: Date): void {
+    this.since = now
     if (migration !== undefined) this.movedBy.push(migration)
     this.plan = plan
     this.priceMinor = priceMinor

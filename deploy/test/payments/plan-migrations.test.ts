@@ -131,6 +131,26 @@ describe('now', () => {
     expect((await stack.read(migration)).progress).toMatchObject({ moved: 1, scheduled: 0 })
   })
 
+  test('is not repeated after a refund of the difference, which restores the purchase', async () => {
+    const planRef = await raisedPlan()
+    const { reference, customerRef } = await renewals.buy(planRef)
+    stack.setTime(eleventh)
+    await stack.changePlan(planRef, { price: 4_900 })
+    await stack.migrate(planRef, { when: 'now' })
+    await stack.process(eleventh)
+    await stack.changeAndRenew(eleventh)
+    const held = await stack.held(customerRef)
+    await renewals.sql`
+      update purchases set status = 'expired', ended_at = '2026-06-11T00:00:00Z'
+      where reference = ${held.reference}`
+    await renewals.sql`
+      update purchases set status = 'active', ended_at = null, auto_renew = true,
+        next_billing_date = '2026-07-01T00:00:00Z' where reference = ${reference}`
+    await stack.process('2026-06-12T00:00:00Z')
+    await stack.changeAndRenew('2026-06-12T00:00:00Z')
+    expect(await stack.held(customerRef)).toMatchObject({ reference, scheduledPlan: null })
+  })
+
   test('keeps the paid period: new limits at once, the new price with the renewal', async () => {
     const planRef = await raisedPlan({ limit: 100 })
     const { customerRef } = await renewals.buy(planRef)

@@ -4,6 +4,7 @@ import type { PlanMigrationStatus } from '@tollgate/schemas/http/plan-migrations
 import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { jsonb } from '../postgres/jsonb.ts'
+import { selectCustomersOfClocks } from '../test-clocks/customer-time.ts'
 import type { PlanMigration } from './plan-migration.ts'
 
 type MigrationRow = {
@@ -146,22 +147,26 @@ export type Holder = { readonly purchaseRef: string; readonly customerRef: strin
 /** The states of purchases that a migration processes. All but active ones are skipped with the reason. */
 export const migratedStatuses = ['active', 'trialing', 'past_due', 'suspended'] as const
 
-/** Returns the next purchases that a migration has to process, in the order of their references. */
+/**
+ * Returns the next purchases that a migration has to process, in the order of their references. Purchases that began after the
+ * migration was created have newer terms. The start of a customer on a test clock has another time, so its purchases are all processed.
+ */
 export async function listNextHolders(
   sql: Queryable,
   providerId: string,
   migration: Pick<
     PlanMigration,
-    'productRef' | 'planRef' | 'purchaseRefs' | 'customerRefs' | 'processedTo'
+    'productRef' | 'planRef' | 'purchaseRefs' | 'customerRefs' | 'processedTo' | 'createdAt'
   >,
   rowsMax: number,
 ): Promise<Holder[]> {
-  const { productRef, planRef, purchaseRefs, customerRefs, processedTo } = migration
+  const { productRef, planRef, purchaseRefs, customerRefs, processedTo, createdAt } = migration
   const rows = await sql<{ reference: string; customer_ref: string }[]>`
     select reference, customer_ref from purchases
     where provider_id = ${providerId} and product_ref = ${productRef} and plan_ref = ${planRef}
       and not is_pack and status in ${sql(migratedStatuses)}
       and reference > ${processedTo ?? ''}
+      and (created_at <= ${createdAt} or (provider_id, customer_ref) in (${selectCustomersOfClocks(sql)}))
       ${purchaseRefs === null ? sql`` : sql`and reference = any(${textArray(purchaseRefs)})`}
       ${customerRefs === null ? sql`` : sql`and customer_ref = any(${textArray(customerRefs)})`}
     order by reference limit ${rowsMax}`

@@ -51,6 +51,11 @@ export function planBills(
   return { usage, renewals: renewals.map((renewal) => afterUsage(renewal, usage)) }
 }
 
+/** Returns an active purchase as it is after the renewals that are overdue. */
+export function afterOverdueRenewals(purchase: Purchase, now: Date): Purchase {
+  return planRenewals(purchase, now, true).current
+}
+
 /** Returns the renewals up to the next one, and the purchase after those that are overdue. */
 function planRenewals(
   purchase: Purchase,

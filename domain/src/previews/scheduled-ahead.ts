@@ -5,6 +5,7 @@ import { fieldsOfEnd, movedPurchase } from '../purchases/move-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { scheduledPurchase } from '../purchases/schedule-plan.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
+import { afterOverdueRenewals } from './plan-bills.ts'
 import type { InvoicesToPreview } from './preview-invoices.ts'
 import type { PlannedInvoice } from './price-invoices.ts'
 
@@ -25,18 +26,22 @@ export async function readScheduledAhead(
   const { scheduledPlanAt, scheduledBilling } = held
   if (scheduledPlanAt === null || scheduledBilling === undefined) return unchanged
   const now = scheduledPlanAt > today ? scheduledPlanAt : today
-  const decision = decideDueChange(held, false, now)
+  // A renewal that is overdue comes first, and applies a change of its time or before.
+  const isAfterRenewal = held.nextBillingDate !== null && held.nextBillingDate < scheduledPlanAt
+  const current = isAfterRenewal ? afterOverdueRenewals(held, today) : held
+  const decision = decideDueChange(current, false, now)
   if (decision.kind === 'renewal') {
     const { scheduledPlan: plan } = held
+    // The renewal after those that are overdue.
     const later = plan && scheduledPurchase(held, { plan, at: decision.at })
     return { ...unchanged, purchases: [{ purchase: later ?? held }] }
   }
   if (decision.kind !== 'change') return unchanged
   const { plan, change } = decision
-  const replaced = movedPurchase(held, 'expired', fieldsOfEnd(now), now)
+  const replaced = movedPurchase(current, 'expired', fieldsOfEnd(now), now)
   const at = { sql, providerId, now }
-  const alone = await startedPurchase(at, held, plan, change)
-  const linked = await linkToPredecessor(at, alone, { previous: held, replaced }, false)
+  const alone = await startedPurchase(at, current, plan, change)
+  const linked = await linkToPredecessor(at, alone, { previous: current, replaced }, false)
   // All purchases of the customer and product have the same overrides.
   const started = { ...linked, overrides: held.overrides }
   const unstored = { taxedAsRef: held.reference, endOfPrevious: now }
@@ -46,7 +51,11 @@ export async function readScheduledAhead(
     ...{ mayStayDraft: true, takesItems: false },
   }
   return {
-    purchases: [{ purchase: replaced }, { purchase: started, unstored }],
+    // With its end, a purchase that is overdue is charged for the periods that have begun, and for none after.
+    purchases: [
+      { purchase: current === held ? replaced : { ...held, endDate: now } },
+      { purchase: started, unstored },
+    ],
     today: invoice.lines.length === 0 ? [] : [invoice],
   }
 }
