@@ -22,6 +22,7 @@ import type {
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
 import { testClockRefusals } from './test-clock-refusals.ts'
+import { couponRefusals } from './coupon-refusals.ts'
 import { invoiceRefusals } from './invoice-refusals.ts'
 import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
 
@@ -315,6 +316,7 @@ export const refusals = {
     refusal('too_many_alerts', `A provider can have ${max} alerts that are not of one customer`),
   ...testClockRefusals,
   ...invoiceRefusals,
+  ...couponRefusals,
   meterNotFound: (reference: string) =>
     refusal('meter_not_found', `Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) =>

@@ -87,7 +87,11 @@ export async function billUsage(
     (await staysDraft(work, of, content.lines)) &&
     !(takesItems && (await hasPendingItems(sql, providerId, of)))
   const request = { customerRef, purchaseRef, planSnapshot, currency, ...content, takesItems }
-  const made = await createDraft(work, { ...request, staysDraft: isDraft })
+  const made = await createDraft(work, {
+    ...request,
+    staysDraft: isDraft,
+    discountedProductRef: productRef,
+  })
   if (made.kind !== 'created')
     throw new Error(`a due period of purchase ${reference} is billed already`)
   if (continued !== undefined && usage.length > 0) {

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { saveAutoRecharge } from '../auto-recharge/repository.ts'
+import { couponFaultReasons, type RedemptionFault } from '../coupons/decide-redemption.ts'
+import { insertHold, lockRedeemable } from '../coupons/redeem-coupon.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
-import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findOpenAttempt } from '../payments/attempts-repository.ts'
 import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { findIntent, findIntentByKey } from '../payments/intents-repository.ts'
@@ -54,14 +56,34 @@ export async function createPayment(
     const concurrent = await findIntentByKey(work.sql, providerId, request.idempotencyKey)
     if (concurrent !== undefined) return concurrent
     const { recharge, customer } = request
+    const fault = await findCouponFault(work, request)
+    if (fault !== undefined) {
+      const reason = `The coupon cannot be redeemed: ${couponFaultReasons[fault]}`
+      return { kind: 'refused' as const, reason }
+    }
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const
       await saveAutoRecharge(work, customer.reference, terms)
     }
-    return openIntent(work, intentDraftOf(request, priced, processorCustomerId, inputSha256))
+    const draft = intentDraftOf(request, priced, processorCustomerId, inputSha256)
+    const begun = await openIntent(work, draft)
+    const { couponRef } = request
+    if (couponRef !== undefined) {
+      await insertHold(work, { couponRef, customerRef: customer.reference }, begun.intent)
+    }
+    return begun
   })
+  if ('kind' in opened) return opened
   if (!('intent' in opened)) return repeatPayment(parts, operation, opened, inputSha256)
   return sendCreation(parts, operation, opened)
+}
+
+/** Returns why the coupon of the request can no longer be redeemed. The coupon stays locked until its redemption is held. */
+async function findCouponFault(
+  work: UnitOfWork,
+  { couponRef, customer: { reference: customerRef } }: PaymentRequest,
+): Promise<RedemptionFault | undefined> {
+  return couponRef === undefined ? undefined : lockRedeemable(work, { couponRef, customerRef })
 }
 
 /**
@@ -127,7 +149,7 @@ function createdOutcome(intent: PaymentIntent, clientSecret: string | undefined)
 
 function intentDraftOf(
   request: PaymentRequest,
-  { plan, terms, tax, planSwitch, cycleMode, sellerName }: PricedRequest,
+  { plan, terms, tax, planSwitch, discounts = [], cycleMode, sellerName }: PricedRequest,
   processorCustomerId: string,
   inputSha256: string,
 ) {
@@ -144,6 +166,7 @@ function intentDraftOf(
     terms,
     tax,
     planSwitch,
+    ...(discounts.length === 0 ? {} : { discounts }),
     description: request.description ?? null,
     sellerName,
     purchaseRef: null,
@@ -172,5 +195,6 @@ function requestDigest(request: PaymentRequest): string {
     currency ?? null,
     description ?? null,
     request.recharge === undefined ? null : 'recharge',
+    ...(request.couponRef === undefined ? [] : [request.couponRef]),
   ])
 }

@@ -120,7 +120,8 @@ export async function readTaxLines(
   return taxLines(lines, await termsOf(sql, providerId, merchant, sale, buyer, now))
 }
 
-async function findProductOf(
+/** Returns the product of the purchase, or null without one. */
+export async function findProductOf(
   sql: Queryable,
   providerId: string,
   purchaseRef: string | null,

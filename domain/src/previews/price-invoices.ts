@@ -9,6 +9,7 @@ import { decideDue } from '../pricing/decide-due.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
+import { discountsAhead } from './discounts-ahead.ts'
 
 /** Why an invoice is made. */
 export type InvoiceCause =
@@ -61,10 +62,12 @@ export async function priceInvoices(
   const waiting = new Map(await listCarried(sql, providerId, customerRef))
   const { issueZeroInvoices } = await findMerchant(sql, providerId)
   let pending = await listPendingItems(sql, providerId, customerRef)
+  const discounts = discountsAhead({ sql, providerId }, customerRef)
   const invoices: PreviewedInvoice[] = []
   for (const { mayStayDraft, paidWith, takesItems, taxedAsRef, ...invoice } of planned) {
     const { currency, plan: planSnapshot } = invoice
     if (paidWith !== undefined) {
+      discounts.countLines(invoice.lines)
       invoices.push(paidInvoice(invoice, paidLines(invoice.lines, paidWith)))
       continue
     }
@@ -76,7 +79,8 @@ export async function priceInvoices(
       continue
     }
     pending = pending.filter((item) => !items.includes(item))
-    const lines = [...invoice.lines, ...items.map(lineOfItem)]
+    const discounted = takesDiscounts(invoice) ? await discounts.linesOf(invoice, taxedAsRef) : []
+    const lines = [...invoice.lines, ...discounted, ...items.map(lineOfItem)]
     const untaxed = { customerRef, purchaseRef: taxedAsRef, planSnapshot, currency, lines }
     const tax = await readTaxLines({ sql, providerId, now: invoice.at ?? now }, untaxed)
     const whole = draftLines(lines, tax, waitingMinor)
@@ -86,6 +90,11 @@ export async function priceInvoices(
     invoices.push({ ...invoice, lines: whole, isIssued: true, totalMinor, ...due })
   }
   return invoices
+}
+
+/** The lines of a change of plan contain what discounts take off. */
+function takesDiscounts({ cause }: Pick<PlannedInvoice, 'cause'>): boolean {
+  return cause !== 'plan_change' && cause !== 'first_payment'
 }
 
 const nothingDue = { dueMinor: 0n, carriedMinor: 0n, isHeld: false } as const

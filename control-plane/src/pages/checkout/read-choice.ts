@@ -1,4 +1,5 @@
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
+import type { PeriodDiscount } from '@tollgate/domain/coupons/discount-lines'
 import { isPack } from '@tollgate/domain/packs/pack-terms'
 import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
@@ -77,7 +78,12 @@ export type Step =
   /** `needsCard` means that the customer must save a card first. */
   | { readonly kind: 'try'; readonly plan: Plan; readonly needsCard: boolean }
   /** `isFirstCharge` means that the set-up fee is due with it. */
-  | { readonly kind: 'payment-required'; readonly plan: Plan; readonly isFirstCharge: boolean }
+  | {
+      readonly kind: 'payment-required'
+      readonly plan: Plan
+      readonly isFirstCharge: boolean
+      readonly periodDiscounts: readonly PeriodDiscount[]
+    }
 
 /** Predicts what happens when the customer takes the plan. The form that takes the plan decides again, in its own transaction. */
 export function readStep(
@@ -98,6 +104,7 @@ export function readStep(
     const input = { product, plan, ...state, isSoldOut: soldOut.has(planRef), now }
     const decision = decideActivation(input)
     if (decision.kind !== 'payment-required') return decision
-    return { ...decision, isFirstCharge: state.isFirstCharge }
+    const { isFirstCharge, lastDiscounts: periodDiscounts = [] } = state
+    return { ...decision, isFirstCharge, periodDiscounts }
   })
 }

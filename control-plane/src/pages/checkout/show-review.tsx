@@ -154,7 +154,7 @@ async function readPayForm(
 ): Promise<PayFormProps | undefined> {
   const checkout = checkoutOf(request)
   requireCardEntry(pages, checkout)
-  const { plan, isFirstCharge } = step
+  const { plan, isFirstCharge, periodDiscounts } = step
   const currency = currenciesOf(plan).find((code) => code === selection.currency) ?? plan.currency
   const billing = await readBilling(pages, checkout, selection.billing)
   const paymentRequest = paymentRequestOf(checkout, { plan: plan.reference, currency })
@@ -169,6 +169,7 @@ async function readPayForm(
     isFirstCharge,
     currency,
     at: now,
+    periodDiscounts,
   })
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
   const next = nextChargeOf(plan, currency, endsAt)
