@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { saveAutoRecharge } from '../auto-recharge/repository.ts'
-import { couponFaultReasons, type RedemptionFault } from '../coupons/decide-redemption.ts'
+import { couponFaultReasons, type CouponFault, type RedemptionFault } from '../coupons/decide-redemption.ts'
 import { insertHold, lockRedeemable } from '../coupons/redeem-coupon.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
@@ -24,7 +24,12 @@ export type CreateOutcome =
       /** Undefined if the payment has ended and the processor did not return the secret. */
       readonly clientSecret: string | undefined
     }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'refused'
+      readonly reason: string
+      /** Why the coupon of the request is refused. Absent if something else is. */
+      readonly couponFault?: CouponFault
+    }
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
   /** The idempotency key was used with another request. */
@@ -59,7 +64,7 @@ export async function createPayment(
     const fault = await findCouponFault(work, request)
     if (fault !== undefined) {
       const reason = `The coupon cannot be redeemed: ${couponFaultReasons[fault]}`
-      return { kind: 'refused' as const, reason }
+      return { kind: 'refused' as const, reason, couponFault: fault }
     }
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const

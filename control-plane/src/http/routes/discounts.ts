@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { normalizedCode } from '@tollgate/domain/coupons/coupon'
-import { findCouponByCode } from '@tollgate/domain/coupons/coupons-repository'
 import { listDiscounts, removeDiscount } from '@tollgate/domain/coupons/discounts-repository'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import {
@@ -11,9 +9,10 @@ import {
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { listedDiscountsMax } from '@tollgate/schemas/limits'
 import type { ApiServer } from '../../access/api-server.ts'
-import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
+import { requireCouponRef } from '../../access/require-coupon.ts'
 import { requireCustomer } from '../../access/require.ts'
 import { refusals } from '../../errors.ts'
 import { discountToHttp } from '../translate/coupons.ts'
@@ -46,7 +45,9 @@ export function registerDiscountRoutes(app: ApiServer, parts: ChangeParts): void
       const operation = operationOf(request, parts.clock)
       const { purchaseRef = null } = request.body
       const customer = await requireCustomer(parts, operation, request.params.reference)
-      const couponRef = await requireCouponRef(parts, operation, request.body)
+      const { code, couponRef: named = '' } = request.body
+      const couponRef =
+        code === undefined ? named : await requireCouponRef(parts, operation, code)
       const redemption = { couponRef, customerRef: customer.reference, purchaseRef }
       const outcome = await commit(parts, operation, (work) => addDiscount(work, redemption))
       switch (outcome.kind) {
@@ -80,17 +81,4 @@ export function registerDiscountRoutes(app: ApiServer, parts: ChangeParts): void
       return { discounts: left.map(discountToHttp) }
     },
   )
-}
-
-async function requireCouponRef(
-  parts: ChangeParts,
-  caller: Caller,
-  { couponRef, code }: z.infer<typeof addDiscountSchema>,
-): Promise<string> {
-  if (code === undefined) return couponRef ?? ''
-  const coupon = await read(parts, caller, (sql) =>
-    findCouponByCode(sql, caller.providerId, normalizedCode(code)),
-  )
-  if (coupon === undefined) throw refusals.couponNotFound(code)
-  return coupon.reference
 }

@@ -11,6 +11,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import { selectionOf, selectionFields } from './selection.ts'
 import { hasDetails, taxDetailsOfForm, billingFromForm, type BillingForm } from './billing-form.ts'
 import { checkoutOf, operationOfCheckout, stepPath, type Checkout } from './checkout.ts'
+import { couponFaultText, storeCoupon } from './coupon-routes.ts'
 import { faultOfAmount, paymentRequestOf } from './payment-request.ts'
 import { readBilling } from './read-billing.ts'
 import { showStep, type StepParts } from './show-step.tsx'
@@ -57,6 +58,11 @@ export async function beginPayment(
     (await commit(pages, operation, (work) => mayCheckoutSell(work, checkout.session, planRef)))
   if (!isSold) return showAgain(t('checkout:notOffered'))
   const outcome = await createPayment(pages.payments, operation, paymentRequest)
+  if (outcome.kind === 'refused' && outcome.couponFault !== undefined) {
+    // The next attempt pays the price without the coupon, which the page shows.
+    await storeCoupon(pages, request, null)
+    return showAgain(couponFaultText(outcome.couponFault, checkout.frame))
+  }
   if (outcome.kind !== 'created') return showAgain(refusalText(checkout, outcome))
   const { intent } = outcome
   const refused = await applyTax(pages, request, intent, typed)

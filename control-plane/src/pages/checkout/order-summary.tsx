@@ -11,13 +11,14 @@ export function changeLines(
   change: PlanSwitch,
   { t, formats }: Pick<Reader, 't' | 'formats'>,
 ): SumLine[] {
-  const { restMinor, unusedMinor, setupMinor } = changeSharesOf(change)
+  const { restMinor, unusedMinor, setupMinor, discountMinor } = changeSharesOf(change)
   const date = formats.date(change.period.end)
   const replaced = change.from.planSnapshot?.name ?? change.from.productName
   const lines = [
     { label: t('checkout:planUntil', { plan: planName, date }), amountMinor: restMinor },
     { label: t('checkout:unusedTime', { plan: replaced }), amountMinor: -unusedMinor },
     { label: t('checkout:setupFee'), amountMinor: setupMinor },
+    { label: t('checkout:discount'), amountMinor: discountMinor },
   ]
   return lines.filter(({ amountMinor }) => amountMinor !== 0n)
 }

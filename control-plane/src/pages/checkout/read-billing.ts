@@ -1,6 +1,8 @@
 import { findMerchant } from '@tollgate/domain/merchants/repository'
+import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
+import { priceLine } from '@tollgate/domain/pricing/price-line'
 import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
@@ -16,6 +18,7 @@ import {
   type BillingForm,
 } from './billing-form.ts'
 import type { Checkout } from './checkout.ts'
+import type { SumLine } from './sums.tsx'
 
 /** The form of business details for display. */
 export type Billing = {
@@ -63,15 +66,22 @@ function isReported(field: BillingField, typed: TypedBilling | undefined): boole
 export type PricedChoice =
   | {
       readonly kind: 'priced'
-      /** Price of the plan, or the amount that the customer typed, in minor units. */
+      /** Price of the plan after discounts, or the amount that the customer typed, in minor units. */
       readonly priceMinor: bigint
       readonly currency: string
+      /** What discounts take off, in the order of the invoice. */
+      readonly discounts: readonly SumLine[]
       /** Null while the customer's country is unknown. */
       readonly tax: TaxBreakdown | null
       /** Whole credits that the payment buys. Null if it buys none. */
       readonly credits: bigint | null
     }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'refused'
+      readonly reason: string
+      /** Why the coupon cannot be redeemed. Absent if something else is refused. */
+      readonly couponFault?: CouponFault
+    }
 
 /** Computes the amount of the choice for a customer with the given details. Stores nothing. */
 export async function priceChoice(
@@ -85,7 +95,11 @@ export async function priceChoice(
   if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
   const { originalAmountMinor: priceMinor, currency, credits } = terms
-  const priced = { kind: 'priced', priceMinor, currency, credits } as const
+  const discounts = (outcome.discounts ?? []).map(({ inputs, description }) => ({
+    label: description,
+    amountMinor: priceLine(inputs).amountMinor,
+  }))
+  const priced = { kind: 'priced', priceMinor, currency, discounts, credits } as const
   if (details === undefined) return { ...priced, tax: null }
   const { providerId, now } = operation
   const productRef = request.purpose === 'credit_topup' ? null : (request.productRef ?? null)

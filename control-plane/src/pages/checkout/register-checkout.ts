@@ -8,6 +8,7 @@ import { registerAccountForms, type AccountFormParts } from './account-routes.ts
 import { selectionOf } from './selection.ts'
 import { registerCardSaving } from './card-routes.tsx'
 import { checkoutOf, checkoutPath, requireCheckout, stepPath, browserCookie } from './checkout.ts'
+import { registerCouponForm } from './coupon-routes.ts'
 import { registerDebtPayment } from './debt-routes.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
@@ -45,6 +46,7 @@ export function registerCheckout(app: ApiServer, pages: CheckoutPagesParts): voi
     registerActivation(checkout, pages)
     registerCardSaving(checkout, pages)
     registerPaymentPages(checkout, pages)
+    registerCouponForm(checkout, pages)
     registerDebtPayment(checkout, pages)
     registerAccountForms(checkout, pages)
     done()

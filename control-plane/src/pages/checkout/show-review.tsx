@@ -17,12 +17,14 @@ import { sendPage } from '../page.tsx'
 import type { Selection } from './selection.ts'
 import type { NamedCard } from '../card-name.ts'
 import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
+import { CouponForm } from './coupon-form.tsx'
+import { readCoupon } from './coupon-routes.ts'
 import { chargeAfterTrial, chargeOfChange, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { PayForm, type PayFormProps } from './pay-form.tsx'
 import { paymentRequestOf } from './payment-request.ts'
 import { replacedText } from './plan-change.ts'
-import { priceChoice, readBilling } from './read-billing.ts'
+import { priceChoice, readBilling, type PricedChoice } from './read-billing.ts'
 import type { Choice, Step } from './read-choice.ts'
 import { chargeable } from './read-result.ts'
 import { ReviewPage } from './review-page.tsx'
@@ -59,6 +61,7 @@ export async function showReview(
   const held = replacedBy(choice, plan)
   const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
+  const couponName = (await readCoupon(pages, checkout))?.name
   if (step.kind !== 'payment-required') {
     const untaxed = await readOrder(pages, checkout, step, now)
     const order = { ...untaxed, next: await taxedCharge(pages, checkout, untaxed.next) }
@@ -71,7 +74,10 @@ export async function showReview(
     return sendPage(
       reply,
       200,
-      <ReviewPage {...{ ...shown, currency, replaced }}>{form}</ReviewPage>,
+      <ReviewPage {...{ ...shown, currency, replaced }}>
+        {form}
+        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName }} />
+      </ReviewPage>,
     )
   }
   const payForm = await readPayForm(pages, request, { step, choice, selection })
@@ -86,6 +92,7 @@ export async function showReview(
     200,
     <ReviewPage {...{ ...shown, currency, replaced }}>
       <PayForm {...payForm} />
+      <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName }} />
     </ReviewPage>,
   )
 }
@@ -159,7 +166,7 @@ async function readPayForm(
   const billing = await readBilling(pages, checkout, selection.billing)
   const paymentRequest = paymentRequestOf(checkout, { plan: plan.reference, currency })
   const operation = operationOfCheckout(pages, request)
-  const priced = await priceChoice(pages, operation, paymentRequest, billing.details)
+  const priced = await priceWithCoupon(pages, operation, paymentRequest, billing.details)
   if (priced.kind === 'refused') return undefined
   const { now } = operation
   const { cycleMode } = await requireProvider(pages, checkout.caller)
@@ -176,6 +183,18 @@ async function readPayForm(
   const savedCard = await readSavedCard(pages, checkout)
   return { checkout, plan, isFirstCharge, billing, priced, change, next, savedCard }
 }
+
+/** Returns the price without a coupon that cannot be redeemed any more. The payment is refused with the reason. */
+async function priceWithCoupon(
+  pages: ReviewParts,
+  ...[operation, request, details]: Tail<Parameters<typeof priceChoice>>
+): Promise<PricedChoice> {
+  const priced = await priceChoice(pages, operation, request, details)
+  if (priced.kind === 'priced' || priced.couponFault === undefined) return priced
+  return priceChoice(pages, operation, { ...request, couponRef: undefined }, details)
+}
+
+type Tail<Items extends unknown[]> = Items extends [unknown, ...infer Rest] ? Rest : never
 
 function readSavedCard(
   pages: ReadParts,

@@ -158,6 +158,18 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
 
   notPossibleNow: '現在このプランは開始できません',
   notOffered: 'このプランは提供を終了しました。',
+  haveCode: '割引コードをお持ちですか？',
+  discountCode: '割引コード',
+  applyCode: '適用',
+  removeCode: '割引を取り消す',
+  codeApplied: '適用中の割引：{{name}}',
+  discount: '割引',
+  codeUnknown: 'この割引コードは存在しません。',
+  codeExpired: 'この割引コードは期限が切れています。',
+  codeUsedUp: 'この割引コードは使用回数の上限に達しました。',
+  codeUsedBefore: 'この割引コードはすでに使用されています。',
+  codeForOther: 'この割引コードは別のプランまたは別の通貨用です。',
+  codeNotForChange: '支払い済み期間中のプラン変更には割引コードを使用できません。',
   planSoldOut: 'このプランは完売しました。',
   cannotBePaid:
     '現在このプランのお支払いはできません。もう一度選択して、可能な操作をご確認ください。',
