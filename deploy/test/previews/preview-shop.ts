@@ -10,6 +10,8 @@ import { changeMerchant } from '@tollgate/domain/merchants/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type { PreviewAt, PreviewParts } from '@tollgate/domain/previews/preview-invoices'
 import type { HeldPurchase } from '@tollgate/domain/previews/preview-purchase'
+import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
+import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
@@ -21,6 +23,7 @@ import type { PaymentIntent } from '@tollgate/platform/payments/payment-objects'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import type { RunnerStack, Shop } from '../../../billing-runner/test/runner-stack.ts'
+import type { DrawnCoupon } from './random-previews.ts'
 import {
   startUsageBillingStack,
   type UsageBillingStack,
@@ -105,9 +108,12 @@ export class PreviewShop {
 
   /** Adds a plan. Plans that cannot be billed within a period are billed at its end. */
   async addPlan(input: Partial<PlanCreateInput>): Promise<Plan> {
-    const { billAtUnbilledMinor, ...whole } = input
-    if (billAtUnbilledMinor === undefined) return this.runner.addPlan(this.shop, whole)
-    return this.runner.addPlan(this.shop, input).catch(() => this.runner.addPlan(this.shop, whole))
+    const { billAtUnbilledMinor: _threshold, minimumCommitment, ...whole } = input
+    // A plan whose usage costs nothing has no minimum either.
+    return this.runner
+      .addPlan(this.shop, input)
+      .catch(() => this.runner.addPlan(this.shop, { ...whole, minimumCommitment: minimumCommitment ?? 0 }))
+      .catch(() => this.runner.addPlan(this.shop, whole))
   }
 
   async buy(input: Partial<PlanCreateInput>, isTrial = false): Promise<Purchase> {
@@ -145,6 +151,23 @@ export class PreviewShop {
     )
   }
 
+  /** Gives the customer the discount of a new coupon. */
+  async redeem(
+    { customerRef, reference }: Purchase,
+    { isOfPurchase, ...terms }: DrawnCoupon,
+  ): Promise<void> {
+    await this.within(async (work) => {
+      const coupon = await createCoupon(work, {
+        ...{ ...terms, code: null, name: 'Launch', productRefs: [], planRefs: [] },
+        ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
+      })
+      const purchaseRef = isOfPurchase ? reference : null
+      const redemption = { couponRef: coupon!.reference, customerRef, purchaseRef }
+      const outcome = await addDiscount(work, redemption)
+      if (outcome.kind !== 'redeemed') throw new Error(outcome.kind)
+    })
+  }
+
   cancel({ reference }: Pick<Purchase, 'reference'>): Promise<unknown> {
     return this.within((work) => cancelPurchase(work, reference, null))
   }
@@ -174,11 +197,11 @@ export class PreviewShop {
     })
     if (priced.kind === 'refused') return priced
     if (priced.kind !== 'priced') throw new Error(JSON.stringify(priced))
-    const { terms, tax, planSwitch, cycleMode, sellerName } = priced
+    const { terms, tax, planSwitch, discounts, cycleMode, sellerName } = priced
     await this.within(async (work) => {
       const { intent } = await openIntent(work, {
         ...{ purpose: 'product', customerRef: customer.reference, processorCustomerId: 'cus_1' },
-        ...{ productRef, plan, cycleMode, terms, tax, planSwitch, sellerName },
+        ...{ productRef, plan, cycleMode, terms, tax, planSwitch, discounts, sellerName },
         ...{ checkoutSessionId: null, paymentMethodId: null, keepsCard: false, description: null },
         ...{ purchaseRef: null, invoiceRef: null, inputSha256: '' },
         idempotencyKey: `${customer.reference}:${plan.reference}`,

@@ -100,6 +100,7 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
   }
 }
 
+/** What the minimum of the plan charges is charged for usage. */
 function isUsage({ inputs }: InvoiceLine): boolean {
-  return inputs.kind === 'usage' || inputs.kind === 'late_usage'
+  return ['usage', 'late_usage', 'minimum'].includes(inputs.kind)
 }

@@ -13,6 +13,9 @@ const discountedKinds: ReadonlySet<LineKind> = new Set([
   'minimum',
 ])
 
+/** Lines of a period's usage, of which a later line can be a credit. */
+export const usageKinds: ReadonlySet<LineKind> = new Set(['usage', 'late_usage', 'minimum'])
+
 /** The line of a discount on an invoice. */
 export type DiscountLine = { readonly discountRef: string; readonly line: InvoiceLine }
 
@@ -156,7 +159,7 @@ export function creditedDiscountLines(
   billed: ReadonlyMap<number, DiscountedUsage>,
 ): InvoiceLine[] {
   return lines.flatMap(({ inputs, amountMinor, period }) => {
-    const isUsage = inputs.kind === 'usage' || inputs.kind === 'late_usage'
+    const isUsage = usageKinds.has(inputs.kind)
     const usage = period === null ? undefined : billed.get(period.start.getTime())
     if (!isUsage || amountMinor >= 0n || usage === undefined) return []
     const { grossMinor, offMinor } = usage

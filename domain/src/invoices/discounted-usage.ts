@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { DiscountedUsage } from '../coupons/discount-lines.ts'
+import { usageKinds, type DiscountedUsage } from '../coupons/discount-lines.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 
 /**
@@ -12,10 +12,8 @@ export async function listDiscountedUsage(
   purchaseRef: string,
   lines: readonly InvoiceLine[],
 ): Promise<Map<number, DiscountedUsage>> {
-  const starts = lines.flatMap(({ inputs: { kind }, amountMinor, period }) =>
-    (kind === 'usage' || kind === 'late_usage') && amountMinor < 0n && period !== null
-      ? [period.start]
-      : [],
+  const starts = lines.flatMap(({ inputs, amountMinor, period }) =>
+    usageKinds.has(inputs.kind) && amountMinor < 0n && period !== null ? [period.start] : [],
   )
   if (starts.length === 0) return new Map()
   const rows = await sql<{ period_start: Date; gross: string; off: string }[]>`
@@ -33,7 +31,7 @@ export async function listDiscountedUsage(
             and own.kind in ('recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum'))
     ) as of_invoice
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef} and amount > 0
-      and kind in ('usage', 'late_usage') and period_start in ${sql(starts)}
+      and kind in ('usage', 'late_usage', 'minimum') and period_start in ${sql(starts)}
     group by period_start`
   return new Map(
     rows.map((row) => [

@@ -12,7 +12,7 @@ import { undeliverable, type Undeliverable } from './payment-handler.ts'
  */
 export async function claimSaleDiscounts(
   work: UnitOfWork,
-  { discounts = [], customerRef }: PaymentIntent,
+  { discounts = [], customerRef }: Pick<PaymentIntent, 'discounts' | 'customerRef'>,
   started: Purchase,
   last: Purchase | undefined,
 ): Promise<Undeliverable | undefined> {

@@ -26,7 +26,11 @@ import {
 } from './decide-terms.ts'
 import type { IntentDiscount, IntentSwitch } from '../payments/payment-intent.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
-import { discountsOfSale, intentDiscountsOf, readSaleDiscounts } from './sale-discounts.ts'
+import {
+  discountsOfSale,
+  intentDiscountsOf,
+  readSaleDiscounts,
+} from '../payments/sale-discounts.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import { totalTooLargeReason } from '../payments/taxed-terms.ts'
 

@@ -15,6 +15,10 @@ import { readActivationState } from '@tollgate/domain/purchases/read-activation-
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { mayBoundCheckoutSell } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
+import {
+  findDiscountedStart,
+  type DiscountedStart,
+} from '@tollgate/domain/purposes/start-discounted'
 import { canStartTrial } from '@tollgate/domain/billing/start-trial'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -77,6 +81,8 @@ export type Step =
   | Exclude<ActivationDecision, { kind: 'payment-required' }>
   /** `needsCard` means that the customer must save a card first. */
   | { readonly kind: 'try'; readonly plan: Plan; readonly needsCard: boolean }
+  /** Discounts leave nothing of the price, or too little to charge. */
+  | ({ readonly kind: 'discounted' } & DiscountedStart)
   /** `isFirstCharge` means that the set-up fee is due with it. */
   | {
       readonly kind: 'payment-required'
@@ -88,7 +94,7 @@ export type Step =
 /** Predicts what happens when the customer takes the plan. The form that takes the plan decides again, in its own transaction. */
 export function readStep(
   pages: ReadParts & { readonly clock: Clock },
-  { caller, customer }: Checkout,
+  { caller, customer, session }: Checkout,
   { product, plans, triable, soldOut }: Choice,
   planRef: string,
 ): Promise<Step> {
@@ -104,6 +110,10 @@ export function readStep(
     const input = { product, plan, ...state, isSoldOut: soldOut.has(planRef), now }
     const decision = decideActivation(input)
     if (decision.kind !== 'payment-required') return decision
+    const { reference: customerRef } = customer
+    const at = { sql, providerId, now }
+    const discounted = await findDiscountedStart(at, input, customerRef, session.couponRef)
+    if (discounted !== undefined) return { kind: 'discounted', ...discounted }
     const { isFirstCharge, lastDiscounts: periodDiscounts = [] } = state
     return { ...decision, isFirstCharge, periodDiscounts }
   })

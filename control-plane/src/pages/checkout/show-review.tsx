@@ -29,6 +29,8 @@ import type { Choice, Step } from './read-choice.ts'
 import { chargeable } from './read-result.ts'
 import { ReviewPage } from './review-page.tsx'
 import { taxedCharge } from './taxed-charge.ts'
+import type { Start } from './start-plan.ts'
+import { discountedStartLines } from './order-summary.tsx'
 import { ActivateForm, SaveCardForm, TrialForm, type StartOrder } from './start-forms.tsx'
 import type { CardEntries } from '../card-entry.ts'
 
@@ -113,9 +115,17 @@ function startForm(
   const { plan } = step
   const shown = { checkout, plan, order }
   if (step.kind === 'try' && !step.needsCard) return <TrialForm {...shown} />
+  if (step.kind === 'discounted' && !step.needsCard) {
+    return <ActivateForm {...shown} start="discounted" />
+  }
   if (step.kind === 'activate' || step.kind === 'schedule') return <ActivateForm {...shown} />
   requireCardEntry(pages, checkout)
-  return <SaveCardForm {...shown} start={step.kind === 'try' ? 'trial' : 'activate'} />
+  return <SaveCardForm {...shown} start={startAfterCard(step)} />
+}
+
+function startAfterCard({ kind }: UnpaidStep): Start {
+  if (kind === 'discounted') return kind
+  return kind === 'try' ? 'trial' : 'activate'
 }
 
 /** Returns the cost of a plan that starts without a payment, and when it starts. */
@@ -134,6 +144,11 @@ async function readOrder(
     const trialEndsAt = trialEnd(plan.terms.trialDays, now)
     const next = trialEndsAt && chargeAfterTrial(plan, currency, trialEndsAt)
     return { ...defaults, currency, trialEndsAt, next }
+  }
+  if (step.kind === 'discounted') {
+    const endsAt = firstPeriodEnd(plan, cycleMode, now)
+    const lines = discountedStartLines(step)
+    return { ...defaults, currency, lines, next: nextChargeOf(plan, currency, endsAt) }
   }
   const start = step.kind === 'card-required' ? step.start : step
   if (start.kind === 'schedule') {

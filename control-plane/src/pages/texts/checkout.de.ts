@@ -188,6 +188,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   codeUsedBefore: 'Sie haben diesen Rabattcode bereits eingelöst.',
   codeForOther: 'Dieser Rabattcode gilt für einen anderen Tarif oder eine andere Währung.',
   codeNotForChange: 'Ein Rabattcode kann nicht für einen Tarifwechsel innerhalb eines bezahlten Zeitraums eingelöst werden.',
+  minimumPerPeriod: 'Für jeden Zeitraum wird mindestens eine Nutzung von {{amount}} berechnet.',
   planSoldOut: 'Dieser Tarif ist ausverkauft.',
   cannotBePaid:
     'Dieser Tarif kann gerade nicht bezahlt werden. Wählen Sie ihn erneut aus, um zu sehen, was möglich ist.',

@@ -187,6 +187,7 @@ export const checkoutEnglish = {
   codeUsedBefore: 'You have used this discount code already.',
   codeForOther: 'This discount code is for another plan or currency.',
   codeNotForChange: 'A discount code cannot be used to change the plan within a paid period.',
+  minimumPerPeriod: 'At least {{amount}} of usage is charged for each period.',
   planSoldOut: 'This plan is sold out.',
   cannotBePaid: 'This plan cannot be paid right now. Choose it again to see what is possible.',
   startChanged: 'This plan can no longer be started in this way. Please review it again.',

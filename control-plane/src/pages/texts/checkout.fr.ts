@@ -198,6 +198,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   codeUsedBefore: 'Vous avez déjà utilisé ce code de réduction.',
   codeForOther: 'Ce code de réduction est destiné à une autre offre ou à une autre devise.',
   codeNotForChange: "Un code de réduction ne peut pas servir à changer d'offre pendant une période payée.",
+  minimumPerPeriod: "Une utilisation d'au moins {{amount}} est facturée pour chaque période.",
   planSoldOut: 'Cette offre est épuisée.',
   cannotBePaid:
     'Cette offre ne peut pas être payée pour le moment. Choisissez-la de nouveau pour voir ce qui est possible.',

@@ -170,6 +170,7 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   codeUsedBefore: 'この割引コードはすでに使用されています。',
   codeForOther: 'この割引コードは別のプランまたは別の通貨用です。',
   codeNotForChange: '支払い済み期間中のプラン変更には割引コードを使用できません。',
+  minimumPerPeriod: '各期間につき、最低 {{amount}} の利用料金が請求されます。',
   planSoldOut: 'このプランは完売しました。',
   cannotBePaid:
     '現在このプランのお支払いはできません。もう一度選択して、可能な操作をご確認ください。',

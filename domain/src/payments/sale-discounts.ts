@@ -4,9 +4,9 @@ import type { CouponFault } from '../coupons/decide-redemption.ts'
 import type { DiscountLine } from '../coupons/discount-lines.ts'
 import { listDiscountsFor, type DiscountedPurchase } from '../coupons/discounts-repository.ts'
 import { findRedemptionFault } from '../coupons/redeem-coupon.ts'
-import type { IntentDiscount } from '../payments/payment-intent.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
+import type { IntentDiscount } from './payment-intent.ts'
 
 /** The discounts of a sale, oldest first, before it is known what they take off. */
 export type SaleDiscounts = {
