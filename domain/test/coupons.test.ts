@@ -148,12 +148,7 @@ test('a payment holds a redemption until it ends, and no longer than it can be p
   expect(await redeem(coupon, wholeOf(other))).toBe('used_up')
   const later = new Date(expiresAt.getTime() + 1)
   const faultOf = (of: BilledCustomer, now: Date) =>
-    inWork(
-      database,
-      providerId,
-      (work) => lockRedeemable(work, { ...wholeOf(of), couponRef }),
-      now,
-    )
+    inWork(database, providerId, (work) => lockRedeemable(work, { ...wholeOf(of), couponRef }), now)
   expect(await faultOf(other, later)).toBeUndefined()
   expect(await faultOf(payer, billedAt)).toBeUndefined()
   await inWork(database, providerId, async ({ sql }) => {
@@ -207,15 +202,20 @@ type Act =
   | { readonly kind: 'bill'; readonly amount: number }
   | { readonly kind: 'remove' }
 
-const act: fc.Arbitrary<Act & { readonly of: number }> = fc.record({ of: fc.nat(2) }).chain((by) =>
-  fc
-    .oneof(
-      fc.record({ kind: fc.constant('redeem' as const), coupon: fc.nat(3), whole: fc.boolean() }),
-      fc.record({ kind: fc.constant('bill' as const), amount: fc.integer({ min: 1, max: 9_999 }) }),
-      fc.record({ kind: fc.constant('remove' as const) }),
-    )
-    .map((each) => ({ ...each, ...by })),
-)
+const act: fc.Arbitrary<Act & { readonly of: number }> = fc
+  .record({ of: fc.nat(2) })
+  .chain((by) =>
+    fc
+      .oneof(
+        fc.record({ kind: fc.constant('redeem' as const), coupon: fc.nat(3), whole: fc.boolean() }),
+        fc.record({
+          kind: fc.constant('bill' as const),
+          amount: fc.integer({ min: 1, max: 9_999 }),
+        }),
+        fc.record({ kind: fc.constant('remove' as const) }),
+      )
+      .map((each) => ({ ...each, ...by })),
+  )
 
 const drawnTerms = fc.record({
   off: fc.oneof(
@@ -293,9 +293,7 @@ test('random redemptions, invoices and removals follow a model, and no limit is 
           }
         }
         const sql = database.in('sandbox')
-        expect(await listUnbalancedInvoices(sql, 10)).toEqual(
-          [],
-        )
+        expect(await listUnbalancedInvoices(sql, 10)).toEqual([])
       },
     ),
     { numRuns: 25 },

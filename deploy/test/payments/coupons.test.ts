@@ -176,10 +176,20 @@ test('a refund of a discounted invoice gives back what was paid', async () => {
   const { reference } = await held(customerRef)
   const [invoice] = await allInvoicesOf(reference)
   const path = `/v1/ui/invoices/${invoice!.reference}`
-  const whole = { reason: 'Wrong', lines: [{ line: 0, amount: 2_000 }, { line: 1, amount: 1_000 }] }
+  const whole = {
+    reason: 'Wrong',
+    lines: [
+      { line: 0, amount: 2_000 },
+      { line: 1, amount: 1_000 },
+    ],
+  }
   expect((await payments.call('POST', `${path}/credit-notes`, whole)).status).toBe(409)
   const refund = { reason: 'Wrong', to: 'balance' }
-  const refunded = await payments.call<{ refundedAmount?: number }>('POST', `${path}/refunds`, refund)
+  const refunded = await payments.call<{ refundedAmount?: number }>(
+    'POST',
+    `${path}/refunds`,
+    refund,
+  )
   expect(refunded.status).toBe(200)
   const balance = await payments.call<{ balances?: unknown }>(
     'GET',

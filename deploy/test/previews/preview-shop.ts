@@ -13,6 +13,12 @@ import type { HeldPurchase } from '@tollgate/domain/previews/preview-purchase'
 import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { readActivationState } from '@tollgate/domain/purchases/read-activation-state'
+import { findProduct } from '@tollgate/domain/catalog/products-repository'
+import {
+  findDiscountedStart,
+  startDiscountedPlan,
+} from '@tollgate/domain/purposes/start-discounted'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
 import { openIntent } from '@tollgate/domain/settlement/open-intent'
@@ -112,7 +118,9 @@ export class PreviewShop {
     // A plan whose usage costs nothing has no minimum either.
     return this.runner
       .addPlan(this.shop, input)
-      .catch(() => this.runner.addPlan(this.shop, { ...whole, minimumCommitment: minimumCommitment ?? 0 }))
+      .catch(() =>
+        this.runner.addPlan(this.shop, { ...whole, minimumCommitment: minimumCommitment ?? 0 }),
+      )
       .catch(() => this.runner.addPlan(this.shop, whole))
   }
 
@@ -184,7 +192,29 @@ export class PreviewShop {
     )
     if (outcome.kind === 'invalid') return { kind: 'refused', reason: outcome.reason }
     if (outcome.kind !== 'payment-required') return { kind: outcome.kind }
+    if (await this.#startDiscounted(customer, plan)) return { kind: 'activated' }
     return (await this.#pay(customer, plan)) ?? { kind: 'payment-required' }
+  }
+
+  /** Starts a plan of which discounts leave nothing, after the customer has saved a card. */
+  async #startDiscounted(customer: Customer, plan: Plan): Promise<boolean> {
+    const { reference: productRef } = this.shop.product
+    const request = {
+      ...{ customer, productRef, planRef: plan.reference, couponRef: null },
+      ...{ cycleMode: 'calendar', seller: { name: 'Acme' } },
+    } as const
+    if (await this.within((work) => startDiscountedPlan(work, request))) return true
+    const ofPlan = { customerRef: customer.reference, productRef, planRef: plan.reference }
+    const begun = await this.within(async (work) => {
+      const { sql, providerId, now } = work
+      const state = await readActivationState(sql, providerId, ofPlan)
+      const product = (await findProduct(sql, providerId, productRef))!
+      const input = { product, plan, ...state, isSoldOut: false, now }
+      return findDiscountedStart(work, input, customer.reference, null)
+    })
+    if (begun === undefined) return false
+    await this.runner.saveCard(this.shop, customer.reference)
+    return (await this.within((work) => startDiscountedPlan(work, request))) !== undefined
   }
 
   async #pay(customer: Customer, plan: Plan): Promise<TakenPlan | undefined> {

@@ -1,6 +1,11 @@
 import { unixSeconds, periodAt } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { invoiceLine, totalOf, type ChargedPeriod, type InvoiceLine } from '../pricing/invoice-line.ts'
+import {
+  invoiceLine,
+  totalOf,
+  type ChargedPeriod,
+  type InvoiceLine,
+} from '../pricing/invoice-line.ts'
 import type { MinimumCharge } from '../pricing/line-inputs.ts'
 import { cycleOf } from '../purchases/access.ts'
 import type { Purchase } from '../purchases/repository.ts'
@@ -37,7 +42,10 @@ export function minimumLines(
 function periodsOf({ period, continued, leastMinor, earlier }: PeriodsOfBill): ChargedPeriod[] {
   const running = period ?? continued
   const ended = earlier.filter(({ start }) => start.getTime() !== running?.start.getTime())
-  return [...ended.toReversed(), ...(running === undefined || leastMinor !== undefined ? [] : [running])]
+  return [
+    ...ended.toReversed(),
+    ...(running === undefined || leastMinor !== undefined ? [] : [running]),
+  ]
 }
 
 function billedUsageMinor(before: UsageToBill['earlier'][number] | undefined): bigint {

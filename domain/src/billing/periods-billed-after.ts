@@ -25,7 +25,9 @@ function minimumAfter(
   before: UsageToBill['earlier'],
 ): bigint {
   const isSame = (other: Date | undefined): boolean => other?.getTime() === start.getTime()
-  const own = lines.filter(({ inputs, period }) => inputs.kind === 'minimum' && isSame(period?.start))
+  const own = lines.filter(
+    ({ inputs, period }) => inputs.kind === 'minimum' && isSame(period?.start),
+  )
   return totalOf(own) + (before.find((each) => isSame(each.start))?.minimumMinor ?? 0n)
 }
 

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { saveAutoRecharge } from '../auto-recharge/repository.ts'
-import { couponFaultReasons, type CouponFault, type RedemptionFault } from '../coupons/decide-redemption.ts'
+import {
+  couponFaultReasons,
+  type CouponFault,
+  type RedemptionFault,
+} from '../coupons/decide-redemption.ts'
 import { insertHold, lockRedeemable } from '../coupons/redeem-coupon.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'

@@ -84,9 +84,7 @@ test('takes percentages and amounts off prices like an independent model, and le
       }))
       const base = discountedMinor(lines)
       const taken = discountLines(base, discounts).map((each) => each.line)
-      expect(taken.map(({ amountMinor }) => Number(-amountMinor))).toEqual(
-        expectedOff(given, offs),
-      )
+      expect(taken.map(({ amountMinor }) => Number(-amountMinor))).toEqual(expectedOff(given, offs))
       expect(totalOf(taken) + base).toBeGreaterThanOrEqual(0n)
       const all = [...lines, ...taken]
       expect(recomputeInvoice({ lines: all, totalMinor: totalOf(all) })).toEqual([])
@@ -130,14 +128,20 @@ test('credit notes and refunds of a discounted invoice never give back more than
       const invoice = invoiceOf(lines, totalMinor)
       const credited = new Map<number, bigint>()
       let given_ = 0n
-      const book = (note: { lines: readonly { line: number; amountMinor: bigint }[]; totalMinor: bigint }) => {
+      const book = (note: {
+        lines: readonly { line: number; amountMinor: bigint }[]
+        totalMinor: bigint
+      }) => {
         for (const each of note.lines) {
           credited.set(each.line, (credited.get(each.line) ?? 0n) + each.amountMinor)
         }
         given_ += note.totalMinor
       }
       for (const [at, minor] of acts) {
-        const part = { lines: [{ line: at, amountMinor: BigInt(minor) }], settles: 'balance' } as const
+        const part = {
+          lines: [{ line: at, amountMinor: BigInt(minor) }],
+          settles: 'balance',
+        } as const
         const decision = decideCredit(invoice, credited, part)
         if (decision.kind === 'credit') book(decision)
         expect(given_).toBeLessThanOrEqual(totalMinor)
@@ -170,9 +174,16 @@ test('attributes a discount to a part of the lines, rounded up', () => {
 test('a change of plan continues the discount of its period, and credits nothing that was not paid', () => {
   const seconds = { secondsLeft: 15, secondsInPeriod: 30 }
   const all = couponOf({ percent: '100' })
-  const before = [{ discount: { reference: 'd', coupon: all }, periodStart: at, amountMinor: 1_000n }]
+  const before = [
+    { discount: { reference: 'd', coupon: all }, periodStart: at, amountMinor: 1_000n },
+  ]
   const lineOf = (newMinor: bigint, isNewInScope: boolean): bigint =>
-    totalOf(proratedDiscountLines(changedDiscounts(before, newMinor, () => isNewInScope), seconds))
+    totalOf(
+      proratedDiscountLines(
+        changedDiscounts(before, newMinor, () => isNewInScope),
+        seconds,
+      ),
+    )
   // From 10.00 to 4.00, of which nothing was paid: the credit of 3.00 is taken back.
   expect(lineOf(400n, true)).toBe(300n)
   expect(lineOf(400n, false)).toBe(500n)

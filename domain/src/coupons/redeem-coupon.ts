@@ -58,9 +58,7 @@ export async function findRedemptionFault(
   { customerRef, purchaseRef }: Omit<Redemption, 'couponRef'>,
 ): Promise<RedemptionFault | undefined> {
   const { reference } = coupon
-  const [counts] = await sql<
-    [{ redeemed: number; own: number; applied: number; held: number }]
-  >`
+  const [counts] = await sql<[{ redeemed: number; own: number; applied: number; held: number }]>`
     select count(*)::int as redeemed,
       count(*) filter (where customer_ref = ${customerRef})::int as own,
       count(*) filter (where customer_ref = ${customerRef} and removed_at is null

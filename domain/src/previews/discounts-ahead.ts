@@ -1,20 +1,22 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import {
-  creditedDiscountLines,
-  discountedMinor,
-  discountLines,
-} from '../coupons/discount-lines.ts'
+import { creditedDiscountLines, discountedMinor, discountLines } from '../coupons/discount-lines.ts'
 import { listDiscountsFor } from '../coupons/discounts-repository.ts'
 import { listDiscountedUsage } from '../invoices/discounted-usage.ts'
 import { findProductOf } from '../invoices/read-tax.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
-import type { PlannedInvoice } from './price-invoices.ts'
 
 /** The discounts of a customer while invoices are previewed one after the other, each of which uses one of their invoices. */
 export type DiscountsAhead = {
   /** Returns the discount lines of the next invoice. `heldRef`: a stored purchase of the product, whose discounts apply. */
   linesOf(
-    invoice: Pick<PlannedInvoice, 'lines' | 'plan' | 'currency' | 'purchaseRef'>,
+    invoice: {
+      readonly lines: readonly InvoiceLine[]
+      readonly plan: PlanSnapshot
+      readonly currency: string
+      /** Null for a purchase that does not exist yet. */
+      readonly purchaseRef: string | null
+    },
     heldRef: string,
   ): Promise<InvoiceLine[]>
   /** Counts an invoice that contains its discounts. */
@@ -51,7 +53,9 @@ export function discountsAhead(
     },
     countLines: (lines) => {
       for (const { inputs } of lines) {
-        if (inputs.kind === 'discount' && inputs.discount !== undefined) count(inputs.discount)
+        // The discounts of a change of plan continue those of its period, which was counted.
+        if (inputs.kind !== 'discount' || inputs.discount === undefined) continue
+        if (inputs.by === 'percent' || inputs.by === 'amount') count(inputs.discount)
       }
     },
   }

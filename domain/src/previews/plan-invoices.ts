@@ -38,12 +38,16 @@ export async function planInvoices(
       if (priced.invoice !== undefined) usage.push(priced.invoice)
       if (priced.renewedAt !== undefined) combined.push(priced.renewedAt)
     }
-    const renewals = of.renewals.flatMap((renewal) => invoiceOfRenewal(of, renewal, combined))
+    const invoicesOf = (renewals: readonly RenewalOf[]): PlannedInvoice[] =>
+      renewals.flatMap((renewal) => invoiceOfRenewal(of, renewal, combined))
+    // A trial has no usage to bill before its end, which is always invoiced first.
+    const isTrialEnd = ({ purchase }: RenewalOf): boolean => purchase.status === 'trialing'
+    const trialEnds = invoicesOf(of.renewals.filter(isTrialEnd))
+    const renewals = invoicesOf(of.renewals.filter((renewal) => !isTrialEnd(renewal)))
     const strategy = of.purchase.planSnapshot?.terms.billingStrategy
-    // Both are issued at one time if the billing runner is late.
-    planned.push(
-      ...(strategy === 'usage_first' ? [...usage, ...renewals] : [...renewals, ...usage]),
-    )
+    // All are issued at one time if the billing runner is late.
+    const later = strategy === 'usage_first' ? [...usage, ...renewals] : [...renewals, ...usage]
+    planned.push(...trialEnds, ...later)
   }
   return planned.toSorted(inOrder)
 }

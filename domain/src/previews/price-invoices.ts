@@ -66,8 +66,8 @@ export async function priceInvoices(
   const invoices: PreviewedInvoice[] = []
   for (const { mayStayDraft, paidWith, takesItems, taxedAsRef, ...invoice } of planned) {
     const { currency, plan: planSnapshot } = invoice
+    discounts.countLines(invoice.lines)
     if (paidWith !== undefined) {
-      discounts.countLines(invoice.lines)
       invoices.push(paidInvoice(invoice, paidLines(invoice.lines, paidWith)))
       continue
     }

@@ -92,9 +92,7 @@ export async function sellPlanChange(work: UnitOfWork, intent: PaymentIntent): P
   if (sale.kind === 'undeliverable') return sale
   const { plan, customer, product, held } = sale
   const periodDiscounts =
-    held === undefined
-      ? []
-      : await listPeriodDiscounts(work.sql, work.providerId, held.reference)
+    held === undefined ? [] : await listPeriodDiscounts(work.sql, work.providerId, held.reference)
   const change = findPaidSwitch(intent, { plan, held, periodDiscounts }, work.now)
   if (change === 'gone') return undeliverable('The plan that it was to change is not what it was')
   const started = newPurchaseOfSwitch({ customer, product, plan, now: work.now }, change, intent)

@@ -31,9 +31,9 @@ export function registerDiscountRoutes(app: ApiServer, parts: ChangeParts): void
       const caller = callerOf(request)
       const { reference } = await requireCustomer(parts, caller, request.params.reference)
       return read(parts, caller, async (sql) => ({
-        discounts: (
-          await listDiscounts(sql, caller.providerId, reference, listedDiscountsMax)
-        ).map(discountToHttp),
+        discounts: (await listDiscounts(sql, caller.providerId, reference, listedDiscountsMax)).map(
+          discountToHttp,
+        ),
       }))
     },
   )
@@ -46,8 +46,7 @@ export function registerDiscountRoutes(app: ApiServer, parts: ChangeParts): void
       const { purchaseRef = null } = request.body
       const customer = await requireCustomer(parts, operation, request.params.reference)
       const { code, couponRef: named = '' } = request.body
-      const couponRef =
-        code === undefined ? named : await requireCouponRef(parts, operation, code)
+      const couponRef = code === undefined ? named : await requireCouponRef(parts, operation, code)
       const redemption = { couponRef, customerRef: customer.reference, purchaseRef }
       const outcome = await commit(parts, operation, (work) => addDiscount(work, redemption))
       switch (outcome.kind) {

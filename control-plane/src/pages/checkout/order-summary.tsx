@@ -26,11 +26,7 @@ export function changeLines(
 }
 
 /** Returns the price of a plan and its discounts. */
-export function discountedStartLines({
-  plan,
-  priceMinor,
-  discounts,
-}: DiscountedStart): SumLine[] {
+export function discountedStartLines({ plan, priceMinor, discounts }: DiscountedStart): SumLine[] {
   const taken = discounts.map(({ inputs, description }) => ({
     label: description,
     amountMinor: priceLine(inputs).amountMinor,

@@ -8,7 +8,8 @@ import { registerAccountForms, type AccountFormParts } from './account-routes.ts
 import { selectionOf } from './selection.ts'
 import { registerCardSaving } from './card-routes.tsx'
 import { checkoutOf, checkoutPath, requireCheckout, stepPath, browserCookie } from './checkout.ts'
-import { couponFaultText, registerCouponForm, storeCoupon } from './coupon-routes.ts'
+import { couponFaultText, storeCoupon } from './checkout-coupon.ts'
+import { registerCouponForm } from './coupon-routes.ts'
 import { registerDebtPayment } from './debt-routes.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
@@ -62,10 +63,7 @@ function queryFields({ query }: FastifyRequest): Readonly<Record<string, string>
   }
 }
 
-function registerActivation(
-  app: ApiServer,
-  pages: BeginPaymentParts,
-): void {
+function registerActivation(app: ApiServer, pages: BeginPaymentParts): void {
   const config = { completesCheckout: true }
   for (const start of ['activate', 'trial', 'discounted'] as const) {
     app.post(`${path}/${start}`, { schema, config }, async (request, reply) => {

@@ -187,7 +187,8 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   codeUsedUp: 'Dieser Rabattcode ist aufgebraucht.',
   codeUsedBefore: 'Sie haben diesen Rabattcode bereits eingelöst.',
   codeForOther: 'Dieser Rabattcode gilt für einen anderen Tarif oder eine andere Währung.',
-  codeNotForChange: 'Ein Rabattcode kann nicht für einen Tarifwechsel innerhalb eines bezahlten Zeitraums eingelöst werden.',
+  codeNotForChange:
+    'Ein Rabattcode kann nicht für einen Tarifwechsel innerhalb eines bezahlten Zeitraums eingelöst werden.',
   minimumPerPeriod: 'Für jeden Zeitraum wird mindestens eine Nutzung von {{amount}} berechnet.',
   planSoldOut: 'Dieser Tarif ist ausverkauft.',
   cannotBePaid:

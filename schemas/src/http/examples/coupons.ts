@@ -81,8 +81,8 @@ export const couponExamples = {
   listDiscounts: { answer: discounts },
   addDiscount: {
     body: examplesOf(addDiscountSchema, {
-      'A code, for one purchase': { code: 'launch20', purchaseRef: refs.purchase },
-      'A coupon, for all invoices': { couponRef: refs.coupon },
+      'A coupon, for one purchase': { couponRef: refs.coupon, purchaseRef: refs.purchase },
+      'A code, for all invoices': { code: 'launch20' },
     }),
     answer: examplesOf(discountSchema, { 'For one purchase': discount }),
   },
