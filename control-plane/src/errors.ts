@@ -21,6 +21,7 @@ import type {
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
+import { planMigrationRefusals } from './plan-migration-refusals.ts'
 import { testClockRefusals } from './test-clock-refusals.ts'
 import { couponRefusals } from './coupon-refusals.ts'
 import { invoiceRefusals } from './invoice-refusals.ts'
@@ -315,6 +316,7 @@ export const refusals = {
   tooManyAlerts: (max: number) =>
     refusal('too_many_alerts', `A provider can have ${max} alerts that are not of one customer`),
   ...testClockRefusals,
+  ...planMigrationRefusals,
   ...invoiceRefusals,
   ...couponRefusals,
   meterNotFound: (reference: string) =>

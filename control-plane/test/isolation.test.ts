@@ -41,6 +41,7 @@ const names = [
   'testClockRef',
   'couponRef',
   'discountRef',
+  'migrationRef',
   'emailId',
 ] as const
 type Name = (typeof names)[number]
@@ -87,6 +88,8 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const product = await make<ProductBody>('/v1/sdk/products', { name: `Product ${word}` })
   const plans = `/v1/sdk/products/${product.reference}/plans`
   const plan = await make<PlanBody>(plans, { name: `Plan ${word}`, default: true, limit: 5 })
+  const migrations = `${plans}/${plan.reference}/migrations`
+  const migration = await make<{ reference: string }>(migrations, { when: 'renewal' })
   const who = { email: `${word}@example.com`, externalRef: `user_${word}` }
   const customer = await make<CustomerBody>('/v1/sdk/customers', who)
   const customerRef = customer.reference
@@ -134,6 +137,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     deliveryId: list.body.deliveries[0]!.id,
     replayId: (await make<{ id: string }>('/v1/ui/webhook-replays', again)).id,
     testClockRef: await createTestClock(key),
+    migrationRef: migration.reference,
     emailId: await storeEmail(stack, key, customerRef),
   }
 }
@@ -171,6 +175,9 @@ const unknown: Refs = {
   deliveryId: 'dlv_NOBODYS00000',
   replayId: 'wr_NOBODYS00000',
   testClockRef: 'tc_NOBODYS00000',
+  couponRef: 'cpn_NOBODYS00000',
+  discountRef: 'dsc_NOBODYS00000',
+  migrationRef: 'mig_NOBODYS00000',
   emailId: 'eml_NOBODYS00000',
 }
 

@@ -70,6 +70,8 @@ async function goBack(): Promise<void> {
       drop index ${schema}.credit_grants_expiring_of_customer;
       alter table ${schema}.outbox drop column recorded_at;
       alter table ${schema}.webhook_deliveries drop column recorded_at;
+      drop table ${schema}.plan_migration_items, ${schema}.plan_migrations;
+      alter table ${schema}.purchases drop column scheduled_plan_billing, drop column scheduled_migration;
       drop table ${schema}.tax_id_checks;
       drop index ${schema}.customer_tax_details_by_tax_id;
       alter table ${schema}.customer_tax_details drop column region;
@@ -79,6 +81,11 @@ async function goBack(): Promise<void> {
         ${schema}.balance_payouts;
       alter table ${schema}.invoices drop column due_at;
       alter table ${schema}.payment_refunds drop column from_balance;
+      alter table ${schema}.carried_amounts drop column held;
+      alter table ${schema}.payment_intents drop constraint payment_intents_original_amount_check;
+      alter table ${schema}.payment_intents drop column balance_part,
+        alter column processor_customer_id set not null,
+        add constraint payment_intents_original_amount_check check (original_amount > 0);
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

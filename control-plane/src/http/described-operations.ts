@@ -1,6 +1,7 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedEmailOperations } from './described-email-operations.ts'
+import { describedPlanMigrationOperations } from './described-plan-migration-operations.ts'
 import { describedTestClockOperations } from './described-test-clock-operations.ts'
 import { describedTaxOperations } from './described-tax-operations.ts'
 import { describedPurchaseOperations } from './described-purchase-operations.ts'
@@ -313,6 +314,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     404,
   ),
   ...describedTestClockOperations,
+  ...describedPlanMigrationOperations,
   ...describedWebhookOperations,
   ...describedEmailOperations,
 

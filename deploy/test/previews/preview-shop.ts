@@ -51,6 +51,7 @@ const invoicingJobs = [
   'pack-settlement',
   'trial-expiry',
   'renewals',
+  'plan-changes',
   'usage-billing',
   'renewals',
 ] as const
@@ -199,10 +200,11 @@ export class PreviewShop {
   /** Starts a plan of which discounts leave nothing, after the customer has saved a card. */
   async #startDiscounted(customer: Customer, plan: Plan): Promise<boolean> {
     const { reference: productRef } = this.shop.product
+    const seller = { name: 'Acme' }
     const request = {
-      ...{ customer, productRef, planRef: plan.reference, couponRef: null },
-      ...{ cycleMode: 'calendar', seller: { name: 'Acme' } },
-    } as const
+      ...{ customer, productRef, planRef: plan.reference, couponRef: null, seller },
+      cycleMode: 'calendar' as const,
+    }
     if (await this.within((work) => startDiscountedPlan(work, request))) return true
     const ofPlan = { customerRef: customer.reference, productRef, planRef: plan.reference }
     const begun = await this.within(async (work) => {

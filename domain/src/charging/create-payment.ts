@@ -6,20 +6,24 @@ import {
   type RedemptionFault,
 } from '../coupons/decide-redemption.ts'
 import { insertHold, lockRedeemable } from '../coupons/redeem-coupon.ts'
+import { lockCustomer } from '../customers/repository.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
+import { holdCarried } from '../invoices/carried-amounts.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findOpenAttempt } from '../payments/attempts-repository.ts'
+import { requestCancelOfHolders } from '../payments/balance-payments-repository.ts'
 import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { findIntent, findIntentByKey } from '../payments/intents-repository.ts'
 import { readPayment } from '../settlement/read-payment.ts'
-import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
+import { openIntent, type IntentDraft, type OpenedIntent } from '../settlement/open-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import type { PaymentRequest } from '../settlement/payment-request.ts'
 import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
 import { cannotRepeat, reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { requireProcessorCustomer } from '../payments/processor-customers.ts'
+import { lockBalanceUse, sellFromBalance } from './sell-from-balance.ts'
 
 export type CreateOutcome =
   | {
@@ -60,6 +64,12 @@ export async function createPayment(
 
   const priced = await priceRequest(parts, operation, request)
   if (priced.kind !== 'priced') return priced
+  const draft = intentDraftOf(request, priced, inputSha256)
+  await withdrawHolders(parts, operation, request)
+  const sale = await sellFromBalance(parts, operation, priced, draft)
+  if (sale.kind === 'refused') return sale
+  if (sale.kind === 'repeated') return repeatPayment(parts, operation, sale.intent, inputSha256)
+  if (sale.kind === 'sold') return createdOutcome(sale.intent, undefined)
   const processorCustomerId = await requireProcessorCustomer(parts, operation, request.customer)
   const opened = await parts.commit(operation, async (work) => {
     const concurrent = await findIntentByKey(work.sql, providerId, request.idempotencyKey)
@@ -70,12 +80,12 @@ export async function createPayment(
       const reason = `The coupon cannot be redeemed: ${couponFaultReasons[fault]}`
       return { kind: 'refused' as const, reason, couponFault: fault }
     }
+    const fromBalanceMinor = await holdForRest(work, customer.reference, priced)
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const
       await saveAutoRecharge(work, customer.reference, terms)
     }
-    const draft = intentDraftOf(request, priced, processorCustomerId, inputSha256)
-    const begun = await openIntent(work, draft)
+    const begun = await openIntent(work, { ...draft, processorCustomerId, fromBalanceMinor })
     const { couponRef } = request
     if (couponRef !== undefined) {
       await insertHold(work, { couponRef, customerRef: customer.reference }, begun.intent)
@@ -92,7 +102,43 @@ async function findCouponFault(
   work: UnitOfWork,
   { couponRef, customer: { reference: customerRef } }: PaymentRequest,
 ): Promise<RedemptionFault | undefined> {
-  return couponRef === undefined ? undefined : lockRedeemable(work, { couponRef, customerRef })
+  if (couponRef === undefined) return undefined
+  // Redemptions lock the customer before the coupon.
+  await lockCustomer(work.sql, work.providerId, customerRef)
+  return lockRedeemable(work, { couponRef, customerRef })
+}
+
+/**
+ * Holds the part of the price that the balance pays, and returns it. The processor charges the rest. The credit is held until the
+ * payment has ended: a payment that never succeeds expires, and gives it back.
+ */
+async function holdForRest(
+  work: UnitOfWork,
+  customerRef: string,
+  priced: PricedRequest,
+): Promise<bigint> {
+  const { sql, providerId, now } = work
+  const { currency } = priced.terms
+  const fromBalanceMinor = (await lockBalanceUse(work, customerRef, priced, 'a part')) ?? 0n
+  await holdCarried(sql, providerId, { customerRef, currency }, fromBalanceMinor, now)
+  return fromBalanceMinor
+}
+
+/**
+ * Withdraws payments of the product that hold the customer's credit and that nobody has confirmed, so that the payment of another plan
+ * on a hosted checkout can use it. A payment that is confirmed at the same moment stays, and keeps its part of the credit.
+ */
+async function withdrawHolders(
+  parts: PaymentParts,
+  operation: Operation,
+  { customer, productRef, checkoutSessionId }: PaymentRequest,
+): Promise<void> {
+  if (checkoutSessionId === undefined || productRef === undefined) return
+  const of = { customerRef: customer.reference, productRef }
+  const holders = await parts.commit(operation, ({ sql, providerId, now }) =>
+    requestCancelOfHolders(sql, providerId, of, now),
+  )
+  for (const reference of holders) await reconcileIntent(parts, operation, reference)
 }
 
 /**
@@ -152,20 +198,21 @@ async function sendCreation(
 }
 
 function createdOutcome(intent: PaymentIntent, clientSecret: string | undefined): CreateOutcome {
-  if (intent.processorPaymentId !== null) return { kind: 'created', intent, clientSecret }
+  const isPaidByBalance = intent.status === 'succeeded'
+  if (intent.processorPaymentId !== null || isPaidByBalance)
+    return { kind: 'created', intent, clientSecret }
   return { kind: 'refused', reason: `The payment was refused: ${intent.failureReason ?? ''}` }
 }
 
-function intentDraftOf(
+export function intentDraftOf(
   request: PaymentRequest,
   { plan, terms, tax, planSwitch, discounts = [], cycleMode, sellerName }: PricedRequest,
-  processorCustomerId: string,
   inputSha256: string,
-) {
+): IntentDraft {
   return {
     purpose: request.purpose,
     customerRef: request.customer.reference,
-    processorCustomerId,
+    processorCustomerId: null,
     productRef: request.productRef ?? null,
     plan,
     cycleMode,
@@ -193,7 +240,7 @@ function isChargedAgain(plan: Plan | undefined): boolean {
   return plan !== undefined && plan.type !== 'one-time' && !isCreditBased(plan)
 }
 
-function requestDigest(request: PaymentRequest): string {
+export function requestDigest(request: PaymentRequest): string {
   const { customer, purpose, productRef, planRef, amountMinor, currency, description } = request
   return sha256OfInput([
     customer.reference,

@@ -105,7 +105,7 @@ function invoiceOf(lines: readonly InvoiceLine[], totalMinor: bigint): InvoiceWi
     ...{ creditedMinor: 0n, refundedMinor: 0n, isHeld: false, failedCharges: 0 },
     ...{ nextChargeAt: null, countedFailure: null, parties: null, issuedAt: at, dueAt: null },
     ...{ paidAt: at, closedAt: null, createdAt: at, updatedAt: at, lines },
-  } as InvoiceWithLines
+  }
 }
 
 test('credit notes and refunds of a discounted invoice never give back more than it charged', () => {
@@ -123,7 +123,7 @@ test('credit notes and refunds of a discounted invoice never give back more than
       }))
       const taken = discountLines(discountedMinor(prices), discounts).map((each) => each.line)
       const rule = { treatment: 'standard', country: 'FI', ratePerMille: by.ratePerMille } as const
-      const lines = paidLines([...prices, ...taken], { rule, isInclusive: by.isInclusive })
+      const lines = paidLines([...prices, ...taken], { rule, isInclusive: by.isInclusive }, 0n)
       const totalMinor = totalOf(lines)
       const invoice = invoiceOf(lines, totalMinor)
       const credited = new Map<number, bigint>()

@@ -3,7 +3,9 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { unixSeconds, type Period } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
+import type { ChangeToSchedule } from './purchase.ts'
 import type { Purchase } from './repository.ts'
+import type { PurchaseTrigger } from './transitions.ts'
 
 /** Returns `data.object` of most purchase events, with the new status. */
 export function purchaseObject(purchase: Purchase): EventObject<'purchase.created'> {
@@ -34,6 +36,20 @@ export function planChangedObject(purchase: Purchase): EventObject<'purchase.pla
   return { ...identityOf(purchase), created: unixSeconds(purchase.createdAt) }
 }
 
+/** Returns `data.object` of purchase.plan_change_scheduled, with the plan and its price after the change. */
+export function planChangeScheduledObject(
+  purchase: Purchase,
+  { plan, at }: ChangeToSchedule,
+): EventObject<'purchase.plan_change_scheduled'> {
+  const { priceMinor = 0n } = pricesIn(plan, purchase.currency) ?? {}
+  return {
+    ...purchaseObject(purchase),
+    plan: plan.reference,
+    amount: Number(priceMinor),
+    effectiveAt: unixSeconds(at),
+  }
+}
+
 /** Returns `data.object` of purchase.past_due. */
 export function pastDueObject(purchase: Purchase): EventObject<'purchase.past_due'> {
   return {
@@ -42,6 +58,15 @@ export function pastDueObject(purchase: Purchase): EventObject<'purchase.past_du
     nextRetryAt: purchase.nextRetryAt === null ? null : unixSeconds(purchase.nextRetryAt),
     created: unixSeconds(purchase.createdAt),
   }
+}
+
+/** Returns `data.object` of purchase.suspended, with the reason that the transition has. */
+export function suspendedObject(
+  purchase: Purchase,
+  trigger: PurchaseTrigger,
+): EventObject<'purchase.suspended'> {
+  const reason = trigger === 'charged-back' ? 'charged_back' : 'payment_failed'
+  return { ...purchaseObject(purchase), reason }
 }
 
 /** Returns `data.object` of purchase.trial_ending. */

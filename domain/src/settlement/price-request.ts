@@ -1,4 +1,5 @@
 import { couponFaultReasons, type CouponFault } from '../coupons/decide-redemption.ts'
+import type { DiscountedPurchase } from '../coupons/discounts-repository.ts'
 import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
@@ -154,15 +155,29 @@ async function pricePlan(
     const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst: isFirstCharge }
     return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
   }
+  const sale = { ...of, purchaseRef: running?.reference ?? null }
+  return priceNewPeriod({ sql, providerId, now }, request, { plan, cycleMode, isFirstCharge, sale })
+}
+
+type NewPeriod = Pick<PricedRequest, 'cycleMode'> & {
+  readonly plan: Plan
+  readonly isFirstCharge: boolean
+  readonly sale: Omit<DiscountedPurchase, 'currency'>
+}
+
+/** Prices a plan that begins a period of its own, or is bought once, with the discounts of the customer. */
+async function priceNewPeriod(
+  at: ReadingAt,
+  { currency, amountMinor, couponRef }: PaymentRequest,
+  { plan, cycleMode, isFirstCharge, sale }: NewPeriod,
+): Promise<Untaxed> {
   const rates = new Map<string, ExchangeRate | undefined>()
   for (const code of currenciesOf(plan)) {
-    rates.set(code, await findExchangeRate(sql, providerId, code))
+    rates.set(code, await findExchangeRate(at.sql, at.providerId, code))
   }
-  const { currency, amountMinor, couponRef } = request
-  const sale = { ...of, purchaseRef: running?.reference ?? null }
-  const sold = { ...sale, currency: currency ?? plan.currency }
   if (isCreditBased(plan) && couponRef !== undefined) return couponRefused('out_of_scope')
-  const read = await readSaleDiscounts({ sql, providerId, now }, sold, couponRef)
+  const sold = { ...sale, currency: currency ?? plan.currency }
+  const read = await readSaleDiscounts(at, sold, couponRef)
   if (read.kind === 'fault') return couponRefused(read.fault)
   const payment = { plan, currency, amountMinor, isFirstCharge, discounts: discountsOfSale(read) }
   const decision = decidePlanTerms(payment, (code) => rates.get(code))

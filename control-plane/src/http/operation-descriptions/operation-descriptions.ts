@@ -1,4 +1,5 @@
 import { customerOperations } from './customer-operations.ts'
+import { planMigrationOperations } from './plan-migration-operations.ts'
 import { providerOperations } from './provider-operations.ts'
 import { sellingOperations } from './selling-operations.ts'
 import { testClockOperations } from './test-clock-operations.ts'
@@ -9,4 +10,5 @@ export const operationDescriptions: Readonly<Record<string, string>> = {
   ...sellingOperations,
   ...providerOperations,
   ...testClockOperations,
+  ...planMigrationOperations,
 }

@@ -29,6 +29,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   state: 'Status',
   price: 'Preis',
   takesOver: '{{plan}} beginnt am {{date}} und ersetzt diesen Tarif.',
+  newTerms: 'Ab dem {{date}} gelten neue Bedingungen von {{plan}}.',
   renewsOnceMore:
     'Er verlängert sich noch einmal am {{date}}, da die Kündigungsfrist abgelaufen war.',
   pausedDisputed:
@@ -161,6 +162,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
     'Geben Sie den Höchstbetrag pro Monat als Betrag wie {{example}} an, oder lassen Sie das Feld leer.',
   noInvoices: 'Es gibt noch keine Rechnung.',
   balanceCredit: 'Ihr Guthaben von {{amount}} bezahlt die nächste Rechnung.',
+  balanceHeld: '{{amount}} Ihres Guthabens sind für eine offene Zahlung vorgemerkt.',
   balanceOwed: '{{amount}} kommen zu Ihrer nächsten Rechnung hinzu.',
   invoice: 'Rechnung',
   amount: 'Betrag',

@@ -28,6 +28,7 @@ export const portalEnglish = {
   state: 'State',
   price: 'Price',
   takesOver: '{{plan}} starts on {{date}} and replaces this plan.',
+  newTerms: 'New terms of {{plan}} apply from {{date}}.',
   renewsOnceMore: 'It still renews on {{date}}, because the notice period had passed.',
   pausedDisputed:
     'A payment for it was disputed at your bank. Save another card, then choose a plan to continue.',
@@ -157,6 +158,7 @@ export const portalEnglish = {
   // Invoices.
   noInvoices: 'There is no invoice yet.',
   balanceCredit: 'Your credit of {{amount}} pays the next invoice.',
+  balanceHeld: '{{amount}} of your credit is kept for a payment that is open.',
   balanceOwed: '{{amount}} is added to your next invoice.',
   invoice: 'Invoice',
   amount: 'Amount',

@@ -29,6 +29,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   state: 'Estado',
   price: 'Precio',
   takesOver: '{{plan}} empieza el {{date}} y sustituye a este plan.',
+  newTerms: 'Desde el {{date}} se aplican nuevas condiciones de {{plan}}.',
   renewsOnceMore: 'Todavía se renueva el {{date}}, porque el plazo de preaviso ya había pasado.',
   pausedDisputed:
     'Un pago de este plan se impugnó en su banco. Guarde otra tarjeta y elija un plan para continuar.',
@@ -156,6 +157,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
     'Indique el máximo mensual como un importe, por ejemplo {{example}}, o deje el campo vacío.',
   noInvoices: 'Todavía no hay ninguna factura.',
   balanceCredit: 'Su saldo a favor de {{amount}} paga la próxima factura.',
+  balanceHeld: '{{amount}} de su saldo a favor está reservado para un pago abierto.',
   balanceOwed: 'Se añadirán {{amount}} a su próxima factura.',
   invoice: 'Factura',
   amount: 'Importe',

@@ -29,6 +29,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   state: 'État',
   price: 'Prix',
   takesOver: '{{plan}} commence le {{date}} et remplace cette formule.',
+  newTerms: 'De nouvelles conditions de {{plan}} s’appliquent à partir du {{date}}.',
   renewsOnceMore: 'Elle se renouvelle encore le {{date}}, car le délai de préavis était dépassé.',
   pausedDisputed:
     'Un de ses paiements a été contesté auprès de votre banque. Enregistrez une autre carte, puis choisissez une formule pour continuer.',
@@ -161,6 +162,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
     'Saisissez le maximum mensuel sous la forme d’un montant tel que {{example}}, ou laissez le champ vide.',
   noInvoices: 'Il n’y a pas encore de facture.',
   balanceCredit: 'Votre avoir de {{amount}} paie la prochaine facture.',
+  balanceHeld: '{{amount}} de votre avoir sont réservés à un paiement en cours.',
   balanceOwed: '{{amount}} seront ajoutés à votre prochaine facture.',
   invoice: 'Facture',
   amount: 'Montant',

@@ -29,6 +29,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   state: '状態',
   price: '料金',
   takesOver: '{{date}} に {{plan}} が開始され、このプランと入れ替わります。',
+  newTerms: '{{date}} から {{plan}} の新しい条件が適用されます。',
   renewsOnceMore: '解約予告期間を過ぎていたため、{{date}} にもう一度更新されます。',
   pausedDisputed:
     'このプランのお支払いに対し、銀行で異議申し立てがありました。続けるには、別のカードを保存してからプランを選択してください。',
@@ -151,6 +152,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   faultCapUnreadable: '月間上限は {{example}} のような金額で入力するか、空欄にしてください。',
   noInvoices: '請求書はまだありません。',
   balanceCredit: '残高 {{amount}} は次回の請求書のお支払いに使われます。',
+  balanceHeld: '残高のうち {{amount}} は手続き中のお支払いのために確保されています。',
   balanceOwed: '次回の請求書に {{amount}} が加算されます。',
   invoice: '請求書',
   amount: '金額',

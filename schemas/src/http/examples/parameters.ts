@@ -17,6 +17,7 @@ const byName: Readonly<Record<string, unknown>> = {
   code: 'LAUNCH20',
   archived: 'false',
   testClockRef: refs.testClock,
+  migrationRef: refs.planMigration,
   sessionId: refs.session,
   eventId: refs.event,
   endpointId: refs.webhookEndpoint,
