@@ -160,7 +160,7 @@ test('refuses a credit of a line at its price if the invoice was discounted', ()
   const [taken] = discountLines(1_000n, [{ reference: 'd', coupon: couponOf({ percent: '20' }) }])
   const invoice = invoiceOf([...prices, taken!.line], 800n)
   const part = { lines: [{ line: 0, amountMinor: 801n }], settles: 'balance' } as const
-  expect(decideCredit(invoice, new Map(), part)).toEqual({ kind: 'line', line: 0, leftMinor: 800n })
+  expect(decideCredit(invoice, new Map(), part)).toEqual({ kind: 'nothing-left', leftMinor: 800n })
 })
 
 test('attributes a discount to a part of the lines, rounded up', () => {

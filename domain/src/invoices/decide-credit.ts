@@ -16,6 +16,8 @@ export type CreditedPart = {
 export type CreditRefusal =
   /** The amount exceeds what is left of the line, or there is no such line. */
   | { readonly kind: 'line'; readonly line: number; readonly leftMinor: bigint }
+  /** The amount exceeds what is left of all lines after discounts and other negative lines, without tax. */
+  | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
   /** The amount exceeds what is due, or nothing on the invoice is due. */
   | { readonly kind: 'not-due'; readonly dueMinor: bigint }
   /** The invoice is not paid, so its charge cannot be refunded or credited to the next invoice. */
@@ -45,9 +47,9 @@ export function decideCredit(
   let wholeLeftMinor = creditableLeft(invoice.lines, credited)
   for (const { line, amountMinor } of lines) {
     const before = after.get(line) ?? 0n
-    const ownLeftMinor = creditableOf(invoice.lines[line]) - before
-    const leftMinor = ownLeftMinor < wholeLeftMinor ? ownLeftMinor : wholeLeftMinor
+    const leftMinor = creditableOf(invoice.lines[line]) - before
     if (amountMinor <= 0n || amountMinor > leftMinor) return { kind: 'line', line, leftMinor }
+    if (amountMinor > wholeLeftMinor) return { kind: 'nothing-left', leftMinor: wholeLeftMinor }
     after.set(line, before + amountMinor)
     wholeLeftMinor -= amountMinor
   }
