@@ -42,6 +42,7 @@ export function invoiceCalls(
   }
   const line = { description: 'Onboarding', amount: 1_000 }
   const items = '/v1/ui/customers/:reference/invoice-items'
+  const discounts = '/v1/ui/customers/:reference/discounts'
   return {
     ...Object.fromEntries(calls),
     'POST /v1/ui/invoices/:invoiceRef/refunds': refund,
@@ -61,5 +62,15 @@ export function invoiceCalls(
       refs['itemRef'] = added['reference']!
     },
     [`DELETE ${items}/:itemRef`]: (path) => send(path, undefined, 'DELETE'),
+    'POST /v1/ui/coupons': async (path) => {
+      const coupon = { name: 'Launch', percentOff: 10, duration: 'forever' }
+      refs['couponRef'] = (await send(path, coupon))['reference']!
+    },
+    'PATCH /v1/ui/coupons/:couponRef': (path) => send(path, { name: 'Start' }, 'PATCH'),
+    [`POST ${discounts}`]: async (path) => {
+      refs['discountRef'] = (await send(path, { couponRef: refs['couponRef'] }))['reference']!
+    },
+    [`DELETE ${discounts}/:discountRef`]: (path) => send(path, undefined, 'DELETE'),
+    'POST /v1/ui/coupons/:couponRef/archive': (path) => send(path, {}),
   }
 }

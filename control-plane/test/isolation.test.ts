@@ -39,6 +39,8 @@ const names = [
   'deliveryId',
   'replayId',
   'testClockRef',
+  'couponRef',
+  'discountRef',
   'migrationRef',
   'emailId',
 ] as const
@@ -106,6 +108,10 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const invoiceRef = await issueSample(stack, key, customerRef)
   const deliveriesPath = '/v1/ui/webhook-deliveries'
   const list = await stack.call<{ deliveries: { id: string }[] }>(key, 'GET', deliveriesPath)
+  const coupon = { code: word, name: word, percentOff: 10, duration: 'forever' }
+  const couponRef = (await make<{ reference: string }>('/v1/ui/coupons', coupon)).reference
+  const discounts = `/v1/ui/customers/${customerRef}/discounts`
+  const discount = await make<{ reference: string }>(discounts, { couponRef })
   const alert = { watches: 'limit', limit: word, thresholds: [{ percent: 80 }] }
   const again = { endpointId: endpoint.id, onlyFailed: true }
   return {
@@ -117,6 +123,8 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     reference: customerRef,
     meterRef: meter.reference,
     alertRef: (await make<{ reference: string }>('/v1/ui/alerts', alert)).reference,
+    couponRef,
+    discountRef: discount.reference,
     sessionId: session.sessionId,
     eventId: events.body.events[0]!.id,
     keyId: (await make<{ keyId: string }>('/v1/ui/api-keys', { name: word })).keyId,
@@ -167,6 +175,8 @@ const unknown: Refs = {
   deliveryId: 'dlv_NOBODYS00000',
   replayId: 'wr_NOBODYS00000',
   testClockRef: 'tc_NOBODYS00000',
+  couponRef: 'cpn_NOBODYS00000',
+  discountRef: 'dsc_NOBODYS00000',
   migrationRef: 'mig_NOBODYS00000',
   emailId: 'eml_NOBODYS00000',
 }
@@ -289,6 +299,7 @@ const tables = [
   ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
   ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions', 'auto_recharges'],
   ...['payment_intents', 'payment_attempts', 'processor_customers'],
+  ...['coupons', 'discounts', 'coupon_holds', 'discounted_periods'],
   ...['customer_tax_details', 'webhook_endpoints', 'webhook_secrets', 'webhook_deliveries'],
 ]
 

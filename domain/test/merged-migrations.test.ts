@@ -55,6 +55,9 @@ async function goBack(): Promise<void> {
         ${schema}.alert_checks, ${schema}.alert_firings;
       drop table ${schema}.pack_claims, ${schema}.pack_uses, ${schema}.packs, ${schema}.pack_accounts;
       drop table ${schema}.threshold_crossings;
+      drop table ${schema}.discounted_periods, ${schema}.coupon_holds, ${schema}.discounts, ${schema}.coupons;
+      alter table ${schema}.payment_intents drop column discounts;
+      alter table ${schema}.checkout_sessions drop column coupon_ref;
       drop table ${schema}.email_settings, ${schema}.emails, ${schema}.email_suppressions;
       alter table ${schema}.customers drop column locale;
       alter table ${schema}.inbox_messages drop column html, drop column attachment_name, drop column attachment;

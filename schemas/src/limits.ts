@@ -204,5 +204,17 @@ export const testClockUsageAheadMs = timestampFutureMsMax + 3_600_000
 /** Milliseconds by which one advance moves a test clock. */
 export const testClockAdvanceMsMax = 2 * 366 * 86_400_000
 
+/** Maximum length of the code of a coupon. */
+export const couponCodeCharsMax = 64
+
+/** Maximum number of products or plans that a coupon names. */
+export const couponScopeMax = 100
+
+/** Maximum limit on the redemptions of a coupon. */
+export const redemptionsMax = 1_000_000_000
+
+/** Maximum number of a customer's discounts that are listed, newest first. */
+export const listedDiscountsMax = 1_000
+
 /** Maximum number of units of a line that a person adds to an invoice. Its amount then stays an exact JSON number. */
 export const itemUnitsMax = 1_000

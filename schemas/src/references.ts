@@ -25,6 +25,8 @@ export const referencePrefixes = {
   creditNote: 'crn_',
   invoiceDecision: 'ind_',
   invoiceItem: 'ini_',
+  coupon: 'cpn_',
+  discount: 'dsc_',
   dispute: 'dp_',
   payout: 'po_',
   refund: 're_',

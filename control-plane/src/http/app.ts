@@ -54,6 +54,8 @@ import { registerEmailSettingsRoutes } from './routes/email-settings.ts'
 import { registerEmailRoutes } from './routes/emails.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerInvoiceDecisionRoutes } from './routes/invoice-decisions.ts'
+import { registerCouponRoutes } from './routes/coupons.ts'
+import { registerDiscountRoutes } from './routes/discounts.ts'
 import { registerInvoiceItemRoutes } from './routes/invoice-items.ts'
 import { registerInvoiceRoutes } from './routes/invoices.ts'
 import { registerLimitRoutes } from './routes/limits.ts'
@@ -230,6 +232,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerInvoiceRoutes(app, parts)
   registerInvoiceDecisionRoutes(app, parts)
   registerInvoiceItemRoutes(app, parts)
+  registerCouponRoutes(app, parts)
+  registerDiscountRoutes(app, parts)
   registerCustomerBalanceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
   registerCustomerMarginRoute(app, parts)

@@ -36,6 +36,27 @@ export const describedInvoiceOperations: Readonly<Record<string, DescribedOperat
     'Remove a pending item',
     404,
   ),
+  'get /v1/ui/coupons': operation('listCoupons', 'List coupons'),
+  'post /v1/ui/coupons': operation('createCoupon', 'Create a coupon', 404, 409),
+  'get /v1/ui/coupons/{couponRef}': operation('getCoupon', 'Get a coupon', 404),
+  'patch /v1/ui/coupons/{couponRef}': operation('updateCoupon', 'Change a coupon', 404),
+  'post /v1/ui/coupons/{couponRef}/archive': operation('archiveCoupon', 'Archive a coupon', 404),
+  'get /v1/ui/customers/{reference}/discounts': operation(
+    'listDiscounts',
+    'List the discounts of a customer',
+    404,
+  ),
+  'post /v1/ui/customers/{reference}/discounts': operation(
+    'addDiscount',
+    'Give a customer a discount',
+    404,
+    409,
+  ),
+  'delete /v1/ui/customers/{reference}/discounts/{discountRef}': operation(
+    'removeDiscount',
+    'Remove a discount',
+    404,
+  ),
   'get /v1/ui/invoices/{invoiceRef}': operation('getInvoice', 'Get an invoice', 404),
   'post /v1/ui/invoices/{invoiceRef}/credit-notes': operation(
     'creditInvoice',

@@ -354,6 +354,7 @@ export const describedTags = [
   { name: 'Plans', description: 'Prices, limits and trials of a product' },
   { name: 'Purchases', description: 'Plans that customers hold' },
   { name: 'Invoices', description: 'Charges, paid and open' },
+  { name: 'Coupons', description: 'Discounts that customers redeem' },
   { name: 'Checkout', description: 'Hosted pages on which customers buy' },
   { name: 'Payments', description: 'Payments that a browser confirms' },
   { name: 'MCP', description: 'Products that are MCP servers' },

@@ -11,7 +11,15 @@ import { changeMerchant } from '@tollgate/domain/merchants/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type { PreviewAt, PreviewParts } from '@tollgate/domain/previews/preview-invoices'
 import type { HeldPurchase } from '@tollgate/domain/previews/preview-purchase'
+import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
+import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { readActivationState } from '@tollgate/domain/purchases/read-activation-state'
+import { findProduct } from '@tollgate/domain/catalog/products-repository'
+import {
+  findDiscountedStart,
+  startDiscountedPlan,
+} from '@tollgate/domain/purposes/start-discounted'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
 import { deliverFromBalance } from '@tollgate/domain/settlement/deliver-from-balance'
@@ -23,6 +31,7 @@ import type { PaymentIntent } from '@tollgate/platform/payments/payment-objects'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import type { RunnerStack, Shop } from '../../../billing-runner/test/runner-stack.ts'
+import type { DrawnCoupon } from './random-previews.ts'
 import {
   startUsageBillingStack,
   type UsageBillingStack,
@@ -108,9 +117,14 @@ export class PreviewShop {
 
   /** Adds a plan. Plans that cannot be billed within a period are billed at its end. */
   async addPlan(input: Partial<PlanCreateInput>): Promise<Plan> {
-    const { billAtUnbilledMinor, ...whole } = input
-    if (billAtUnbilledMinor === undefined) return this.runner.addPlan(this.shop, whole)
-    return this.runner.addPlan(this.shop, input).catch(() => this.runner.addPlan(this.shop, whole))
+    const { billAtUnbilledMinor: _threshold, minimumCommitment, ...whole } = input
+    // A plan whose usage costs nothing has no minimum either.
+    return this.runner
+      .addPlan(this.shop, input)
+      .catch(() =>
+        this.runner.addPlan(this.shop, { ...whole, minimumCommitment: minimumCommitment ?? 0 }),
+      )
+      .catch(() => this.runner.addPlan(this.shop, whole))
   }
 
   async buy(input: Partial<PlanCreateInput>, isTrial = false): Promise<Purchase> {
@@ -148,6 +162,23 @@ export class PreviewShop {
     )
   }
 
+  /** Gives the customer the discount of a new coupon. */
+  async redeem(
+    { customerRef, reference }: Purchase,
+    { isOfPurchase, ...terms }: DrawnCoupon,
+  ): Promise<void> {
+    await this.within(async (work) => {
+      const coupon = await createCoupon(work, {
+        ...{ ...terms, code: null, name: 'Launch', productRefs: [], planRefs: [] },
+        ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
+      })
+      const purchaseRef = isOfPurchase ? reference : null
+      const redemption = { couponRef: coupon!.reference, customerRef, purchaseRef }
+      const outcome = await addDiscount(work, redemption)
+      if (outcome.kind !== 'redeemed') throw new Error(outcome.kind)
+    })
+  }
+
   cancel({ reference }: Pick<Purchase, 'reference'>): Promise<unknown> {
     return this.within((work) => cancelPurchase(work, reference, null))
   }
@@ -164,7 +195,30 @@ export class PreviewShop {
     )
     if (outcome.kind === 'invalid') return { kind: 'refused', reason: outcome.reason }
     if (outcome.kind !== 'payment-required') return { kind: outcome.kind }
+    if (await this.#startDiscounted(customer, plan)) return { kind: 'activated' }
     return (await this.#pay(customer, plan)) ?? { kind: 'payment-required' }
+  }
+
+  /** Starts a plan of which discounts leave nothing, after the customer has saved a card. */
+  async #startDiscounted(customer: Customer, plan: Plan): Promise<boolean> {
+    const { reference: productRef } = this.shop.product
+    const seller = { name: 'Acme' }
+    const request = {
+      ...{ customer, productRef, planRef: plan.reference, couponRef: null, seller },
+      cycleMode: 'calendar' as const,
+    }
+    if (await this.within((work) => startDiscountedPlan(work, request))) return true
+    const ofPlan = { customerRef: customer.reference, productRef, planRef: plan.reference }
+    const begun = await this.within(async (work) => {
+      const { sql, providerId, now } = work
+      const state = await readActivationState(sql, providerId, ofPlan)
+      const product = (await findProduct(sql, providerId, productRef))!
+      const input = { product, plan, ...state, isSoldOut: false, now }
+      return findDiscountedStart(work, input, customer.reference, null)
+    })
+    if (begun === undefined) return false
+    await this.runner.saveCard(this.shop, customer.reference)
+    return (await this.within((work) => startDiscountedPlan(work, request))) !== undefined
   }
 
   async #pay(customer: Customer, plan: Plan): Promise<TakenPlan | undefined> {
@@ -177,11 +231,11 @@ export class PreviewShop {
     })
     if (priced.kind === 'refused') return priced
     if (priced.kind !== 'priced') throw new Error(JSON.stringify(priced))
-    const { terms, tax, planSwitch, cycleMode, sellerName } = priced
+    const { terms, tax, planSwitch, discounts, cycleMode, sellerName } = priced
     const draft = {
       purpose: 'product',
       ...{ customerRef: customer.reference, processorCustomerId: null },
-      ...{ productRef, plan, cycleMode, terms, tax, planSwitch, sellerName },
+      ...{ productRef, plan, cycleMode, terms, tax, planSwitch, discounts, sellerName },
       ...{ checkoutSessionId: null, paymentMethodId: null, keepsCard: false, description: null },
       ...{ purchaseRef: null, invoiceRef: null, inputSha256: '' },
       idempotencyKey: `${customer.reference}:${plan.reference}`,

@@ -82,6 +82,7 @@ async function prepare({ plan, isTrial, customer }: Story): Promise<Purchase> {
   )
   if (customer.tax !== undefined) await shop.tax(customerRef, customer.tax)
   if (customer.carriedMinor !== 0n) await shop.carry(customerRef, customer.carriedMinor)
+  for (const coupon of customer.coupons) await shop.redeem(purchase, coupon)
   if (customer.packUnits > 0) await deliverPack(shop, purchase, { units: customer.packUnits })
   return purchase
 }

@@ -1,3 +1,4 @@
+import type { CouponTerms } from '@tollgate/domain/coupons/coupon'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import fc from 'fast-check'
@@ -77,13 +78,19 @@ const recurring: fc.Arbitrary<PlanInput> = fc
 const taxBehavior = fc.constantFrom('auto', 'inclusive', 'exclusive')
 
 export const planInputs: fc.Arbitrary<PlanInput> = fc
-  .tuple(fc.oneof(measured, charged, recurring), taxBehavior, fc.constantFrom(0, 0, 400))
-  .map(([plan, behavior, threshold]) => {
+  .tuple(
+    fc.oneof(measured, charged, recurring),
+    taxBehavior,
+    fc.constantFrom(0, 0, 400),
+    fc.constantFrom(0, 0, 900),
+  )
+  .map(([plan, behavior, threshold, minimum]) => {
     const isBilledLater = plan.type === 'usage-based' || plan.type === 'hybrid'
     return {
       ...plan,
       taxBehavior: behavior as 'auto',
       ...(threshold > 0 && isBilledLater ? { billAtUnbilledMinor: threshold } : {}),
+      ...(minimum > 0 && isBilledLater ? { minimumCommitment: minimum } : {}),
     }
   })
 
@@ -101,7 +108,29 @@ export type Customer = {
   readonly carriedMinor: bigint
   readonly issuesZero: boolean
   readonly packUnits: number
+  readonly coupons: readonly DrawnCoupon[]
 }
+
+/** A coupon that the customer has redeemed, for the purchase or for all of them. */
+export type DrawnCoupon = Pick<
+  CouponTerms,
+  'percentOff' | 'amountOffMinor' | 'currency' | 'duration' | 'durationInvoices'
+> & { readonly isOfPurchase: boolean }
+
+const coupon: fc.Arbitrary<DrawnCoupon> = fc
+  .record({
+    off: fc.constantFrom(
+      { percentOff: '12.5', amountOffMinor: null, currency: null },
+      { percentOff: '100', amountOffMinor: null, currency: null },
+      { percentOff: null, amountOffMinor: 777n, currency: 'USD' },
+    ),
+    invoices: fc.constantFrom(null, 1, 2),
+    isOfPurchase: fc.boolean(),
+  })
+  .map(({ off, invoices, isOfPurchase }) => ({
+    ...{ ...off, isOfPurchase, durationInvoices: invoices },
+    duration: invoices === null ? 'forever' : invoices === 1 ? 'once' : 'repeating',
+  }))
 
 export const customers: fc.Arbitrary<Customer> = fc.record({
   tax: taxDetails,
@@ -112,6 +141,7 @@ export const customers: fc.Arbitrary<Customer> = fc.record({
   ),
   issuesZero: fc.boolean(),
   packUnits: fc.oneof(fc.constant(0), fc.nat(800)),
+  coupons: fc.oneof(fc.constant([]), fc.array(coupon, { minLength: 1, maxLength: 2 })),
 })
 
 const micros = fc.oneof(

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import type { Seller } from '../invoices/parties.ts'
-import { billSwitch } from './bill-switch.ts'
+import { billSwitch, storeSwitchDiscounts } from './bill-switch.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
 import { dollarsPerUnit } from '../money/dollar-amount.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
@@ -131,7 +131,10 @@ export async function activatePlan(
       )
       await createPurchase(work, purchase)
       await emitPlanChanged(work, purchase, replaced)
-      if (change !== undefined) await billSwitch(work, purchase, change, request.seller)
+      if (change !== undefined) {
+        await storeSwitchDiscounts(work, purchase, change)
+        await billSwitch(work, purchase, change, request.seller)
+      }
       return { kind: 'activated', purchase, plan: activated, change }
     }
   }

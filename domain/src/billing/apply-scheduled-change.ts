@@ -1,3 +1,4 @@
+import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { findCustomer } from '../customers/repository.ts'
 import { listDebts } from '../invoices/debts.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
@@ -14,7 +15,7 @@ import type { Purchase } from '../purchases/repository.ts'
 import { schedulePlan } from '../purchases/schedule-plan.ts'
 import type { ReadingAt, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { emitPlanChanged, readSwitchPrice } from './activate-plan.ts'
-import { billSwitch } from './bill-switch.ts'
+import { billSwitch, storeSwitchDiscounts } from './bill-switch.ts'
 
 /** Reads what decides about the scheduled change of the purchase, and decides. */
 export async function readDueChange(
@@ -22,7 +23,8 @@ export async function readDueChange(
   purchase: Purchase,
 ): Promise<DueChange> {
   const hasDebts = (await listDebts(sql, providerId, purchase)).length > 0
-  return decideDueChange(purchase, hasDebts, now)
+  const discounts = await listPeriodDiscounts(sql, providerId, purchase.reference)
+  return decideDueChange(purchase, hasDebts, now, discounts)
 }
 
 export type AppliedChange = {
@@ -48,6 +50,7 @@ export async function applyScheduledChange(
   await createPurchase(work, purchase)
   await closeScheduledChange(work, held, purchase)
   await emitPlanChanged(work, purchase, replaced)
+  if (change !== undefined) await storeSwitchDiscounts(work, purchase, change)
   const invoice =
     change === undefined ? undefined : await billSwitch(work, purchase, change, seller)
   return { purchase, invoice }

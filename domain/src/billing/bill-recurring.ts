@@ -34,6 +34,7 @@ export async function billRecurring(
     currency,
     lines: recurringLines(planSnapshot, currency, period, isFirstCharge),
     claims: [{ part: 'recurring', period }],
+    discountedProductRef: productRef,
   }
   const [made, parties] = await pipelined([
     createDraft(work, request),

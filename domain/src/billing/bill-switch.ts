@@ -1,3 +1,4 @@
+import { insertPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { createDraft } from '../invoices/create-draft.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
@@ -31,4 +32,16 @@ export async function billSwitch(
   if (made.kind === 'already-billed') throw new Error(`a change to ${reference} claims no period`)
   const parties = await readParties(work, customerRef, productRef, seller)
   return issueInvoice(work, made.invoice, parties)
+}
+
+/** Stores what discounts take off the price of the running period of the new plan, for further changes within the period. */
+export async function storeSwitchDiscounts(
+  { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
+  { reference }: Purchase,
+  { period, discounts = [] }: PlanSwitch,
+): Promise<void> {
+  const amounts = discounts
+    .filter(({ newMinor }) => newMinor > 0n)
+    .map(({ discount, newMinor }) => ({ discountRef: discount.reference, amountMinor: newMinor }))
+  await insertPeriodDiscounts(sql, providerId, reference, period.start, amounts)
 }

@@ -20,6 +20,7 @@ import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { updateUsageBilledTo, updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from '../invoices/parties.ts'
+import { minimumLines } from './minimum-lines.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 import { raisedUnbilled } from './raised-unbilled.ts'
 import {
@@ -78,7 +79,9 @@ export async function billUsage(
     withRenewal === 'alone' || whole === undefined
       ? undefined
       : await findCombinedRenewal(work, purchase, whole)
-  const content = usageBillContent(purchase, toBill, measured, usage, renewal)
+  const minimum = minimumLines(purchase, planSnapshot, toBill, usage, work.now)
+  const charged = [...usage, ...minimum]
+  const content = usageBillContent(purchase, toBill, measured, charged, renewal)
   if (content === undefined) return { kind: 'noted' }
   const purchaseRef = reference
   const of = { customerRef, currency }
@@ -87,10 +90,14 @@ export async function billUsage(
     (await staysDraft(work, of, content.lines)) &&
     !(takesItems && (await hasPendingItems(sql, providerId, of)))
   const request = { customerRef, purchaseRef, planSnapshot, currency, ...content, takesItems }
-  const made = await createDraft(work, { ...request, staysDraft: isDraft })
+  const made = await createDraft(work, {
+    ...request,
+    staysDraft: isDraft,
+    discountedProductRef: productRef,
+  })
   if (made.kind !== 'created')
     throw new Error(`a due period of purchase ${reference} is billed already`)
-  if (continued !== undefined && usage.length > 0) {
+  if (continued !== undefined && charged.length > 0) {
     const bill = { invoiceRef: made.invoice.reference, billedAt: work.now }
     await continueUsagePeriod(sql, providerId, reference, continued, bill)
   }

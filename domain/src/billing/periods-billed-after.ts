@@ -1,19 +1,34 @@
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
-import type { ChargedPeriod } from '../pricing/invoice-line.ts'
+import { totalOf, type ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 import type { ChargeUsage, usageBillLines, UsageToPrice } from './usage-lines.ts'
 
-/** Returns all periods that are billed after this bill, newest first. */
+/** Returns all periods that are billed after this bill, newest first. `lines`: of usage and of minimums. */
 export function periodsBilledAfter(
   usage: UsageToPrice,
   lines: ReturnType<typeof usageBillLines>,
+  before: UsageToBill['earlier'],
 ): UsageToBill['earlier'] {
   const billed = usage.map((charge) => chargeBilledAfter(charge, lines))
   return (billed[0] ?? []).map(({ period }, at) => ({
     ...period,
     billed: new Map(usage.map(({ key }, index) => [key, billed[index]![at]!.billed])),
+    minimumMinor: minimumAfter(period, lines, before),
   }))
+}
+
+/** Returns what is charged for the minimum of a period after this bill. */
+function minimumAfter(
+  { start }: ChargedPeriod,
+  lines: ReturnType<typeof usageBillLines>,
+  before: UsageToBill['earlier'],
+): bigint {
+  const isSame = (other: Date | undefined): boolean => other?.getTime() === start.getTime()
+  const own = lines.filter(
+    ({ inputs, period }) => inputs.kind === 'minimum' && isSame(period?.start),
+  )
+  return totalOf(own) + (before.find((each) => isSame(each.start))?.minimumMinor ?? 0n)
 }
 
 type BilledPeriodOfCharge = { readonly period: ChargedPeriod; readonly billed: BilledUsage }

@@ -5,6 +5,7 @@ import {
   type BilledPeriod,
   listBilledUsage,
 } from '../invoices/billed-periods.ts'
+import { listBilledMinimums } from '../invoices/billed-minimums.ts'
 import type { BilledCharges } from '../invoices/sum-billed-usage.ts'
 import { billsWithinPeriods } from '../plans/bill-threshold.ts'
 import { openPacks } from '../packs/pack-balance.ts'
@@ -35,13 +36,20 @@ export type UsageToBill = {
   /** Set for a bill within the period: it is not made if the unbilled usage of the period costs less, in minor units. */
   readonly leastMinor?: bigint | undefined
   /** Billed periods that may have late usage, newest first. The newest billed period is always included. */
-  readonly earlier: readonly (ChargedPeriod & { readonly billed: BilledCharges })[]
+  readonly earlier: readonly EarlierPeriod[]
   /** End of the customer's previous purchase of the product. */
   readonly endOfPrevious: Date | undefined
   /** Every customer reference under which the customer's usage may have been recorded. */
   readonly customerRefs: readonly string[]
   /** Billing dates that are stored with the bill. */
   readonly billingDates: UsageBillingDates
+}
+
+/** A period that was billed before. */
+export type EarlierPeriod = ChargedPeriod & {
+  readonly billed: BilledCharges
+  /** What its invoices have charged for the minimum of the plan. Absent if there is none. */
+  readonly minimumMinor?: bigint | undefined
 }
 
 export type PreparedUsageBill =
@@ -154,7 +162,7 @@ function isBilledInPart(
 
 async function listEarlierPeriods(
   { sql, providerId }: ProviderSql,
-  { reference, endedAt }: Purchase,
+  { reference, endedAt, planSnapshot }: Purchase,
   all: readonly BilledPeriod[],
   { lateMs, continued }: { readonly lateMs: number } & Pick<UsageToBill, 'continued'>,
 ): Promise<UsageToBill['earlier']> {
@@ -163,12 +171,20 @@ async function listEarlierPeriods(
     withLateUsage.length > 0 ? withLateUsage : all.slice(0, 1)
   const starts = periods.map(({ start }) => start)
   const usage = await listBilledUsage(sql, providerId, reference, starts)
+  const minimums = hasMinimum(planSnapshot)
+    ? await listBilledMinimums(sql, providerId, reference, starts)
+    : new Map<number, bigint>()
   return periods.flatMap(({ start, end }) => {
     const billed = usage.get(start.getTime())
     if (billed === undefined) return []
-    if (start.getTime() === continued?.start.getTime()) return [{ ...continued, billed }]
+    const before = { billed, minimumMinor: minimums.get(start.getTime()) }
+    if (start.getTime() === continued?.start.getTime()) return [{ ...continued, ...before }]
     // The purchase may have ended before the end of a period that was billed early. Usage after that end belongs to the
     // next purchase.
-    return [{ start, end: endedAt !== null && endedAt < end ? endedAt : end, billed }]
+    return [{ start, end: endedAt !== null && endedAt < end ? endedAt : end, ...before }]
   })
+}
+
+function hasMinimum(plan: Purchase['planSnapshot']): boolean {
+  return (plan?.terms.minimumCommitment ?? 0) > 0
 }

@@ -6,6 +6,7 @@ import type { PlanCreateInput, PlanUpdateInput } from '@tollgate/schemas/http/pl
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Plan, PlanTerms, PlanType } from '../plans/plan.ts'
 import { billThresholdFaults } from './bill-threshold-faults.ts'
+import { minimumFaults } from './minimum-faults.ts'
 import { chargeFaults, type ChargeableMeters } from './charge-faults.ts'
 import { paymentMethodFaults } from './payment-method-faults.ts'
 import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
@@ -150,6 +151,7 @@ const termKeys = [
   'limit',
   'maxUnbilledMinor',
   'billAtUnbilledMinor',
+  'minimumCommitment',
   'pack',
   'pricingOptions',
   'trialDays',
@@ -187,6 +189,7 @@ function refusedPrices(plan: PlanDraft, { rates, meters }: PlanContext): PlanDec
     ...packFaults(plan, meters ?? new Map<string, never>()),
     ...unbilledLimitFaults(plan, rates),
     ...billThresholdFaults(plan),
+    ...minimumFaults(plan),
     ...paymentMethodFaults(plan),
   ])
 }
@@ -211,6 +214,9 @@ function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }
     ...(charges === undefined ? [] : [charges, terms.limits?.['maxTransactions']]),
     ...(usageLimits === undefined ? [] : [usageLimits]),
     ...(terms.billAtUnbilledMinor === undefined ? [] : [terms.billAtUnbilledMinor]),
+    ...(terms.minimumCommitment === undefined
+      ? []
+      : [['minimum', terms.minimumCommitment, terms.billingCycle]]),
     ...(terms.pack === undefined
       ? []
       : [terms.pack, terms.trialDays, terms.limits?.['maxTransactions']]),

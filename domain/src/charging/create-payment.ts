@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { saveAutoRecharge } from '../auto-recharge/repository.ts'
+import {
+  couponFaultReasons,
+  type CouponFault,
+  type RedemptionFault,
+} from '../coupons/decide-redemption.ts'
+import { insertHold, lockRedeemable } from '../coupons/redeem-coupon.ts'
+import { lockCustomer } from '../customers/repository.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { holdCarried } from '../invoices/carried-amounts.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
@@ -25,7 +32,12 @@ export type CreateOutcome =
       /** Undefined if the payment has ended and the processor did not return the secret. */
       readonly clientSecret: string | undefined
     }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'refused'
+      readonly reason: string
+      /** Why the coupon of the request is refused. Absent if something else is. */
+      readonly couponFault?: CouponFault
+    }
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
   /** The idempotency key was used with another request. */
@@ -67,15 +79,37 @@ export async function createPayment(
     const concurrent = await findIntentByKey(work.sql, providerId, request.idempotencyKey)
     if (concurrent !== undefined) return concurrent
     const { recharge, customer } = request
+    const fault = await findCouponFault(work, request)
+    if (fault !== undefined) {
+      const reason = `The coupon cannot be redeemed: ${couponFaultReasons[fault]}`
+      return { kind: 'refused' as const, reason, couponFault: fault }
+    }
     const fromBalanceMinor = await holdForRest(work, customer.reference, priced)
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const
       await saveAutoRecharge(work, customer.reference, terms)
     }
-    return openIntent(work, { ...draft, processorCustomerId, fromBalanceMinor })
+    const begun = await openIntent(work, { ...draft, processorCustomerId, fromBalanceMinor })
+    const { couponRef } = request
+    if (couponRef !== undefined) {
+      await insertHold(work, { couponRef, customerRef: customer.reference }, begun.intent)
+    }
+    return begun
   })
+  if ('kind' in opened) return opened
   if (!('intent' in opened)) return repeatPayment(parts, operation, opened, inputSha256)
   return sendCreation(parts, operation, opened)
+}
+
+/** Returns why the coupon of the request can no longer be redeemed. The coupon stays locked until its redemption is held. */
+async function findCouponFault(
+  work: UnitOfWork,
+  { couponRef, customer: { reference: customerRef } }: PaymentRequest,
+): Promise<RedemptionFault | undefined> {
+  if (couponRef === undefined) return undefined
+  // Redemptions lock the customer before the coupon.
+  await lockCustomer(work.sql, work.providerId, customerRef)
+  return lockRedeemable(work, { couponRef, customerRef })
 }
 
 /**
@@ -177,7 +211,7 @@ function createdOutcome(intent: PaymentIntent, clientSecret: string | undefined)
 
 export function intentDraftOf(
   request: PaymentRequest,
-  { plan, terms, tax, planSwitch, cycleMode, sellerName }: PricedRequest,
+  { plan, terms, tax, planSwitch, discounts = [], cycleMode, sellerName }: PricedRequest,
   inputSha256: string,
 ): IntentDraft {
   return {
@@ -193,6 +227,7 @@ export function intentDraftOf(
     terms,
     tax,
     planSwitch,
+    ...(discounts.length === 0 ? {} : { discounts }),
     description: request.description ?? null,
     sellerName,
     purchaseRef: null,
@@ -221,5 +256,6 @@ export function requestDigest(request: PaymentRequest): string {
     currency ?? null,
     description ?? null,
     request.recharge === undefined ? null : 'recharge',
+    ...(request.couponRef === undefined ? [] : [request.couponRef]),
   ])
 }

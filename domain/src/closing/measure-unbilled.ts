@@ -7,6 +7,7 @@ import { measureUsage, type MeasuringParts } from '../billing/measure-usage.ts'
 import { readUsageToBill, type UsageToBill } from '../billing/prepare-usage-bill.ts'
 import { periodsBilledAfter } from '../billing/periods-billed-after.ts'
 import { usageBillLines, type UsageToPrice } from '../billing/usage-lines.ts'
+import { minimumLines } from '../billing/minimum-lines.ts'
 import { payByPacks } from '../billing/pay-by-packs.ts'
 import { findPackAccount, type PackAccount } from '../packs/repository.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
@@ -97,9 +98,10 @@ export async function measureUnbilled(
       hasDraws ||= paid !== undefined && paid.draws.length > 0
       const usage = paid?.usage ?? measured
       const conversion = conversions.get(currency)!
-      const lines = usageBillLines(purchase, plan, conversion, usage, partOf(whole, measured))
+      const used = usageBillLines(purchase, plan, conversion, usage, partOf(whole, measured))
+      const lines = [...used, ...minimumLines(purchase, plan, whole, used, parts.now())]
       measuredBills.push({ toBill: whole, measured, amountMinor: totalOf(lines) })
-      billed = periodsBilledAfter(usage, lines)
+      billed = periodsBilledAfter(usage, lines, whole.earlier)
     }
     const isCharged = measuredBills.some(({ amountMinor }) => amountMinor !== 0n)
     if (isCharged || hasDraws) unbilled.push(...measuredBills)

@@ -207,10 +207,10 @@ export async function listBilledUsage(
       case status
         when 'void' then greatest(amount, 0)
         -- What was paid of a bill that was written off is kept. Each line has its share of the rest, rounded up.
-        when 'uncollectible' then least(greatest(amount, 0), noted + ceil(
-          (greatest(amount, 0) - noted) * (total - carried - paid - credited)
+        when 'uncollectible' then least(greatest(amount, 0), given_back + ceil(
+          (greatest(amount, 0) - given_back) * (total - carried - paid - credited)
             / nullif(own_total - credited, 0)))
-        else noted
+        else given_back
       end::text as given_up
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
@@ -222,10 +222,18 @@ export async function listBilledUsage(
         and credited.invoice_line = invoice_lines.line and note.voided_at is null
     ) as of_notes
     cross join lateral (
-      select sum(own.amount) as own_total from invoice_lines as own
+      select sum(own.amount) filter (where own.kind <> 'carried_in' and not own.is_contained) as own_total,
+        coalesce(sum(own.amount) filter (where own.kind = 'discount'), 0) as off,
+        sum(own.amount) filter (where own.amount > 0
+          and own.kind in ('recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum')) as gross
+      from invoice_lines as own
       where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
-        and own.kind <> 'carried_in' and not own.is_contained
     ) as of_lines
+    -- What was credited had its share of the discounts. Without them, it is that much more of the line.
+    cross join lateral (
+      select case when off < 0 and noted > 0
+        then least(amount, ceil(noted * gross / greatest(gross + off, 1))) else noted end as given_back
+    ) as of_credits
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
       and kind in ('usage', 'late_usage') and period_start in ${sql([...periodStarts])}
     order by kind = 'late_usage'`

@@ -12,6 +12,7 @@ import { consumeItems } from './items-repository.ts'
 import { insertLines } from './lines.ts'
 import { readTaxLines } from './read-tax.ts'
 import { insertInvoice } from './repository.ts'
+import { storePeriodDiscounts, takeDiscounts } from './take-discounts.ts'
 
 export type InvoiceRequest = {
   readonly customerRef: string
@@ -36,6 +37,8 @@ export type InvoiceRequest = {
    * untouched.
    */
   readonly staysDraft?: boolean
+  /** Product of the purchase whose discounts the lines get. Absent if the lines have none, or contain their discounts. */
+  readonly discountedProductRef?: string
   /** Whether the invoice charges the pending items of the customer. Default: if it charges a period. */
   readonly takesItems?: boolean
 }
@@ -62,7 +65,9 @@ export async function createDraft(
     const isClaimed = await claimPeriods(sql, providerId, purchaseRef, claims, reference, now)
     if (!isClaimed) return { kind: 'already-billed' }
   }
-  const charged = [...request.lines, ...(await takeItems(work, request, reference))]
+  const priced = [...request.lines, ...(await readDiscounts(work, request))]
+  if (purchaseRef !== null) await storePeriodDiscounts(work, purchaseRef, priced, claims)
+  const charged = [...priced, ...(await takeItems(work, request, reference))]
   const lines = await readDraftLines(work, { ...request, lines: charged })
   const invoice: InvoiceWithLines = {
     reference,
@@ -95,6 +100,17 @@ export async function createDraft(
     insertLines(sql, providerId, reference, lines),
   ])
   return { kind: 'created', invoice }
+}
+
+/** Returns the lines of the discounts. Items are not discounted, because a person has priced them. */
+async function readDiscounts(
+  work: UnitOfWork,
+  { customerRef, purchaseRef, planSnapshot: plan, ...request }: InvoiceRequest,
+): Promise<InvoiceLine[]> {
+  const { discountedProductRef: productRef, currency, lines, staysDraft } = request
+  if (productRef === undefined || purchaseRef === null || plan === null) return []
+  if (staysDraft === true) return []
+  return takeDiscounts(work, { customerRef, purchaseRef, productRef, plan, currency, lines })
 }
 
 /** Returns the lines of the customer's pending items, which this invoice charges. */

@@ -1,3 +1,4 @@
+import { discountOn } from '../coupons/discount-lines.ts'
 import { sumCredited } from './credit-notes.ts'
 import { creditOpenInvoice } from './credit-open-invoice.ts'
 import type { Invoice, InvoiceWithLines } from './invoice.ts'
@@ -18,9 +19,15 @@ export async function creditObsoletePeriod(
   const { sql, providerId } = work
   const { reference } = invoice
   const credited = await sumCredited(sql, providerId, reference)
+  // What discounts took off the price is not given back. It is left out of the first lines.
+  let offMinor = discountOn(invoice.lines, ({ inputs }) => prepaidKinds.has(inputs.kind))
   const lines = invoice.lines.flatMap(({ inputs, amountMinor: chargedMinor }, line) => {
-    const amountMinor = chargedMinor - (credited.get(line) ?? 0n)
-    return prepaidKinds.has(inputs.kind) && amountMinor > 0n ? [{ line, amountMinor }] : []
+    const ownMinor = chargedMinor - (credited.get(line) ?? 0n)
+    if (!prepaidKinds.has(inputs.kind) || ownMinor <= 0n) return []
+    const ownOffMinor = offMinor < ownMinor ? offMinor : ownMinor
+    offMinor -= ownOffMinor
+    const amountMinor = ownMinor - ownOffMinor
+    return amountMinor > 0n ? [{ line, amountMinor }] : []
   })
   if (lines.length === 0) return invoice
   await creditOpenInvoice(work, invoice, { lines, reason: 'the period does not begin' }, 'unbegun')

@@ -16,6 +16,8 @@ export type CreditedPart = {
 export type CreditRefusal =
   /** The amount exceeds what is left of the line, or there is no such line. */
   | { readonly kind: 'line'; readonly line: number; readonly leftMinor: bigint }
+  /** The amount exceeds what is left of all lines after discounts and other negative lines, without tax. */
+  | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
   /** The amount exceeds what is due, or nothing on the invoice is due. */
   | { readonly kind: 'not-due'; readonly dueMinor: bigint }
   /** The invoice is not paid, so its charge cannot be refunded or credited to the next invoice. */
@@ -42,17 +44,35 @@ export function decideCredit(
   { lines, settles }: CreditedPart,
 ): CreditDecision {
   const after = new Map(credited)
+  let wholeLeftMinor = creditableLeft(invoice.lines, credited)
   for (const { line, amountMinor } of lines) {
     const before = after.get(line) ?? 0n
     const leftMinor = creditableOf(invoice.lines[line]) - before
     if (amountMinor <= 0n || amountMinor > leftMinor) return { kind: 'line', line, leftMinor }
+    if (amountMinor > wholeLeftMinor) return { kind: 'nothing-left', leftMinor: wholeLeftMinor }
     after.set(line, before + amountMinor)
+    wholeLeftMinor -= amountMinor
   }
   const tax = creditedTax(invoice.lines, after)
   const added = tax.filter(({ line }) => !isContained(invoice.lines[line]!))
   const totalMinor = sumOf([...lines, ...added])
   const refused = refusalOf(invoice, settles, totalMinor)
   return refused ?? { kind: 'credit', lines: [...lines, ...tax], totalMinor, taxMinor: sumOf(tax) }
+}
+
+/**
+ * Returns what can still be credited of all lines together, without tax. It is less than the sum of the prices if the invoice has
+ * discounts, or a credit for a change of plan.
+ */
+function creditableLeft(
+  lines: readonly InvoiceLine[],
+  credited: ReadonlyMap<number, bigint>,
+): bigint {
+  const isPrice = ({ inputs }: InvoiceLine): boolean =>
+    inputs.kind !== 'carried_in' && inputs.kind !== 'tax'
+  const charged = sumOf(lines.filter(isPrice))
+  const before = [...credited].filter(([line]) => isPrice(lines[line]!))
+  return charged - sumOf(before.map(([, amountMinor]) => ({ amountMinor })))
 }
 
 /**

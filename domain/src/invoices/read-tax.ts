@@ -133,7 +133,8 @@ export async function readTaxLines(
   return taxLines(lines, await termsOf(reading, { ...seller, buyer }, sale))
 }
 
-async function findProductOf(
+/** Returns the product of the purchase, or null without one. */
+export async function findProductOf(
   sql: Queryable,
   providerId: string,
   purchaseRef: string | null,

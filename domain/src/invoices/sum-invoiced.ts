@@ -22,7 +22,8 @@ export async function sumInvoiced(
       on line.provider_id = invoices.provider_id and line.invoice_ref = invoices.reference
     where invoices.provider_id = ${providerId} and invoices.customer_ref = ${customerRef}
       and invoices.status in ('open', 'paid', 'partly_refunded', 'refunded')
-      and line.kind in ('recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'proration')
+      and line.kind in (
+        'recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum', 'proration', 'discount')
       and coalesce(line.period_start, invoices.issued_at) >= ${from}
       and coalesce(line.period_start, invoices.issued_at) < ${to}
     group by invoices.currency order by invoices.currency`

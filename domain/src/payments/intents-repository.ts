@@ -28,6 +28,7 @@ type IntentRow = {
   exchange_rate: string
   tax: TaxBreakdownJson | null
   plan_switch: IntentSwitch | null
+  discounts: PaymentIntent['discounts'] | null
   credits: bigint | null
   description: string | null
   processor_customer_id: string | null
@@ -61,7 +62,7 @@ export async function insertIntent(
     insert into payment_intents
       (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
        cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
-       balance_part, currency, exchange_rate, tax, plan_switch, credits, description, processor_customer_id, purchase_ref,
+       balance_part, currency, exchange_rate, tax, plan_switch, discounts, credits, description, processor_customer_id, purchase_ref,
        invoice_ref, seller_name, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at,
        succeeded_at)
     values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
@@ -69,11 +70,10 @@ export async function insertIntent(
       ${intent.cycleMode}, ${intent.checkoutSessionId}, ${intent.paymentMethodId}, ${intent.keepsCard},
       ${intent.status}, ${intent.amountMinor.toString()}, ${intent.originalAmountMinor.toString()},
       ${intent.fromBalanceMinor.toString()}, ${intent.currency}, ${intent.exchangeRate}, ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
-      ${jsonb(sql, intent.planSwitch)},
+      ${jsonb(sql, intent.planSwitch)}, ${jsonb(sql, intent.discounts ?? null)},
       ${intent.credits?.toString() ?? null},
       ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef}, ${intent.invoiceRef},
-      ${intent.sellerName},
-      ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
+      ${intent.sellerName}, ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
       ${intent.updatedAt}, ${intent.succeededAt})`
 }
 
@@ -374,7 +374,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     currency: row.currency,
     exchangeRate: row.exchange_rate,
     tax: row.tax && taxFromJson(row.tax),
-    planSwitch: row.plan_switch,
+    ...{ planSwitch: row.plan_switch, discounts: row.discounts ?? undefined },
     credits: row.credits,
     description: row.description,
     processorCustomerId: row.processor_customer_id,

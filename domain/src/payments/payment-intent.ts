@@ -2,6 +2,7 @@ import type { CardWithMethod } from '../cards/repository.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
+import type { DiscountCharge } from '../pricing/line-inputs.ts'
 import type { IntentState } from './transitions.ts'
 
 export type IntentPurpose = 'product' | 'credit_topup' | 'usage_billing'
@@ -40,6 +41,8 @@ export type PaymentIntent = {
   readonly tax: TaxBreakdown | null
   /** The change of plan that the payment pays for; null if it pays for none, or for a change that begins a new period. */
   readonly planSwitch: IntentSwitch | null
+  /** What discounts take off the price of a sale. Absent for none. */
+  readonly discounts?: readonly IntentDiscount[] | undefined
   /** Whole credits that the payment buys. */
   readonly credits: bigint | null
   readonly description: string | null
@@ -72,6 +75,17 @@ export type PaymentIntent = {
   readonly createdAt: Date
   readonly updatedAt: Date
   readonly succeededAt: Date | null
+}
+
+/** A discount of the price for which a payment was made. */
+export type IntentDiscount = {
+  readonly discountRef: string
+  readonly couponRef: string
+  /** Whether the payment redeems the coupon. Otherwise the customer has the discount already. */
+  readonly isNew: boolean
+  /** The line of the discount on the invoice. */
+  readonly inputs: DiscountCharge
+  readonly description: string
 }
 
 /** The change of plan that a payment was priced for. */

@@ -9,7 +9,8 @@ import {
 } from '../invoices/tax-breakdown.ts'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { Money } from '../money-ledger/postings.ts'
-import type { PaymentIntent } from './payment-intent.ts'
+import { priceLine } from '../pricing/price-line.ts'
+import type { IntentDiscount, PaymentIntent } from './payment-intent.ts'
 
 /** Largest amount of one payment: 8 digits, in minor units of its currency. */
 export const chargeMinorMax = 99_999_999n
@@ -30,6 +31,14 @@ export function totalPriceOf({
 /** Returns the price that the payment was created for, before tax was calculated. Minor units of its currency. */
 export function priceBeforeTax(intent: PaymentIntent): bigint {
   return intent.tax === null ? totalPriceOf(intent) : priceOfBreakdown(intent.tax)
+}
+
+/** Returns a discounted price before its discounts. Minor units. */
+export function listPriceOf(
+  priceMinor: bigint,
+  discounts: readonly Pick<IntentDiscount, 'inputs'>[] = [],
+): bigint {
+  return discounts.reduce((sum, { inputs }) => sum - priceLine(inputs).amountMinor, priceMinor)
 }
 
 /** Returns the amounts of the payment for another total, at the exchange rate of its creation. */

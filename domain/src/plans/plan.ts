@@ -24,6 +24,8 @@ export type PlanTerms = {
   readonly maxUnbilledMinor?: number
   /** Unbilled usage at which a running period is billed, in minor units of the plan's currency. 0 and absent mean the same. */
   readonly billAtUnbilledMinor?: number
+  /** What the usage of a period costs at least, in minor units of the plan's currency. 0 and absent mean the same. */
+  readonly minimumCommitment?: number
   /** Derived: the units of a period that cost at most `maxUnbilledMinor`. */
   readonly maxUnbilledUnits?: number
   readonly pricingOptions?: readonly PricingOption[]

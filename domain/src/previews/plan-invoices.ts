@@ -1,4 +1,5 @@
 import { partOf } from '../billing/billed-part.ts'
+import { minimumLines } from '../billing/minimum-lines.ts'
 import { payByPacks } from '../billing/pay-by-packs.ts'
 import { periodsBilledAfter } from '../billing/periods-billed-after.ts'
 import type { UsageToBill } from '../billing/prepare-usage-bill.ts'
@@ -31,18 +32,22 @@ export async function planInvoices(
       // Late usage only exists for periods that were billed before.
       if (bill.period === undefined && whole.earlier.length === 0) continue
       packs = packs && (await settleAhead(packs, bill.at ?? now, measurePacks))
-      const priced = priceBill(of, { bill, toBill: whole }, await measure(whole), packs)
+      const priced = priceBill(of, { bill, toBill: whole }, await measure(whole), packs, now)
       packs = priced.packs
       billed = priced.billed
       if (priced.invoice !== undefined) usage.push(priced.invoice)
       if (priced.renewedAt !== undefined) combined.push(priced.renewedAt)
     }
-    const renewals = of.renewals.flatMap((renewal) => invoiceOfRenewal(of, renewal, combined))
+    const invoicesOf = (renewals: readonly RenewalOf[]): PlannedInvoice[] =>
+      renewals.flatMap((renewal) => invoiceOfRenewal(of, renewal, combined))
+    // A trial has no usage to bill before its end, which is always invoiced first.
+    const isTrialEnd = ({ purchase }: RenewalOf): boolean => purchase.status === 'trialing'
+    const trialEnds = invoicesOf(of.renewals.filter(isTrialEnd))
+    const renewals = invoicesOf(of.renewals.filter((renewal) => !isTrialEnd(renewal)))
     const strategy = of.purchase.planSnapshot?.terms.billingStrategy
-    // Both are issued at one time if the billing runner is late.
-    planned.push(
-      ...(strategy === 'usage_first' ? [...usage, ...renewals] : [...renewals, ...usage]),
-    )
+    // All are issued at one time if the billing runner is late.
+    const later = strategy === 'usage_first' ? [...usage, ...renewals] : [...renewals, ...usage]
+    planned.push(...trialEnds, ...later)
   }
   return planned.toSorted(inOrder)
 }
@@ -71,6 +76,7 @@ function priceBill(
   { bill, toBill }: BillToPreview,
   measured: UsageToPrice,
   packs: PacksAhead | undefined,
+  now: Date,
 ): PricedBill {
   const { planSnapshot: plan, currency, reference } = purchase
   if (plan === null) throw new Error(`purchase ${reference} has no plan to charge for`)
@@ -78,12 +84,14 @@ function priceBill(
   const usage = paid?.usage ?? measured
   const conversion = { currency, unitsPerDollar: rate.unitsPerDollar }
   const lines = usageBillLines(purchase, plan, conversion, usage, partOf(toBill, measured))
+  const minimum = minimumLines(purchase, plan, toBill, lines, bill.at ?? now)
+  const charged = [...lines, ...minimum]
   const after = {
-    billed: periodsBilledAfter(usage, lines),
+    billed: periodsBilledAfter(usage, charged, toBill.earlier),
     packs: packs && paid && { ...packs, account: paid.account },
   }
   const renewal = renewalOn(bill, toBill, newestInvoiced)
-  const content = usageBillContent(purchase, toBill, measured, lines, renewal)
+  const content = usageBillContent(purchase, toBill, measured, charged, renewal)
   if (content === undefined) return { ...after, invoice: undefined }
   const invoice: PlannedInvoice = {
     cause: renewal === undefined ? 'usage' : 'renewal_and_usage',

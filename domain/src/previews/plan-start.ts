@@ -5,12 +5,17 @@ import type { CycleMode } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { ActivationDecision, ActivationInput } from '../purchases/decide-activation.ts'
 import type { PlanSwitch } from '../purchases/decide-switch.ts'
+import { movedPurchase } from '../purchases/move-purchase.ts'
 import {
+  newPaidPurchase,
   newSwitchedPurchase,
   newTrialPurchase,
   newUnpaidPurchase,
 } from '../purchases/new-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { planSale } from '../purposes/invoice-sale.ts'
+import type { DiscountedStart } from '../purposes/start-discounted.ts'
 import type { PlannedInvoice } from './price-invoices.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 
@@ -71,5 +76,32 @@ export function trialStart(
     ...{ plan, change: undefined, needs, invoice: undefined, isPaidInFull: false },
     start: async ({ now }, customer) =>
       newTrialPurchase({ customer, product, plan, cycleMode, now }),
+  }
+}
+
+/** A start of which discounts leave nothing to pay, as `startDiscountedPlan` makes it. */
+export function discountedStart(
+  { product, cycleMode }: StartFacts,
+  customer: Customer,
+  begun: DiscountedStart,
+  now: Date,
+): PlanStart {
+  const { plan, priceMinor, discounts, needsCard } = begun
+  const { currency } = plan
+  // The amount in dollars is of no interest here.
+  const price = { amountMinor: 0, originalAmountMinor: Number(priceMinor), currency }
+  const paid = newPaidPurchase(
+    { customer, product, plan, now, cycleMode },
+    { ...price, exchangeRate: null },
+  )
+  const purchase = movedPurchase(paid, 'paid', {}, now)
+  return {
+    ...{ plan, change: undefined, needs: needsCard ? 'card' : 'nothing' },
+    invoice: {
+      ...{ cause: 'first_payment', currency },
+      lines: planSale(plan, purchase, currency, priceMinor, discounts).lines,
+    },
+    isPaidInFull: (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n,
+    start: async () => purchase,
   }
 }

@@ -17,7 +17,9 @@ import type { Purchase } from '../purchases/repository.ts'
 import { scheduledPurchase, withdrawablePlan } from '../purchases/schedule-plan.ts'
 import { unusedTimeOf, type UnusedTime } from '../purchases/unused-time.ts'
 import { listLostUnits, type LostUnits } from './lost-units.ts'
+import { findDiscountedStart, type DiscountedStart } from '../purposes/start-discounted.ts'
 import {
+  discountedStart,
   trialStart,
   unpaidStart,
   type PlanStart,
@@ -159,9 +161,30 @@ async function previewPaid(
     return previewStart(parts, at, change, facts, trialStart(facts, plan, needs))
   }
   const { customer, currency } = change
+  const discounted = await readDiscountedStart(parts, at, customer, input)
+  if (discounted !== undefined) {
+    return previewStart(
+      parts,
+      at,
+      change,
+      facts,
+      discountedStart(facts, customer, discounted, at.now),
+    )
+  }
   const priced = await priceStart(parts, at, facts, { customer, plan, currency })
   if (priced.kind === 'refused') return priced
   return previewStart(parts, at, change, facts, priced.start)
+}
+
+/** Reads whether discounts leave nothing to pay, in the currency of the plan. */
+function readDiscountedStart(
+  { database }: PreviewParts,
+  { providerId, environment, now }: PreviewAt,
+  { reference }: ChangeToPreview['customer'],
+  input: StartFacts['input'],
+): Promise<DiscountedStart | undefined> {
+  const rows = database.of(providerId).in(environment)
+  return rows.read((sql) => findDiscountedStart({ sql, providerId, now }, input, reference, null))
 }
 
 /** The plan begins now, and ends the purchase before. A pack begins beside it. */

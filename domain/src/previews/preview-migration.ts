@@ -1,3 +1,5 @@
+import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
+import type { PeriodDiscount } from '../coupons/discount-lines.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import {
   resolveMigration,
@@ -56,9 +58,15 @@ export async function previewMigration(
     ...{ providerId, customerRef },
   }))
   const times = await rows.read((sql) => listClockTimes(sql, environment, customers))
-  const holders = priced.holders.map((holder) => {
-    const { purchase } = holder
-    return { ...holder, move: moveOf(of, purchase, times.get(purchase.customerRef) ?? now) }
+  const holders = await rows.read(async (sql) => {
+    const moved: (PricedHolder & { readonly move: HolderMove })[] = []
+    for (const holder of priced.holders) {
+      const { purchase } = holder
+      const discounts = await listPeriodDiscounts(sql, providerId, purchase.reference)
+      const movedAt = times.get(purchase.customerRef) ?? now
+      moved.push({ ...holder, move: moveOf(of, purchase, movedAt, discounts) })
+    }
+    return moved
   })
   return { kind: 'previewed', target: of.target, ...priced, holders }
 }
@@ -68,13 +76,18 @@ function filterOf({ productRef, planRef, purchaseRefs, customerRefs }: ResolvedM
   return { productRef, planRef, isOfPlan: true, statuses: migratedStatuses, ...only }
 }
 
-function moveOf(of: ResolvedMigration, held: Purchase, now: Date): HolderMove {
+function moveOf(
+  of: ResolvedMigration,
+  held: Purchase,
+  now: Date,
+  discounts: readonly PeriodDiscount[],
+): HolderMove {
   const decision = decideMove(of, held, now)
   if (decision.kind === 'refused') return { outcome: decision.obstacle }
   const { plan, at, billing } = decision.change
   const waits = { outcome: 'moves', effectiveAt: at, chargeMinor: undefined } as const
   if (billing === undefined) return waits
-  const change = changeWithin(held, plan, billing, at)
+  const change = changeWithin(held, plan, billing, at, discounts)
   switch (change.kind) {
     case 'change':
       return { ...waits, chargeMinor: totalOf(change.change?.lines ?? []) }

@@ -1,4 +1,5 @@
 import { measureStoredUsage, type UsageToMeasure } from '../billing/measure-usage.ts'
+import { minimumLines } from '../billing/minimum-lines.ts'
 import { payByPacks } from '../billing/pay-by-packs.ts'
 import { usageBillLines, type UsageToPrice } from '../billing/usage-lines.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
@@ -57,7 +58,9 @@ async function pricePeriod(
   )
   const usage = packs === undefined ? measured : payByPacks(packs, purchase, plan, measured).usage
   const lines = usageBillLines(purchase, plan, conversion, usage)
-  return { priceMinor, usageMinor: totalOf(lines) }
+  const bill = { period, continued: undefined, leastMinor: undefined, earlier: [] }
+  const minimum = minimumLines(purchase, plan, bill, lines, period.end)
+  return { priceMinor, usageMinor: totalOf([...lines, ...minimum]) }
 }
 
 function usageToMeasure(

@@ -9,6 +9,7 @@ import { decideDue } from '../pricing/decide-due.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
+import { discountsAhead } from './discounts-ahead.ts'
 
 /** Why an invoice is made. */
 export type InvoiceCause =
@@ -67,10 +68,12 @@ export async function priceInvoices(
   const waiting = new Map(await listCarried(sql, providerId, customerRef))
   const { issueZeroInvoices } = await findMerchant(sql, providerId)
   let pending = await listPendingItems(sql, providerId, customerRef)
+  const discounts = discountsAhead({ sql, providerId }, customerRef)
   const invoices: PreviewedInvoice[] = []
   for (const { mayStayDraft, takesItems, taxedAsRef, isBeside = false, ...of } of planned) {
     const { paidWith, fromBalanceMinor = 0n, ...invoice } = of
     const { currency, plan: planSnapshot } = invoice
+    discounts.countLines(invoice.lines)
     const waitingMinor = waiting.get(currency) ?? 0n
     if (paidWith !== undefined) {
       invoices.push(paidInvoice(invoice, paidLines(invoice.lines, paidWith, fromBalanceMinor)))
@@ -84,7 +87,8 @@ export async function priceInvoices(
       continue
     }
     pending = pending.filter((item) => !items.includes(item))
-    const lines = [...invoice.lines, ...items.map(lineOfItem)]
+    const discounted = takesDiscounts(invoice) ? await discounts.linesOf(invoice, taxedAsRef) : []
+    const lines = [...invoice.lines, ...discounted, ...items.map(lineOfItem)]
     const untaxed = { customerRef, purchaseRef: taxedAsRef, planSnapshot, currency, lines }
     const tax = await readTaxLines({ ...reading, now: invoice.at ?? now }, untaxed)
     const whole = draftLines(lines, tax, waitingMinor)
@@ -94,6 +98,11 @@ export async function priceInvoices(
     if (!isBeside) invoices.push({ ...invoice, lines: whole, isIssued: true, totalMinor, ...due })
   }
   return invoices
+}
+
+/** The lines of a change of plan contain what discounts take off. */
+function takesDiscounts({ cause }: Pick<PlannedInvoice, 'cause'>): boolean {
+  return cause !== 'plan_change' && cause !== 'first_payment'
 }
 
 const nothingDue = { dueMinor: 0n, carriedMinor: 0n, isHeld: false } as const

@@ -9,6 +9,7 @@ import { movedPurchase } from '../purchases/move-purchase.ts'
 import { newPaidPurchase, newSwitchedPurchase, switchPrice } from '../purchases/new-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { planSale } from '../purposes/invoice-sale.ts'
+import { listPriceOf } from '../payments/taxed-terms.ts'
 import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
 import type { PlanStart, StartFacts } from './plan-start.ts'
 import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
@@ -33,12 +34,12 @@ export async function priceStart(
   })
   if (priced.kind === 'refused') return priced
   if (priced.kind !== 'priced') return { kind: 'refused', reason: 'The plan cannot be bought' }
-  const { last, isFirstCharge, now } = input
+  const { last, isFirstCharge, now, lastDiscounts: periodDiscounts } = input
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
   const change =
     priced.planSwitch === undefined
       ? undefined
-      : decideSwitch({ held, plan, isFirstCharge, currency, at: now })
+      : decideSwitch({ held, plan, isFirstCharge, currency, at: now, periodDiscounts })
   const made = change === undefined ? paidPurchase : switchedPurchase(change)
   const purchase = made({ customer, product, plan, now, cycleMode: priced.cycleMode }, priced)
   const { providerId, environment } = at
@@ -76,13 +77,14 @@ function paidStart(
   }: { readonly priced: PricedRequest; readonly fromBalanceMinor: bigint },
   purchase: Purchase,
 ): PlanStart {
-  const { terms, tax } = priced
+  const { terms, tax, discounts } = priced
   const isPaidByBalance = fromBalanceMinor === priceWithTax(priced)
   const { credits, currency, originalAmountMinor: priceMinor } = terms
+  const listPriceMinor = listPriceOf(priceMinor, discounts)
   const lines =
     change?.lines ??
     (credits === null
-      ? planSale(plan, purchase, currency, priceMinor).lines
+      ? planSale(plan, purchase, currency, listPriceMinor, discounts).lines
       : creditLines(plan, credits, priceMinor))
   const cause = change === undefined ? 'first_payment' : 'plan_change'
   const paidWith = tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive }

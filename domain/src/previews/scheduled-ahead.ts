@@ -1,4 +1,5 @@
 import { startedPurchase } from '../billing/apply-scheduled-change.ts'
+import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { decideDueChange } from '../purchases/decide-scheduled-change.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { fieldsOfEnd, movedPurchase } from '../purchases/move-purchase.ts'
@@ -29,7 +30,8 @@ export async function readScheduledAhead(
   // A renewal that is overdue comes first, and applies a change of its time or before.
   const isAfterRenewal = held.nextBillingDate !== null && held.nextBillingDate < scheduledPlanAt
   const current = isAfterRenewal ? afterOverdueRenewals(held, today) : held
-  const decision = decideDueChange(current, false, now)
+  const discounts = await listPeriodDiscounts(sql, providerId, held.reference)
+  const decision = decideDueChange(current, false, now, discounts)
   if (decision.kind === 'renewal') {
     const { scheduledPlan: plan } = held
     // The renewal after those that are overdue.

@@ -13,7 +13,9 @@ export type LineInputs =
   | CreditsCharge
   | UsageCharge
   | LateUsageCharge
+  | MinimumCharge
   | ProratedCharge
+  | DiscountCharge
   | ItemCharge
   | TaxCharge
   | CarriedIn
@@ -79,6 +81,23 @@ export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
   readonly billedMinor?: string
 }
 
+/**
+ * What the usage of a period costs less than the minimum of the plan. A negative amount takes back what an earlier line charged, because
+ * usage arrived late.
+ */
+export type MinimumCharge = {
+  readonly kind: 'minimum'
+  /** For a whole period. */
+  readonly minimumMinor: string
+  /** The part of the period that counts, because the purchase began or ended within it. */
+  readonly secondsCharged: number
+  readonly secondsInPeriod: number
+  /** What the other lines of the period charge that counts towards the minimum. */
+  readonly countedMinor: string
+  /** What earlier lines of this kind charged for the period. */
+  readonly billedMinor: string
+}
+
 /** A change of plan within a period: the price difference for the rest of it. A negative amount is a credit. */
 export type ProratedCharge = {
   readonly kind: 'proration'
@@ -88,6 +107,34 @@ export type ProratedCharge = {
   readonly secondsLeft: number
   readonly secondsInPeriod: number
 }
+
+/** What a coupon takes off the other lines. The amount is negative, or positive if it takes back a part of a discount. */
+export type DiscountCharge = {
+  readonly kind: 'discount'
+  /** Reference of the discount. Absent for the part of a credit that discounts had paid. */
+  readonly discount?: string
+} & (
+  | {
+      readonly by: 'percent'
+      /** Decimal text with at most 2 decimals. */
+      readonly percent: string
+      /** What the discounted lines charge, less what earlier discounts take off. */
+      readonly baseMinor: string
+    }
+  | { readonly by: 'amount'; readonly offMinor: string; readonly baseMinor: string }
+  /** The difference of the discounts of two plans for the rest of a period. Both are for a whole period. */
+  | ({ readonly by: 'proration'; readonly oldMinor: string; readonly newMinor: string } & Pick<
+      ProratedCharge,
+      'secondsLeft' | 'secondsInPeriod'
+    >)
+  /** Usage that is credited gives back what was paid of it: of `grossMinor`, discounts had taken off `offMinor`. */
+  | {
+      readonly by: 'credit'
+      readonly creditMinor: string
+      readonly offMinor: string
+      readonly grossMinor: string
+    }
+)
 
 /** A line that a person added. It costs the price of one unit times the quantity. */
 export type ItemCharge = {

@@ -3,8 +3,10 @@ import { minorPerMajor } from '../money/currencies.ts'
 import { divideRounded, fractionOf, type Fraction } from '../money/decimal.ts'
 import type {
   CreditConversion,
+  DiscountCharge,
   LateUsageCharge,
   LineInputs,
+  MinimumCharge,
   ProratedCharge,
   TaxCharge,
 } from './line-inputs.ts'
@@ -64,8 +66,12 @@ function exactAmount(inputs: LineInputs): Fraction {
       const [billed, all] = [unitsOfCharge(inputs), unitsWithLate(inputs)]
       return difference(exactUsage(terms, all, conversion), exactUsage(terms, billed, conversion))
     }
+    case 'minimum':
+      return wholeAmount(minimumAmount(inputs))
     case 'proration':
       return proratedAmount(inputs)
+    case 'discount':
+      return discountAmount(inputs)
     case 'tax':
       return taxAmount(inputs)
   }
@@ -139,6 +145,47 @@ function proratedAmount(charge: ProratedCharge): Fraction {
         denominator: BigInt(charge.secondsInPeriod),
       }
   }
+}
+
+/** The prorated minimum is rounded before the subtraction, so that all lines of a period add up to it. */
+function minimumAmount({ minimumMinor, countedMinor, billedMinor, ...of }: MinimumCharge): bigint {
+  const seconds = [BigInt(of.secondsCharged), BigInt(of.secondsInPeriod)] as const
+  const missingMinor =
+    divideRounded(BigInt(minimumMinor) * seconds[0], seconds[1]) - BigInt(countedMinor)
+  return (missingMinor > 0n ? missingMinor : 0n) - BigInt(billedMinor)
+}
+
+/** A discount takes off at most what it discounts, and nothing of a credit. */
+function discountAmount(discount: DiscountCharge): Fraction {
+  switch (discount.by) {
+    case 'percent': {
+      const percent = fractionOf(discount.percent)
+      return {
+        numerator: -positive(discount.baseMinor) * percent.numerator,
+        denominator: percent.denominator * 100n,
+      }
+    }
+    case 'amount': {
+      const [baseMinor, offMinor] = [positive(discount.baseMinor), BigInt(discount.offMinor)]
+      return wholeAmount(-(offMinor < baseMinor ? offMinor : baseMinor))
+    }
+    case 'proration':
+      return {
+        numerator:
+          (BigInt(discount.oldMinor) - BigInt(discount.newMinor)) * BigInt(discount.secondsLeft),
+        denominator: BigInt(discount.secondsInPeriod),
+      }
+    case 'credit':
+      return {
+        numerator: BigInt(discount.creditMinor) * BigInt(discount.offMinor),
+        denominator: BigInt(discount.grossMinor),
+      }
+  }
+}
+
+function positive(minor: string): bigint {
+  const amountMinor = BigInt(minor)
+  return amountMinor > 0n ? amountMinor : 0n
 }
 
 function taxAmount({ baseMinor, ratePerMille, isInclusive }: TaxCharge): Fraction {

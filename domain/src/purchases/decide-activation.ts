@@ -1,3 +1,4 @@
+import type { PeriodDiscount } from '../coupons/discount-lines.ts'
 import { hasCap } from '../plans/plan-cap.ts'
 import { isPack } from '../packs/pack-terms.ts'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
@@ -31,6 +32,8 @@ export type ActivationInput = {
   readonly hasDebts: boolean
   /** Whether the customer has a saved card that can be charged. */
   readonly hasCard: boolean
+  /** What discounts took off the price of the newest period of `last`. Default: nothing. */
+  readonly lastDiscounts?: readonly PeriodDiscount[]
   readonly now: Date
 }
 
@@ -88,7 +91,9 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   if (hasDebts) return { kind: 'payment-required', plan, hasDebts, change: undefined }
   // A pack changes no plan, and always has a price.
   if (isPack(plan)) return { kind: 'payment-required', plan, hasDebts, change: undefined }
-  const decision = decideChange({ held, plan, isFirstCharge, currency: undefined, at: now })
+  const periodDiscounts = input.lastDiscounts
+  const chosen = { held, plan, isFirstCharge, currency: undefined, periodDiscounts, at: now }
+  const decision = decideChange(chosen)
   if (decision.kind === 'at-renewal') {
     return orCardRequired({ kind: 'schedule', plan, change: decision.change }, hasCard)
   }

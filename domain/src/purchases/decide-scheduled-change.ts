@@ -1,4 +1,9 @@
 import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
+import {
+  changedDiscounts,
+  type ChangedDiscount,
+  type PeriodDiscount,
+} from '../coupons/discount-lines.ts'
 import { periodAt } from '../periods/periods.ts'
 import { includedMicros } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
@@ -27,7 +32,12 @@ export type DueChange =
  * Decides whether the scheduled change takes effect now. A change that waits takes effect with the next renewal at the latest, because
  * a renewal applies every change that was scheduled for its time or before.
  */
-export function decideDueChange(purchase: Purchase, hasDebts: boolean, now: Date): DueChange {
+export function decideDueChange(
+  purchase: Purchase,
+  hasDebts: boolean,
+  now: Date,
+  periodDiscounts: readonly PeriodDiscount[],
+): DueChange {
   const { scheduledPlan: plan, scheduledPlanAt: at, scheduledBilling: billing } = purchase
   const { status, nextBillingDate } = purchase
   if (plan === null || at === null || billing === undefined || at > now) return { kind: 'nothing' }
@@ -36,15 +46,19 @@ export function decideDueChange(purchase: Purchase, hasDebts: boolean, now: Date
   }
   const isRenewalDue = nextBillingDate !== null && nextBillingDate <= now
   if (isRenewalDue || hasDebts) return { kind: 'wait' }
-  return changeWithin(purchase, plan, billing, now)
+  return changeWithin(purchase, plan, billing, now, periodDiscounts)
 }
 
-/** Returns how the purchase changes to the plan at that time, within the period that runs then. */
+/**
+ * Returns how the purchase changes to the plan at that time, within the period that runs then. `periodDiscounts`: what discounts took
+ * off the price of its newest period.
+ */
 export function changeWithin(
   held: Purchase,
   plan: PlanSnapshot,
   billing: ChangeBilling,
   at: Date,
+  periodDiscounts: readonly PeriodDiscount[],
 ): DueChange {
   const { planSnapshot: before, nextBillingDate, currency } = held
   const cycle = cycleOf(held)
@@ -52,13 +66,38 @@ export function changeWithin(
   if (cycle === undefined) return { kind: 'change', plan, change: undefined }
   if (billing === 'keep_period' || costNothing([before, plan], currency)) {
     const kept = { period: periodAt(cycle, at), lines: [], currency }
-    const change = { from: held, ...kept, includedMicros: unitsFromChange(before, plan) }
+    const discounts = keptDiscounts(periodDiscounts, kept.period.start, plan, currency)
+    const change = {
+      ...{ from: held, ...kept, discounts },
+      includedMicros: unitsFromChange(before, plan),
+    }
     return { kind: 'change', plan, change }
   }
   // The plan was scheduled without a set-up fee if the customer has paid one before.
-  const change = decideProration({ held, plan, isFirstCharge: true, currency: undefined, at })
+  const wanted = { held, plan, isFirstCharge: true, currency: undefined, at, periodDiscounts }
+  const change = decideProration(wanted)
   if (change !== undefined) return { kind: 'change', plan, change }
   return nextBillingDate === null ? { kind: 'nothing' } : { kind: 'renewal', at: nextBillingDate }
+}
+
+/**
+ * Returns the discounts of a period that continues without a charge. They take at least as much off the new price, so that a further
+ * change credits nothing that was not paid.
+ */
+function keptDiscounts(
+  periodDiscounts: readonly PeriodDiscount[],
+  periodStart: Date,
+  plan: PlanSnapshot,
+  currency: string,
+): ChangedDiscount[] {
+  const { priceMinor = 0n } = pricesIn(plan, currency) ?? {}
+  const running = periodDiscounts.filter(
+    (each) => each.periodStart.getTime() === periodStart.getTime(),
+  )
+  return changedDiscounts(running, priceMinor, () => true).map((each) => {
+    const leastMinor = each.oldMinor < priceMinor ? each.oldMinor : priceMinor
+    return { ...each, newMinor: each.newMinor > leastMinor ? each.newMinor : leastMinor }
+  })
 }
 
 /** Returns whether the plans charge nothing for a period in advance. */

@@ -1,6 +1,13 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
+import { isInScope } from '../coupons/coupon.ts'
+import {
+  changedDiscounts,
+  proratedDiscountLines,
+  type ChangedDiscount,
+  type PeriodDiscount,
+} from '../coupons/discount-lines.ts'
 import { processorMinimumOf } from '../money/currencies.ts'
-import { periodAt, wholeSecond, type Period } from '../periods/periods.ts'
+import { periodAt, unixSeconds, wholeSecond, type Period } from '../periods/periods.ts'
 import { prorationLines, setupFeeLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { renews } from '../plans/plan.ts'
@@ -21,6 +28,8 @@ export type PlanSwitch = {
   readonly currency: string
   /** Lines to charge now, without tax. Their total may be a credit. */
   readonly lines: readonly InvoiceLine[]
+  /** What discounts of the period take off the prices of both plans. */
+  readonly discounts?: readonly ChangedDiscount[]
   /** Units included in the prices of the period, 10^-6; null for as many as the new plan includes. */
   readonly includedMicros: bigint | null
 }
@@ -33,6 +42,8 @@ export type SwitchInput = {
   readonly isFirstCharge: boolean
   /** Currency in upper case; undefined for the currency of the purchase. */
   readonly currency: string | undefined
+  /** What discounts took off the price of the newest period of `held`. Default: nothing. */
+  readonly periodDiscounts?: readonly PeriodDiscount[] | undefined
   readonly at: Date
 }
 
@@ -142,7 +153,7 @@ export function decideProration(input: SwitchInput): PlanSwitch | undefined {
 /** Returns the change with the prorated price of the rest of the period. Undefined if the change has to wait for the renewal. */
 function prorateSwitch(
   { held, before, period }: RunningPeriod,
-  { plan, isFirstCharge, at }: SwitchInput,
+  { plan, isFirstCharge, at, periodDiscounts = [] }: SwitchInput,
 ): PlanSwitch | undefined {
   // The customer's overrides continue on the new plan, and their units cannot be prorated either.
   const own = isProrated(planOfNextPeriod(before, held), planOfNextPeriod(plan, held))
@@ -150,7 +161,19 @@ function prorateSwitch(
   const { currency } = held
   const changedAt = wholeSecond(at)
   const prorated = prorationLines(before, plan, currency, period, changedAt, 'proportional')
-  const lines = [...prorated, ...(isFirstCharge ? setupFeeLines(plan, currency) : [])]
+  const discounts = changedDiscounts(
+    periodDiscounts.filter(({ periodStart }) => periodStart.getTime() === period.start.getTime()),
+    priceOf(plan, currency),
+    (coupon) => isInScope(coupon, { ...held, planRef: plan.reference }),
+  )
+  const lines = [
+    ...prorated,
+    ...(isFirstCharge ? setupFeeLines(plan, currency) : []),
+    ...proratedDiscountLines(discounts, {
+      secondsLeft: unixSeconds(period.end) - unixSeconds(changedAt),
+      secondsInPeriod: unixSeconds(period.end) - unixSeconds(period.start),
+    }),
+  ]
   const isCheaper = priceOf(plan, currency) < priceOf(before, currency)
   if (isCheaper && includesUnits(before)) return undefined
   const dueMinor = totalOf(lines)
@@ -159,7 +182,7 @@ function prorateSwitch(
   const prices = { oldMinor: priceOf(before, currency), newMinor: priceOf(plan, currency) }
   const charged = { ...prices, chargedMinor: totalOf(prorated), period, changedAt }
   const includedMicros = prorateUnits(held, before, plan, charged)
-  return { from: held, period, currency, lines, includedMicros }
+  return { from: held, period, currency, lines, discounts, includedMicros }
 }
 
 function priceOf(plan: PlanSnapshot, currency: string): bigint {

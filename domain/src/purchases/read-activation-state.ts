@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
+import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { listDebts } from '../invoices/debts.ts'
 import {
   hasPaidForPlan,
@@ -15,7 +16,10 @@ export async function readActivationState(
   providerId: string,
   ofPlan: PlanOfCustomer,
 ): Promise<
-  Pick<ActivationInput, 'last' | 'lastOfPlan' | 'isFirstCharge' | 'hasDebts' | 'hasCard'>
+  Pick<
+    ActivationInput,
+    'last' | 'lastOfPlan' | 'isFirstCharge' | 'hasDebts' | 'hasCard' | 'lastDiscounts'
+  >
 > {
   const { customerRef, productRef } = ofPlan
   const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
@@ -24,5 +28,7 @@ export async function readActivationState(
   // Only customers who had the product can have debts for it.
   const hasDebts = last !== undefined && (await listDebts(sql, providerId, ofPlan)).length > 0
   const hasCard = (await findReusablePaymentMethod(sql, providerId, customerRef)) !== undefined
-  return { last, lastOfPlan, isFirstCharge, hasDebts, hasCard }
+  const lastDiscounts =
+    last === undefined ? [] : await listPeriodDiscounts(sql, providerId, last.reference)
+  return { last, lastOfPlan, isFirstCharge, hasDebts, hasCard, lastDiscounts }
 }

@@ -23,6 +23,7 @@ test('shows the price of the rest of the period and the credit for the old plan'
   ]
   expect(changeSharesOf({ lines })).toEqual({
     ...{ restMinor: 4_950n, unusedMinor: 2_450n, setupMinor: 500n, totalMinor: 3_000n },
+    discountMinor: 0n,
   })
 })
 

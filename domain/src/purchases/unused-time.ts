@@ -13,6 +13,8 @@ export type ChangeShares = {
   /** Value of the rest of the period with the old plan. This amount is credited. */
   readonly unusedMinor: bigint
   readonly setupMinor: bigint
+  /** What discounts change: negative if they take more off the new plan. */
+  readonly discountMinor: bigint
   /** A negative total is a credit. */
   readonly totalMinor: bigint
 }
@@ -24,13 +26,15 @@ export type ChangeShares = {
 export function changeSharesOf({ lines }: Pick<PlanSwitch, 'lines'>): ChangeShares {
   const totalMinor = totalOf(lines)
   const line = lines.find(({ inputs }) => inputs.kind === 'proration')
+  const discountMinor = totalOf(lines.filter(({ inputs }) => inputs.kind === 'discount'))
+  const setupMinor = totalMinor - discountMinor - (line?.amountMinor ?? 0n)
   if (line?.inputs.kind !== 'proration') {
-    return { restMinor: 0n, unusedMinor: 0n, setupMinor: totalMinor, totalMinor }
+    return { restMinor: 0n, unusedMinor: 0n, setupMinor, discountMinor, totalMinor }
   }
   const { oldMinor, secondsLeft, secondsInPeriod } = line.inputs
   const unusedMinor = divideRounded(BigInt(oldMinor) * BigInt(secondsLeft), BigInt(secondsInPeriod))
   const restMinor = line.amountMinor + unusedMinor
-  return { restMinor, unusedMinor, setupMinor: totalMinor - line.amountMinor, totalMinor }
+  return { restMinor, unusedMinor, setupMinor, discountMinor, totalMinor }
 }
 
 /** The value of paid time that a purchase does not use, because another one replaces it. Minor units of `currency`. */
@@ -52,11 +56,20 @@ export function unusedTimeOf(
 ): UnusedTime | undefined {
   const { currency } = held
   if (change !== undefined) {
-    const { unusedMinor: amountMinor } = changeSharesOf(change)
+    const amountMinor = changeSharesOf(change).unusedMinor - discountOfUnused(change)
     return amountMinor > 0n ? { amountMinor, currency, isCredited: true } : undefined
   }
   const amountMinor = paidAheadMinor(held, now)
   return amountMinor === undefined ? undefined : { amountMinor, currency, isCredited: false }
+}
+
+/** Returns what discounts had taken off the price of the time that is left. */
+function discountOfUnused({ lines }: Pick<PlanSwitch, 'lines'>): bigint {
+  return lines.reduce((sum, { inputs }) => {
+    if (inputs.kind !== 'discount' || inputs.by !== 'proration') return sum
+    const { oldMinor, secondsLeft, secondsInPeriod } = inputs
+    return sum + divideRounded(BigInt(oldMinor) * BigInt(secondsLeft), BigInt(secondsInPeriod))
+  }, 0n)
 }
 
 /** Returns the share of the period's price that pays for the time after `now`. Undefined if no time was paid ahead. */

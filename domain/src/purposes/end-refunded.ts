@@ -1,3 +1,4 @@
+import { moveDiscounts } from '../coupons/discounts-repository.ts'
 import { listBilledPeriods } from '../invoices/billed-periods.ts'
 import { isReturned } from '../invoices/is-returned.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
@@ -111,6 +112,7 @@ async function restorePurchase(
   await setPacksDue(sql, providerId, before, now)
   const merged = { reference, windowsTakenIn: addWindowsTakenIn(before, undone, now) }
   await updateWindowsTakenIn(sql, providerId, merged)
+  await moveDiscounts(sql, providerId, refsOf(undone), reference)
   await resumeUsageBilling(work, before, refsOf(undone))
   const previous = { plan: undone.at(-1)!.planRef }
   await recordEvent(work, 'purchase.plan_changed', planChangedObject(restored), previous)

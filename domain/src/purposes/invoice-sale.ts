@@ -4,14 +4,14 @@ import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { createDraft } from '../invoices/create-draft.ts'
 import { payInvoice } from '../invoices/settle-invoice.ts'
 import { creditLines, paidPlanLines } from '../pricing/charges.ts'
-import type { InvoiceLine } from '../pricing/invoice-line.ts'
+import { invoiceLine, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { periodOf } from '../periods/periods.ts'
 import { cycleOf } from '../purchases/access.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { priceBeforeTax } from '../payments/taxed-terms.ts'
+import type { IntentDiscount, PaymentIntent } from '../payments/payment-intent.ts'
+import { listPriceOf, priceBeforeTax } from '../payments/taxed-terms.ts'
 
 /** What a payment has bought, as shown on its invoice. */
 export type Sale = {
@@ -25,20 +25,24 @@ export type Sale = {
 
 /** Returns the sale of a plan for its first period or for all time. */
 export function saleOfPlan(intent: PaymentIntent, plan: PlanSnapshot, purchase: Purchase): Sale {
-  return planSale(plan, purchase, intent.currency, priceBeforeTax(intent))
+  const priceMinor = listPriceOf(priceBeforeTax(intent), intent.discounts)
+  return planSale(plan, purchase, intent.currency, priceMinor, intent.discounts)
 }
 
-/** Returns the sale of a plan for a price without tax, in minor units of the currency. */
+/** Returns the sale of a plan for a price without tax and before discounts, in minor units of the currency. */
 export function planSale(
   plan: PlanSnapshot,
   purchase: Purchase,
   currency: string,
-  paidMinor: bigint,
+  priceMinor: bigint,
+  discounts: readonly IntentDiscount[] = [],
 ): Sale {
   const cycle = cycleOf(purchase)
   const period = cycle === undefined ? null : periodOf(cycle, 0)
-  const lines = paidPlanLines(plan, currency, paidMinor, period)
-  const isBegun = period !== null && lines.some(({ inputs }) => inputs.kind === 'recurring')
+  const prices = paidPlanLines(plan, currency, priceMinor, period)
+  const taken = discounts.map(({ inputs, description }) => invoiceLine(inputs, description, null))
+  const lines = [...prices, ...taken]
+  const isBegun = period !== null && prices.some(({ inputs }) => inputs.kind === 'recurring')
   const claims = isBegun ? [{ part: 'recurring', period } as const] : []
   return { purchaseRef: purchase.reference, lines, claims }
 }

@@ -56,6 +56,12 @@ function reversedLines({ inputs, description, period }: InvoiceLine, note: strin
       const back = { ...inputs, oldMinor: newMinor, newMinor: oldMinor }
       return [invoiceLine(back, `${description}, ${note}`, period)]
     }
+    case 'discount': {
+      if (inputs.by !== 'proration') return []
+      const { oldMinor, newMinor } = inputs
+      const back = { ...inputs, oldMinor: newMinor, newMinor: oldMinor }
+      return [invoiceLine(back, `${description}, ${note}`, period)]
+    }
     case 'setup_fee': {
       const amountMinor = (-BigInt(inputs.amountMinor)).toString()
       return [invoiceLine({ ...inputs, amountMinor }, `${description}, ${note}`, period)]

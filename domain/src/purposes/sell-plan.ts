@@ -1,5 +1,8 @@
 import { requestCheck } from '../alerts/checks-repository.ts'
 import type { Queryable } from '@tollgate/platform/database/database'
+import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
+import { storeSwitchDiscounts } from '../billing/bill-switch.ts'
+import { claimSaleDiscounts } from './claim-discounts.ts'
 import { endPreviousPurchase, emitPlanChanged } from '../billing/activate-plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { listProductNames } from '../catalog/products-repository.ts'
@@ -8,7 +11,7 @@ import { addPack } from '../packs/add-pack.ts'
 import { hasMaxPacks } from '../packs/repository.ts'
 import { requestCancelOfOthers } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { untaxedTermsOf, priceBeforeTax } from '../payments/taxed-terms.ts'
+import { listPriceOf, priceBeforeTax, termsForTotal } from '../payments/taxed-terms.ts'
 import { lockAndCheckSoldOut, maxQuantityOf, type SoldPlan } from '../plans/sold-out.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
@@ -32,7 +35,7 @@ import { decidePlanSale, type PlanSaleDecision } from './decide-plan-sale.ts'
 import { saleOfCredits, saleOfPlan, type Sale } from './invoice-sale.ts'
 import { undeliverable, type Booking, type Undeliverable } from './payment-handler.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
-import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
+import { decideSwitch, type PlanSwitch, type SwitchInput } from '../purchases/decide-switch.ts'
 
 /**
  * Starts the plan that was paid for in place of another plan of the product, or finds the purchase that the credits are for. Other
@@ -51,7 +54,13 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
     { customer, product, plan, now: work.now, cycleMode },
     planPriceOf(intent),
   )
-  if (decision.kind === 'add-pack') return sellPack(work, intent, plan, started)
+  const isPack = decision.kind === 'add-pack'
+  if (isPack && (await hasMaxPacks(work.sql, work.providerId, started, work.now))) {
+    return undeliverable(packsFullReason)
+  }
+  const refused = await claimSaleDiscounts(work, intent, started, sale.last)
+  if (refused !== undefined) return refused
+  if (isPack) return sellPack(work, intent, plan, started)
   // A payment for credits, or only for a set-up fee, does not pay the price of a period.
   const isPaidInFull = credits === null && (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
   const purchase = await startPurchase(work, intent, sale, started, isPaidInFull)
@@ -69,8 +78,6 @@ async function sellPack(
   plan: PlanSnapshot,
   purchase: Purchase,
 ): Promise<Booking> {
-  const { sql, providerId, now } = work
-  if (await hasMaxPacks(sql, providerId, purchase, now)) return undeliverable(packsFullReason)
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await addPack(work, purchase, plan)
@@ -84,10 +91,14 @@ export async function sellPlanChange(work: UnitOfWork, intent: PaymentIntent): P
   const sale = await readPlanSale(work, intent)
   if (sale.kind === 'undeliverable') return sale
   const { plan, customer, product, held } = sale
-  const change = findPaidSwitch(intent, plan, held, work.now)
+  const periodDiscounts =
+    held === undefined ? [] : await listPeriodDiscounts(work.sql, work.providerId, held.reference)
+  const change = findPaidSwitch(intent, { plan, held, periodDiscounts }, work.now)
   if (change === 'gone') return undeliverable('The plan that it was to change is not what it was')
   const started = newPurchaseOfSwitch({ customer, product, plan, now: work.now }, change, intent)
-  const { reference: purchaseRef } = await startPurchase(work, intent, sale, started, false)
+  const purchase = await startPurchase(work, intent, sale, started, false)
+  await storeSwitchDiscounts(work, purchase, change)
+  const { reference: purchaseRef } = purchase
   return bookSale({ purchaseRef, lines: change.lines, claims: [] })
 }
 
@@ -184,7 +195,10 @@ function planPriceOf(intent: PaymentIntent): PurchasePrice {
   if (intent.credits !== null) {
     return { amountMinor: 0, originalAmountMinor: null, currency, exchangeRate: null }
   }
-  const { amountMinor, originalAmountMinor } = untaxedTermsOf(intent)
+  const { amountMinor, originalAmountMinor } = termsForTotal(
+    intent,
+    listPriceOf(priceBeforeTax(intent), intent.discounts),
+  )
   return {
     amountMinor: Number(amountMinor),
     originalAmountMinor: Number(originalAmountMinor),
@@ -199,15 +213,14 @@ function planPriceOf(intent: PaymentIntent): PurchasePrice {
  */
 function findPaidSwitch(
   intent: PaymentIntent,
-  plan: PlanSnapshot,
-  held: Purchase | undefined,
+  of: Pick<SwitchInput, 'plan' | 'held' | 'periodDiscounts'>,
   now: Date,
 ): PlanSwitch | 'gone' {
   const { planSwitch, currency } = intent
   if (planSwitch === null) throw new Error(`${intent.reference} changes no plan`)
   const { fromPurchaseRef, changedAt, isFirst: isFirstCharge } = planSwitch
-  if (held?.reference !== fromPurchaseRef) return 'gone'
-  const change = decideSwitch({ held, plan, isFirstCharge, currency, at: new Date(changedAt) })
+  if (of.held?.reference !== fromPurchaseRef) return 'gone'
+  const change = decideSwitch({ ...of, isFirstCharge, currency, at: new Date(changedAt) })
   if (change === undefined || change.period.end <= now) return 'gone'
   return totalOf(change.lines) === priceBeforeTax(intent) ? change : 'gone'
 }

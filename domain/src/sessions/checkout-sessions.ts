@@ -20,6 +20,8 @@ export type CheckoutSession = {
   /** Reference of the plan; null until the customer chooses one. */
   readonly planRef: string | null
   readonly returnUrl: string | null
+  /** The coupon that the checkout redeems; null for none. */
+  readonly couponRef: string | null
   /** False if the checkout must not sell a plan that ends another purchase of the customer. */
   readonly mayChangePlan: boolean
   /** The actor who issued the session; null in rows of older versions. */
@@ -47,6 +49,7 @@ type CheckoutSessionRow = {
   product_ref: string | null
   plan_ref: string | null
   return_url: string | null
+  coupon_ref: string | null
   may_change_plan: boolean
   issued_by: string | null
   portal_handle: string | null
@@ -74,6 +77,8 @@ export type CheckoutRequest = {
   readonly portalHandle?: string | null
   /** Language of the page. Default: the browser's language. */
   readonly locale?: string | null
+  /** The coupon that the checkout redeems. Default: none. */
+  readonly couponRef?: string | null
   /** Idempotency key of the request. Default: none. */
   readonly key?: CheckoutKey
 }
@@ -95,14 +100,13 @@ export async function openCheckoutSession(
 async function insertAndEmit(
   work: UnitOfWork,
   hostedUrl: string,
-  { plan, portalHandle = null, locale = null, key, ...request }: CheckoutRequest,
+  { plan, portalHandle = null, locale = null, couponRef = null, key, ...request }: CheckoutRequest,
 ): Promise<CheckoutSession> {
   const { now } = work
   const amountMinor = plan === undefined ? null : await firstChargeMinor(work, request, plan)
   const session: CheckoutSession = {
     ...request,
-    portalHandle,
-    locale,
+    ...{ portalHandle, locale, couponRef },
     browserSha256: null,
     issuedBy: work.actor.name,
     sessionId: generateSessionId(),
@@ -196,12 +200,12 @@ async function insertCheckoutSession(
     insert into checkout_sessions
       (provider_id, session_id, reference, customer_ref, purpose, product_ref, plan_ref, return_url,
        may_change_plan, issued_by, portal_handle, locale, status, amount, currency, expires_at, created_at,
-       updated_at, idempotency_key, input_sha256)
+       updated_at, coupon_ref, idempotency_key, input_sha256)
     values (${providerId}, ${session.sessionId}, ${session.reference}, ${session.customerRef},
       ${session.purpose}, ${session.productRef}, ${session.planRef}, ${session.returnUrl},
       ${session.mayChangePlan}, ${session.issuedBy}, ${session.portalHandle}, ${session.locale},
       ${session.status}, ${session.amountMinor}, ${session.currency}, ${session.expiresAt},
-      ${session.createdAt}, ${session.updatedAt}, ${key?.text ?? null}, ${key?.inputSha256 ?? null})`
+      ${session.createdAt}, ${session.updatedAt}, ${session.couponRef}, ${key?.text ?? null}, ${key?.inputSha256 ?? null})`
 }
 
 export type KeyedCheckoutOutcome =
@@ -377,6 +381,7 @@ function fromRow(row: CheckoutSessionRow): CheckoutSession {
     productRef: row.product_ref,
     planRef: row.plan_ref,
     returnUrl: row.return_url,
+    couponRef: row.coupon_ref,
     mayChangePlan: row.may_change_plan,
     issuedBy: row.issued_by,
     portalHandle: row.portal_handle,

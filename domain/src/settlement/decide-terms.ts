@@ -1,4 +1,6 @@
 import { topUpMinorMax, topUpMinorMin } from '@tollgate/schemas/limits'
+import type { Discount } from '../coupons/coupon.ts'
+import { discountLines, type DiscountLine } from '../coupons/discount-lines.ts'
 import { creditsPerMinorUnit, purchasedCredits } from '../money/credits.ts'
 import { majorText, minorPerMajor, processorMinimumOf } from '../money/currencies.ts'
 import { divideRounded } from '../money/decimal.ts'
@@ -23,7 +25,12 @@ export type IntentTerms = {
 }
 
 export type TermsDecision =
-  | { readonly kind: 'charge'; readonly terms: IntentTerms }
+  | {
+      readonly kind: 'charge'
+      readonly terms: IntentTerms
+      /** What discounts take off the price. */
+      readonly discounts?: readonly DiscountLine[]
+    }
   | { readonly kind: 'refuse'; readonly reason: string }
 
 export type PlanPayment = {
@@ -34,14 +41,19 @@ export type PlanPayment = {
   readonly amountMinor: bigint | undefined
   /** Whether the customer has not paid for a purchase of the plan before, so that the set-up fee is due. */
   readonly isFirstCharge: boolean
+  /** Discounts of the price, oldest first. Credits are not discounted. */
+  readonly discounts?: readonly Pick<Discount, 'reference' | 'coupon'>[]
 }
+
+/** Answer to a payment of a price that discounts leave nothing of, or too little to charge. The plan begins without a payment. */
+export const discountedAwayReason = 'The discounted price needs no payment'
 
 /**
  * Returns the amounts of a payment for a plan, or why it is refused. `rateOf` returns undefined for a currency without an exchange
  * rate.
  */
 export function decidePlanTerms(
-  { plan, currency = plan.currency, amountMinor, isFirstCharge }: PlanPayment,
+  { plan, currency = plan.currency, amountMinor, isFirstCharge, discounts = [] }: PlanPayment,
   rateOf: (currency: string) => ExchangeRate | undefined,
 ): TermsDecision {
   const prices = pricesIn(plan, currency)
@@ -56,7 +68,13 @@ export function decidePlanTerms(
     return charge(requestedMinor, rate, { mints: true })
   }
   if (dueMinor === 0n) return refuse(`Plan ${plan.reference} needs no payment: activate it`)
-  return charge(dueMinor, rate, { mints: false })
+  const taken = discountLines(dueMinor, discounts)
+  const leftMinor = dueMinor + totalOf(taken.map(({ line }) => line))
+  if (taken.length > 0 && leftMinor < processorMinimumOf(currency)) {
+    return refuse(discountedAwayReason)
+  }
+  const decision = charge(leftMinor, rate, { mints: false })
+  return decision.kind === 'refuse' ? decision : { ...decision, discounts: taken }
 }
 
 /** Returns the amounts of a payment for a change of plan within a paid period, or why it is refused. */

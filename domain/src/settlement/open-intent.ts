@@ -11,6 +11,7 @@ import {
   intentMetadataKey,
   payableMs,
   providerMetadataKey,
+  type IntentDiscount,
   type IntentPurpose,
   type IntentSwitch,
   type PaymentIntent,
@@ -38,6 +39,8 @@ export type IntentDraft = {
   readonly fromBalanceMinor?: bigint | undefined
   /** The change of plan that the payment pays for; absent if it pays for none. */
   readonly planSwitch?: IntentSwitch | undefined
+  /** What discounts take off the price. Absent for none. */
+  readonly discounts?: readonly IntentDiscount[] | undefined
   readonly description: string | null
   /** Name of the provider for the invoice; null if the payment pays an existing invoice, which has the name. */
   readonly sellerName: string | null

@@ -12,6 +12,8 @@ export type PaymentRequest = {
   /** Currency in upper case; undefined for the plan's or the provider's own currency. */
   readonly currency: string | undefined
   readonly description: string | undefined
+  /** The coupon that the payment redeems. */
+  readonly couponRef?: string | undefined
   /** The hosted checkout on which the payment is made. The payment completes it. */
   readonly checkoutSessionId: string | undefined
   /** Whether the card is saved for later charges. */

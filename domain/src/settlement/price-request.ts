@@ -1,3 +1,5 @@
+import { couponFaultReasons, type CouponFault } from '../coupons/decide-redemption.ts'
+import type { DiscountedPurchase } from '../coupons/discounts-repository.ts'
 import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
@@ -5,7 +7,7 @@ import { isOffered } from '../catalog/plan-offer.ts'
 import { isPack } from '../packs/pack-terms.ts'
 import { hasMaxPacks } from '../packs/repository.ts'
 import { isSoldOut } from '../plans/sold-out.ts'
-import type { Plan } from '../plans/plan.ts'
+import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
@@ -25,7 +27,12 @@ import {
   decideSwitchTerms,
   type IntentTerms,
 } from './decide-terms.ts'
-import type { IntentSwitch } from '../payments/payment-intent.ts'
+import type { IntentDiscount, IntentSwitch } from '../payments/payment-intent.ts'
+import {
+  discountsOfSale,
+  intentDiscountsOf,
+  readSaleDiscounts,
+} from '../payments/sale-discounts.ts'
 import type { PaymentRequest } from './payment-request.ts'
 import { totalTooLargeReason } from '../payments/taxed-terms.ts'
 
@@ -38,15 +45,23 @@ export type PricedRequest = {
   readonly tax: TaxBreakdown | null
   /** The change of plan that the payment pays for; undefined if the payment pays a new period or none. */
   readonly planSwitch?: IntentSwitch | undefined
+  readonly discounts?: readonly IntentDiscount[] | undefined
   /** Name of the provider. */
   readonly sellerName: string
 }
 
 export type PriceOutcome =
   | PricedRequest
-  | { readonly kind: 'refused'; readonly reason: string }
+  | RefusedPrice
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
+
+type RefusedPrice = {
+  readonly kind: 'refused'
+  readonly reason: string
+  /** Why the coupon of the request is refused. Absent if something else is. */
+  readonly couponFault?: CouponFault
+}
 
 /** Calculates the amounts of a request at current prices, exchange rates and taxes. */
 export async function priceRequest(
@@ -74,8 +89,9 @@ type Untaxed =
 async function priceTopUp(
   { sql, providerId }: ReadingAt,
   { cycleMode, defaultCurrency }: Provider,
-  { currency = defaultCurrency, amountMinor }: PaymentRequest,
+  { currency = defaultCurrency, amountMinor, couponRef }: PaymentRequest,
 ): Promise<Untaxed> {
+  if (couponRef !== undefined) return couponRefused('out_of_scope')
   const { topupCurrencies } = await findMerchant(sql, providerId)
   const supportedCurrencies = [...new Set([defaultCurrency, ...topupCurrencies])]
   const rate = await findExchangeRate(sql, providerId, currency)
@@ -101,7 +117,8 @@ async function pricePlan(
     return refused(`Plan ${planRef} cannot be bought`)
   }
   const of = { customerRef: customer.reference, productRef, planRef }
-  const { last: held, isFirstCharge, hasDebts } = await readActivationState(sql, providerId, of)
+  const state = await readActivationState(sql, providerId, of)
+  const { last: held, isFirstCharge, hasDebts, lastDiscounts } = state
   if (held?.planRef === planRef && givesAccess(held, now) && isPaidFor(held)) {
     return refused(`The customer has plan ${planRef} already`)
   }
@@ -123,12 +140,14 @@ async function pricePlan(
     isFirstCharge,
     currency: request.currency,
     at: now,
+    periodDiscounts: lastDiscounts,
   })
   if (decided.kind === 'at-renewal') {
     return refused(`The change to plan ${planRef} is made at the next renewal: activate it`)
   }
   if (decided.kind === 'too-early') return refused(tooEarlyReason(decided))
   if (decided.kind === 'now') {
+    if (request.couponRef !== undefined) return couponRefused('within_period')
     const { change } = decided
     const rate = await findExchangeRate(sql, providerId, change.currency)
     const decision = decideSwitchTerms(plan, change, rate)
@@ -137,15 +156,35 @@ async function pricePlan(
     const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst: isFirstCharge }
     return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
   }
+  const sale = { ...of, purchaseRef: running?.reference ?? null }
+  return priceNewPeriod({ sql, providerId, now }, request, { plan, cycleMode, isFirstCharge, sale })
+}
+
+type NewPeriod = Pick<PricedRequest, 'cycleMode'> & {
+  readonly plan: Plan
+  readonly isFirstCharge: boolean
+  readonly sale: Omit<DiscountedPurchase, 'currency'>
+}
+
+/** Prices a plan that begins a period of its own, or is bought once, with the discounts of the customer. */
+async function priceNewPeriod(
+  at: ReadingAt,
+  { currency, amountMinor, couponRef }: PaymentRequest,
+  { plan, cycleMode, isFirstCharge, sale }: NewPeriod,
+): Promise<Untaxed> {
   const rates = new Map<string, ExchangeRate | undefined>()
   for (const code of currenciesOf(plan)) {
-    rates.set(code, await findExchangeRate(sql, providerId, code))
+    rates.set(code, await findExchangeRate(at.sql, at.providerId, code))
   }
-  const { currency, amountMinor } = request
-  const payment = { plan, currency, amountMinor, isFirstCharge }
+  if (isCreditBased(plan) && couponRef !== undefined) return couponRefused('out_of_scope')
+  const sold = { ...sale, currency: currency ?? plan.currency }
+  const read = await readSaleDiscounts(at, sold, couponRef)
+  if (read.kind === 'fault') return couponRefused(read.fault)
+  const payment = { plan, currency, amountMinor, isFirstCharge, discounts: discountsOfSale(read) }
   const decision = decidePlanTerms(payment, (code) => rates.get(code))
   if (decision.kind === 'refuse') return refused(decision.reason)
-  return { kind: 'untaxed', plan, cycleMode, terms: decision.terms }
+  const discounts = intentDiscountsOf(read, decision.discounts ?? [])
+  return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, discounts }
 }
 
 async function addTax(
@@ -168,6 +207,11 @@ async function addTax(
   return reason === undefined ? { ...untaxed, kind: 'priced', tax, sellerName } : refused(reason)
 }
 
-function refused(reason: string): { readonly kind: 'refused'; readonly reason: string } {
+function refused(reason: string): RefusedPrice {
   return { kind: 'refused', reason }
+}
+
+function couponRefused(couponFault: CouponFault): RefusedPrice {
+  const reason = `The coupon cannot be redeemed: ${couponFaultReasons[couponFault]}`
+  return { kind: 'refused', reason, couponFault }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { idempotencyKeyCharsMax, topUpMinorMax, topUpMinorMin } from '../limits.ts'
 import { autoRechargeOfIntentSchema } from './auto-recharge.ts'
+import { couponCode } from './coupons.ts'
 import {
   addressText,
   currencyCode,
@@ -26,6 +27,8 @@ export const paymentIntentCreateSchema = z.object({
   amount: z.int().min(topUpMinorMin).max(topUpMinorMax).optional(),
   currency: currencyCode.optional(),
   description: shortText.max(500).optional(),
+  /** Code of a coupon that the payment redeems for the plan. */
+  couponCode: couponCode.optional(),
   autoRecharge: autoRechargeOfIntentSchema.optional(),
 })
 

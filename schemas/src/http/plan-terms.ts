@@ -128,6 +128,11 @@ export const planFields = {
       "Unbilled usage of a running period is invoiced and charged whenever it reaches this amount, in minor units of the plan's currency; 0 for only at the end of the period. The invoices of a period add up to its price. Only for post-paid and hybrid plans that charge for usage without volume prices. At least the smallest amount that can be charged.",
     )
     .optional(),
+  minimumCommitment: amountMinor
+    .describe(
+      "What the usage of each billing period costs at least, in minor units of the plan's currency; 0 for no minimum. The base price comes on top. The difference is a line of the bill of the period. Only for post-paid and hybrid plans that charge for usage, in one currency.",
+    )
+    .optional(),
   /** Prices and limits by meter, in place of the fields that price and limit `requests`. */
   charges: chargesSchema.optional(),
   /** Limits in addition to the caps of charges, such as per minute or per week. Only for plans with charges. */

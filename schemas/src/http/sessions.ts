@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { couponCode } from './coupons.ts'
 import { customerSchema } from './customers.ts'
 import { optionalReference, optionalWebAddress, requiredReference } from './fields.ts'
 import { pageLocale } from './page-locale.ts'
@@ -33,6 +34,8 @@ export const checkoutSessionCreateSchema = z.object({
   /** Without it the customer chooses a plan. */
   planRef: optionalReference.optional(),
   returnUrl: optionalWebAddress.optional(),
+  /** Code of a coupon that the checkout redeems. The customer can remove it. */
+  couponCode: couponCode.optional(),
   purpose: z.enum(['product', 'credit_topup']).optional(),
   locale: pageLocale.optional(),
 })

@@ -84,6 +84,19 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Pays out the credit of a customer: as refunds of past card payments, the newest first and up to what these took, or as a record that it was paid by other means. What a refund does not pay is in the balance again. The balance of a deleted customer can be paid out too.',
   issueInvoice:
     'Issues an invoice of the given lines to a customer, with the tax of the customer. It uses the credit of the customer and is charged like other invoices, when it is due.',
+  listCoupons: 'Returns coupons page by page, newest first, or the one with a code.',
+  createCoupon:
+    'Creates a coupon: a percentage or an amount that is taken off the invoices of customers who redeem it. What it takes off cannot change afterwards.',
+  getCoupon: 'Returns a coupon, with the number of its redemptions.',
+  updateCoupon:
+    'Changes the name of a coupon, its limits and the end of its redemption. Discounts that customers have stay as they are.',
+  archiveCoupon:
+    'Archives a coupon, so that it is not redeemed any more. Discounts that customers have continue. Its code stays taken.',
+  listDiscounts: 'Returns the discounts of a customer, newest first, with those that have ended.',
+  addDiscount:
+    'Redeems a coupon for a customer. The discount begins with the next invoice, of one purchase or of all purchases of the customer.',
+  removeDiscount:
+    'Ends a discount from the next invoice on. Invoices that were issued stay as they are.',
   listInvoiceItems: 'Returns the items that the next invoice of the customer will charge.',
   addInvoiceItem:
     'Adds a line to the next invoice of the customer in the currency that charges a period or usage. The tax of the customer is added there.',

@@ -28,6 +28,7 @@ import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { mayManage } from '../../access/scopes.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer } from '../../access/require.ts'
+import { requireCouponRef } from '../../access/require-coupon.ts'
 import { autoRechargeFromHttp } from '../translate/auto-recharge.ts'
 import { definedFields } from '../../domain/defined-fields.ts'
 
@@ -108,7 +109,11 @@ function registerCreation(app: ApiServer, parts: Parts): void {
       if (purpose === 'usage_billing') throw refusals.usageBillingNotOnRequest()
       const customer = await requireCustomer(parts, operation, body.customerRef)
       const recharge = await rechargeTermsOf(parts, operation, customer.reference, body)
+      const { couponCode } = body
+      const couponRef =
+        couponCode === undefined ? undefined : await requireCouponRef(parts, operation, couponCode)
       const outcome = await createPayment(parts.payments, operation, {
+        couponRef,
         customer,
         purpose,
         productRef: body.productRef || undefined,

@@ -41,6 +41,7 @@ import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { mayManage } from '../../access/scopes.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireAllowedLinks } from '../../access/require-links.ts'
+import { requireCouponRef } from '../../access/require-coupon.ts'
 import { requireCustomer, requireProduct } from '../../access/require.ts'
 import { customerToHttp } from '../translate/customer.ts'
 
@@ -93,7 +94,7 @@ async function openCheckout(
   }
   const sale = { customerRef: customer.reference, productRef, planRef: body.planRef || undefined }
   const plan = await requirePlan(parts, operation, sale)
-  const { returnUrl } = body
+  const { returnUrl, couponCode } = body
   await requireAllowedLinks(parts, operation, { returnUrl })
   const request = {
     customerRef: customer.reference,
@@ -103,6 +104,8 @@ async function openCheckout(
     returnUrl: returnUrl || null,
     mayChangePlan: true,
     locale: knownLocale(body.locale),
+    couponRef:
+      couponCode === undefined ? null : await requireCouponRef(parts, operation, couponCode),
   }
   return commit(parts, operation, async (work) =>
     key === undefined
@@ -114,13 +117,14 @@ async function openCheckout(
 function checkoutKey(
   { idempotencyKey }: Operation,
   customerRef: string,
-  { purpose, productRef, planRef, returnUrl, locale }: CheckoutSessionCreate,
+  { purpose, productRef, planRef, returnUrl, locale, couponCode }: CheckoutSessionCreate,
 ): CheckoutKey | undefined {
   if (idempotencyKey === null) return undefined
   const terms = [customerRef, purpose ?? 'product', productRef, planRef, returnUrl]
   // Without a locale the digest is the same as before locales existed, so a retry across the upgrade finds its session.
   const known = knownLocale(locale)
-  const input = known === null ? terms : [...terms, known]
+  const localized = known === null ? terms : [...terms, known]
+  const input = couponCode === undefined ? localized : [...localized, `coupon ${couponCode}`]
   return { text: idempotencyKey, inputSha256: sha256OfInput(input.map((each) => each || null)) }
 }
 

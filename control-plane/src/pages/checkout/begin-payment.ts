@@ -17,6 +17,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import { selectionOf, selectionFields } from './selection.ts'
 import { hasDetails, taxDetailsOfForm, billingFromForm, type BillingForm } from './billing-form.ts'
 import { checkoutOf, operationOfCheckout, stepPath, type Checkout } from './checkout.ts'
+import { couponFaultText, storeCoupon } from './checkout-coupon.ts'
 import { faultOfAmount, paymentRequestOf } from './payment-request.ts'
 import { readBilling } from './read-billing.ts'
 import { showStep, type StepParts } from './show-step.tsx'
@@ -64,6 +65,11 @@ export async function beginPayment(
   if (!isSold) return showAgain(t('checkout:notOffered'))
   await saveDetailsForCredit(pages, operation, paymentRequest, typed)
   const outcome = await createOpenPayment(pages, operation, paymentRequest)
+  if (outcome.kind === 'refused' && outcome.couponFault !== undefined) {
+    // The next attempt pays the price without the coupon, which the page shows.
+    await storeCoupon(pages, request, null)
+    return showAgain(couponFaultText(outcome.couponFault, checkout.frame))
+  }
   if (outcome.kind !== 'created') return showAgain(refusalText(checkout, outcome))
   const { intent } = outcome
   const refused = await applyTax(pages, request, intent, typed)

@@ -18,13 +18,13 @@ import { checkoutOf, checkoutPath, operationOfCheckout, stepPath } from './check
 import { SaveCardPage } from './save-card-page.tsx'
 import { readChoice, readStep, type Step } from './read-choice.ts'
 import { readDebts } from './read-debts.ts'
-import { startCheckoutPlan, type Start } from './start-plan.ts'
+import { CouponRefusedError, startCheckoutPlan, type Start } from './start-plan.ts'
 import type { ReadParts } from '../../access/read.ts'
 import type { ChangeParts } from '../../access/commit.ts'
 
 type Parts = CardSetupParts & ChangeParts & { readonly hostedUrl: string }
 
-const startSchema = z.enum(['activate', 'trial'])
+const startSchema = z.enum(['activate', 'trial', 'discounted'])
 const params = z.object({
   reference: z.string(),
   setupIntentId: requiredReference,
@@ -60,11 +60,26 @@ export function registerCardSaving(app: ApiServer, pages: Parts): void {
         ended: planPage,
       })
       if (finished !== 'saved') return reply.redirect(finished.continuePath, 303)
-      const isStarted = await startCheckoutPlan(pages, request, planRef, start)
+      const isStarted = await startWithCoupon(pages, request, planRef, start)
       // The page of the plan shows what has changed meanwhile.
       return reply.redirect(isStarted ? checkout.path : planPage, 303)
     },
   )
+}
+
+/** Returns false if the plan does not start, also because its coupon cannot be redeemed any more. */
+async function startWithCoupon(
+  pages: Parts,
+  request: FastifyRequest,
+  planRef: string,
+  start: Start,
+): Promise<boolean> {
+  try {
+    return await startCheckoutPlan(pages, request, planRef, start)
+  } catch (error) {
+    if (error instanceof CouponRefusedError) return false
+    throw error
+  }
 }
 
 async function beginSetup(
@@ -94,6 +109,7 @@ async function beginSetup(
 /** Returns how the plan starts after a card is saved, or undefined if the plan does not wait for a card. */
 function startAfterCard(step: Step): Start | undefined {
   if (step.kind === 'card-required') return 'activate'
+  if (step.kind === 'discounted') return step.needsCard ? 'discounted' : undefined
   return step.kind === 'try' && step.needsCard ? 'trial' : undefined
 }
 

@@ -1,4 +1,6 @@
 import type { ReactElement } from 'react'
+import { priceLine } from '@tollgate/domain/pricing/price-line'
+import type { DiscountedStart } from '@tollgate/domain/purposes/start-discounted'
 import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import { changeSharesOf } from '@tollgate/domain/purchases/unused-time'
 import type { Reader } from '../reader.ts'
@@ -11,15 +13,25 @@ export function changeLines(
   change: PlanSwitch,
   { t, formats }: Pick<Reader, 't' | 'formats'>,
 ): SumLine[] {
-  const { restMinor, unusedMinor, setupMinor } = changeSharesOf(change)
+  const { restMinor, unusedMinor, setupMinor, discountMinor } = changeSharesOf(change)
   const date = formats.date(change.period.end)
   const replaced = change.from.planSnapshot?.name ?? change.from.productName
   const lines = [
     { label: t('checkout:planUntil', { plan: planName, date }), amountMinor: restMinor },
     { label: t('checkout:unusedTime', { plan: replaced }), amountMinor: -unusedMinor },
     { label: t('checkout:setupFee'), amountMinor: setupMinor },
+    { label: t('checkout:discount'), amountMinor: discountMinor },
   ]
   return lines.filter(({ amountMinor }) => amountMinor !== 0n)
+}
+
+/** Returns the price of a plan and its discounts. */
+export function discountedStartLines({ plan, priceMinor, discounts }: DiscountedStart): SumLine[] {
+  const taken = discounts.map(({ inputs, description }) => ({
+    label: description,
+    amountMinor: priceLine(inputs).amountMinor,
+  }))
+  return [{ label: plan.name, amountMinor: priceMinor }, ...taken]
 }
 
 type OrderSummaryProps = {
@@ -27,6 +39,8 @@ type OrderSummaryProps = {
   readonly currency: string
   readonly planName: string
   readonly change: PlanSwitch | undefined
+  /** The price of the plan and its discounts, which leave nothing to pay. */
+  readonly lines: readonly SumLine[]
   readonly next: NextCharge | undefined
 }
 
@@ -34,8 +48,11 @@ type OrderSummaryProps = {
 export function OrderSummary(props: OrderSummaryProps): ReactElement {
   const { reader, currency, planName, change, next } = props
   const { t } = reader
-  const lines = change === undefined ? [] : changeLines(planName, change, reader)
-  const totalMinor = change === undefined ? 0n : changeSharesOf(change).totalMinor
+  const lines = change === undefined ? props.lines : changeLines(planName, change, reader)
+  const totalMinor =
+    change === undefined
+      ? lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+      : changeSharesOf(change).totalMinor
   const carried =
     totalMinor === 0n
       ? []

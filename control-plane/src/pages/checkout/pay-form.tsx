@@ -92,11 +92,13 @@ function laterText({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean)
 function sumLinesOf({ checkout, plan, isFirstCharge, priced, change }: PayFormProps): SumLine[] {
   const { t } = checkout.frame
   if (change !== undefined) return changeLines(plan.name, change, checkout.frame)
-  const { priceMinor, currency } = priced
+  const { priceMinor, currency, discounts } = priced
+  const listMinor = discounts.reduce((sum, { amountMinor }) => sum - amountMinor, priceMinor)
   const prices = pricesIn(plan, currency)
   const setupMinor = isFirstCharge ? (prices?.setupFeeMinor ?? 0n) : 0n
   return [
-    { label: plan.name, amountMinor: priceMinor - setupMinor },
+    { label: plan.name, amountMinor: listMinor - setupMinor },
     ...(setupMinor > 0n ? [{ label: t('checkout:setupFee'), amountMinor: setupMinor }] : []),
+    ...discounts,
   ]
 }

@@ -13,6 +13,7 @@ export function paymentRequestOf(
   const isTopUp = session.purpose === 'credit_topup'
   const amountMinor = isTopUp ? parseMinor(form['amount'], currency) : undefined
   const planRef = isTopUp ? undefined : (session.planRef ?? form['plan'] ?? '')
+  const { couponRef } = session
   return {
     customer,
     purpose: session.purpose,
@@ -21,11 +22,14 @@ export function paymentRequestOf(
     amountMinor,
     currency,
     description: undefined,
+    ...(couponRef === null ? {} : { couponRef }),
     checkoutSessionId: session.sessionId,
     keepsCard: !isTopUp,
     recharge: undefined,
     // The same choice on the same checkout gives the same key, so a repeated form returns the same payment.
-    idempotencyKey: `checkout:${session.reference}:${planRef ?? amountMinor ?? ''}:${currency ?? ''}`,
+    idempotencyKey: `checkout:${session.reference}:${planRef ?? amountMinor ?? ''}:${currency ?? ''}${
+      couponRef === null ? '' : `:${couponRef}`
+    }`,
   }
 }
 

@@ -20,7 +20,7 @@ export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader:
   const { t, formats } = reader
   const usageTerms = usageTermsOf(plan)
   const { trialDays = 0, freeUnits = 0, accessExpiryDays = 0, maxUnbilledMinor = 0 } = plan.terms
-  const { charges, billAtUnbilledMinor = 0 } = plan.terms
+  const { charges, billAtUnbilledMinor = 0, minimumCommitment = 0 } = plan.terms
   const setupMinor = pricesIn(plan, currency)?.setupFeeMinor ?? 0n
   const facts: readonly (string | false)[] = [
     charges === undefined &&
@@ -40,6 +40,10 @@ export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader:
     billAtUnbilledMinor > 0 &&
       t('checkout:billedAtAmount', {
         amount: formats.money(BigInt(billAtUnbilledMinor), plan.currency),
+      }),
+    minimumCommitment > 0 &&
+      t('checkout:minimumPerPeriod', {
+        amount: formats.money(BigInt(minimumCommitment), plan.currency),
       }),
     setupMinor > 0n && t('checkout:setupFeeOf', { amount: formats.money(setupMinor, currency) }),
     plan.terms.requiresPaymentMethod === true && t('checkout:startsWithCard'),

@@ -1,7 +1,9 @@
 import { readBalanceUse } from '@tollgate/domain/charging/sell-from-balance'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
+import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
+import { priceLine } from '@tollgate/domain/pricing/price-line'
 import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
 import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
@@ -20,6 +22,7 @@ import {
   type BillingForm,
 } from './billing-form.ts'
 import type { Checkout } from './checkout.ts'
+import type { SumLine } from './sums.tsx'
 
 /** The form of business details for display. */
 export type Billing = {
@@ -68,9 +71,11 @@ function isReported(field: BillingField, typed: TypedBilling | undefined): boole
 export type PricedChoice =
   | {
       readonly kind: 'priced'
-      /** Price of the plan, or the amount that the customer typed, in minor units. */
+      /** Price of the plan after discounts, or the amount that the customer typed, in minor units. */
       readonly priceMinor: bigint
       readonly currency: string
+      /** What discounts take off, in the order of the invoice. */
+      readonly discounts: readonly SumLine[]
       /** Null while the customer's country is unknown. */
       readonly tax: TaxBreakdown | null
       /** Whole credits that the payment buys. Null if it buys none. */
@@ -78,7 +83,12 @@ export type PricedChoice =
       /** The part of the price with tax that the credit of the customer's balance pays, in minor units. */
       readonly creditMinor: bigint
     }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'refused'
+      readonly reason: string
+      /** Why the coupon cannot be redeemed. Absent if something else is refused. */
+      readonly couponFault?: CouponFault
+    }
 
 /** Computes the amount of the choice for a customer with the given details. Stores nothing. */
 export async function priceChoice(
@@ -92,8 +102,12 @@ export async function priceChoice(
   if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
   const { originalAmountMinor: priceMinor, currency, credits } = terms
+  const discounts = (outcome.discounts ?? []).map(({ inputs, description }) => ({
+    label: description,
+    amountMinor: priceLine(inputs).amountMinor,
+  }))
   const { providerId } = operation
-  const priced = { kind: 'priced', priceMinor, currency, credits } as const
+  const priced = { kind: 'priced', priceMinor, currency, discounts, credits } as const
   const creditFor = (tax: TaxBreakdown | null): Promise<bigint> =>
     read(pages, operation, (sql) =>
       readBalanceUse({ sql, providerId }, request.customer.reference, { ...outcome, tax }),

@@ -1,4 +1,5 @@
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
+import type { PeriodDiscount } from '@tollgate/domain/coupons/discount-lines'
 import { isPack } from '@tollgate/domain/packs/pack-terms'
 import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
@@ -14,6 +15,10 @@ import { readActivationState } from '@tollgate/domain/purchases/read-activation-
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { mayBoundCheckoutSell } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
+import {
+  findDiscountedStart,
+  type DiscountedStart,
+} from '@tollgate/domain/purposes/start-discounted'
 import { canStartTrial } from '@tollgate/domain/billing/start-trial'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -76,13 +81,20 @@ export type Step =
   | Exclude<ActivationDecision, { kind: 'payment-required' }>
   /** `needsCard` means that the customer must save a card first. */
   | { readonly kind: 'try'; readonly plan: Plan; readonly needsCard: boolean }
+  /** Discounts leave nothing of the price, or too little to charge. */
+  | ({ readonly kind: 'discounted' } & DiscountedStart)
   /** `isFirstCharge` means that the set-up fee is due with it. */
-  | { readonly kind: 'payment-required'; readonly plan: Plan; readonly isFirstCharge: boolean }
+  | {
+      readonly kind: 'payment-required'
+      readonly plan: Plan
+      readonly isFirstCharge: boolean
+      readonly periodDiscounts: readonly PeriodDiscount[]
+    }
 
 /** Predicts what happens when the customer takes the plan. The form that takes the plan decides again, in its own transaction. */
 export function readStep(
   pages: ReadParts & { readonly clock: Clock },
-  { caller, customer }: Checkout,
+  { caller, customer, session }: Checkout,
   { product, plans, triable, soldOut }: Choice,
   planRef: string,
 ): Promise<Step> {
@@ -98,6 +110,11 @@ export function readStep(
     const input = { product, plan, ...state, isSoldOut: soldOut.has(planRef), now }
     const decision = decideActivation(input)
     if (decision.kind !== 'payment-required') return decision
-    return { ...decision, isFirstCharge: state.isFirstCharge }
+    const { reference: customerRef } = customer
+    const at = { sql, providerId, now }
+    const discounted = await findDiscountedStart(at, input, customerRef, session.couponRef)
+    if (discounted !== undefined) return { kind: 'discounted', ...discounted }
+    const { isFirstCharge, lastDiscounts: periodDiscounts = [] } = state
+    return { ...decision, isFirstCharge, periodDiscounts }
   })
 }

@@ -8,12 +8,13 @@ import { registerAccountForms, type AccountFormParts } from './account-routes.ts
 import { selectionOf } from './selection.ts'
 import { registerCardSaving } from './card-routes.tsx'
 import { checkoutOf, checkoutPath, requireCheckout, stepPath, browserCookie } from './checkout.ts'
+import { couponFaultText, storeCoupon } from './checkout-coupon.ts'
+import { registerCouponForm } from './coupon-routes.ts'
 import { registerDebtPayment } from './debt-routes.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
 import { showStep } from './show-step.tsx'
-import { startCheckoutPlan } from './start-plan.ts'
-import type { ChangeParts } from '../../access/commit.ts'
+import { CouponRefusedError, startCheckoutPlan, type Start } from './start-plan.ts'
 import type { BeginPaymentParts } from './begin-payment.ts'
 import { claimCheckout } from '@tollgate/domain/sessions/checkout-sessions'
 import { digestOf, generateCookieToken } from '@tollgate/domain/sessions/hosted-pages'
@@ -45,6 +46,7 @@ export function registerCheckout(app: ApiServer, pages: CheckoutPagesParts): voi
     registerActivation(checkout, pages)
     registerCardSaving(checkout, pages)
     registerPaymentPages(checkout, pages)
+    registerCouponForm(checkout, pages)
     registerDebtPayment(checkout, pages)
     registerAccountForms(checkout, pages)
     done()
@@ -61,24 +63,37 @@ function queryFields({ query }: FastifyRequest): Readonly<Record<string, string>
   }
 }
 
-function registerActivation(
-  app: ApiServer,
-  pages: ChangeParts & { readonly hostedUrl: string },
-): void {
+function registerActivation(app: ApiServer, pages: BeginPaymentParts): void {
   const config = { completesCheckout: true }
-  for (const start of ['activate', 'trial'] as const) {
+  for (const start of ['activate', 'trial', 'discounted'] as const) {
     app.post(`${path}/${start}`, { schema, config }, async (request, reply) => {
       const checkout = checkoutOf(request)
       const { plan: planRef = '' } = formFields(request)
-      if (await startCheckoutPlan(pages, request, planRef, start))
-        return reply.redirect(checkout.path, 303)
-      // The plan no longer starts as the page showed, so the page is shown again in its current state.
-      const text = checkout.frame.t('checkout:startChanged')
+      const refused = await startOrRefuse(pages, request, planRef, start)
+      if (refused === undefined) return reply.redirect(checkout.path, 303)
       return showFormAgain(pages, reply, checkout, stepPath(checkout, { plan: planRef }), {
         fields: { plan: planRef },
-        text,
+        text: refused,
       })
     })
+  }
+}
+
+/** Starts the plan. Returns why it did not start: the page is then shown again in its current state. */
+async function startOrRefuse(
+  pages: BeginPaymentParts,
+  request: FastifyRequest,
+  planRef: string,
+  start: Start,
+): Promise<string | undefined> {
+  const { frame } = checkoutOf(request)
+  try {
+    const isStarted = await startCheckoutPlan(pages, request, planRef, start)
+    return isStarted ? undefined : frame.t('checkout:startChanged')
+  } catch (error) {
+    if (!(error instanceof CouponRefusedError)) throw error
+    await storeCoupon(pages, request, null)
+    return couponFaultText(error.fault, frame)
   }
 }
 

@@ -17,16 +17,20 @@ import { sendPage } from '../page.tsx'
 import type { Selection } from './selection.ts'
 import type { NamedCard } from '../card-name.ts'
 import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
+import { CouponForm } from './coupon-form.tsx'
+import { readCoupon } from './checkout-coupon.ts'
 import { chargeAfterTrial, chargeOfChange, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { PayForm, type PayFormProps } from './pay-form.tsx'
 import { paymentRequestOf } from './payment-request.ts'
 import { replacedText } from './plan-change.ts'
-import { priceChoice, readBilling } from './read-billing.ts'
+import { priceChoice, readBilling, type PricedChoice } from './read-billing.ts'
 import type { Choice, Step } from './read-choice.ts'
 import { chargeable } from './read-result.ts'
 import { ReviewPage } from './review-page.tsx'
 import { taxedCharge } from './taxed-charge.ts'
+import type { Start } from './start-plan.ts'
+import { discountedStartLines } from './order-summary.tsx'
 import { ActivateForm, SaveCardForm, TrialForm, type StartOrder } from './start-forms.tsx'
 import type { CardEntries } from '../card-entry.ts'
 
@@ -59,6 +63,7 @@ export async function showReview(
   const held = replacedBy(choice, plan)
   const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
+  const couponName = (await readCoupon(pages, checkout))?.name
   if (step.kind !== 'payment-required') {
     const untaxed = await readOrder(pages, checkout, step, now)
     const order = { ...untaxed, next: await taxedCharge(pages, checkout, untaxed.next) }
@@ -71,7 +76,10 @@ export async function showReview(
     return sendPage(
       reply,
       200,
-      <ReviewPage {...{ ...shown, currency, replaced }}>{form}</ReviewPage>,
+      <ReviewPage {...{ ...shown, currency, replaced }}>
+        {form}
+        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName }} />
+      </ReviewPage>,
     )
   }
   const payForm = await readPayForm(pages, request, { step, choice, selection })
@@ -86,6 +94,7 @@ export async function showReview(
     200,
     <ReviewPage {...{ ...shown, currency, replaced }}>
       <PayForm {...payForm} />
+      <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName }} />
     </ReviewPage>,
   )
 }
@@ -106,9 +115,17 @@ function startForm(
   const { plan } = step
   const shown = { checkout, plan, order }
   if (step.kind === 'try' && !step.needsCard) return <TrialForm {...shown} />
+  if (step.kind === 'discounted' && !step.needsCard) {
+    return <ActivateForm {...shown} start="discounted" />
+  }
   if (step.kind === 'activate' || step.kind === 'schedule') return <ActivateForm {...shown} />
   requireCardEntry(pages, checkout)
-  return <SaveCardForm {...shown} start={step.kind === 'try' ? 'trial' : 'activate'} />
+  return <SaveCardForm {...shown} start={startAfterCard(step)} />
+}
+
+function startAfterCard({ kind }: UnpaidStep): Start {
+  if (kind === 'discounted') return kind
+  return kind === 'try' ? 'trial' : 'activate'
 }
 
 /** Returns the cost of a plan that starts without a payment, and when it starts. */
@@ -127,6 +144,11 @@ async function readOrder(
     const trialEndsAt = trialEnd(plan.terms.trialDays, now)
     const next = trialEndsAt && chargeAfterTrial(plan, currency, trialEndsAt)
     return { ...defaults, currency, trialEndsAt, next }
+  }
+  if (step.kind === 'discounted') {
+    const endsAt = firstPeriodEnd(plan, cycleMode, now)
+    const lines = discountedStartLines(step)
+    return { ...defaults, currency, lines, next: nextChargeOf(plan, currency, endsAt) }
   }
   const start = step.kind === 'card-required' ? step.start : step
   if (start.kind === 'schedule') {
@@ -154,12 +176,12 @@ async function readPayForm(
 ): Promise<PayFormProps | undefined> {
   const checkout = checkoutOf(request)
   requireCardEntry(pages, checkout)
-  const { plan, isFirstCharge } = step
+  const { plan, isFirstCharge, periodDiscounts } = step
   const currency = currenciesOf(plan).find((code) => code === selection.currency) ?? plan.currency
   const billing = await readBilling(pages, checkout, selection.billing)
   const paymentRequest = paymentRequestOf(checkout, { plan: plan.reference, currency })
   const operation = operationOfCheckout(pages, request)
-  const priced = await priceChoice(pages, operation, paymentRequest, billing.details)
+  const priced = await priceWithCoupon(pages, operation, paymentRequest, billing.details)
   if (priced.kind === 'refused') return undefined
   const { now } = operation
   const { cycleMode } = await requireProvider(pages, checkout.caller)
@@ -169,12 +191,25 @@ async function readPayForm(
     isFirstCharge,
     currency,
     at: now,
+    periodDiscounts,
   })
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
   const next = nextChargeOf(plan, currency, endsAt)
   const savedCard = await readSavedCard(pages, checkout)
   return { checkout, plan, isFirstCharge, billing, priced, change, next, savedCard }
 }
+
+/** Returns the price without a coupon that cannot be redeemed any more. The payment is refused with the reason. */
+async function priceWithCoupon(
+  pages: ReviewParts,
+  ...[operation, request, details]: Tail<Parameters<typeof priceChoice>>
+): Promise<PricedChoice> {
+  const priced = await priceChoice(pages, operation, request, details)
+  if (priced.kind === 'priced' || priced.couponFault === undefined) return priced
+  return priceChoice(pages, operation, { ...request, couponRef: undefined }, details)
+}
+
+type Tail<Items extends unknown[]> = Items extends [unknown, ...infer Rest] ? Rest : never
 
 function readSavedCard(
   pages: ReadParts,

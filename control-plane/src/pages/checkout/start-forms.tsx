@@ -10,11 +10,14 @@ import type { Checkout } from './checkout.ts'
 import type { NextCharge } from './next-charge.ts'
 import { OrderSummary } from './order-summary.tsx'
 import type { Start } from './start-plan.ts'
+import type { SumLine } from './sums.tsx'
 
 /** The cost of a plan that starts without a payment. */
 export type StartOrder = {
   /** Undefined if no plan changes within its period. */
   readonly change: PlanSwitch | undefined
+  /** The price and its discounts. Absent if nothing but a change is due. */
+  readonly lines?: readonly SumLine[]
   /** Undefined if the plan starts now. */
   readonly scheduled: ScheduledChange | undefined
   /** End of the trial. Undefined if the plan starts without a trial. */
@@ -31,13 +34,15 @@ type StartFormProps = {
 }
 
 /** The form for a plan that needs no payment before it starts. */
-export function ActivateForm(props: StartFormProps): ReactElement {
-  const { checkout, plan, order } = props
+export function ActivateForm(
+  props: StartFormProps & { readonly start?: Exclude<Start, 'trial'> },
+): ReactElement {
+  const { checkout, plan, order, start = 'activate' } = props
   const { t } = checkout.frame
   const isChange = order.change !== undefined || order.scheduled !== undefined
   return (
     <StartSection {...props}>
-      <PostForm page={checkout} path="/activate">
+      <PostForm page={checkout} path={`/${start}`}>
         <input type="hidden" name="plan" value={plan.reference} />
         <button className="button main broad" type="submit">
           {t(isChange ? 'checkout:changePlan' : 'checkout:startNow')}
@@ -84,10 +89,10 @@ export function SaveCardForm(props: StartFormProps & { readonly start: Start }):
 function StartSection(props: StartFormProps & { readonly children: ReactNode }): ReactElement {
   const { checkout, plan, order, children } = props
   const { frame } = checkout
-  const { currency, change, next } = order
+  const { currency, change, next, lines = [] } = order
   return (
     <section className="card" aria-label={frame.t('checkout:whatIsDue')}>
-      <OrderSummary reader={frame} planName={plan.name} {...{ currency, change, next }} />
+      <OrderSummary reader={frame} planName={plan.name} {...{ currency, change, next, lines }} />
       {notesOf(props).map((note) => (
         <p key={note} className="quiet">
           {note}

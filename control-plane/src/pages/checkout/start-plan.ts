@@ -1,4 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
+import { redeemCoupon } from '@tollgate/domain/coupons/redeem-coupon'
+import type { Customer } from '@tollgate/domain/customers/repository'
+import { startDiscountedPlan } from '@tollgate/domain/purposes/start-discounted'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { generateReference } from '@tollgate/domain/unit-of-work/generate-reference'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { activatePlan, type ActivateAndBillRequest } from '@tollgate/domain/billing/activate-plan'
 import { startTrial } from '@tollgate/domain/billing/start-trial'
@@ -10,7 +16,7 @@ import { requireProvider } from '../../access/require.ts'
 import { checkoutOf, operationOfCheckout } from './checkout.ts'
 
 /** How a plan starts without a payment. */
-export type Start = 'activate' | 'trial'
+export type Start = 'activate' | 'trial' | 'discounted'
 
 /**
  * Starts the plan that the checkout sells, or that the customer chose on it. Returns false if the plan cannot start in this way
@@ -29,7 +35,8 @@ export async function startCheckoutPlan(
   if (status === 'used' || !isForPlans) return true
   const planRef = session.planRef ?? chosen
   const { cycleMode, name } = await requireProvider(pages, caller)
-  const sale = { customer, productRef, planRef, cycleMode, seller: { name } }
+  const { couponRef } = session
+  const sale = { customer, productRef, planRef, cycleMode, seller: { name }, couponRef }
   return commit(pages, operationOfCheckout(pages, request), async (work) => {
     if (!(await mayCheckoutSell(work, session, planRef))) return false
     const plan = await startPlan(work, sale, start)
@@ -44,13 +51,41 @@ export async function startCheckoutPlan(
 /** Starts the plan. Returns undefined if it cannot start. */
 async function startPlan(
   work: UnitOfWork,
-  sale: ActivateAndBillRequest,
+  sale: ActivateAndBillRequest & { readonly couponRef: string | null },
   start: Start,
 ): Promise<Plan | undefined> {
+  if (start === 'discounted') return startDiscountedPlan(work, sale)
   if (start === 'trial') {
     const outcome = await startTrial(work, sale)
-    return outcome.kind === 'started' ? outcome.plan : undefined
+    if (outcome.kind !== 'started') return undefined
+    await redeemForStart(work, sale, outcome.purchase)
+    return outcome.plan
   }
   const outcome = await activatePlan(work, sale)
-  return outcome.kind === 'activated' || outcome.kind === 'scheduled' ? outcome.plan : undefined
+  if (outcome.kind !== 'activated' && outcome.kind !== 'scheduled') return undefined
+  await redeemForStart(work, sale, outcome.purchase)
+  return outcome.plan
+}
+
+/** Redeems the coupon of the checkout for the invoices of the plan. One that cannot be redeemed ends the transaction. */
+async function redeemForStart(
+  work: UnitOfWork,
+  { couponRef, customer }: { readonly couponRef: string | null; readonly customer: Customer },
+  { reference: purchaseRef }: Purchase,
+): Promise<void> {
+  if (couponRef === null) return
+  const redemption = { couponRef, customerRef: customer.reference, purchaseRef }
+  const outcome = await redeemCoupon(work, redemption, generateReference('discount'))
+  if (outcome.kind === 'refused') throw new CouponRefusedError(outcome.fault)
+}
+
+/** The coupon of a checkout cannot be redeemed any more, so the plan was not started. */
+export class CouponRefusedError extends Error {
+  override readonly name = 'CouponRefusedError'
+  readonly fault: CouponFault
+
+  constructor(fault: CouponFault) {
+    super(fault)
+    this.fault = fault
+  }
 }

@@ -178,6 +178,20 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
 
   notPossibleNow: 'Dieser Tarif kann jetzt nicht gestartet werden',
   notOffered: 'Dieser Tarif wird nicht mehr angeboten.',
+  haveCode: 'Haben Sie einen Rabattcode?',
+  discountCode: 'Rabattcode',
+  applyCode: 'Einlösen',
+  removeCode: 'Rabatt entfernen',
+  codeApplied: 'Ihr Rabatt: {{name}}',
+  discount: 'Rabatt',
+  codeUnknown: 'Diesen Rabattcode gibt es nicht.',
+  codeExpired: 'Dieser Rabattcode ist abgelaufen.',
+  codeUsedUp: 'Dieser Rabattcode ist aufgebraucht.',
+  codeUsedBefore: 'Sie haben diesen Rabattcode bereits eingelöst.',
+  codeForOther: 'Dieser Rabattcode gilt für einen anderen Tarif oder eine andere Währung.',
+  codeNotForChange:
+    'Ein Rabattcode kann nicht für einen Tarifwechsel innerhalb eines bezahlten Zeitraums eingelöst werden.',
+  minimumPerPeriod: 'Für jeden Zeitraum wird mindestens eine Nutzung von {{amount}} berechnet.',
   planSoldOut: 'Dieser Tarif ist ausverkauft.',
   cannotBePaid:
     'Dieser Tarif kann gerade nicht bezahlt werden. Wählen Sie ihn erneut aus, um zu sehen, was möglich ist.',

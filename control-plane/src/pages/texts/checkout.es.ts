@@ -184,6 +184,20 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
 
   notPossibleNow: 'Este plan no se puede empezar ahora',
   notOffered: 'Este plan ya no se ofrece.',
+  haveCode: '¿Tiene un código de descuento?',
+  discountCode: 'Código de descuento',
+  applyCode: 'Aplicar',
+  removeCode: 'Quitar el descuento',
+  codeApplied: 'Su descuento: {{name}}',
+  discount: 'Descuento',
+  codeUnknown: 'Este código de descuento no existe.',
+  codeExpired: 'Este código de descuento ha caducado.',
+  codeUsedUp: 'Este código de descuento se ha agotado.',
+  codeUsedBefore: 'Ya ha utilizado este código de descuento.',
+  codeForOther: 'Este código de descuento es para otro plan u otra moneda.',
+  codeNotForChange:
+    'Un código de descuento no se puede usar para cambiar de plan dentro de un período pagado.',
+  minimumPerPeriod: 'Por cada período se cobra al menos un uso de {{amount}}.',
   planSoldOut: 'Este plan está agotado.',
   cannotBePaid:
     'Este plan no se puede pagar en este momento. Elíjalo de nuevo para ver qué es posible.',

@@ -188,6 +188,20 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
 
   notPossibleNow: 'Cette offre ne peut pas commencer maintenant',
   notOffered: 'Cette offre n’est plus proposée.',
+  haveCode: 'Avez-vous un code de réduction ?',
+  discountCode: 'Code de réduction',
+  applyCode: 'Appliquer',
+  removeCode: 'Retirer la réduction',
+  codeApplied: 'Votre réduction : {{name}}',
+  discount: 'Réduction',
+  codeUnknown: "Ce code de réduction n'existe pas.",
+  codeExpired: 'Ce code de réduction a expiré.',
+  codeUsedUp: 'Ce code de réduction est épuisé.',
+  codeUsedBefore: 'Vous avez déjà utilisé ce code de réduction.',
+  codeForOther: 'Ce code de réduction est destiné à une autre offre ou à une autre devise.',
+  codeNotForChange:
+    "Un code de réduction ne peut pas servir à changer d'offre pendant une période payée.",
+  minimumPerPeriod: "Une utilisation d'au moins {{amount}} est facturée pour chaque période.",
   planSoldOut: 'Cette offre est épuisée.',
   cannotBePaid:
     'Cette offre ne peut pas être payée pour le moment. Choisissez-la de nouveau pour voir ce qui est possible.',

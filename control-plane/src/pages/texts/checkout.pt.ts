@@ -185,6 +185,20 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
 
   notPossibleNow: 'Este plano não pode ser iniciado agora',
   notOffered: 'Este plano não é mais oferecido.',
+  haveCode: 'Você tem um código de desconto?',
+  discountCode: 'Código de desconto',
+  applyCode: 'Aplicar',
+  removeCode: 'Remover o desconto',
+  codeApplied: 'Seu desconto: {{name}}',
+  discount: 'Desconto',
+  codeUnknown: 'Este código de desconto não existe.',
+  codeExpired: 'Este código de desconto expirou.',
+  codeUsedUp: 'Este código de desconto se esgotou.',
+  codeUsedBefore: 'Você já usou este código de desconto.',
+  codeForOther: 'Este código de desconto é para outro plano ou outra moeda.',
+  codeNotForChange:
+    'Um código de desconto não pode ser usado para mudar de plano dentro de um período pago.',
+  minimumPerPeriod: 'Em cada período é cobrado um uso de pelo menos {{amount}}.',
   planSoldOut: 'Este plano está esgotado.',
   cannotBePaid:
     'Este plano não pode ser pago neste momento. Escolha-o novamente para ver o que é possível.',

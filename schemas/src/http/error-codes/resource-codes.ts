@@ -16,6 +16,22 @@ export const resourceCodes = {
     'The customer has no such pending item.',
     'List the pending items. An item that an invoice charges cannot be removed: credit that invoice.',
   ),
+  coupon_not_found: define(404, 'The provider has no such coupon.', checkReference),
+  discount_not_found: define(
+    404,
+    'The customer has no such discount, or it has ended.',
+    'List the discounts of the customer.',
+  ),
+  coupon_code_taken: define(
+    409,
+    'Another coupon has the code, in upper or lower case. Archived coupons keep theirs.',
+    chooseAnother,
+  ),
+  coupon_not_redeemable: define(
+    409,
+    'The coupon cannot be redeemed: it is archived or expired, its limits are reached, or the customer has it already.',
+    'Read the message, and the limits of the coupon. Choose another coupon, or raise its limit.',
+  ),
   alert_not_found: define(404, 'The provider has no such alert.', checkReference),
   test_clock_not_found: define(404, 'The provider has no such test clock.', checkReference),
   meter_not_found: define(404, 'The provider has no such meter.', checkReference),

@@ -1,4 +1,5 @@
 import { alertExamples } from './alerts.ts'
+import { couponExamples } from './coupons.ts'
 import { catalogExamples } from './catalog.ts'
 import { consoleListExamples } from './console-lists.ts'
 import { consoleExamples } from './console.ts'
@@ -25,6 +26,7 @@ import { webhookExamples } from './webhooks.ts'
 export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...usageExamples,
   ...alertExamples,
+  ...couponExamples,
   ...testClockExamples,
   ...customerExamples,
   ...creditExamples,

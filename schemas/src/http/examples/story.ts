@@ -21,6 +21,8 @@ export const refs = {
   storageMeter: 'mtr_S7J1VD5HX8PN',
   tokensMeter: 'mtr_T4K9WB2QZ6YD',
   alert: 'alr_7HQ2ZK9XW4MB',
+  coupon: 'cpn_8QZ2XN7HB5KW',
+  discount: 'dsc_2XN7HB5KW8QZ',
   testClock: 'tc_5KW8QZ2XN7HB',
   planMigration: 'mig_5KW8QZ2XN7HB',
   usage: 'usage_06b9k3qv7m2xw8t4n1hz5cj0dr',

@@ -1,0 +1,59 @@
+import type { ReactElement } from 'react'
+import { couponCodeCharsMax } from '@tollgate/schemas/limits'
+import { PostForm } from '../post-form.tsx'
+import type { Checkout } from './checkout.ts'
+
+type CouponFormProps = {
+  readonly checkout: Checkout
+  readonly planRef: string
+  readonly currency: string
+  /** Name of the coupon that the checkout redeems. Undefined for none. */
+  readonly couponName: string | undefined
+}
+
+/** The form in which the customer enters a discount code, or removes it. It works without scripts. */
+export function CouponForm({
+  checkout,
+  planRef,
+  currency,
+  couponName,
+}: CouponFormProps): ReactElement {
+  const { t } = checkout.frame
+  const chosen = (
+    <>
+      <input type="hidden" name="plan" value={planRef} />
+      <input type="hidden" name="currency" value={currency} />
+    </>
+  )
+  if (couponName !== undefined) {
+    return (
+      <PostForm page={checkout} path="/code">
+        {chosen}
+        <p className="quiet">{t('checkout:codeApplied', { name: couponName })}</p>
+        <button className="button" type="submit" name="act" value="remove">
+          {t('checkout:removeCode')}
+        </button>
+      </PostForm>
+    )
+  }
+  return (
+    <details>
+      <summary>{t('checkout:haveCode')}</summary>
+      <PostForm page={checkout} path="/code">
+        {chosen}
+        <label htmlFor="code">{t('checkout:discountCode')}</label>
+        <input
+          id="code"
+          name="code"
+          maxLength={couponCodeCharsMax}
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+        />
+        <button className="button" type="submit">
+          {t('checkout:applyCode')}
+        </button>
+      </PostForm>
+    </details>
+  )
+}

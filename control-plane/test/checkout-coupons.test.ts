@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import type { CouponBody, DiscountBody } from '@tollgate/schemas/http/coupons'
+import type { InvoiceBody } from '@tollgate/schemas/http/invoices'
+import type { PlanBody } from '@tollgate/schemas/http/plans'
+import {
+  answerTo,
+  call,
+  cookiesOf,
+  createCustomer,
+  open,
+  openLink,
+  pageOf,
+  plans,
+  productRef,
+  purchasesOf,
+  stack,
+  take,
+  tenant,
+  useCheckoutPages,
+  type Opened,
+} from './checkout-pages.ts'
+
+/* Discount codes on the pages of a checkout. No script runs here: the forms alone are sent. */
+
+useCheckoutPages()
+
+let made = 0
+
+async function createCoupon(terms: object = {}): Promise<CouponBody> {
+  const code = `WELCOME${(made += 1)}`
+  const coupon = { code, name: `Welcome ${made}`, percentOff: 20, duration: 'once' }
+  return call<CouponBody>('POST', '/v1/ui/coupons', { ...coupon, ...terms })
+}
+
+/** Sends the form of the code. Returns the page to which it leads. */
+async function enter(opened: Opened, fields: Readonly<Record<string, string>>): Promise<string> {
+  const { path, cookie, formToken } = opened
+  const body = new URLSearchParams({ formToken, ...fields })
+  const init = { method: 'POST', body, headers: { cookie }, redirect: 'manual' } as const
+  const answer = await stack.fetch(`${path}/code`, init)
+  expect(answer.status).toBe(303)
+  return pageOf(answer.headers.get('location') ?? '', cookie, cookiesOf(answer))
+}
+
+const planPage = (opened: Opened): Promise<string> =>
+  pageOf(`${opened.path}?plan=${plans['paid']}`, opened.cookie)
+
+test('shows the discounted price after a code is entered, and the whole price after it is removed', async () => {
+  const { code = '', name } = await createCoupon()
+  const opened = await open(await createCustomer())
+  expect(await planPage(opened)).toContain('name="code"')
+  const plan = plans['paid']!
+  const page = await enter(opened, { plan, currency: 'USD', code: ` ${code.toLowerCase()} ` })
+  expect(page).toContain(`${name}, 20% off`)
+  expect(page).toContain('-$1.00')
+  expect(page).toContain('$4.00')
+  const removed = await enter(opened, { plan, currency: 'USD', act: 'remove' })
+  expect(removed).not.toContain(name)
+  expect(removed).toContain('name="code"')
+})
+
+test('says why a code cannot be redeemed, and keeps the whole price', async () => {
+  const { code: forOther = '' } = await createCoupon({ planRefs: [plans['trial']] })
+  const { code: old = '' } = await createCoupon({ redeemBy: '2026-02-28T00:00:00Z' })
+  const gone = await createCoupon()
+  await call('POST', `/v1/ui/coupons/${gone.reference}/archive`)
+  const last = await createCoupon({ maxRedemptions: 1 })
+  const taken = { couponRef: last.reference }
+  await call('POST', `/v1/ui/customers/${await createCustomer()}/discounts`, taken)
+  const opened = await open(await createCustomer())
+  const plan = plans['paid']!
+  for (const [code, text] of [
+    ['NO-SUCH-CODE', 'There is no such discount code.'],
+    ['<script>', 'There is no such discount code.'],
+    [gone.code ?? '', 'There is no such discount code.'],
+    [forOther, 'This discount code is for another plan or currency.'],
+    [old, 'This discount code has expired.'],
+    [last.code ?? '', 'This discount code has been used up.'],
+  ] as const) {
+    const page = await enter(opened, { plan, currency: 'USD', code })
+    expect(page, code).toContain(text)
+    expect(page, code).toContain('$5.00')
+  }
+})
+
+test('finds no coupon of another provider or of the other environment', async () => {
+  const coupon = { code: 'FOREIGN', name: 'Foreign', percentOff: 50, duration: 'once' }
+  const other = await stack.createTenant()
+  for (const key of [other.sandboxKey, tenant.liveKey]) {
+    expect((await stack.call(key, 'POST', '/v1/ui/coupons', coupon)).status).toBe(201)
+  }
+  const opened = await open(await createCustomer())
+  const page = await enter(opened, { plan: plans['paid']!, currency: 'USD', code: 'FOREIGN' })
+  expect(page).toContain('There is no such discount code.')
+  const session = { customerRef: await createCustomer(), productRef, couponCode: 'FOREIGN' }
+  const answer = await stack.call(tenant.sandboxKey, 'POST', '/v1/sdk/checkout-sessions', session)
+  expect([answer.status, answer.body]).toMatchObject([404, { code: 'coupon_not_found' }])
+})
+
+test('starts a plan of which a discount leaves nothing, with an invoice over nothing, exactly once', async () => {
+  const path = `/v1/sdk/products/${productRef}/plans`
+  const oneTime = { name: 'Book', type: 'one-time', price: 900 }
+  const planRef = (await call<PlanBody>('POST', path, oneTime)).reference
+  const { code = '' } = await createCoupon({ percentOff: 100, maxRedemptionsPerCustomer: 1 })
+  const customerRef = await createCustomer()
+  const session = { customerRef, productRef, planRef, couponCode: code }
+  const sessions = '/v1/sdk/checkout-sessions'
+  const { sessionId } = await call<{ sessionId: string }>('POST', sessions, session)
+  const opened = await openLink(sessionId)
+  const page = await pageOf(opened.path, opened.cookie)
+  expect(page).toContain('/discounted"')
+  expect(page).toContain('-$9.00')
+  const statuses = await Promise.all(
+    Array.from({ length: 5 }, () => take(opened, 'discounted', planRef)),
+  )
+  expect(statuses).toContain(303)
+  expect(await purchasesOf(customerRef)).toMatchObject([{ status: 'active' }])
+  const { invoices } = await call<{ invoices: InvoiceBody[] }>(
+    'GET',
+    `/v1/ui/invoices?customerRef=${customerRef}`,
+  )
+  expect(invoices).toMatchObject([{ status: 'paid', total: 0 }])
+  const again = await call<{ sessionId: string }>('POST', sessions, session)
+  const reopened = await openLink(again.sessionId)
+  expect((await answerTo(reopened, 'discounted', planRef)).headers.get('location')).toContain(
+    'kept=',
+  )
+})
+
+test('a plan that renews needs a card, also if its first period costs nothing', async () => {
+  const { code = '' } = await createCoupon({ percentOff: 100 })
+  const customerRef = await createCustomer()
+  const opened = await open(customerRef)
+  const page = await enter(opened, { plan: plans['paid']!, currency: 'USD', code })
+  expect(page).toContain('name="start" value="discounted"')
+  expect((await answerTo(opened, 'discounted', plans['paid'])).headers.get('location')).toContain(
+    'kept=',
+  )
+  expect(await purchasesOf(customerRef)).toEqual([])
+})
+
+test('a trial redeems the code for its purchase, and does not start once the code is used up', async () => {
+  const { code = '', reference } = await createCoupon({ maxRedemptions: 1 })
+  const [customerRef, late] = [await createCustomer(), await createCustomer()]
+  const [opened, other] = [await open(customerRef), await open(late)]
+  const plan = plans['trial']!
+  for (const each of [opened, other]) await enter(each, { plan, currency: 'USD', code })
+  expect(await take(opened, 'trial', plan)).toBe(303)
+  const path = `/v1/ui/customers/${customerRef}/discounts`
+  const { discounts } = await call<{ discounts: DiscountBody[] }>('GET', path)
+  const [purchase] = await purchasesOf(customerRef)
+  expect(discounts).toMatchObject([
+    { coupon: { reference }, purchaseRef: purchase!.reference, invoicesLeft: 1 },
+  ])
+  expect((await answerTo(other, 'trial', plan)).headers.get('location')).toContain('kept=')
+  expect(await purchasesOf(late)).toEqual([])
+  // Without the code, the trial starts.
+  expect((await answerTo(other, 'trial', plan)).headers.get('location')).not.toContain('kept=')
+  expect(await purchasesOf(late)).toHaveLength(1)
+})

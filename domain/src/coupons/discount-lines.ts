@@ -1,0 +1,174 @@
+import { invoiceLine, type InvoiceLine } from '../pricing/invoice-line.ts'
+import type { DiscountCharge, LineKind } from '../pricing/line-inputs.ts'
+import { priceLine } from '../pricing/price-line.ts'
+import type { Coupon, Discount } from './coupon.ts'
+
+/** Lines that coupons discount: prices of plans and usage. The lines of a change of plan have discount lines of their own. */
+const discountedKinds: ReadonlySet<LineKind> = new Set([
+  'recurring',
+  'setup_fee',
+  'one_time',
+  'usage',
+  'late_usage',
+  'minimum',
+])
+
+/** Lines of a period's usage, of which a later line can be a credit. */
+export const usageKinds: ReadonlySet<LineKind> = new Set(['usage', 'late_usage', 'minimum'])
+
+/** The line of a discount on an invoice. */
+export type DiscountLine = { readonly discountRef: string; readonly line: InvoiceLine }
+
+/** Returns what the lines charge that coupons discount. Credits are not discounted. */
+export function discountedMinor(lines: readonly InvoiceLine[]): bigint {
+  return lines.reduce(
+    (sum, { inputs, amountMinor }) =>
+      discountedKinds.has(inputs.kind) && amountMinor > 0n ? sum + amountMinor : sum,
+    0n,
+  )
+}
+
+/**
+ * Returns the lines of the discounts, in their order. Each takes its part off what the earlier ones left, so the invoice never charges
+ * less than nothing. A discount that takes nothing off has no line.
+ */
+export function discountLines(
+  baseMinor: bigint,
+  discounts: readonly Pick<Discount, 'reference' | 'coupon'>[],
+): DiscountLine[] {
+  let leftMinor = baseMinor
+  return discounts.flatMap(({ reference, coupon }): DiscountLine[] => {
+    const line = invoiceLine(inputsOf(reference, coupon, leftMinor), describeCoupon(coupon), null)
+    if (line.amountMinor === 0n) return []
+    leftMinor += line.amountMinor
+    return [{ discountRef: reference, line }]
+  })
+}
+
+function inputsOf(
+  discount: string,
+  { percentOff, amountOffMinor }: Coupon,
+  leftMinor: bigint,
+): DiscountCharge {
+  const of = { kind: 'discount', discount } as const
+  const baseMinor = leftMinor.toString()
+  if (percentOff !== null) return { ...of, by: 'percent', percent: percentOff, baseMinor }
+  return { ...of, by: 'amount', offMinor: (amountOffMinor ?? 0n).toString(), baseMinor }
+}
+
+/** Returns what the coupon takes off an amount. Minor units. */
+export function couponOffMinor(coupon: Coupon, amountMinor: bigint): bigint {
+  return -priceLine(inputsOf('', coupon, amountMinor)).amountMinor
+}
+
+/** Returns a text like `Launch, 20% off` or `Launch`. */
+export function describeCoupon({ name, percentOff }: Coupon): string {
+  return percentOff === null ? name : `${name}, ${percentOff}% off`
+}
+
+/**
+ * Returns how much of the invoice's discounts belongs to some of its lines: their share of what is discounted, rounded up. What these
+ * lines charge less this part was asked of the customer.
+ */
+export function discountOn(
+  lines: readonly Pick<InvoiceLine, 'inputs' | 'amountMinor'>[],
+  isPart: (line: Pick<InvoiceLine, 'inputs'>) => boolean,
+): bigint {
+  let [baseMinor, partMinor, offMinor] = [0n, 0n, 0n]
+  for (const line of lines) {
+    const { inputs, amountMinor } = line
+    if (inputs.kind === 'discount') offMinor += takenOff(inputs, amountMinor)
+    if (!discountedKinds.has(inputs.kind) || amountMinor <= 0n) continue
+    baseMinor += amountMinor
+    if (isPart(line)) partMinor += amountMinor
+  }
+  return shareOf(offMinor, partMinor, baseMinor)
+}
+
+/** Returns the part of a discount that belongs to a part of its base, rounded up. */
+export function shareOf(offMinor: bigint, partMinor: bigint, baseMinor: bigint): bigint {
+  if (baseMinor === 0n || offMinor === 0n) return 0n
+  return (offMinor * partMinor + baseMinor - 1n) / baseMinor
+}
+
+function takenOff({ by }: DiscountCharge, amountMinor: bigint): bigint {
+  return by === 'percent' || by === 'amount' ? -amountMinor : 0n
+}
+
+/** What discounts took off the price of a period. */
+export type PeriodDiscount = {
+  readonly discount: Pick<Discount, 'reference' | 'coupon'>
+  readonly periodStart: Date
+  /** Minor units, for the whole period. */
+  readonly amountMinor: bigint
+}
+
+/** The seconds of a period that a change of plan charges. */
+export type ChangedSeconds = { readonly secondsLeft: number; readonly secondsInPeriod: number }
+
+/** What a discount of a period takes off the prices of the plans before and after a change, for the whole period. */
+export type ChangedDiscount = {
+  readonly discount: PeriodDiscount['discount']
+  readonly oldMinor: bigint
+  readonly newMinor: bigint
+}
+
+/**
+ * Returns what the discounts of the running period take off the price of the plan after a change. They continue until the end of the
+ * period, also those that have no invoices left.
+ */
+export function changedDiscounts(
+  before: readonly PeriodDiscount[],
+  newPriceMinor: bigint,
+  isNewInScope: (coupon: Coupon) => boolean,
+): ChangedDiscount[] {
+  let leftMinor = newPriceMinor
+  return before.map(({ discount, amountMinor: oldMinor }) => {
+    const { coupon } = discount
+    const newMinor = isNewInScope(coupon) ? couponOffMinor(coupon, leftMinor) : 0n
+    leftMinor -= newMinor
+    return { discount, oldMinor, newMinor }
+  })
+}
+
+/** Returns the lines that correct a prorated price difference by the discounts of both plans. */
+export function proratedDiscountLines(
+  changed: readonly ChangedDiscount[],
+  seconds: ChangedSeconds,
+): InvoiceLine[] {
+  return changed
+    .map(({ discount: { reference, coupon }, oldMinor, newMinor }) => {
+      const inputs: DiscountCharge = {
+        ...{ kind: 'discount', discount: reference, by: 'proration', ...seconds },
+        ...{ oldMinor: oldMinor.toString(), newMinor: newMinor.toString() },
+      }
+      return invoiceLine(inputs, describeCoupon(coupon), null)
+    })
+    .filter(({ amountMinor }) => amountMinor !== 0n)
+}
+
+/** Usage of a period as it was billed: what its lines charged, and what discounts took off. Minor units. */
+export type DiscountedUsage = { readonly grossMinor: bigint; readonly offMinor: bigint }
+
+/**
+ * Returns the lines that reduce credits of usage by the part that discounts had paid. `billed` is keyed by the start of the period in
+ * Unix milliseconds.
+ */
+export function creditedDiscountLines(
+  lines: readonly InvoiceLine[],
+  billed: ReadonlyMap<number, DiscountedUsage>,
+): InvoiceLine[] {
+  return lines.flatMap(({ inputs, amountMinor, period }) => {
+    const isUsage = usageKinds.has(inputs.kind)
+    const usage = period === null ? undefined : billed.get(period.start.getTime())
+    if (!isUsage || amountMinor >= 0n || usage === undefined) return []
+    const { grossMinor, offMinor } = usage
+    if (grossMinor <= 0n || offMinor <= 0n) return []
+    const credit: DiscountCharge = {
+      ...{ kind: 'discount', by: 'credit', creditMinor: (-amountMinor).toString() },
+      ...{ offMinor: offMinor.toString(), grossMinor: grossMinor.toString() },
+    }
+    const line = invoiceLine(credit, 'Discount of the credited usage', period)
+    return line.amountMinor === 0n ? [] : [line]
+  })
+}

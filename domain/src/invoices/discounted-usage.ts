@@ -1,0 +1,42 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { usageKinds, type DiscountedUsage } from '../coupons/discount-lines.ts'
+import type { InvoiceLine } from '../pricing/invoice-line.ts'
+
+/**
+ * Returns what the usage of periods was billed and what discounts took off it, for the periods of which the lines credit usage. Keyed by
+ * the start of the period in Unix milliseconds.
+ */
+export async function listDiscountedUsage(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+  lines: readonly InvoiceLine[],
+): Promise<Map<number, DiscountedUsage>> {
+  const starts = lines.flatMap(({ inputs, amountMinor, period }) =>
+    usageKinds.has(inputs.kind) && amountMinor < 0n && period !== null ? [period.start] : [],
+  )
+  if (starts.length === 0) return new Map()
+  const rows = await sql<{ period_start: Date; gross: string; off: string }[]>`
+    select period_start, sum(amount)::text as gross,
+      sum(ceil(of_invoice.off * amount / of_invoice.base))::text as off
+    from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
+      and invoice_ref = reference
+    cross join lateral (
+      select coalesce(-sum(own.amount) filter (where own.kind = 'discount'), 0) as off,
+        sum(own.amount) filter (where own.kind <> 'discount') as base
+      from invoice_lines as own
+      where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
+        and (own.kind = 'discount' and own.inputs->>'by' in ('percent', 'amount')
+          or own.amount > 0
+            and own.kind in ('recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum'))
+    ) as of_invoice
+    where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef} and amount > 0
+      and kind in ('usage', 'late_usage', 'minimum') and period_start in ${sql(starts)}
+    group by period_start`
+  return new Map(
+    rows.map((row) => [
+      row.period_start.getTime(),
+      { grossMinor: BigInt(row.gross), offMinor: BigInt(row.off) },
+    ]),
+  )
+}
