@@ -31,6 +31,7 @@ import { createDebitPosting } from './jobs/post-debits.ts'
 import { createResponseErasure, createEventRetention } from './jobs/event-retention.ts'
 import { createAlertJob } from './jobs/check-alerts.ts'
 import { createUsageEventJob } from './jobs/emit-usage-events.ts'
+import { createCorrectionJob } from './jobs/apply-corrections.ts'
 import { createCustomerAuthPurge } from './jobs/purge-customer-auth.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
@@ -49,6 +50,8 @@ import {
 import { openParts, type Parts } from './open-parts.ts'
 import { basePathOf } from './pages/static-files.ts'
 import { cardEntryOf } from './pages/card-entry.ts'
+import { createAppendRecords } from './usage-corrections/append-records.ts'
+import type { CorrectionParts } from './usage-corrections/correction-parts.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
 type Facts = {
@@ -96,7 +99,18 @@ async function openControlPlane(
   const usage = new PeriodUsage({ ...parts, ...tailParts, limits: config, answers })
   const { partitionCount } = publisher
   const requestClock = new RequestClock(parts.clock)
-  const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage, requestClock }
+  const serviceSecret = await findServiceSecret(config)
+  const corrections = correctionParts(config, parts, serviceSecret)
+  const jobParts = {
+    ...parts,
+    ...corrections,
+    publisher,
+    partitionCount,
+    wallets,
+    lag,
+    usage,
+    requestClock,
+  }
   const emails = openEmails(config, { ...parts, publisher, hostedUrl, metrics })
   const jobs = [...createJobs(config, jobParts, payments), emails.sender]
   const app = await buildApp(
@@ -105,7 +119,8 @@ async function openControlPlane(
       ...{ clock: requestClock, requestClock, publisher, partitionCount },
       ...tailParts,
       usage,
-      serviceSecret: await findServiceSecret(config),
+      ...corrections,
+      serviceSecret,
       payments,
       wallets,
       previews: new Previews(parts, config),
@@ -152,6 +167,7 @@ function serve(
 }
 
 type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] &
+  Parameters<typeof createCorrectionJob>[0] &
   Parameters<typeof createAlertJob>[0] &
   Pick<ClockDeletionParts, 'wallets' | 'requestClock'> & { readonly lag: UsageLag }
 
@@ -177,6 +193,7 @@ function createJobs(
     createPublishPendingJob(publisher, logger, config.publishIntervalMs),
     createDebitPosting(parts, config.ledgerIntervalMs),
     createUsageEventJob(parts, config.usageEventsIntervalMs),
+    createCorrectionJob(parts, config.correctionIntervalMs),
     createAlertJob(parts, {
       intervalMs: config.alertIntervalMs,
       inFlightMax: config.alertChecksMax,
@@ -267,6 +284,22 @@ function paymentParts(parts: Parts, publisher: PublisherParts, hostedUrl: string
     commit: (operation, body) => commit({ ...parts, publisher }, operation, body),
     now: publisher.now,
     hostedUrl,
+  }
+}
+
+function correctionParts(
+  config: ControlPlaneConfig,
+  { appendCorrections }: Parts,
+  serviceSecret: string | undefined,
+): Pick<CorrectionParts, 'appendRecords' | 'correctionLimits'> {
+  return {
+    appendRecords: appendCorrections ?? createAppendRecords(config.ingestUrl, serviceSecret),
+    correctionLimits: {
+      pageRecords: config.correctionPageRecords,
+      storedWaitMs: config.usageStoreWaitMs,
+      previewRecordsMax: config.correctionPreviewRecordsMax,
+      waitMs: config.correctionWaitMs,
+    },
   }
 }
 

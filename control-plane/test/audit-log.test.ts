@@ -62,6 +62,12 @@ async function send(
   return answer.body
 }
 
+const correction = {
+  record: { customerRef: 'ada', idempotencyKey: 'call-1' },
+  action: 'remove',
+  reason: 'a mistake',
+}
+
 describe('the list of changing routes', () => {
   /** Earlier calls create the objects that later calls need. */
   const refs: Record<string, string> = { sessionId: 'none-yet' }
@@ -91,6 +97,8 @@ describe('the list of changing routes', () => {
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
     ...{ ...overrideCalls(refs, send), ...testClockCalls(refs, send) },
+    'POST /v1/sdk/usage-corrections': (path) => send(path, correction),
+    'POST /v1/sdk/usage-corrections/batch': (path) => send(path, { corrections: [correction] }),
     ...invoiceCalls(refs, send, () => mcp),
     ...exchangeAndTaxCalls(send),
     'POST /v1/sdk/activate': async (path) => {

@@ -82,6 +82,7 @@ import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerTestClockRoutes } from './routes/test-clocks.ts'
 import { registerTaxDetailsRoutes } from './routes/tax-details.ts'
+import { registerUsageCorrectionRoutes } from './routes/usage-corrections.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
 import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
@@ -209,6 +210,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPreviewRoutes(app, parts)
   registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)
+  registerUsageCorrectionRoutes(app, parts)
   registerReservationRoutes(app, parts)
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)

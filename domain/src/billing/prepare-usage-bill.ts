@@ -5,6 +5,7 @@ import {
   type BilledPeriod,
   listBilledUsage,
 } from '../invoices/billed-periods.ts'
+import { listCorrectedPeriods, type CorrectedPeriod } from '../invoices/corrected-periods.ts'
 import type { BilledCharges } from '../invoices/sum-billed-usage.ts'
 import { billsWithinPeriods } from '../plans/bill-threshold.ts'
 import { openPacks } from '../packs/pack-balance.ts'
@@ -35,13 +36,22 @@ export type UsageToBill = {
   /** Set for a bill within the period: it is not made if the unbilled usage of the period costs less, in minor units. */
   readonly leastMinor?: bigint | undefined
   /** Billed periods that may have late usage, newest first. The newest billed period is always included. */
-  readonly earlier: readonly (ChargedPeriod & { readonly billed: BilledCharges })[]
+  readonly earlier: readonly EarlierPeriod[]
+  /** Periods whose usage was corrected. The bill removes these notes. */
+  readonly corrected?: readonly CorrectedPeriod[]
   /** End of the customer's previous purchase of the product. */
   readonly endOfPrevious: Date | undefined
   /** Every customer reference under which the customer's usage may have been recorded. */
   readonly customerRefs: readonly string[]
   /** Billing dates that are stored with the bill. */
   readonly billingDates: UsageBillingDates
+}
+
+/** A period that was billed before. */
+export type EarlierPeriod = ChargedPeriod & {
+  readonly billed: BilledCharges
+  /** Its usage was corrected since its last bill. */
+  readonly isCorrected?: boolean
 }
 
 export type PreparedUsageBill =
@@ -103,11 +113,17 @@ export async function readUsageToBill(
   const references = await listCurrentReferences(sql, [{ providerId, customerRef }])
   const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
   const continued = isBilledInPart(purchase, period, all) ? period : undefined
+  const corrected = await listCorrectedPeriods(sql, providerId, reference)
   return {
     purchase,
     period: continued === undefined ? period : undefined,
     ...(continued === undefined ? {} : { continued }),
-    earlier: await listEarlierPeriods({ sql, providerId }, purchase, all, { lateMs, continued }),
+    earlier: await listEarlierPeriods({ sql, providerId }, purchase, all, {
+      lateMs,
+      continued,
+      corrected,
+    }),
+    ...(corrected.length === 0 ? {} : { corrected }),
     endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
     customerRefs: references.get(customerRef) ?? [customerRef],
     billingDates,
@@ -156,11 +172,22 @@ async function listEarlierPeriods(
   { sql, providerId }: ProviderSql,
   { reference, endedAt }: Purchase,
   all: readonly BilledPeriod[],
-  { lateMs, continued }: { readonly lateMs: number } & Pick<UsageToBill, 'continued'>,
+  {
+    lateMs,
+    continued,
+    corrected,
+  }: Pick<UsageToBill, 'continued'> & {
+    readonly lateMs: number
+    readonly corrected: readonly ChargedPeriod[]
+  },
 ): Promise<UsageToBill['earlier']> {
   const withLateUsage = periodsWithLateUsage(all, lateMs)
-  const periods: readonly BilledPeriod[] =
+  const newest: readonly ChargedPeriod[] =
     withLateUsage.length > 0 ? withLateUsage : all.slice(0, 1)
+  const oldest = newest.at(-1)?.start
+  const correctedStarts = new Set(corrected.map(({ start }) => start.getTime()))
+  const isOlder = ({ start }: ChargedPeriod): boolean => oldest === undefined || start < oldest
+  const periods = [...newest, ...corrected.filter(isOlder)]
   const starts = periods.map(({ start }) => start)
   const usage = await listBilledUsage(sql, providerId, reference, starts)
   return periods.flatMap(({ start, end }) => {
@@ -169,6 +196,7 @@ async function listEarlierPeriods(
     if (start.getTime() === continued?.start.getTime()) return [{ ...continued, billed }]
     // The purchase may have ended before the end of a period that was billed early. Usage after that end belongs to the
     // next purchase.
-    return [{ start, end: endedAt !== null && endedAt < end ? endedAt : end, billed }]
+    const own = { start, end: endedAt !== null && endedAt < end ? endedAt : end, billed }
+    return [correctedStarts.has(start.getTime()) ? { ...own, isCorrected: true } : own]
   })
 }

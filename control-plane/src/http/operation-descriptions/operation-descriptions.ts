@@ -1,3 +1,4 @@
+import { correctionOperations } from './correction-operations.ts'
 import { customerOperations } from './customer-operations.ts'
 import { providerOperations } from './provider-operations.ts'
 import { sellingOperations } from './selling-operations.ts'
@@ -8,5 +9,6 @@ export const operationDescriptions: Readonly<Record<string, string>> = {
   ...customerOperations,
   ...sellingOperations,
   ...providerOperations,
+  ...correctionOperations,
   ...testClockOperations,
 }

@@ -13,6 +13,7 @@ const byName: Readonly<Record<string, unknown>> = {
   meterRef: refs.requestsMeter,
   alertRef: refs.alert,
   testClockRef: refs.testClock,
+  correctionRef: refs.usageCorrection,
   sessionId: refs.session,
   eventId: refs.event,
   endpointId: refs.webhookEndpoint,
