@@ -1,3 +1,7 @@
+import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
+import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
+import { createLogger } from '@tollgate/platform/observability/logger'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LimitResponse, TollgateClient } from '../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
@@ -78,29 +82,190 @@ async function buy(plan: Record<string, unknown>) {
   return { ...named, planRef }
 }
 
-test('a billed month is credited at the price of its last tier, and the open month counts less at once', async () => {
-  const tiers = [
-    { name: 'First', minUsage: 0, maxUsage: 1_000, creditsPerUnit: 100 },
-    { name: 'Rest', minUsage: 1_001, creditsPerUnit: 50 },
-  ]
-  const { customerRef, productRef } = await buy({
-    name: 'Graduated',
-    type: 'hybrid',
-    basePrice: 100,
-    billingCycle: 'monthly',
-    usageTiers: tiers,
-    usageTierMode: 'graduated',
-    limit: 100_000,
-    overageEnabled: true,
-  })
+const monthMs = 31 * dayMs
+
+/** 2 cents for each of the first 1,000 requests of a month, 1 cent for all others. */
+const graduated = {
+  name: 'Graduated',
+  type: 'usage-based',
+  billingModel: 'post-paid',
+  billingCycle: 'monthly',
+  charges: [
+    {
+      meter: 'requests',
+      model: 'graduated',
+      per: 'period',
+      tiers: [
+        { upTo: 1_000, price: '2' },
+        { upTo: null, price: '1' },
+      ],
+    },
+  ],
+}
+
+test('credits a billed month at the price of its last tier, on the next invoice', async () => {
+  const { customerRef, productRef } = await buy(graduated)
   const named = { customerRef, productRef }
   await client.recordUsage({ ...named, units: 1_500, idempotencyKey: 'right' })
   await client.recordUsage({ ...named, units: 1_000, idempotencyKey: 'wrong' })
-  const first = await invoicesAfter(customerRef, 1)
-  expect(first).toHaveLength(1)
+  clock.set(clock.now() + monthMs + 7_200_000)
+  const [first] = await invoicesAfter(customerRef, 1)
+  expect(first!.lines.map(({ amount }) => amount)).toEqual([3_500])
+
+  const request = {
+    filter: {
+      customerRef,
+      productRef,
+      from: new Date(beginMs - dayMs).toISOString(),
+      to: new Date(clock.now()).toISOString(),
+      meterName: 'requests',
+    },
+    action: 'set',
+    value: 750,
+  }
+  // Setting both records to 750 units leaves 1,500 of 2,500.
+  expect(await correct({ ...request, dryRun: true })).toMatchObject({
+    recordsCorrected: 2,
+    changes: [{ units: -1_000 }],
+    periods: [{ state: 'billed', amountMinor: -1_000, currency: 'USD' }],
+  })
+  expect(await correct({ ...request, idempotencyKey: 'once' })).toMatchObject({
+    status: 'applied',
+    recordsCorrected: 2,
+  })
+  expect(await correct({ ...request, idempotencyKey: 'once' })).toMatchObject({
+    recordsCorrected: 2,
+  })
+
+  await client.recordUsage({ ...named, units: 1_200 })
+  clock.set(clock.now() + monthMs)
+  const [, second] = await invoicesAfter(customerRef, 2)
+  expect(second!.lines.map(({ amount }) => amount)).toEqual([-1_000, 2_200])
+  await expectReconciled()
 })
 
-test('answers a wrong request, another provider and another environment with refusals', async () => {
+test('gives the credits of a corrected record back to the wallet and to the grants', async () => {
+  const { reference: productRef } = await client.createProduct({ name: 'Paid by use' })
+  const { reference: planRef } = await client.createPlan(productRef, {
+    name: 'By use',
+    type: 'usage-based',
+    billingModel: 'pre-paid',
+    creditsPerUnit: 100,
+  })
+  const customerRef = await createCustomer(client)
+  await client.require('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
+  await client.require('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 1_000 })
+  const balance = async (): Promise<unknown> =>
+    client.require('GET', `/v1/sdk/customers/${customerRef}/balance`, undefined)
+  const [{ reference }] = [
+    await client.recordUsage({ customerRef, productRef, units: 6, idempotencyKey: 'paid' }),
+  ]
+  await client.recordUsage({ customerRef, productRef, units: 2 })
+  expect(await balance()).toMatchObject({ credits: 200 })
+
+  const record = { record: { reference, customerRef } }
+  expect(await correct({ ...record, action: 'set', value: 4 })).toMatchObject({
+    changes: [{ units: -2, creditsReturned: '200' }],
+  })
+  expect(await balance()).toMatchObject({ credits: 400 })
+  expect(await correct({ ...record, action: 'remove' })).toMatchObject({
+    changes: [{ units: -4, creditsReturned: '400' }],
+  })
+  expect(await balance()).toMatchObject({ credits: 800 })
+  const sql = underTest.stack.database.in('sandbox')
+  const ledger = async (): Promise<unknown> => {
+    const [row] = await sql`
+      select balance_micros::text as balance, remaining_micros::text as remaining
+      from wallets join credit_grants using (provider_id, customer_ref)
+      where customer_ref = ${customerRef}`
+    return row
+  }
+  const posted = { balance: '800000000', remaining: '800000000' }
+  await expect.poll(ledger, { timeout: 20_000 }).toEqual(posted)
+  expect(await listUnbalancedWallets(sql, 10)).toEqual([])
+  await expectReconciled()
+})
+
+test('takes an event away on all of its meters, by its dimensions', async () => {
+  const names = { tokens: `tokens_${beginMs}`, readers: `readers_${beginMs}` }
+  const reading = { event: { type: 'llm.call' }, dimensions: ['model'] }
+  const meters = await Promise.all([
+    createMeter({ ...reading, name: names.tokens, aggregation: 'sum', value: '/tokens' }),
+    createMeter({ ...reading, name: names.readers, aggregation: 'unique', value: '/reader' }),
+  ])
+  const customerRef = await createCustomer(client)
+  const event = { specversion: '1.0', source: '/chat', type: 'llm.call', subject: customerRef }
+  const data = [
+    { tokens: 10, reader: 'ada', model: 'small' },
+    { tokens: 20, reader: 'bob', model: 'large' },
+    { tokens: 30, reader: 'bob', model: 'large' },
+  ]
+  for (const [index, each] of data.entries()) {
+    await client.require('POST', '/v1/events', { ...event, id: `call-${index}`, data: each })
+  }
+  const usage = async (): Promise<number[]> => {
+    const range = {
+      from: new Date(clock.now() - dayMs).toISOString(),
+      to: new Date(clock.now() + dayMs).toISOString(),
+      customerRef,
+    }
+    const found = await Promise.all(meters.map((meter) => client.meterUsage(meter, range)))
+    return found.map(({ total }) => total)
+  }
+  expect(await usage()).toEqual([60, 2])
+  const filter = {
+    customerRef,
+    from: new Date(clock.now() - dayMs).toISOString(),
+    to: new Date(clock.now() + dayMs).toISOString(),
+  }
+  const large = { ...filter, dimensions: { model: ['large'] } }
+  // An event that counts on two meters has no single value.
+  expect(
+    await correct({ filter: { ...large, meterName: names.tokens }, action: 'set', value: 1 }),
+  ).toMatchObject({ recordsCorrected: 0, recordsSkipped: 2 })
+  expect(await correct({ filter: large, action: 'remove' })).toMatchObject({ recordsCorrected: 2 })
+  expect(await usage()).toEqual([10, 1])
+})
+
+test('waits for a usage store that is behind, and applies the correction afterwards', async () => {
+  const { customerRef, productRef } = await buy({ ...graduated, name: 'Behind' })
+  await underTest.stack.stopProjections()
+  const { reference } = await client.recordUsage({ customerRef, productRef, units: 5 })
+  const requested = await correct({ record: { reference, customerRef }, action: 'remove' })
+  expect(requested).toMatchObject({ recordsCorrected: 0 })
+  expect(['requested', 'applying']).toContain(requested.status)
+  await underTest.stack.startProjections()
+  const read = (): Promise<unknown> =>
+    client.require('GET', `/v1/sdk/usage-corrections/${requested.reference}`, undefined)
+  await expect
+    .poll(read, { timeout: 30_000 })
+    .toMatchObject({ status: 'applied', recordsCorrected: 1 })
+})
+
+async function createMeter(meter: Record<string, unknown>): Promise<string> {
+  const made = await client.require('POST', '/v1/ui/meters', { displayName: 'Meter', ...meter })
+  return (made as { reference: string }).reference
+}
+
+/** Compares counters, wallets and invoices with the records. */
+async function expectReconciled(): Promise<void> {
+  const { stack } = underTest
+  const { database, eventLog, hotState, usageStore } = stack
+  const config = readBillingRunnerConfig({
+    ...stack.environment,
+    TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
+  })
+  const parts = {
+    ...{ clock, database, eventLog, hotState, usageStore, tracing: undefined, charge: undefined },
+    logger: createLogger('test', 'silent'),
+    processors: { sandbox: undefined, live: undefined },
+  }
+  const request = { environment: 'sandbox', since: new Date(beginMs - dayMs) } as const
+  const { reports } = await runReconciliation(config, parts, request)
+  expect(reports.flatMap(({ findings, gaps }) => [...findings, ...gaps])).toEqual([])
+}
+
+test('counts less at once, for nobody else, and once', async () => {
   const path = '/v1/sdk/usage-corrections'
   const { status, body } = await client.send('POST', path, { action: 'remove', reason: 'x' })
   expect([status, body]).toMatchObject([400, { code: 'validation_failed' }])
@@ -147,5 +312,4 @@ test('answers a wrong request, another provider and another environment with ref
   expect([found.status, found.body]).toMatchObject([404, { code: 'usage_correction_not_found' }])
   const page = (await client.require('GET', path, undefined)) as { corrections: Correction[] }
   expect(page.corrections.map(({ reference }) => reference)).toContain(done.reference)
-  void dayMs
 })

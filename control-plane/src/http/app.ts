@@ -36,6 +36,7 @@ import {
   registerAnswerCliSessionRoutes,
   registerOpenCliSessionRoutes,
 } from './routes/cli-sessions.ts'
+import { registerBackfillRoute } from './routes/backfills.ts'
 import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
@@ -211,6 +212,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)
   registerUsageCorrectionRoutes(app, parts)
+  registerBackfillRoute(app, parts)
   registerReservationRoutes(app, parts)
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)

@@ -68,6 +68,8 @@ create table corrected_periods (
   purchase_ref text not null,
   period_start timestamptz not null,
   noted_at timestamptz not null,
+  -- Until then bills keep the row, because usage that was announced may not be in the log. Null: it is in the log.
+  kept_until timestamptz,
   -- Increased by each further correction, so that one that arrives during a bill is not removed with it.
   version bigint not null default 1,
   -- Without a foreign key, which would lock the purchase: a sale locks the customer first.

@@ -72,7 +72,10 @@ export async function billUsage(
   await recordDraws(sql, providerId, draws)
   if (draws.length > 0) await queuePublication(work, 'customer', customerRef)
   await updateBillingDates(work, toBill, part, usage)
-  await removeCorrectedPeriods(sql, providerId, reference, toBill.corrected ?? [])
+  if (toBill.corrected !== undefined) {
+    const summedAt = new Date(measured[0]!.reading.watermark)
+    await removeCorrectedPeriods(sql, providerId, reference, toBill.corrected, summedAt)
+  }
   // The bill before may have expected an earlier end, also if this one has no line.
   if (continued !== undefined) await extendUsagePeriod(sql, providerId, reference, continued)
   const whole = period ?? continued

@@ -24,7 +24,7 @@ const toleranceSeconds = firstPeriodToleranceSeconds + 1
 /**
  * Notes the billed periods of the usage, for the next bill of their purchases, and the first periods of later purchases that share
  * their allowance. A period that a bill claims at the same time is one of the newest periods, at which the bill after it looks
- * anyway. The usage must be in the log before.
+ * anyway. The usage must be in the log before, or get there before `keptUntil`, until which bills keep the notes.
  *
  * An ended purchase whose usage is closed has no next bill, so it gets one, which is due at once. A purchase that was refunded in full
  * has none: its usage is not billed.
@@ -34,6 +34,7 @@ export async function noteCorrectedPeriods(
   providerId: string,
   touched: readonly TouchedUsage[],
   now: Date,
+  keptUntil: Date | null = null,
 ): Promise<void> {
   if (touched.length === 0) return
   const found = await sql<{ purchase_ref: string; period_start: Date }[]>`
@@ -62,15 +63,16 @@ export async function noteCorrectedPeriods(
     select from purchases where provider_id = ${providerId} and reference = any(${purchaseRefs})
     order by reference for update`
   await sql`
-    insert into corrected_periods as kept (provider_id, purchase_ref, period_start, noted_at)
-    select ${providerId}, noted.purchase_ref, noted.period_start, ${now}::timestamptz
+    insert into corrected_periods as kept (provider_id, purchase_ref, period_start, noted_at, kept_until)
+    select ${providerId}, noted.purchase_ref, noted.period_start, ${now}::timestamptz, ${keptUntil}::timestamptz
     from unnest(${purchaseRefs}::text[],
       ${found.map((row) => row.period_start.toISOString())}::timestamptz[]
     ) as noted (purchase_ref, period_start)
     on conflict (provider_id, purchase_ref, period_start) do update
-      set noted_at = excluded.noted_at, version = kept.version + 1`
+      set noted_at = excluded.noted_at, version = kept.version + 1,
+        kept_until = greatest(kept.kept_until, excluded.kept_until)`
   await sql`
-    update purchases set usage_closes_at = ${now}
+    update purchases set usage_closes_at = ${keptUntil ?? now}
     where provider_id = ${providerId} and reference = any(${purchaseRefs}) and ended_at is not null
       and next_usage_bill_at is null and usage_closes_at is null`
 }
@@ -95,12 +97,13 @@ export async function listCorrectedPeriods(
   }))
 }
 
-/** Removes the periods that a bill has looked at. Those that were noted again meanwhile stay. */
+/** Removes the periods that a bill has looked at. Those that were noted again meanwhile stay, and those that are kept at that time. */
 export async function removeCorrectedPeriods(
   sql: TransactionSql,
   providerId: string,
   purchaseRef: string,
   periods: readonly CorrectedPeriod[],
+  summedAt: Date,
 ): Promise<void> {
   if (periods.length === 0) return
   await sql`
@@ -110,5 +113,6 @@ export async function removeCorrectedPeriods(
       ${periods.map(({ version }) => version.toString())}::bigint[]
     ) as billed (period_start, version)
     where corrected.provider_id = ${providerId} and corrected.purchase_ref = ${purchaseRef}
-      and corrected.period_start = billed.period_start and corrected.version = billed.version`
+      and corrected.period_start = billed.period_start and corrected.version = billed.version
+      and coalesce(corrected.kept_until, '-infinity') <= ${summedAt}`
 }

@@ -199,6 +199,34 @@ export const usageCorrectionsResponseSchema = z.object({
  */
 export const appendCorrectionsPath = '/internal/usage-corrections'
 
+/** Path on which ingest announces a backfill, with the key of its client, before the records are in the log. */
+export const backfillsPath = '/v1/sdk/usage-corrections/backfills'
+
+export const backfillSchema = z.object({
+  usages: z
+    .array(
+      z.object({
+        customerRef: requiredReference,
+        /** Empty for usage without a product. */
+        productRef: optionalReference,
+        /** Unix milliseconds. */
+        timestamp: z.int(),
+      }),
+    )
+    .min(1)
+    .max(bulkRecordsMax),
+})
+
+export type BackfillInput = z.infer<typeof backfillSchema>
+
+export const backfillNotedSchema = z.object({ success: z.literal(true) })
+
+/**
+ * Milliseconds after the announcement in which the records of a backfill must be in the log. Bills look at its periods again until twice
+ * that time has passed.
+ */
+export const backfillAppendMsMax = 300_000
+
 const micros = z.int()
 
 /** The records of one page of a correction. Values and debits are the differences to the originals. */
