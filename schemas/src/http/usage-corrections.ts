@@ -26,7 +26,7 @@ export type CorrectionAction = (typeof correctionActions)[number]
 export const correctionStatuses = ['requested', 'applying', 'applied'] as const
 export type CorrectionStatus = (typeof correctionStatuses)[number]
 
-/** One record: by its reference, or by the customer and the idempotency key with which it was sent. */
+/** One record: by its reference, best with the customer, or by the customer and the idempotency key with which it was sent. */
 const recordSchema = z
   .object({
     reference: requiredReference.optional(),
@@ -37,7 +37,7 @@ const recordSchema = z
     ({ reference, customerRef, idempotencyKey }) =>
       reference === undefined
         ? customerRef !== undefined && idempotencyKey !== undefined
-        : customerRef === undefined && idempotencyKey === undefined,
+        : idempotencyKey === undefined,
     { error: 'Name a record by `reference`, or by `customerRef` and `idempotencyKey`' },
   )
 
