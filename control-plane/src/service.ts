@@ -20,6 +20,7 @@ import { createEmailSender, type EmailSenderParts } from './emails/email-sender.
 import { createMailServer } from './emails/hand-over.ts'
 import { transportOf, type EmailTransport } from './emails/transport.ts'
 import { buildApp } from './http/app.ts'
+import type { AppParts } from './http/app-parts.ts'
 import { commit } from './access/commit.ts'
 import { RequestClock } from './access/request-clock.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
@@ -101,16 +102,8 @@ async function openControlPlane(
   const requestClock = new RequestClock(parts.clock)
   const serviceSecret = await findServiceSecret(config)
   const corrections = correctionParts(config, parts, serviceSecret)
-  const jobParts = {
-    ...parts,
-    ...corrections,
-    publisher,
-    partitionCount,
-    wallets,
-    lag,
-    usage,
-    requestClock,
-  }
+  const shared = { publisher, partitionCount, wallets, lag, usage, requestClock }
+  const jobParts = { ...parts, ...corrections, ...shared }
   const emails = openEmails(config, { ...parts, publisher, hostedUrl, metrics })
   const jobs = [...createJobs(config, jobParts, payments), emails.sender]
   const app = await buildApp(
@@ -134,14 +127,7 @@ async function openControlPlane(
       emailTransport: emails.transport,
       hostedUrl,
       demoFile: config.demoFile,
-      publishableKeys: {
-        sandbox: config.stripeSandboxPublishableKey,
-        live: config.stripeLivePublishableKey,
-      },
-      cardEntries: {
-        sandbox: cardEntryOf(config.stripeSandboxUrl, config.stripeSandboxPublishableKey),
-        live: cardEntryOf(config.stripeLiveUrl, config.stripeLivePublishableKey),
-      },
+      ...processorParts(config),
       mcpProxyUrls: { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl },
       limits: { ...config, portalOpenMs: config.portalOpenMinutes * 60_000 },
     },
@@ -154,6 +140,22 @@ async function openControlPlane(
   await host.start(serve(app, config))
   await host.serveHealth(metrics, readinessOf(config, parts))
   return { port: (app.server.address() as AddressInfo).port }
+}
+
+/** Returns what browsers need of the payment processor. */
+function processorParts(
+  config: ControlPlaneConfig,
+): Pick<AppParts, 'publishableKeys' | 'cardEntries'> {
+  return {
+    publishableKeys: {
+      sandbox: config.stripeSandboxPublishableKey,
+      live: config.stripeLivePublishableKey,
+    },
+    cardEntries: {
+      sandbox: cardEntryOf(config.stripeSandboxUrl, config.stripeSandboxPublishableKey),
+      live: cardEntryOf(config.stripeLiveUrl, config.stripeLivePublishableKey),
+    },
+  }
 }
 
 function serve(

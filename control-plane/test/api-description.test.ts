@@ -210,6 +210,7 @@ test("omits only the routes between Tollgate's own services", async () => {
     'GET /v1/sdk/key',
     'GET /v1/sdk/key/meters',
     'POST /v1/sdk/auto-recharge/beginnings',
+    'POST /v1/sdk/usage-corrections/backfills',
   ])
 })
 

@@ -18,6 +18,7 @@ import { exchangeAndTaxCalls } from './exchange-and-tax-calls.ts'
 import { invoiceCalls } from './invoice-calls.ts'
 import { overrideCalls } from './override-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
+import { correctionCalls } from './correction-calls.ts'
 import { testClockCalls } from './test-clock-calls.ts'
 import { webhookCalls } from './webhook-calls.ts'
 
@@ -62,12 +63,6 @@ async function send(
   return answer.body
 }
 
-const correction = {
-  record: { customerRef: 'ada', idempotencyKey: 'call-1' },
-  action: 'remove',
-  reason: 'a mistake',
-}
-
 describe('the list of changing routes', () => {
   /** Earlier calls create the objects that later calls need. */
   const refs: Record<string, string> = { sessionId: 'none-yet' }
@@ -96,9 +91,7 @@ describe('the list of changing routes', () => {
     'POST /v1/sdk/customers/:reference/credits': (path) => send(path, { credits: 100 }),
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
-    ...{ ...overrideCalls(refs, send), ...testClockCalls(refs, send) },
-    'POST /v1/sdk/usage-corrections': (path) => send(path, correction),
-    'POST /v1/sdk/usage-corrections/batch': (path) => send(path, { corrections: [correction] }),
+    ...{ ...overrideCalls(refs, send), ...testClockCalls(refs, send), ...correctionCalls(send) },
     ...invoiceCalls(refs, send, () => mcp),
     ...exchangeAndTaxCalls(send),
     'POST /v1/sdk/activate': async (path) => {

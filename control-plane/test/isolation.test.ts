@@ -39,6 +39,7 @@ const names = [
   'deliveryId',
   'replayId',
   'testClockRef',
+  'correctionRef',
   'emailId',
 ] as const
 type Name = (typeof names)[number]
@@ -126,8 +127,18 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     deliveryId: list.body.deliveries[0]!.id,
     replayId: (await make<{ id: string }>('/v1/ui/webhook-replays', again)).id,
     testClockRef: await createTestClock(key),
+    correctionRef: await createCorrection(key, customerRef),
     emailId: await storeEmail(stack, key, customerRef),
   }
+}
+
+async function createCorrection(key: string, customerRef: string): Promise<string> {
+  const made = await stack.call<{ reference: string }>(key, 'POST', '/v1/sdk/usage-corrections', {
+    record: { customerRef, idempotencyKey: 'call-1' },
+    action: 'remove',
+    reason: 'a mistake',
+  })
+  return made.body.reference
 }
 
 /** Creates a test clock. Live data has none, so it is one of another provider then. */
@@ -163,6 +174,7 @@ const unknown: Refs = {
   deliveryId: 'dlv_NOBODYS00000',
   replayId: 'wr_NOBODYS00000',
   testClockRef: 'tc_NOBODYS00000',
+  correctionRef: 'ucr_NOBODYS00000',
   emailId: 'eml_NOBODYS00000',
 }
 

@@ -92,7 +92,6 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'PATCH /v1/sdk/customers/{reference}',
     'POST /v1/sdk/usage-corrections',
     'POST /v1/sdk/usage-corrections/batch',
-    'POST /v1/sdk/usage-corrections/backfills',
     `DELETE ${customer}`,
     `PUT ${overrides}`,
     `DELETE ${overrides}`,

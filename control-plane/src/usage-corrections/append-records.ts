@@ -1,3 +1,4 @@
+import { request } from 'undici'
 import { serviceKeyOf } from '@tollgate/domain/api-keys/service-key'
 import type { Environment } from '@tollgate/schemas/environment'
 import {
@@ -39,18 +40,30 @@ export function createAppendRecords(
 }
 
 async function send(ingestUrl: string, authorization: string, body: string): Promise<void> {
-  const response = await fetch(new URL(appendCorrectionsPath, ingestUrl), {
+  const { statusCode, text } = await post(
+    new URL(appendCorrectionsPath, ingestUrl),
+    authorization,
+    body,
+  ).catch((cause: unknown) => {
+    throw new AppendUnavailableError('Ingest does not answer', { cause })
+  })
+  if (statusCode !== 200) {
+    throw new AppendUnavailableError(`Ingest answered ${statusCode}: ${text.slice(0, 500)}`)
+  }
+}
+
+async function post(
+  url: URL,
+  authorization: string,
+  body: string,
+): Promise<{ readonly statusCode: number; readonly text: string }> {
+  const response = await request(url, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json' },
     body,
     signal: AbortSignal.timeout(timeoutMs),
-  }).catch((cause: unknown) => {
-    throw new AppendUnavailableError('Ingest does not answer', { cause })
   })
-  const text = await response.text()
-  if (response.status !== 200) {
-    throw new AppendUnavailableError(`Ingest answered ${response.status}: ${text.slice(0, 500)}`)
-  }
+  return { statusCode: response.statusCode, text: await response.body.text() }
 }
 
 /** Returns the bodies of requests with these records, in their order. */

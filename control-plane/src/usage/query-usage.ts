@@ -54,12 +54,17 @@ export const totals = Object.fromEntries(
 
 /** Columns that only some aggregations read: of each record, and of a record with its corrections. */
 const furtherColumns = {
-  max: { ofRecord: '', ofCorrected: '' },
-  unique: { ofRecord: ', any(value_text) AS text', ofCorrected: ', any(each.text) AS text' },
+  max: { ofRecord: '', renamed: '', ofCorrected: '' },
+  unique: {
+    ofRecord: ', any(value_text) AS text',
+    renamed: ', text AS one_text',
+    ofCorrected: ', any(one_text) AS text',
+  },
   last: {
     ofRecord: ', any(received_at) AS received',
+    renamed: ', received AS one_received',
     // A corrected value is as old as its record.
-    ofCorrected: ', each.original AS id, min(each.received) AS received',
+    ofCorrected: ', original AS id, min(one_received) AS received',
   },
 } as const
 
@@ -135,11 +140,17 @@ export function distinctRecords(query: UsageQuery, groupColumn = ''): string {
   if (aggregation === 'sum' || aggregation === 'count') return recordsById(query, groupColumn)
   const corrected = `, any(${correctedIdExpression}) AS original`
   const further = furtherColumns[aggregation]
-  const group = groupColumn === '' ? '' : ', any(each.group_values) AS group_values'
+  const [group, ofGroup] =
+    groupColumn === ''
+      ? ['', '']
+      : [', group_values AS one_group_values', ', any(one_group_values) AS group_values']
+  // Names that differ from those of the result, which would otherwise be replaced by its aggregates.
   return `
-    SELECT sum(each.amount) AS amount, any(each.at) AS at${further.ofCorrected}${group}
-    FROM (${recordsById(query, further.ofRecord + corrected + groupColumn)}) AS each
-    GROUP BY each.original HAVING sum(each.amount) != 0 OR count() = 1`
+    SELECT sum(one_amount) AS amount, any(one_at) AS at${further.ofCorrected}${ofGroup}
+    FROM (
+      SELECT original, amount AS one_amount, at AS one_at${further.renamed}${group}
+      FROM (${recordsById(query, further.ofRecord + corrected + groupColumn)}))
+    GROUP BY original HAVING sum(one_amount) != 0 OR count() = 1`
 }
 
 function recordsById(query: UsageQuery, columns: string): string {

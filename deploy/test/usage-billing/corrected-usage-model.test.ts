@@ -1,28 +1,25 @@
-import { correctionEvent } from '@tollgate/ingest/domain/correction-events'
-import {
-  applyCorrection,
-  correctionLeaseMs,
-} from '@tollgate/control-plane/usage-corrections/apply-correction'
-import type { AppendRecords } from '@tollgate/control-plane/usage-corrections/append-records'
-import type { CorrectionParts } from '@tollgate/control-plane/usage-corrections/correction-parts'
+import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
 import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/charge-invoice'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
-import type { CorrectionSelection } from '@tollgate/domain/usage-corrections/correction'
-import { claimCorrections } from '@tollgate/domain/usage-corrections/repository'
+import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
+import { publishPending } from '@tollgate/domain/publishing/publisher'
+import type {
+  CorrectionSelection,
+  NewCorrection,
+} from '@tollgate/domain/usage-corrections/correction'
+import type { CorrectedPeriodBody } from '@tollgate/schemas/http/usage-corrections'
+import { publisherOf } from '@tollgate/billing-runner/open-parts'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
-import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { correctionPastMsMax } from '@tollgate/schemas/limits'
-import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import { usageTopic } from '@tollgate/schemas/topics'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { publisherOf } from '../../../billing-runner/src/open-parts.ts'
 import type { Shop } from '../../../billing-runner/test/runner-stack.ts'
 import { oraclePrice } from '../../../domain/test/pricing-oracle.ts'
+import { applyCorrections, correctionPartsOf, type Flaw } from './apply-corrections.ts'
 import { cycles, inputOf, plans, type CasePlan } from './random-stories.ts'
 import { startUsageBillingStack } from './usage-billing-stack.ts'
 import type { ModelCycle } from './usage-bill-model.ts'
@@ -35,13 +32,9 @@ import type { ModelCycle } from './usage-bill-model.ts'
 const runs = Number(process.env['TOLLGATE_TEST_CORRECTED_BILLS'] ?? 6)
 const dayMs = 86_400_000
 const begin = Date.parse('2026-01-31T12:00:00Z')
-const topic = usageTopic('sandbox')
 
 const stack = await startUsageBillingStack()
 afterAll(() => stack.stop())
-
-/** Where a worker dies: before or after its page is in the log, or with half of it. `late`: its lease has ended meanwhile. */
-type Flaw = 'none' | 'before' | 'half' | 'after' | 'late'
 
 type Correction = {
   readonly action: 'remove' | 'set'
@@ -63,14 +56,11 @@ class Story {
   readonly #shop: Shop
   readonly #records: ModelRecord[] = []
   #purchase: Purchase | undefined
+  #plan: CasePlan | undefined
   #nowMs = begin
 
   constructor(shop: Shop) {
     this.#shop = shop
-  }
-
-  get records(): readonly ModelRecord[] {
-    return this.#records
   }
 
   get purchase(): Purchase {
@@ -85,6 +75,7 @@ class Story {
   async buy(plan: CasePlan, cycle: ModelCycle): Promise<void> {
     const offered = await stack.runner.addPlan(this.#shop, inputOf(plan, cycle))
     this.#purchase = await stack.runner.buy(this.#shop, offered)
+    this.#plan = plan
   }
 
   async use(micros: bigint): Promise<void> {
@@ -114,20 +105,79 @@ class Story {
   /** Requests the corrections, and applies them by two workers, of which the first may die. */
   async correct(corrections: readonly Correction[], flaw: Flaw): Promise<void> {
     if (this.#records.length === 0) return
-    for (const correction of corrections) {
+    for (const [index, correction] of corrections.entries()) {
       const { selection, own } = this.#select(correction)
       const value = BigInt(correction.units) * 1_000_000n
       const valueMicros = correction.action === 'set' ? value : undefined
-      await stack.runner.within(this.#shop, (work) =>
-        requestCorrection(work, {
-          ...{ selection, action: correction.action, valueMicros },
-          ...{ reason: 'wrong', author: 'Grace', idempotencyKey: null },
-        }),
-      )
+      const wanted: NewCorrection = {
+        ...{ selection, action: correction.action, valueMicros },
+        ...{ reason: 'wrong', author: 'Grace', idempotencyKey: null },
+      }
+      // Those after the first one work from what it leaves.
+      const preview = index === 0 ? await this.#preview(wanted) : undefined
+      const before = this.#records.map((record) => ({ ...record }))
+      await stack.runner.within(this.#shop, (work) => requestCorrection(work, wanted))
       for (const record of own) record.micros = valueMicros ?? 0n
+      if (preview !== undefined) this.#expectPreview(preview, before)
     }
-    await Promise.all([applyAll(this.#shop, flaw), applyAll(this.#shop, 'none')])
-    await applyAll(this.#shop, 'none')
+    const { providerId } = this.#shop
+    await Promise.all([
+      applyCorrections(stack.runner, providerId, flaw),
+      applyCorrections(stack.runner, providerId, 'none'),
+    ])
+    await applyCorrections(stack.runner, providerId, 'none')
+  }
+
+  async #preview(wanted: NewCorrection): Promise<readonly CorrectedPeriodBody[]> {
+    const now = new Date(this.#nowMs)
+    const scope = { environment: 'sandbox', providerId: this.#shop.providerId, now } as const
+    const preview = await previewCorrection(correctionPartsOf(stack.runner), scope, wanted)
+    if (preview.kind !== 'preview') throw new Error(preview.kind)
+    return preview.periods
+  }
+
+  /** Compares a dry run with the prices of the model. Units that roll over would need the periods before. */
+  #expectPreview(
+    periods: readonly CorrectedPeriodBody[],
+    before: readonly Readonly<ModelRecord>[],
+  ): void {
+    const { priced } = this.#plan!
+    if (priced.rollsOver) return
+    for (const { periodStart, periodEnd, amountMinor } of periods) {
+      const [start, end] = [new Date(periodStart), new Date(periodEnd!)]
+      const priceOf = (records: readonly Readonly<ModelRecord>[]): bigint =>
+        this.#price(this.#inPeriod(records, start, end), '0')
+      const expected = priceOf(this.#records) - priceOf(before)
+      expect([periodStart, BigInt(amountMinor)]).toEqual([periodStart, expected])
+    }
+  }
+
+  #inPeriod(
+    records: readonly Readonly<ModelRecord>[],
+    start: Date,
+    end: Date,
+  ): readonly Readonly<ModelRecord>[] {
+    const isFirst = start.getTime() === this.purchase.startDate.getTime()
+    const fromMs = start.getTime() - (isFirst ? 300_000 : 0)
+    const toMs = Math.ceil(end.getTime() / 1_000) * 1_000
+    return records.filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+  }
+
+  #price(records: readonly Readonly<ModelRecord>[], carried: string): bigint {
+    const micros = records.reduce((sum, each) => sum + each.micros, 0n)
+    const dollars = { unitsPerDollar: '1', decimals: 2 } as const
+    return oraclePrice(this.#plan!.priced, decimal(micros), carried, dollars).nearest()
+  }
+
+  /** Compares counters and bills with the records. */
+  async reconcile(): Promise<void> {
+    const { parts } = stack.runner
+    await publishPending(publisherOf(parts), 1_000)
+    const config = stack.runner.config({ TOLLGATE_RECONCILE_GRACE_MINUTES: '0' })
+    const { providerId } = this.#shop
+    const request = { environment: 'sandbox', providerId, since: new Date(begin) } as const
+    const { reports } = await runReconciliation(config, parts, request)
+    expect(reports.flatMap(({ findings, gaps }) => [...findings, ...gaps])).toEqual([])
   }
 
   #select({ from, to, isOne }: Correction): {
@@ -167,7 +217,7 @@ class Story {
   }
 
   /** Compares the lines of each period with the price of what the model has left of its records. */
-  async expectBills({ priced }: CasePlan): Promise<void> {
+  async expectBills(): Promise<void> {
     const { reference } = this.purchase
     const issued = await stack.invoicesOf(this.#shop, reference)
     for (const invoice of issued) expect(recomputeInvoice(invoice)).toEqual([])
@@ -176,67 +226,18 @@ class Story {
       .flatMap((bill) => bill.lines)
       .filter(({ inputs }) => inputs.kind === 'usage' || inputs.kind === 'late_usage')
     let billedRecords = 0
-    for (const first of lines.filter(({ inputs }) => inputs.kind === 'usage')) {
-      const { start, end } = first.period!
-      const own = lines.filter(({ period }) => period!.start.getTime() === start.getTime())
-      const from = start.getTime() === this.purchase.startDate.getTime() ? -300_000 : 0
-      const inPeriod = this.#records.filter(
-        ({ atMs }) =>
-          atMs >= start.getTime() + from && atMs < Math.ceil(end.getTime() / 1_000) * 1_000,
-      )
+    for (const { inputs, period } of lines) {
+      if (inputs.kind !== 'usage') continue
+      const { start, end } = period!
+      const own = lines.filter((line) => line.period!.start.getTime() === start.getTime())
+      const inPeriod = this.#inPeriod(this.#records, start, end)
       billedRecords += inPeriod.length
-      const micros = inPeriod.reduce((sum, each) => sum + each.micros, 0n)
-      const carried = first.inputs.kind === 'usage' ? first.inputs.carriedOverUnits : '0'
-      const dollars = { unitsPerDollar: '1', decimals: 2 } as const
-      const price = oraclePrice(priced, decimal(micros), carried, dollars)
       const billedMinor = own.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
-      expect([start.toISOString(), billedMinor]).toEqual([start.toISOString(), price.nearest()])
+      const expected = this.#price(inPeriod, inputs.carriedOverUnits)
+      expect([start.toISOString(), billedMinor]).toEqual([start.toISOString(), expected])
     }
     expect(billedRecords).toBe(this.#records.length)
   }
-}
-
-async function applyAll({ providerId }: Shop, flaw: Flaw): Promise<void> {
-  const sql = stack.runner.database.in('sandbox')
-  const leaseMs = flaw === 'late' ? 1 : correctionLeaseMs
-  for (;;) {
-    const [claimed] = await claimCorrections(sql, { rowsMax: 1, leaseMs, providerId })
-    if (claimed === undefined) return
-    try {
-      await applyCorrection(partsWith(flaw), 'sandbox', claimed, () => false)
-    } catch (error) {
-      if ((error as Error).message !== 'died') throw error
-      return
-    }
-  }
-}
-
-function partsWith(flaw: Flaw): CorrectionParts {
-  const { parts } = stack.runner
-  const appendRecords: AppendRecords = async (holder, records) => {
-    if (flaw === 'before') throw new Error('died')
-    const half = records.slice(0, Math.ceil(records.length / 2))
-    await append(holder, flaw === 'half' ? half : records)
-    if (flaw === 'half' || flaw === 'after') throw new Error('died')
-  }
-  return {
-    ...parts,
-    publisher: publisherOf(parts),
-    appendRecords,
-    correctionLimits: { pageRecords: 2, storedWaitMs: 20_000, previewRecordsMax: 100, waitMs: 0 },
-  }
-}
-
-const append: AppendRecords = async ({ providerId }, records) => {
-  const { eventLog } = stack.runner.parts
-  const encoded = records.map((record) => {
-    const event = correctionEvent(record, providerId, stack.runner.clock.now())
-    const buffer = Buffer.alloc(2_000)
-    const value = buffer.subarray(0, encodeMeterEvent(event, buffer, 0))
-    const subject = subjectKey(providerId, event.customerRef)
-    return { partition: partitionOf(subject, eventLog.partitionCount(topic)), value }
-  })
-  await eventLog.appendAll(topic, encoded, stack.runner.clock.now())
 }
 
 function decimal(micros: bigint): string {
@@ -307,11 +308,11 @@ test(
         await story.run()
         story.wait(40 * dayMs)
         await story.run()
-        await story.expectBills(plan)
+        await story.expectBills()
         // All bills of the purchase are made, and its usage is closed.
         await story.correct(lastCorrections, 'after')
         await story.run()
-        await story.expectBills(plan)
+        await story.expectBills()
       },
     )
     await fc.assert(property, { numRuns: runs })
