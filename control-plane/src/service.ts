@@ -20,7 +20,6 @@ import { createEmailSender, type EmailSenderParts } from './emails/email-sender.
 import { createMailServer } from './emails/hand-over.ts'
 import { transportOf, type EmailTransport } from './emails/transport.ts'
 import { buildApp } from './http/app.ts'
-import type { AppParts } from './http/app-parts.ts'
 import { commit } from './access/commit.ts'
 import { RequestClock } from './access/request-clock.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
@@ -143,9 +142,7 @@ async function openControlPlane(
 }
 
 /** Returns what browsers need of the payment processor. */
-function processorParts(
-  config: ControlPlaneConfig,
-): Pick<AppParts, 'publishableKeys' | 'cardEntries'> {
+function processorParts(config: ControlPlaneConfig) {
   return {
     publishableKeys: {
       sandbox: config.stripeSandboxPublishableKey,

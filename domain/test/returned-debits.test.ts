@@ -57,8 +57,8 @@ async function addCustomer(customerRef: string): Promise<void> {
 
 function grant(customerRef: string, credits: number) {
   const operation = {
-    ...{ providerId, environment: 'sandbox', now, actor: jobActor('test') },
-    ...{ requestId: null, idempotencyKey: null },
+    environment: 'sandbox',
+    ...{ providerId, now, actor: jobActor('test'), requestId: null, idempotencyKey: null },
   } as const
   return runUnitOfWork(database, operation, (work) =>
     grantCredits(work, { customerRef, credits, reason: undefined }, undefined),
