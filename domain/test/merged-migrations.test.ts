@@ -77,6 +77,11 @@ async function goBack(): Promise<void> {
         ${schema}.balance_payouts;
       alter table ${schema}.invoices drop column due_at;
       alter table ${schema}.payment_refunds drop column from_balance;
+      alter table ${schema}.carried_amounts drop column held;
+      alter table ${schema}.payment_intents drop constraint payment_intents_original_amount_check;
+      alter table ${schema}.payment_intents drop column balance_part,
+        alter column processor_customer_id set not null,
+        add constraint payment_intents_original_amount_check check (original_amount > 0);
       alter table ${schema}.purchases drop column usage_billed_to, drop column unbilled_raised_from,
         drop column unbilled_raised_micros;
       drop index ${schema}.purchases_billed_at_threshold;

@@ -18,6 +18,7 @@ export function createTestIntent(given: Given & Partial<PaymentIntent>, at: Date
     keepsCard: false,
     status: 'requires_payment_method',
     exchangeRate: '1',
+    fromBalanceMinor: 0n,
     tax: null,
     credits: null,
     description: null,

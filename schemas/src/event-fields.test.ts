@@ -31,7 +31,7 @@ const promised: Readonly<Record<EventType, string>> = {
   'purchase.updated': purchase,
   'purchase.trial_ending': `${purchase} trialEndsAt`,
   'purchase.trial_converted': purchase,
-  'purchase.suspended': purchase,
+  'purchase.suspended': `${purchase} reason`,
   'purchase.past_due': `${held} retryCount nextRetryAt created`,
   'purchase.cancellation_scheduled': purchase,
   'purchase.cancelled': purchase,

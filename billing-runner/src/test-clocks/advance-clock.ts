@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobActor, setActor } from '@tollgate/domain/audit/actor'
-import { listDueOfClock, readJobInstants } from '@tollgate/domain/calendar/clock-items'
+import {
+  listDueOfClock,
+  readJobInstants,
+  type CustomerItem,
+} from '@tollgate/domain/calendar/clock-items'
 import type { DueItem } from '@tollgate/domain/calendar/claims'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
@@ -53,8 +57,8 @@ const waitMs = { first: 60_000, longest: 86_400_000 }
 /**
  * Moves a clock from one instant at which something is due to the next, and runs the jobs of real time there.
  *
- * Order at each stop: the time of the clock is committed; the jobs process the items that are due, each in transactions of its own;
- * the next move commits that the stop is done. After a crash before that, another runner stops at the same instant again and finds
+ * Order at each stop: the time of the clock is committed; the customers with something due are published with it; the jobs process
+ * the items that are due, each in transactions of its own; the next move commits that the stop is done. After a crash before that, another runner stops at the same instant again and finds
  * most items done. At the end the time is committed with the publications of the customers, then they are published, and then the
  * clock becomes `ready`, so limit checks have the new time when somebody reads `ready`. A runner that takes over after a crash
  * publishes again.
@@ -128,9 +132,11 @@ async function runStop(
   const publications: PublicationTarget[] = []
   const batch: BatchState = { publications, providers: new Map() }
   const outcomes: AttemptOutcome[] = []
+  const published = new Set<string>()
   let failure: string | undefined
   for (const job of jobs) {
     const items = await listDueOfClock(pool, clock, job.due.select, now)
+    await publishTimeOf(publisher, clock, items, published)
     await forEachConcurrently(items, limits.itemsInFlightMax, async (due) => {
       if (failure !== undefined || stopping.aborted) return
       const result = await performItem(parts, job, due, now, batch, stopping)
@@ -145,6 +151,27 @@ async function runStop(
   const isAnyDone = outcomes.includes('done')
   if (isAnyDone) await parts.settlePayments(clock, now)
   return { kind: 'done', isAnyDone }
+}
+
+/**
+ * Publishes the time of the clock to the customers of these items, unless `published` has them. Until then their usage is dated, and
+ * accepted, by an earlier time, at which a period may be open that a job closes now: such usage would never be billed. Usage that was
+ * accepted before is in the log, and billing waits until it is stored. As in real time, usage that the client dates weeks back
+ * and that is accepted in the very milliseconds in which its period closes may be missed.
+ *
+ * Throws if hot state does not answer, like `publishAndEnd`.
+ */
+async function publishTimeOf(
+  publisher: PublisherParts,
+  { providerId }: AdvancingClock,
+  items: readonly CustomerItem[],
+  published: Set<string>,
+): Promise<void> {
+  const late = new Set(items.map(({ customerRef }) => customerRef))
+  for (const customerRef of published) late.delete(customerRef)
+  const targets = [...late].map((target) => ({ kind: 'customer' as const, providerId, target }))
+  await publishTogether(publisher, environment, targets, 'always')
+  for (const customerRef of late) published.add(customerRef)
 }
 
 type ItemResult =

@@ -55,6 +55,16 @@ async function verifyCarried({ sql, providerId }: Books): Promise<void> {
     ) as posted using (customer_ref, currency)
     where coalesce(kept.amount, 0) <> coalesce(posted.amount, 0)`
   expect([...differing], 'balances').toEqual([])
+  const held = await sql`
+    select customer_ref, currency, kept.held, open.held as of_payments from (
+      select customer_ref, currency, held from carried_amounts where provider_id = ${providerId}
+    ) as kept full join (
+      select customer_ref, currency, sum(balance_part) as held from payment_intents
+      where provider_id = ${providerId} and status not in ('succeeded', 'canceled', 'failed')
+      group by 1, 2
+    ) as open using (customer_ref, currency)
+    where coalesce(kept.held, 0) <> coalesce(open.held, 0)`
+  expect([...held], 'held credits').toEqual([])
 }
 
 /** Checks that each item is a line of the invoice that charges it, and that no line charges another one. */

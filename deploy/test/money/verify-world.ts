@@ -95,12 +95,14 @@ function verifyPayment(payment: PaymentRow, processor: ProcessorState, events: E
   const charges = processor.charges.filter(
     (charge) => charge.payment_intent === id && charge.status === 'succeeded',
   )
+  // What the customer's balance pays as a whole is unknown to the processor.
+  const isCharged = isPaid && payment.original_amount > 0n
   expect(charges.map(({ amount }) => amount)).toEqual(
-    isPaid ? [Number(payment.original_amount)] : [],
+    isCharged ? [Number(payment.original_amount)] : [],
   )
   expect(count(events, 'payment.succeeded', reference)).toBe(isPaid ? 1 : 0)
   expect(count(events, 'payment.canceled', reference)).toBe(status === 'canceled' ? 1 : 0)
-  const isRefused = id === null
+  const isRefused = id === null && !isPaid
   const { declined_charges: declines } = payment
   expect(new Set(declines).size).toBe(declines.length)
   expect(count(events, 'payment.failed', reference)).toBe(declines.length + (isRefused ? 1 : 0))

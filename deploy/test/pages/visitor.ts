@@ -5,11 +5,13 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Folder of screenshots. They are only taken on request. */
-const screenshots =
-  process.env['TOLLGATE_TEST_PICTURES'] === '1'
-    ? fileURLToPath(new URL('../../screenshots', import.meta.url))
-    : undefined
+/** Whether screenshots are requested. */
+export const keepsPictures = process.env['TOLLGATE_TEST_PICTURES'] === '1'
+
+/** Folder of screenshots. */
+const screenshots = keepsPictures
+  ? fileURLToPath(new URL('../../screenshots', import.meta.url))
+  : undefined
 
 /** Timeout of browser operations. Browsers share the machine with all other tests. */
 const patienceMs = 30_000

@@ -76,6 +76,10 @@ describe('a dispute that is lost', () => {
       suspendedAt: new Date('2026-06-01T00:00:00Z'),
     })
     expect((await eventsOf(purchase)).slice(-1)).toEqual(['purchase.suspended'])
+    const reasons = await stack.sql`
+      select object->>'reason' as reason from outbox
+      where type = 'purchase.suspended' and object->>'reference' = ${purchase.reference}`
+    expect(reasons).toEqual([{ reason: 'charged_back' }])
     expect(await disputesOnInvoices(purchase)).toEqual(['lost'])
     await stack.runJob('renewals', '2026-07-01T10:00:00Z')
     await stack.runJob('payment-retries', '2026-07-08T10:00:00Z')

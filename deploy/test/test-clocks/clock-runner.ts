@@ -8,10 +8,12 @@ import {
   type Parts,
 } from '@tollgate/billing-runner/open-parts'
 import { advanceClock } from '@tollgate/billing-runner/test-clocks/advance-clock'
+import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
 import { createClockJobs } from '@tollgate/billing-runner/test-clocks/clock-jobs'
 import { createCreditExpiry } from '@tollgate/billing-runner/test-clocks/expire-credits'
 import { createSettlePayments } from '@tollgate/billing-runner/test-clocks/settle-payments'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
+import type { ReconciliationOutcome } from '@tollgate/domain/reconciliation/reconcile'
 import { claimAdvancingClock } from '@tollgate/domain/test-clocks/advance-lease'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { killable, killableDatabase, KillSwitch } from '../year/kill-after-effects.ts'
@@ -43,6 +45,15 @@ export class ClockRunner {
 
   close(): Promise<void> {
     return this.#parts.close()
+  }
+
+  /** Compares everything that was made until now with its sources, at a time of the clocks. */
+  async reconcile(at: Date): Promise<ReconciliationOutcome> {
+    const parts = { ...this.#parts, clock: { now: () => at.getTime() } }
+    return runReconciliation({ ...this.config, reconcileGraceMinutes: 0 }, parts, {
+      environment: 'sandbox',
+      since: new Date(Date.now() - 86_400_000),
+    })
   }
 
   /** Advances a clock that waits, in a process that dies after `effects`. Returns false if no clock waits or is free. */

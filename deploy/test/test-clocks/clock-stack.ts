@@ -176,11 +176,11 @@ export class ClockStack {
     return { productRef, planRef }
   }
 
-  stripe(path: string, fields: Readonly<Record<string, string>>): Promise<Response> {
+  /** Reads an object of the processor, or changes it if fields are given. */
+  stripe(path: string, fields?: Readonly<Record<string, string>>): Promise<Response> {
     return fetch(`${this.simulator.simulator.url}/v1/${path}`, {
-      method: 'POST',
       headers: { authorization: `Bearer ${secretKey}` },
-      body: new URLSearchParams(fields),
+      ...(fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) }),
     })
   }
 

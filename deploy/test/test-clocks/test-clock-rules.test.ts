@@ -232,11 +232,13 @@ describe('the customers of a clock', () => {
   }, 120_000)
 })
 
-test('a provider has a limited number of clocks', async () => {
+test('a provider has a limited number of clocks, also if all are created at once', async () => {
   const { sandbox } = await clocks.stack.createProvider()
-  for (let count = 0; count < testClocksMax; count += 1) {
-    await sandbox.require('POST', path, { frozenTime: day(10) })
+  const create = () => sandbox.send('POST', path, { frozenTime: day(10) })
+  const answers = await Promise.all(Array.from({ length: testClocksMax + 10 }, create))
+  const refused = answers.filter(({ status }) => status !== 201)
+  expect(refused).toHaveLength(10)
+  for (const { status, body } of [...refused, await create()]) {
+    expect([status, (body as { code: string }).code]).toEqual([409, 'too_many_test_clocks'])
   }
-  const { status, body } = await sandbox.send('POST', path, { frozenTime: day(10) })
-  expect([status, (body as { code: string }).code]).toEqual([409, 'too_many_test_clocks'])
 })

@@ -8,10 +8,13 @@ import { startTrial } from '@tollgate/domain/billing/start-trial'
 import type { Environment } from '@tollgate/schemas/environment'
 import { readCarriedIn } from './read-carried-in.ts'
 import type { OfferedPlan, Offers } from './catalogue.ts'
+import { homes, type Home } from './homes.ts'
 import type { Installation, Seller } from './installation.ts'
+import { paidByCredit } from './model/balance.ts'
 import { ModelCustomer, type CardHabit, type CreditSale } from './model/customer.ts'
 import type { ModelInvoice } from './model/invoices.ts'
-import { withTax } from './model/money.ts'
+import { withTax, type ModelTax } from './model/money.ts'
+import type { ModelPlan } from './model/plans.ts'
 import {
   fitsMonthlyCap,
   recordRecharge,
@@ -81,12 +84,20 @@ export class Person {
   }
 
   async activate({ productRef, planRef, plan }: OfferedPlan): Promise<void> {
+    const credit = await this.#creditFor(productRef, plan)
     const expected = this.model.activate(productRef, plan, this.now)
     const body = { customerRef: this.reference, productRef, planRef }
     const answer = await this.#send<{ status: string; purchaseRef?: string }>(
       '/v1/sdk/activate',
       body,
     )
+    const isTriable = plan.trialDays !== undefined && this.model.mayTry(productRef, plan, this.now)
+    if (expected === 'payment_required' && credit.paysAll && !isTriable) {
+      requireEqual('activate with a credit', answer.status, 'activated')
+      this.model.buy(productRef, plan, this.now, credit.part)
+      this.#name(productRef, answer.purchaseRef!)
+      return
+    }
     requireEqual('activate', answer.status, expected)
     if (expected !== 'activated') return
     this.#name(productRef, answer.purchaseRef!)
@@ -97,14 +108,20 @@ export class Person {
 
   /** Pays at checkout with a card that is saved. */
   async buy({ productRef, planRef, plan }: OfferedPlan, habit: CardHabit): Promise<void> {
+    const { credit, taxBefore, price } = await this.#creditFor(productRef, plan)
     const intent = await this.#pay(
       { purpose: 'product', productRef, planRef, keepsCard: true },
       cards[habit],
-      this.model.priceOf(productRef, plan, this.now),
+      (tax) => {
+        const { currency } = this.model
+        return withTax(price, tax) - paidByCredit({ price, credit, currency, taxBefore, tax })
+      },
     )
-    requireEqual('paid', intent !== undefined, habit === 'pays')
+    const isPaidByCredit = intent?.originalAmountMinor === 0n
+    requireEqual('paid', intent !== undefined, habit === 'pays' || isPaidByCredit)
     if (intent === undefined) return
-    const purchase = this.model.buy(productRef, plan, this.now)
+    const purchase = this.model.buy(productRef, plan, this.now, intent.fromBalanceMinor)
+    if (isPaidByCredit) return this.#name(productRef, intent.purchaseRef!)
     this.model.keepCard(habit, this.now)
     this.#name(productRef, intent.purchaseRef!)
     this.#receive(intent, { purchase, sale: undefined, invoice: purchase.invoices[0]! })
@@ -112,7 +129,7 @@ export class Person {
 
   async topUp(amount: bigint): Promise<void> {
     const request = { purpose: 'credit_topup', amountMinor: amount } as const
-    const intent = await this.#pay(request, cards.pays, amount)
+    const intent = await this.#pay(request, cards.pays, (tax) => withTax(amount, tax))
     if (intent === undefined) throw new Error('the top-up was not paid')
     const sale = this.model.topUp(intent.purchaseRef!, amount, this.now)
     this.#receive(intent, { purchase: undefined, sale, invoice: sale.invoice })
@@ -293,7 +310,7 @@ export class Person {
   async #pay(
     asked: Pick<PaymentRequest, 'purpose'> & Partial<PaymentRequest>,
     card: string,
-    price: bigint,
+    chargedWith: (tax: ModelTax | undefined) => bigint,
   ): Promise<PaymentIntent | undefined> {
     const request: PaymentRequest = {
       customer: await this.#customer(),
@@ -314,6 +331,10 @@ export class Person {
     )
     if (created.kind !== 'created') throw new Error(`no payment: ${JSON.stringify(created)}`)
     const { processorPaymentId, reference } = created.intent
+    if (processorPaymentId === null) {
+      requireEqual('amount', 0n, chargedWith(this.model.tax))
+      return created.intent
+    }
     if (this.seller.isTaxed && !this.withholdsCountry && this.model.tax === undefined) {
       await this.#sayWhere(reference)
     }
@@ -325,7 +346,7 @@ export class Person {
     )
     if (settled.kind !== 'succeeded') return undefined
     const { originalAmountMinor: paid } = settled.intent
-    requireEqual('amount', paid, withTax(price, this.model.tax))
+    requireEqual('amount', paid, chargedWith(this.model.tax))
     return settled.intent
   }
 
@@ -334,6 +355,20 @@ export class Person {
     bought: Pick<Receipt, 'invoice' | 'purchase' | 'sale'>,
   ): void {
     this.receipts.push({ processorPaymentId: processorPaymentId!, ...bought, claimed: 0 })
+  }
+
+  /** Returns the customer's credit, which no open payment holds, and what it pays of the plan. */
+  async #creditFor(productRef: string, plan: ModelPlan) {
+    const { currency, tax } = this.model
+    const sql = this.#installation.stack.database.in(this.environment)
+    const [carried] = await sql<{ credit: string }[]>`
+      select -(amount + held) as credit from carried_amounts
+      where customer_ref = ${this.reference} and currency = ${currency.code}`
+    const credit = BigInt(carried?.credit ?? 0)
+    const price = this.model.priceOf(productRef, plan, this.now)
+    const part = paidByCredit({ price, credit, currency, taxBefore: tax, tax })
+    const owes = this.model.owes(productRef)
+    return { credit, price, part, taxBefore: tax, paysAll: !owes && part === withTax(price, tax) }
   }
 
   #name(productRef: string, purchaseRef: string): void {
@@ -356,19 +391,6 @@ export class Person {
 }
 
 type Arrival = { readonly reference: string; readonly number: number }
-
-/** Country of a customer who buys from a Swedish seller, and the tax there. */
-type Home = { readonly details: object; readonly ratePerMille: bigint }
-
-const homes: readonly Home[] = [
-  { details: { isBusiness: false, customerCountry: 'SE' }, ratePerMille: 250n },
-  { details: { isBusiness: false, customerCountry: 'FI' }, ratePerMille: 255n },
-  {
-    details: { isBusiness: true, businessName: 'Ada GmbH', country: 'DE', taxId: 'DE123456789' },
-    ratePerMille: 0n,
-  },
-  { details: { isBusiness: false, customerCountry: 'DE' }, ratePerMille: 190n },
-]
 
 type PersonParts = {
   readonly installation: Installation

@@ -38,16 +38,23 @@ export async function readJobInstants(
   )
 }
 
+/** An item with the own reference of its customer. */
+export type CustomerItem = DueItem & { readonly customerRef: string }
+
 /** Returns the items of the clock's customers that a job must check at `now`, the time of the clock. The longest due come first. */
 export async function listDueOfClock(
   sql: Queryable,
   clock: ClockName,
   selectDue: SelectDue,
   now: Date,
-): Promise<DueItem[]> {
-  const rows = await sql<{ provider_id: string; item: string }[]>`
-    select provider_id, item from (${selectDue(sql, now)}) as due
+): Promise<CustomerItem[]> {
+  const rows = await sql<{ provider_id: string; customer_ref: string; item: string }[]>`
+    select provider_id, customer_ref, item from (${selectDue(sql, now)}) as due
     where (provider_id, customer_ref) in (${selectCustomersOfClock(sql, clock)})
     order by due_at, item`
-  return rows.map((row) => ({ providerId: row.provider_id, item: row.item }))
+  return rows.map((row) => ({
+    providerId: row.provider_id,
+    customerRef: row.customer_ref,
+    item: row.item,
+  }))
 }

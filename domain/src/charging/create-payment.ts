@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { saveAutoRecharge } from '../auto-recharge/repository.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
+import { holdCarried } from '../invoices/carried-amounts.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
-import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findOpenAttempt } from '../payments/attempts-repository.ts'
+import { requestCancelOfHolders } from '../payments/balance-payments-repository.ts'
 import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { findIntent, findIntentByKey } from '../payments/intents-repository.ts'
 import { readPayment } from '../settlement/read-payment.ts'
-import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
+import { openIntent, type IntentDraft, type OpenedIntent } from '../settlement/open-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import type { PaymentRequest } from '../settlement/payment-request.ts'
 import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
 import { cannotRepeat, reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { requireProcessorCustomer } from '../payments/processor-customers.ts'
+import { lockBalanceUse, sellFromBalance } from './sell-from-balance.ts'
 
 export type CreateOutcome =
   | {
@@ -49,19 +52,59 @@ export async function createPayment(
 
   const priced = await priceRequest(parts, operation, request)
   if (priced.kind !== 'priced') return priced
+  const draft = intentDraftOf(request, priced, inputSha256)
+  await withdrawHolders(parts, operation, request)
+  const sale = await sellFromBalance(parts, operation, priced, draft)
+  if (sale.kind === 'refused') return sale
+  if (sale.kind === 'repeated') return repeatPayment(parts, operation, sale.intent, inputSha256)
+  if (sale.kind === 'sold') return createdOutcome(sale.intent, undefined)
   const processorCustomerId = await requireProcessorCustomer(parts, operation, request.customer)
   const opened = await parts.commit(operation, async (work) => {
     const concurrent = await findIntentByKey(work.sql, providerId, request.idempotencyKey)
     if (concurrent !== undefined) return concurrent
     const { recharge, customer } = request
+    const fromBalanceMinor = await holdForRest(work, customer.reference, priced)
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const
       await saveAutoRecharge(work, customer.reference, terms)
     }
-    return openIntent(work, intentDraftOf(request, priced, processorCustomerId, inputSha256))
+    return openIntent(work, { ...draft, processorCustomerId, fromBalanceMinor })
   })
   if (!('intent' in opened)) return repeatPayment(parts, operation, opened, inputSha256)
   return sendCreation(parts, operation, opened)
+}
+
+/**
+ * Holds the part of the price that the balance pays, and returns it. The processor charges the rest. The credit is held until the
+ * payment has ended: a payment that never succeeds expires, and gives it back.
+ */
+async function holdForRest(
+  work: UnitOfWork,
+  customerRef: string,
+  priced: PricedRequest,
+): Promise<bigint> {
+  const { sql, providerId, now } = work
+  const { currency } = priced.terms
+  const fromBalanceMinor = (await lockBalanceUse(work, customerRef, priced, 'a part')) ?? 0n
+  await holdCarried(sql, providerId, { customerRef, currency }, fromBalanceMinor, now)
+  return fromBalanceMinor
+}
+
+/**
+ * Withdraws payments of the product that hold the customer's credit and that nobody has confirmed, so that the payment of another plan
+ * on a hosted checkout can use it. A payment that is confirmed at the same moment stays, and keeps its part of the credit.
+ */
+async function withdrawHolders(
+  parts: PaymentParts,
+  operation: Operation,
+  { customer, productRef, checkoutSessionId }: PaymentRequest,
+): Promise<void> {
+  if (checkoutSessionId === undefined || productRef === undefined) return
+  const of = { customerRef: customer.reference, productRef }
+  const holders = await parts.commit(operation, ({ sql, providerId, now }) =>
+    requestCancelOfHolders(sql, providerId, of, now),
+  )
+  for (const reference of holders) await reconcileIntent(parts, operation, reference)
 }
 
 /**
@@ -121,20 +164,21 @@ async function sendCreation(
 }
 
 function createdOutcome(intent: PaymentIntent, clientSecret: string | undefined): CreateOutcome {
-  if (intent.processorPaymentId !== null) return { kind: 'created', intent, clientSecret }
+  const isPaidByBalance = intent.status === 'succeeded'
+  if (intent.processorPaymentId !== null || isPaidByBalance)
+    return { kind: 'created', intent, clientSecret }
   return { kind: 'refused', reason: `The payment was refused: ${intent.failureReason ?? ''}` }
 }
 
-function intentDraftOf(
+export function intentDraftOf(
   request: PaymentRequest,
   { plan, terms, tax, planSwitch, cycleMode, sellerName }: PricedRequest,
-  processorCustomerId: string,
   inputSha256: string,
-) {
+): IntentDraft {
   return {
     purpose: request.purpose,
     customerRef: request.customer.reference,
-    processorCustomerId,
+    processorCustomerId: null,
     productRef: request.productRef ?? null,
     plan,
     cycleMode,
@@ -161,7 +205,7 @@ function isChargedAgain(plan: Plan | undefined): boolean {
   return plan !== undefined && plan.type !== 'one-time' && !isCreditBased(plan)
 }
 
-function requestDigest(request: PaymentRequest): string {
+export function requestDigest(request: PaymentRequest): string {
   const { customer, purpose, productRef, planRef, amountMinor, currency, description } = request
   return sha256OfInput([
     customer.reference,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { lockCustomer } from '../customers/repository.ts'
+import { holdCarried } from '../invoices/carried-amounts.ts'
 import { readTaxTerms } from '../invoices/read-tax.ts'
 import { breakDownTax, type TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import { lookUpTaxId } from '../tax/look-up-tax-id.ts'
@@ -15,6 +16,7 @@ import {
 } from '../payments/attempts-repository.ts'
 import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
+import { decideBalanceUse } from '../payments/decide-balance-use.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { paysInvoice } from '../payments/payment-purpose.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
@@ -127,11 +129,19 @@ async function beginTaxChange(
     return { kind: 'refused', reason: 'The payment was changed too often: make another one' }
   }
   await saveTaxDetails(sql, providerId, customerRef, details, now)
-  if (tax.totalMinor === originalAmountMinor) {
-    await updateIntent(sql, providerId, { ...intent, tax, updatedAt: now })
+  // The balance pays at most what the payment holds already, and leaves the processor an amount that it can charge.
+  const heldMinor = intent.fromBalanceMinor
+  const { totalMinor } = tax
+  const use = { totalMinor, creditMinor: heldMinor, currency, mayPayAll: false }
+  const wantedMinor = decideBalanceUse(use)
+  const fromBalanceMinor = wantedMinor < heldMinor ? wantedMinor : heldMinor
+  if (totalMinor - fromBalanceMinor === originalAmountMinor) {
+    await updateIntent(sql, providerId, { ...intent, tax, fromBalanceMinor, updatedAt: now })
+    await holdCarried(sql, providerId, intent, fromBalanceMinor - heldMinor, now)
     return { kind: 'taxed', tax, currency }
   }
-  const call = { operation: 'change', request: amountChangeTo(tax) } as const
+  const request = amountChangeTo(totalMinor, tax, fromBalanceMinor)
+  const call = { operation: 'change', request } as const
   const attempt = await insertAttempt(sql, providerId, reference, call, now)
   return { kind: 'begun', intent, attempt, tax }
 }

@@ -6,13 +6,42 @@ export type RefundableInvoice = {
   readonly creditableMinor: bigint
   /** On its way back to the card. */
   readonly pendingMinor: bigint
-  /** What the processor can still refund of the payment. Absent for a refund to the balance. */
-  readonly onCardMinor?: bigint | undefined
+} & (
+  | {
+      readonly goesTo: 'card'
+      /** What the processor can still refund of the payment. */
+      readonly onCardMinor: bigint
+    }
+  | {
+      readonly goesTo: 'balance'
+      /** What the balance had paid of the invoice. */
+      readonly fromBalanceMinor: bigint
+    }
+)
+
+/**
+ * Returns how much of the invoice can be returned now, which is not more than any of the amounts allows. What the balance had paid is
+ * returned to the balance only.
+ */
+export function decideRefundable(invoice: RefundableInvoice): bigint {
+  const { keptMinor, creditableMinor, pendingMinor } = invoice
+  const paidMinor = keptMinor + (invoice.goesTo === 'balance' ? invoice.fromBalanceMinor : 0n)
+  const restMinor = (paidMinor < creditableMinor ? paidMinor : creditableMinor) - pendingMinor
+  if (invoice.goesTo === 'balance') return restMinor
+  return restMinor < invoice.onCardMinor ? restMinor : invoice.onCardMinor
 }
 
-/** Returns how much of the invoice can be returned now, which is not more than any of the amounts allows. */
-export function decideRefundable(invoice: RefundableInvoice): bigint {
-  const { keptMinor, creditableMinor, pendingMinor, onCardMinor } = invoice
-  const restMinor = (keptMinor < creditableMinor ? keptMinor : creditableMinor) - pendingMinor
-  return onCardMinor === undefined || restMinor < onCardMinor ? restMinor : onCardMinor
+/**
+ * Returns what the balance has paid of an invoice: the credit that it took over, less the part that it carried on. `carriedInMinor` is
+ * the sum of its lines of that kind. Minor units.
+ */
+export function paidByBalance({
+  carriedInMinor,
+  carriedMinor,
+}: {
+  readonly carriedInMinor: bigint
+  readonly carriedMinor: bigint
+}): bigint {
+  if (carriedInMinor >= 0n) return 0n
+  return carriedMinor < 0n ? carriedMinor - carriedInMinor : -carriedInMinor
 }

@@ -10,7 +10,8 @@ import {
 import { applyReturnToBalance } from '../purposes/return-to-balance.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { decideRefundable } from './decide-refundable.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import { decideRefundable, paidByBalance } from './decide-refundable.ts'
 import type { DecidedChange, DecisionRefusal, RequestedReturn } from './invoice-decision.ts'
 import { isDisputed } from './is-disputed.ts'
 import type { DecidedInvoice } from './lock-decided.ts'
@@ -56,19 +57,30 @@ async function readRefundable(
   credited: Credited,
   goesTo: RequestedRefund['goesTo'],
 ): Promise<bigint> {
-  const { reference, lines, paidMinor, refundedMinor } = invoice
+  const { reference, lines, paidMinor, refundedMinor, carriedMinor } = invoice
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  return decideRefundable({
+  const amounts = {
     keptMinor: paidMinor - refundedMinor,
     creditableMinor: chargedMinor - creditedMinor,
     pendingMinor: await sumPendingRefunds(sql, providerId, reference),
-    ...(goesTo === 'card' && {
-      onCardMinor: paidIntent === undefined ? 0n : await sumLeftOnCard(sql, providerId, paidIntent),
-    }),
-  })
+  }
+  if (goesTo === 'balance') {
+    const carriedInMinor = totalOf(lines) - chargedMinor
+    return decideRefundable({
+      ...amounts,
+      goesTo,
+      fromBalanceMinor: paidByBalance({ carriedInMinor, carriedMinor }),
+    })
+  }
+  const onCardMinor =
+    paidIntent === undefined ? 0n : await sumLeftOnCard(sql, providerId, paidIntent)
+  return decideRefundable({ ...amounts, goesTo, onCardMinor })
 }
 
-/** Returns the reference of the credit note. */
+/**
+ * Returns the reference of the credit note. What the customer paid is returned first, as far as it is not on its way back to the card,
+ * and then what the balance had paid, which the invoice does not count as paid.
+ */
 async function returnToBalance(
   work: UnitOfWork,
   { invoice, paidIntent }: DecidedInvoice,
@@ -79,7 +91,10 @@ async function returnToBalance(
   if (credit?.totalMinor !== amountMinor) {
     throw new Error(`${amountMinor} of invoice ${invoice.reference} cannot be credited`)
   }
-  const moved = await moveInvoice(work, invoice, 'refunded', amountMinor)
+  const pendingMinor = await sumPendingRefunds(work.sql, work.providerId, invoice.reference)
+  const keptMinor = invoice.paidMinor - invoice.refundedMinor - pendingMinor
+  const paidMinor = amountMinor < keptMinor ? amountMinor : keptMinor
+  const moved = paidMinor > 0n ? await moveInvoice(work, invoice, 'refunded', paidMinor) : invoice
   const stored = { settles: 'balance', reason, refundRef: null } as const
   const note = await issueCreditNote(work, moved, credit, stored)
   await applyReturnToBalance(work, moved, paidIntent, { id, amountMinor })

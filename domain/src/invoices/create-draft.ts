@@ -5,7 +5,7 @@ import type { TaxTerms } from '../tax/tax-rule.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { claimPeriods, type PeriodClaim } from './billed-periods.ts'
-import { consumeCarried } from './carried-amounts.ts'
+import { consumeCarried, takeHeld } from './carried-amounts.ts'
 import { draftLines, paidLines } from './draft-lines.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 import { consumeItems } from './items-repository.ts'
@@ -25,10 +25,12 @@ export type InvoiceRequest = {
   /** The billed periods that the lines charge. */
   readonly claims: readonly PeriodClaim[]
   /**
-   * Tax terms of a payment that was made before the invoice. The invoice then totals exactly the paid amount, so no
-   * amounts are carried in from earlier invoices.
+   * Tax terms of a payment that was made before the invoice. The invoice then totals exactly the paid amount, so of
+   * amounts from earlier invoices only `fromBalanceMinor` is carried in.
    */
   readonly paidWith?: TaxTerms | 'no tax'
+  /** The part of the customer's credit that the payment held, in minor units. */
+  readonly fromBalanceMinor?: bigint
   /**
    * Whether the lines cost nothing and stay a draft. Amounts carried over to the customer's next invoice are left
    * untouched.
@@ -111,10 +113,13 @@ async function readDraftLines(
   work: UnitOfWork,
   request: InvoiceRequest,
 ): Promise<readonly InvoiceLine[]> {
-  const { customerRef, currency, paidWith, lines, staysDraft } = request
+  const { customerRef, currency, paidWith, lines, staysDraft, fromBalanceMinor = 0n } = request
   if (staysDraft === true) return lines
-  if (paidWith !== undefined) return paidLines(lines, paidWith)
   const { sql, providerId, now } = work
+  if (paidWith !== undefined) {
+    await takeHeld(sql, providerId, { customerRef, currency }, fromBalanceMinor, now)
+    return paidLines(lines, paidWith, fromBalanceMinor)
+  }
   const [carriedInMinor, tax] = await pipelined([
     consumeCarried(sql, providerId, { customerRef, currency }, now),
     readTaxLines(work, request),

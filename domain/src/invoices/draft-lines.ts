@@ -15,10 +15,15 @@ export function draftLines(
   return [...charged, ...tax, ...carriedInLines(carriedInMinor)]
 }
 
-/** Returns the lines of an invoice that was paid before it was made. It totals exactly the paid amount. */
+/**
+ * Returns the lines of an invoice that was paid before it was made. It totals exactly the amount that was charged, which is what the
+ * customer's credit of `fromBalanceMinor` had left.
+ */
 export function paidLines(
   charged: readonly InvoiceLine[],
   paidWith: TaxTerms | 'no tax',
+  fromBalanceMinor: bigint,
 ): readonly InvoiceLine[] {
-  return paidWith === 'no tax' ? charged : [...charged, ...taxLines(charged, paidWith)]
+  const tax = paidWith === 'no tax' ? [] : taxLines(charged, paidWith)
+  return draftLines(charged, tax, -fromBalanceMinor)
 }

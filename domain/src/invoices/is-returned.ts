@@ -6,7 +6,8 @@ import { findInvoice } from './repository.ts'
 
 /**
  * Returns whether nothing that was paid of the invoice is kept: it was refunded in full, or refunds and credit notes together have
- * returned all that it charges. Credit notes alone end nothing, because they correct a price.
+ * returned all that it charges. Credit notes alone end nothing, because they correct a price. An invoice that the balance paid alone
+ * has nothing else to return it.
  */
 export async function isReturned(
   sql: Queryable,
@@ -14,7 +15,9 @@ export async function isReturned(
   invoiceRef: string,
 ): Promise<boolean> {
   const invoice = await findInvoice(sql, providerId, invoiceRef)
-  if (invoice?.status !== 'partly_refunded') return invoice?.status === 'refunded'
+  const isPaidByBalance = invoice?.status === 'paid' && invoice.paidMinor === 0n
+  if (invoice?.status !== 'partly_refunded' && !isPaidByBalance)
+    return invoice?.status === 'refunded'
   return isAllCredited(sql, providerId, invoiceRef)
 }
 

@@ -28,6 +28,38 @@ export function refundFromBalance(refund: AmountFromBalance): Posting {
   }
 }
 
+type DisputedFromBalance = CustomerAmount & {
+  readonly disputeRef: string
+  readonly invoiceRef: string
+  /** Counts how often the bank has withdrawn the money. */
+  readonly withdrawal: number
+  readonly step: 'taken' | 'returned'
+}
+
+/**
+ * Posts the part of disputed money that had been credited to the customer's balance before. It is taken from the balance when the
+ * bank withdraws the money, and returned to it when the bank returns the money.
+ */
+export function disputeFromBalance(dispute: DisputedFromBalance): Posting {
+  const { customerRef, invoiceRef, currency, step } = dispute
+  const takenMinor = step === 'taken' ? dispute.amountMinor : -dispute.amountMinor
+  return {
+    kind: 'dispute_from_balance',
+    key: disputeFromBalanceKey(dispute),
+    customerRef,
+    invoiceRef,
+    entries: entriesOf(currency, { carried: takenMinor, disputes: -takenMinor }),
+  }
+}
+
+export function disputeFromBalanceKey({
+  disputeRef,
+  withdrawal,
+  step,
+}: Pick<DisputedFromBalance, 'disputeRef' | 'withdrawal' | 'step'>): string {
+  return `dispute:${disputeRef}:from-balance:${withdrawal}:${step}`
+}
+
 type PaidOut = CustomerAmount & {
   /** The refund that pays it, or the payout if it is paid by other means. */
   readonly reference: string

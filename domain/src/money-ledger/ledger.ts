@@ -72,6 +72,7 @@ export const moneyKinds = [
   'refund_failed',
   'refund_from_balance',
   'balance_paid_out',
+  'dispute_from_balance',
   'dispute_withdrawn',
   'dispute_reinstated',
   'payout_paid',
@@ -182,6 +183,38 @@ export async function findTransactionRef(
     select reference from ledger_transactions
     where provider_id = ${providerId} and transaction_key = ${key}`
   return row?.reference
+}
+
+/** Returns the amount that the transaction with that key posted to an account; 0 if there is none. Minor units. */
+export async function findPostedAmount(
+  sql: Queryable,
+  providerId: string,
+  key: string,
+  account: MoneyAccount,
+): Promise<bigint> {
+  const [row] = await sql<{ amount: string }[]>`
+    select coalesce(sum(entry.amount), 0)::text as amount
+    from ledger_transactions as posted join ledger_entries as entry
+      on entry.provider_id = posted.provider_id and entry.transaction_ref = posted.reference
+    where posted.provider_id = ${providerId} and posted.transaction_key = ${key}
+      and entry.account = ${account}`
+  return BigInt(row!.amount)
+}
+
+/** Returns the sum that transactions of a kind about the invoice posted to an account. Minor units. */
+export async function sumPostedOfInvoice(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+  { kind, account }: { readonly kind: MoneyKind; readonly account: MoneyAccount },
+): Promise<bigint> {
+  const [row] = await sql<{ amount: string }[]>`
+    select coalesce(sum(entry.amount), 0)::text as amount
+    from ledger_transactions as posted join ledger_entries as entry
+      on entry.provider_id = posted.provider_id and entry.transaction_ref = posted.reference
+    where posted.provider_id = ${providerId} and posted.invoice_ref = ${invoiceRef}
+      and posted.kind = ${kind} and entry.account = ${account}`
+  return BigInt(row!.amount)
 }
 
 export function sha256OfInput(input: readonly (string | null)[]): string {

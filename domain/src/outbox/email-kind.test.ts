@@ -16,6 +16,7 @@ test.each([
   ['usage.threshold_reached', { watches: 'budget' }],
   ['customer.credit.auto_topup_failed', { reason: 'monthly_cap_too_low' }],
   ['customer.credit.auto_topup_failed', { reason: 'exchange_rate_missing' }],
+  ['purchase.suspended', { reason: 'charged_back' }],
   ['payment.failed', {}],
   ['usage.recorded', {}],
   ['constructor', {}],

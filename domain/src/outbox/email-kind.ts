@@ -18,10 +18,13 @@ const kinds: ReadonlyMap<string, EmailKind> = new Map(
   } satisfies Partial<Record<EventType, EmailKind>>),
 )
 
-/** Why an automatic top-up was not even charged. */
-const rechargeObstacles: ReadonlySet<unknown> = new Set([
+/** Reasons of events that are about no failed payment. */
+const noFailures: ReadonlySet<unknown> = new Set([
+  // The automatic top-up was not charged.
   'monthly_cap_too_low',
   'exchange_rate_missing',
+  // The payment had succeeded, and the customer asked the bank to withdraw it.
+  'charged_back',
 ])
 
 /** Returns the kind of email that the event leads to, or null. */
@@ -32,7 +35,6 @@ export function emailKindOf({
   const kind = kinds.get(type) ?? null
   // Limits and wallets also have thresholds. Those are alerts for the provider.
   if (kind === 'budget_reached' && object['watches'] !== 'budget') return null
-  // Nothing was charged, so there is no payment that failed.
-  const isUncharged = rechargeObstacles.has(object['reason'])
-  return type === 'customer.credit.auto_topup_failed' && isUncharged ? null : kind
+  if (kind === 'payment_failed' && noFailures.has(object['reason'])) return null
+  return kind
 }

@@ -23,13 +23,14 @@ type IntentRow = {
   status: IntentState
   amount: bigint
   original_amount: bigint
+  balance_part: bigint
   currency: string
   exchange_rate: string
   tax: TaxBreakdownJson | null
   plan_switch: IntentSwitch | null
   credits: bigint | null
   description: string | null
-  processor_customer_id: string
+  processor_customer_id: string | null
   processor_payment_id: string | null
   purchase_ref: string | null
   invoice_ref: string | null
@@ -60,19 +61,20 @@ export async function insertIntent(
     insert into payment_intents
       (provider_id, reference, purpose, customer_ref, product_ref, plan_ref, plan_snapshot,
        cycle_mode, checkout_session_id, payment_method_id, keeps_card, status, amount, original_amount,
-       currency, exchange_rate, tax, plan_switch, credits, description, processor_customer_id, purchase_ref,
-       invoice_ref, seller_name, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at)
+       balance_part, currency, exchange_rate, tax, plan_switch, credits, description, processor_customer_id, purchase_ref,
+       invoice_ref, seller_name, idempotency_key, input_sha256, expires_at, next_look_at, created_at, updated_at,
+       succeeded_at)
     values (${providerId}, ${intent.reference}, ${intent.purpose}, ${intent.customerRef},
       ${intent.productRef}, ${intent.planRef}, ${jsonb(sql, intent.planSnapshot)},
       ${intent.cycleMode}, ${intent.checkoutSessionId}, ${intent.paymentMethodId}, ${intent.keepsCard},
       ${intent.status}, ${intent.amountMinor.toString()}, ${intent.originalAmountMinor.toString()},
-      ${intent.currency}, ${intent.exchangeRate}, ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
+      ${intent.fromBalanceMinor.toString()}, ${intent.currency}, ${intent.exchangeRate}, ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
       ${jsonb(sql, intent.planSwitch)},
       ${intent.credits?.toString() ?? null},
       ${intent.description}, ${intent.processorCustomerId}, ${intent.purchaseRef}, ${intent.invoiceRef},
       ${intent.sellerName},
       ${intent.idempotencyKey}, ${intent.inputSha256}, ${intent.expiresAt}, ${intent.nextLookAt}, ${intent.createdAt},
-      ${intent.updatedAt})`
+      ${intent.updatedAt}, ${intent.succeededAt})`
 }
 
 /** Stores all fields of an intent that can change after its creation. */
@@ -84,6 +86,7 @@ export async function updateIntent(
   await sql`
     update payment_intents set status = ${intent.status}, amount = ${intent.amountMinor.toString()},
       original_amount = ${intent.originalAmountMinor.toString()},
+      balance_part = ${intent.fromBalanceMinor.toString()},
       tax = ${jsonb(sql, intent.tax && taxToJson(intent.tax))},
       processor_payment_id = ${intent.processorPaymentId}, purchase_ref = ${intent.purchaseRef},
       invoice_ref = ${intent.invoiceRef}, paid_with = ${jsonb(sql, intent.paidWith)},
@@ -367,6 +370,7 @@ function fromRow(row: IntentRow): PaymentIntent {
     status: row.status,
     amountMinor: row.amount,
     originalAmountMinor: row.original_amount,
+    fromBalanceMinor: row.balance_part,
     currency: row.currency,
     exchangeRate: row.exchange_rate,
     tax: row.tax && taxFromJson(row.tax),

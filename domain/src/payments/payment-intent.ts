@@ -25,20 +25,26 @@ export type PaymentIntent = {
   readonly status: IntentState
   /** Amount in USD cents. */
   readonly amountMinor: bigint
-  /** Amount charged, in minor units of `currency`. */
+  /** Amount that the processor charges, in minor units of `currency`. 0 if the balance pays everything. */
   readonly originalAmountMinor: bigint
+  /**
+   * The part of the price that the customer's balance pays, in minor units of `currency`. It is held until the payment has ended. Only
+   * sales of plans use it.
+   */
+  readonly fromBalanceMinor: bigint
   /** ISO 4217 code in upper case. */
   readonly currency: string
   /** Price of one unit of `currency` in US dollars, as a decimal string. */
   readonly exchangeRate: string
-  /** Tax included in `originalAmountMinor`; null if no tax was calculated. */
+  /** Tax included in the price; null if no tax was calculated. */
   readonly tax: TaxBreakdown | null
   /** The change of plan that the payment pays for; null if it pays for none, or for a change that begins a new period. */
   readonly planSwitch: IntentSwitch | null
   /** Whole credits that the payment buys. */
   readonly credits: bigint | null
   readonly description: string | null
-  readonly processorCustomerId: string
+  /** Null if the processor has no such payment, because the balance pays everything. */
+  readonly processorCustomerId: string | null
   /** The processor's id, null until the processor has confirmed the payment. */
   readonly processorPaymentId: string | null
   readonly purchaseRef: string | null

@@ -38,7 +38,7 @@ export async function listPaymentsOf(
     select invoice_ref, reference, original_amount::numeric, succeeded_at, paid_with
     from payment_intents
     where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
-      and status = 'succeeded' and failure_reason is null
+      and status = 'succeeded' and failure_reason is null and original_amount > 0
     union all
     select invoice_ref, reference, amount, created_at, null from invoice_decisions
     where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})

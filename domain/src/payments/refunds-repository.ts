@@ -118,7 +118,10 @@ export async function sumTakenFromBalance(
   return BigInt(row!.total)
 }
 
-/** Returns whether any payment for the purchase or for its credits is not returned in full. Payments of invoices do not count. */
+/**
+ * Returns whether any payment for the purchase or for its credits is not returned in full. Payments of invoices do not count. What the
+ * balance paid alone has no refund at the processor, so its invoice says whether it was returned.
+ */
 export async function hasUnrefundedPayment(
   sql: Queryable,
   providerId: string,
@@ -128,10 +131,10 @@ export async function hasUnrefundedPayment(
     select invoice_ref from payment_intents as paid
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and purchase_ref = ${purchaseRef} and status = 'succeeded' and purpose <> 'usage_billing'
-      and original_amount > (
+      and (original_amount = 0 or original_amount > (
         select coalesce(sum(amount - from_balance), 0) from payment_refunds
         where provider_id = ${providerId} and intent_ref = paid.reference
-          and status = 'succeeded')`
+          and status = 'succeeded'))`
   for (const { invoice_ref: invoiceRef } of rows) {
     if (invoiceRef === null || !(await isReturned(sql, providerId, invoiceRef))) return true
   }

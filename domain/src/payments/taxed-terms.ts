@@ -14,24 +14,37 @@ import type { PaymentIntent } from './payment-intent.ts'
 /** Largest amount of one payment: 8 digits, in minor units of its currency. */
 export const chargeMinorMax = 99_999_999n
 
-export type TaxedTerms = Pick<PaymentIntent, 'amountMinor' | 'originalAmountMinor' | 'tax'>
+export type TaxedTerms = Pick<
+  PaymentIntent,
+  'amountMinor' | 'originalAmountMinor' | 'fromBalanceMinor' | 'tax'
+>
+
+/** Returns the price with tax: what the processor charges, and what the balance pays. Minor units of the payment's currency. */
+export function totalPriceOf({
+  originalAmountMinor,
+  fromBalanceMinor,
+}: Pick<PaymentIntent, 'originalAmountMinor' | 'fromBalanceMinor'>): bigint {
+  return originalAmountMinor + fromBalanceMinor
+}
 
 /** Returns the price that the payment was created for, before tax was calculated. Minor units of its currency. */
-export function priceBeforeTax({ tax, originalAmountMinor }: PaymentIntent): bigint {
-  return tax === null ? originalAmountMinor : priceOfBreakdown(tax)
+export function priceBeforeTax(intent: PaymentIntent): bigint {
+  return intent.tax === null ? totalPriceOf(intent) : priceOfBreakdown(intent.tax)
 }
 
 /** Returns the amounts of the payment for another total, at the exchange rate of its creation. */
 export function termsForTotal(
   { currency, exchangeRate }: Pick<PaymentIntent, 'currency' | 'exchangeRate'>,
   originalAmountMinor: bigint,
-): Omit<TaxedTerms, 'tax'> {
+): Pick<PaymentIntent, 'amountMinor' | 'originalAmountMinor'> {
   const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
   return { amountMinor, originalAmountMinor }
 }
 
-/** Returns the amounts of the payment for its price, without tax that was added. */
-export function untaxedTermsOf(intent: PaymentIntent): Omit<TaxedTerms, 'tax'> {
+/** Returns the amounts of the price, without tax that was added, whoever pays them. */
+export function untaxedTermsOf(
+  intent: PaymentIntent,
+): Pick<PaymentIntent, 'amountMinor' | 'originalAmountMinor'> {
   return termsForTotal(intent, priceBeforeTax(intent))
 }
 
@@ -44,20 +57,32 @@ export function totalTooLargeReason(
   return `With its tax the amount must not exceed ${majorText(chargeMinorMax, currency)} ${currency}`
 }
 
-/** Returns the parameters of a call that sets the amount to the total of `tax`. */
-export function amountChangeTo(tax: TaxBreakdown): JsonObject {
-  return { originalAmountMinor: tax.totalMinor.toString(), tax: taxToJson(tax) }
+/** Returns the parameters of a call that sets the amount to the price with tax, less what the balance pays. */
+export function amountChangeTo(
+  totalMinor: bigint,
+  tax: TaxBreakdown | null,
+  fromBalanceMinor: bigint,
+): JsonObject {
+  return {
+    originalAmountMinor: (totalMinor - fromBalanceMinor).toString(),
+    tax: tax && taxToJson(tax),
+    ...(fromBalanceMinor > 0n && { fromBalanceMinor: fromBalanceMinor.toString() }),
+  }
 }
 
+/** Returns the amounts that a call of `amountChangeTo` has set. */
 export function taxedTermsOf(intent: PaymentIntent, change: JsonObject): TaxedTerms {
-  const tax = taxFromJson(change['tax'] as TaxBreakdownJson)
-  return { ...termsForTotal(intent, tax.totalMinor), tax }
+  const { originalAmountMinor, fromBalanceMinor = '0', tax } = change
+  return {
+    ...termsForTotal(intent, BigInt(String(originalAmountMinor))),
+    fromBalanceMinor: BigInt(String(fromBalanceMinor)),
+    tax: tax === null ? null : taxFromJson(tax as TaxBreakdownJson),
+  }
 }
 
 /** Returns what was sold, without its tax. */
 export function netAmountOf(intent: PaymentIntent): Money {
-  const { currency, originalAmountMinor } = intent
-  return { currency, amountMinor: originalAmountMinor - taxOf(intent) }
+  return { currency: intent.currency, amountMinor: totalPriceOf(intent) - taxOf(intent) }
 }
 
 /** Returns the tax of the payment, 0 if it has none. */

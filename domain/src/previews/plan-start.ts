@@ -31,7 +31,9 @@ export type PlanStart = {
   readonly change: PlanSwitch | undefined
   readonly needs: StartNeed
   /** What is charged or credited at once. */
-  readonly invoice: Pick<PlannedInvoice, 'cause' | 'currency' | 'lines' | 'paidWith'> | undefined
+  readonly invoice:
+    | Pick<PlannedInvoice, 'cause' | 'currency' | 'lines' | 'paidWith' | 'fromBalanceMinor'>
+    | undefined
   /** Whether the full price of the first period is charged at once. */
   readonly isPaidInFull: boolean
   /** Returns the purchase that begins, before it is linked to the one before. */

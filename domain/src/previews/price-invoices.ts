@@ -30,14 +30,16 @@ export type PlannedInvoice = {
   readonly mayStayDraft: boolean
   /** Whether it charges the pending items of the customer, as bills and renewals do. */
   readonly takesItems: boolean
-  /** Tax of a payment that is made before the invoice. It includes nothing of earlier invoices. */
+  /** Tax of a payment that is made before the invoice. Of earlier invoices it includes only `fromBalanceMinor`. */
   readonly paidWith?: TaxTerms | 'no tax'
+  /** The part of the payment's price that the customer's credit pays, in minor units. */
+  readonly fromBalanceMinor?: bigint
 }
 
 /** An invoice that does not exist. Amounts are minor units of `currency`. */
 export type PreviewedInvoice = Omit<
   PlannedInvoice,
-  'mayStayDraft' | 'paidWith' | 'takesItems' | 'taxedAsRef'
+  'mayStayDraft' | 'paidWith' | 'fromBalanceMinor' | 'takesItems' | 'taxedAsRef'
 > & {
   /** False if nothing is invoiced, because the lines cost nothing. */
   readonly isIssued: boolean
@@ -62,13 +64,15 @@ export async function priceInvoices(
   const { issueZeroInvoices } = await findMerchant(sql, providerId)
   let pending = await listPendingItems(sql, providerId, customerRef)
   const invoices: PreviewedInvoice[] = []
-  for (const { mayStayDraft, paidWith, takesItems, taxedAsRef, ...invoice } of planned) {
+  for (const { mayStayDraft, takesItems, taxedAsRef, ...of } of planned) {
+    const { paidWith, fromBalanceMinor = 0n, ...invoice } = of
     const { currency, plan: planSnapshot } = invoice
+    const waitingMinor = waiting.get(currency) ?? 0n
     if (paidWith !== undefined) {
-      invoices.push(paidInvoice(invoice, paidLines(invoice.lines, paidWith)))
+      invoices.push(paidInvoice(invoice, paidLines(invoice.lines, paidWith, fromBalanceMinor)))
+      waiting.set(currency, waitingMinor + fromBalanceMinor)
       continue
     }
-    const waitingMinor = waiting.get(currency) ?? 0n
     const facts = { issueZeroInvoices, waitingMinor, currency }
     const items = takesItems ? pending.filter((item) => item.currency === currency) : []
     if (mayStayDraft && items.length === 0 && decideStaysDraft(invoice.lines, facts)) {

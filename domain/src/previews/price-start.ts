@@ -1,3 +1,4 @@
+import { priceWithTax, readBalanceUse } from '../charging/sell-from-balance.ts'
 import type { Customer } from '../customers/repository.ts'
 import type { Plan } from '../plans/plan.ts'
 import { creditLines } from '../pricing/charges.ts'
@@ -40,7 +41,12 @@ export async function priceStart(
       : decideSwitch({ held, plan, isFirstCharge, currency, at: now })
   const made = change === undefined ? paidPurchase : switchedPurchase(change)
   const purchase = made({ customer, product, plan, now, cycleMode: priced.cycleMode }, priced)
-  return { kind: 'priced', start: paidStart(plan, change, priced, purchase) }
+  const { providerId, environment } = at
+  const rows = parts.database.of(providerId).in(environment)
+  const fromBalanceMinor = await rows.read((sql) =>
+    readBalanceUse({ sql, providerId }, customer.reference, priced),
+  )
+  return { kind: 'priced', start: paidStart(plan, change, { priced, fromBalanceMinor }, purchase) }
 }
 
 type Sale = Parameters<typeof newPaidPurchase>[0]
@@ -64,9 +70,14 @@ function switchedPurchase(change: PlanSwitch) {
 function paidStart(
   plan: Plan,
   change: PlanSwitch | undefined,
-  { terms, tax }: PricedRequest,
+  {
+    priced,
+    fromBalanceMinor,
+  }: { readonly priced: PricedRequest; readonly fromBalanceMinor: bigint },
   purchase: Purchase,
 ): PlanStart {
+  const { terms, tax } = priced
+  const isPaidByBalance = fromBalanceMinor === priceWithTax(priced)
   const { credits, currency, originalAmountMinor: priceMinor } = terms
   const lines =
     change?.lines ??
@@ -77,8 +88,8 @@ function paidStart(
   const paidWith = tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive }
   const hasPrice = (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
   return {
-    ...{ plan, change, needs: 'payment' },
-    invoice: { cause, currency, lines, paidWith },
+    ...{ plan, change, needs: isPaidByBalance ? 'nothing' : 'payment' },
+    invoice: { cause, currency, lines, paidWith, fromBalanceMinor },
     // A payment for credits, or only for a set-up fee, does not pay the price of a period.
     isPaidInFull: change === undefined && credits === null && hasPrice,
     start: async () => purchase,

@@ -38,16 +38,17 @@ export function publish(
   return publishAll(parts, environment, target.kind, [target], when)
 }
 
-/** Publishes the targets of a batch of changes together, grouped by kind. */
+/** Publishes the targets of a batch of changes together, grouped by kind. For 'always', see `publish`. */
 export async function publishTogether(
   parts: PublisherParts,
   environment: Environment,
   targets: readonly PublicationTarget[],
+  when: PublishWhen = 'pending',
 ): Promise<void> {
   for (const kind of publishedKinds) {
     const ofKind = targets.filter((target) => target.kind === kind)
     for (const batch of batchesOf(ofKind)) {
-      await publishAll(parts, environment, kind, batch, 'pending')
+      await publishAll(parts, environment, kind, batch, when)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { endPack } from '../packs/repository.ts'
 import { endCharges } from '../payments/end-charges.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { pastDueObject, purchaseObject } from './purchase-event.ts'
+import { pastDueObject, purchaseObject, suspendedObject } from './purchase-event.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
 import { suspensionAfter } from './suspension.ts'
 import { canMove, purchaseTransitions, type PurchaseTrigger } from './transitions.ts'
@@ -47,13 +47,10 @@ export async function movePurchase(
   change: PurchaseChange = {},
 ): Promise<Purchase> {
   const moved = movedPurchase(purchase, trigger, change, work.now)
-  const { event } = purchaseTransitions[trigger]
   // The statements are sent together, because each write to a socket costs more than its statement.
   await Promise.all([
     updatePurchase(work.sql, work.providerId, moved),
-    event === 'purchase.past_due'
-      ? recordEvent(work, event, pastDueObject(moved), { status: purchase.status })
-      : recordEvent(work, event, purchaseObject(moved)),
+    recordMove(work, purchase, moved, trigger),
     queuePublication(work, 'customer', purchase.customerRef),
   ])
   // A purchase cancelled too late for its notice still renews and owes the next period.
@@ -64,6 +61,23 @@ export async function movePurchase(
     await endPack(work.sql, work.providerId, purchase.reference, work.now)
   }
   return moved
+}
+
+function recordMove(
+  work: UnitOfWork,
+  before: Purchase,
+  moved: Purchase,
+  trigger: PurchaseTrigger,
+): Promise<void> {
+  const { event } = purchaseTransitions[trigger]
+  switch (event) {
+    case 'purchase.past_due':
+      return recordEvent(work, event, pastDueObject(moved), { status: before.status })
+    case 'purchase.suspended':
+      return recordEvent(work, event, suspendedObject(moved, trigger))
+    default:
+      return recordEvent(work, event, purchaseObject(moved))
+  }
 }
 
 /** Returns the purchase after the transition. Throws if the transition is not allowed. */

@@ -4,6 +4,7 @@ import { unixSeconds, type Period } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
 import type { Purchase } from './repository.ts'
+import type { PurchaseTrigger } from './transitions.ts'
 
 /** Returns `data.object` of most purchase events, with the new status. */
 export function purchaseObject(purchase: Purchase): EventObject<'purchase.created'> {
@@ -42,6 +43,15 @@ export function pastDueObject(purchase: Purchase): EventObject<'purchase.past_du
     nextRetryAt: purchase.nextRetryAt === null ? null : unixSeconds(purchase.nextRetryAt),
     created: unixSeconds(purchase.createdAt),
   }
+}
+
+/** Returns `data.object` of purchase.suspended, with the reason that the transition has. */
+export function suspendedObject(
+  purchase: Purchase,
+  trigger: PurchaseTrigger,
+): EventObject<'purchase.suspended'> {
+  const reason = trigger === 'charged-back' ? 'charged_back' : 'payment_failed'
+  return { ...purchaseObject(purchase), reason }
 }
 
 /** Returns `data.object` of purchase.trial_ending. */

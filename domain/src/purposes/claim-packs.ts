@@ -17,6 +17,7 @@ import {
 } from '../packs/repository.ts'
 import { withdrawalsOf } from '../payments/decide-dispute.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { totalPriceOf } from '../payments/taxed-terms.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { FinalRefund, ReportedDispute } from './payment-handler.ts'
 
@@ -67,7 +68,7 @@ function packOf(intent: PaymentIntent): SoldPack | undefined {
   const { purchaseRef, customerRef, productRef, planSnapshot } = intent
   const units = planSnapshot === null ? undefined : unitsOfPack(planSnapshot)
   if (units === undefined || purchaseRef === null || productRef === null) return undefined
-  const { originalAmountMinor: paidMinor } = intent
+  const paidMinor = totalPriceOf(intent)
   const { unitsMicros } = units
   return { packRef: purchaseRef, customerRef, productRef, unitsMicros, paidMinor }
 }

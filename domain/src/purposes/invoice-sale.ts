@@ -50,7 +50,7 @@ export function saleOfCredits(intent: PaymentIntent, credits: bigint, purchaseRe
 
 /**
  * Issues and pays the invoice of a sale in the transaction that delivers it, and returns its reference. It states the tax that was
- * paid and nothing of earlier invoices, so its total is the payment's amount. The caller calls this last, because from here until
+ * paid, and of earlier invoices only the credit that pays a part, so its total is the payment's amount. The caller calls this last, because from here until
  * the end of the transaction others wait for the next invoice number.
  */
 export async function invoiceSale(
@@ -59,6 +59,7 @@ export async function invoiceSale(
   { purchaseRef, lines, claims }: Sale,
 ): Promise<string> {
   const { reference, customerRef, currency, tax, planSnapshot, productRef, sellerName } = intent
+  const { originalAmountMinor, fromBalanceMinor } = intent
   if (sellerName === null) throw new Error(`payment ${reference} has no seller name`)
   const draft = await createDraft(work, {
     customerRef,
@@ -68,12 +69,14 @@ export async function invoiceSale(
     lines,
     claims,
     paidWith: tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive },
+    fromBalanceMinor,
   })
   if (draft.kind !== 'created')
     throw new Error(`the first period of purchase ${purchaseRef} is already billed`)
   const parties = await readParties(work, customerRef, productRef, { name: sellerName })
   const invoice = await issueInvoice(work, draft.invoice, parties)
-  const charge = { chargeRef: reference, amountMinor: intent.originalAmountMinor }
-  await payInvoice(work, invoice, charge)
+  const charge = { chargeRef: reference, amountMinor: originalAmountMinor }
+  // An invoice that the balance pays as a whole is paid once it is issued.
+  if (originalAmountMinor > 0n) await payInvoice(work, invoice, charge)
   return invoice.reference
 }

@@ -2,7 +2,7 @@ import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sumPaidOut } from '../invoices/balance-entries.ts'
-import { readCarried } from '../invoices/carried-amounts.ts'
+import { readCarriedAndHeld } from '../invoices/carried-amounts.ts'
 import { documentNumberText, type Invoice } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { listLines } from '../invoices/lines.ts'
@@ -13,7 +13,7 @@ import { listInvoices } from '../invoices/repository.ts'
  * Reverses what a change of plan carried over to the customer's next invoice, a credit or an amount too small to charge, because
  * the payment on which the change was based was refunded. An invoice with the opposite lines, which name the first invoice, settles
  * it at once. Amounts that a later invoice has already taken over stay there. A credit that was paid out is money that the customer
- * has, so it is reversed all the same, and the next invoice charges it.
+ * has, and an open payment may use a credit that it holds, so both are reversed all the same, and the next invoice charges them.
  */
 export async function reverseProration(
   work: UnitOfWork,
@@ -27,7 +27,7 @@ export async function reverseProration(
     if (!lines.some(({ inputs }) => inputs.kind === 'proration')) continue
     const ownMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
     const of = { customerRef, currency }
-    const waitingMinor = await readCarried(sql, providerId, of)
+    const waitingMinor = await readCarriedAndHeld(sql, providerId, of)
     const paidOutMinor = await sumPaidOut(sql, providerId, of, invoice.createdAt)
     if (!covers(waitingMinor - paidOutMinor, ownMinor)) continue
     const request = { customerRef, purchaseRef: reference, planSnapshot, currency }

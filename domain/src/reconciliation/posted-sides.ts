@@ -31,7 +31,8 @@ export function paymentPostings(sql: Queryable, scope: Scope) {
       and transaction_key = 'payment:' || paid.reference || ':succeeded'
     left join ledger_entries as entries on entries.provider_id = posted.provider_id
       and transaction_ref = posted.reference and account = 'clearing' and unit = paid.currency
-    where status = 'succeeded' and succeeded_at >= greatest(began, ${scope.from})
+    where status = 'succeeded' and original_amount > 0
+      and succeeded_at >= greatest(began, ${scope.from})
       and succeeded_at < ${scope.to} ${ofProvider(sql, 'paid', scope)}`
 }
 

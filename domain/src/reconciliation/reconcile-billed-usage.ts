@@ -36,6 +36,8 @@ type UsageLine = Place & {
   /** Usage of the period billed up to and including this line, 10^-6 units. */
   readonly billedMicros: bigint
   readonly reading: UsageReading
+  /** When the usage was read, by the customer's time. */
+  readonly readAt: Date
 }
 
 /**
@@ -87,7 +89,7 @@ async function comparePage(run: Run, lines: readonly UsageLine[], tally: Tally):
     lines.map((line) => ({
       providerId,
       customerRef: line.purchase.customerRef,
-      at: new Date(line.reading.watermark),
+      at: line.readAt,
     })),
   )
   const partitionCount = parts.eventLog.partitionCount(usageTopic(scope.environment))
@@ -146,6 +148,7 @@ type Row = {
   period_start: Date
   period_end: Date
   inputs: { usedUnits: string; lateUnits?: string; reading: UsageReading }
+  has_clock: boolean
 }
 
 /** Returns a page of usage lines in the order of their invoices, after `after`. */
@@ -157,12 +160,14 @@ async function listUsageLines(
   const rows = await sql<Row[]>`
     select invoices.created_at, invoice_ref, line, invoices.provider_id, purchase_ref,
       invoices.customer_ref, product_ref, start_date, purchases.created_at as purchase_created_at,
-      period_start, period_end, inputs
+      period_start, period_end, inputs, test_clock_ref is not null as has_clock
     from invoices
     join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = invoices.reference
     join purchases on purchases.provider_id = invoices.provider_id
       and purchases.reference = purchase_ref
+    left join customers on customers.provider_id = invoices.provider_id
+      and customers.reference = invoices.customer_ref
     where invoices.created_at >= ${from} and invoices.created_at < ${to}
       and kind in ('usage', 'late_usage')
       ${providerId === undefined ? sql`` : sql`and invoices.provider_id = ${providerId}`}
@@ -194,5 +199,7 @@ function fromRow(row: Row): UsageLine {
     period: { start: row.period_start, end: row.period_end },
     billedMicros: microsOfDecimal(usedUnits) + microsOfDecimal(lateUnits),
     reading,
+    // The watermark is real time. A customer on a test clock is billed at the time of the clock, and cannot change meanwhile.
+    readAt: row.has_clock ? row.created_at : new Date(reading.watermark),
   }
 }

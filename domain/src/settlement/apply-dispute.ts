@@ -20,6 +20,7 @@ import { findHandler } from '../purposes/payment-handlers.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { disputeReinstated, disputeWithdrawn } from '../money-ledger/postings.ts'
 import { findPostedPayment } from './post-payment.ts'
+import { takeDisputedCredit } from './take-disputed-credit.ts'
 
 const disputed = disputeRank.needs_response
 const closed = disputeRank.won
@@ -50,6 +51,7 @@ export async function applyDispute(
   if (access !== 'unchanged') await updateCardUse(work, intent.customerRef, access)
   const handler = await findHandler(work, intent)
   await handler.onDisputed(work, intent, { ...dispute, access })
+  await takeDisputedCredit(work, intent, dispute)
 }
 
 async function emitDisputeEvents(

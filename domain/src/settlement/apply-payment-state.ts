@@ -3,6 +3,7 @@ import type {
   PaymentIntent as ProcessorIntent,
 } from '@tollgate/platform/payments/payment-objects'
 import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
+import { holdCarried } from '../invoices/carried-amounts.ts'
 import { pipelined } from '../postgres/pipelined.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAttemptByState, type AttemptDecline } from '../payments/attempts-repository.ts'
@@ -56,6 +57,9 @@ export async function applyPaymentState(
   const updated = { ...ended, nextLookAt: nextPollAt(ended, now) }
   const { lastDecline } = reading.payment
   const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
+  // A change of the tax can leave less for the balance to pay. The order of locks is payment, customer, balance.
+  const releasedMinor = locked.fromBalanceMinor - found.fromBalanceMinor
+  if (releasedMinor !== 0n) await holdCarried(sql, providerId, locked, -releasedMinor, now)
   await pipelined([
     updateIntent(sql, providerId, updated),
     settleAttemptByState(sql, providerId, reference, isFinal(updated.status), decline, now),

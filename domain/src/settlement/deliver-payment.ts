@@ -1,4 +1,5 @@
 import type { CardWithMethod } from '../cards/repository.ts'
+import { holdCarried } from '../invoices/carried-amounts.ts'
 import type { PaidWith, PaymentIntent } from '../payments/payment-intent.ts'
 import { paysInvoice } from '../payments/payment-purpose.ts'
 import { lockDebt } from '../purposes/debts.ts'
@@ -25,6 +26,7 @@ export async function deliverPayment(
   const paid = { ...intent, ...fields, succeededAt: now }
   const booking = await bookPayment(work, paid, hostedUrl)
   if (booking.kind === 'undeliverable') {
+    await releaseBalance(work, paid)
     await postUndeliverable(work, paid)
     if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
     return { ...paid, refundWanted: true, failureReason: booking.reason }
@@ -39,7 +41,15 @@ export async function deliverPayment(
   return { ...paid, purchaseRef, invoiceRef, paidWith: paidWithOf(card) }
 }
 
-async function bookPayment(
+/** Returns what a payment holds of the customer's credit, because nothing was delivered for it. */
+async function releaseBalance(
+  { sql, providerId, now }: UnitOfWork,
+  intent: PaymentIntent,
+): Promise<void> {
+  await holdCarried(sql, providerId, intent, -intent.fromBalanceMinor, now)
+}
+
+export async function bookPayment(
   work: UnitOfWork,
   intent: PaymentIntent,
   hostedUrl: string,
@@ -69,5 +79,6 @@ export async function handlePaymentFailure(
   isTooSmall: boolean,
 ): Promise<void> {
   const payment = { intent, debt: await lockDebt(work, intent) }
+  await releaseBalance(work, intent)
   await handlerOf(payment).onFailed(work, { kind: 'payment-ended', ...payment, isTooSmall })
 }

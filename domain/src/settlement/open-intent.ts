@@ -15,12 +15,13 @@ import {
   type IntentSwitch,
   type PaymentIntent,
 } from '../payments/payment-intent.ts'
-import { amountChangeTo, termsForTotal } from '../payments/taxed-terms.ts'
+import { amountChangeTo, termsForTotal, totalPriceOf } from '../payments/taxed-terms.ts'
 
 export type IntentDraft = {
   readonly purpose: IntentPurpose
   readonly customerRef: string
-  readonly processorCustomerId: string
+  /** Null if nothing is left for the processor to charge. */
+  readonly processorCustomerId: string | null
   readonly productRef: string | null
   readonly plan: PlanSnapshot | undefined
   readonly cycleMode: CycleMode
@@ -33,6 +34,8 @@ export type IntentDraft = {
   readonly terms: IntentTerms
   /** Tax of the payment; null if it is not known. */
   readonly tax: TaxBreakdown | null
+  /** The part of the price that the customer's balance pays, in minor units. The caller holds it. Absent if it pays nothing. */
+  readonly fromBalanceMinor?: bigint | undefined
   /** The change of plan that the payment pays for; absent if it pays for none. */
   readonly planSwitch?: IntentSwitch | undefined
   readonly description: string | null
@@ -54,16 +57,48 @@ export type OpenedIntent = { readonly intent: PaymentIntent; readonly attempt: P
  */
 export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<OpenedIntent> {
   const { sql, providerId, now } = work
-  const { terms, tax, plan, isOffSchedule, ...fields } = draft
-  const charged = tax === null ? terms : termsForTotal(terms, tax.totalMinor)
-  const reference = generateReference('transaction')
-  const intent: PaymentIntent = {
+  const { tax, terms, isOffSchedule, paymentMethodId, description } = draft
+  const intent = newIntent(work, draft)
+  const { reference, originalAmountMinor, fromBalanceMinor, processorCustomerId } = intent
+  if (processorCustomerId === null) throw new Error(`${reference} has nothing to charge`)
+  const parameters = createParametersOf({
+    amountMinor: originalAmountMinor,
+    currency: terms.currency,
+    customerId: processorCustomerId,
+    metadata: { [intentMetadataKey]: reference, [providerMetadataKey]: providerId },
+    keepsCard: draft.keepsCard,
+    ...(description === null ? {} : { description }),
+    ...(paymentMethodId === null
+      ? {}
+      : { confirm: { paymentMethodId, presence: 'off_session' as const } }),
+  })
+  const hasBreakdown = tax !== null || fromBalanceMinor > 0n
+  // The extra fields are stored with the parameters of the call but not sent. `withProcessorAmount` and `countableFailureOf` read them.
+  const request = {
+    ...parameters,
+    ...(hasBreakdown && amountChangeTo(totalPriceOf(intent), tax, fromBalanceMinor)),
+    ...(isOffSchedule && { isOutOfTurn: true }),
+  }
+  const call = { operation: 'create', request } as const
+  const [, attempt] = await Promise.all([
+    insertIntent(sql, providerId, intent),
+    insertAttempt(sql, providerId, reference, call, now),
+  ])
+  return { intent, attempt }
+}
+
+/** Returns a payment that the processor does not know yet. */
+export function newIntent({ now }: Pick<UnitOfWork, 'now'>, draft: IntentDraft): PaymentIntent {
+  const { terms, tax, plan, isOffSchedule: _unused, fromBalanceMinor = 0n, ...fields } = draft
+  const totalMinor = tax?.totalMinor ?? terms.originalAmountMinor
+  return {
     ...fields,
     ...terms,
-    ...charged,
+    ...termsForTotal(terms, totalMinor - fromBalanceMinor),
+    fromBalanceMinor,
     tax,
     planSwitch: draft.planSwitch ?? null,
-    reference,
+    reference: generateReference('transaction'),
     planRef: plan?.reference ?? null,
     planSnapshot: plan === undefined ? null : snapshotOf(plan),
     status: 'creating',
@@ -82,30 +117,6 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     updatedAt: now,
     succeededAt: null,
   }
-  const { paymentMethodId, description } = draft
-  const parameters = createParametersOf({
-    amountMinor: charged.originalAmountMinor,
-    currency: terms.currency,
-    customerId: draft.processorCustomerId,
-    metadata: { [intentMetadataKey]: reference, [providerMetadataKey]: providerId },
-    keepsCard: draft.keepsCard,
-    ...(description === null ? {} : { description }),
-    ...(paymentMethodId === null
-      ? {}
-      : { confirm: { paymentMethodId, presence: 'off_session' as const } }),
-  })
-  // The extra fields are stored with the parameters of the call but not sent. `withProcessorAmount` and `countableFailureOf` read them.
-  const request = {
-    ...parameters,
-    ...(tax === null ? {} : amountChangeTo(tax)),
-    ...(isOffSchedule && { isOutOfTurn: true }),
-  }
-  const call = { operation: 'create', request } as const
-  const [, attempt] = await Promise.all([
-    insertIntent(sql, providerId, intent),
-    insertAttempt(sql, providerId, reference, call, now),
-  ])
-  return { intent, attempt }
 }
 
 const firstPollMs = 60_000

@@ -1,14 +1,9 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
-import { isDeletedCustomer } from '../customers/repository.ts'
-import { addCarried, readCarried } from '../invoices/carried-amounts.ts'
-import { listCreditNotes } from '../invoices/credit-notes.ts'
 import type { Invoice } from '../invoices/invoice.ts'
-import { readCharged } from '../invoices/is-returned.ts'
 import { issueRefundCreditNote, voidRefundCreditNote } from '../invoices/refund-credit-notes.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
 import { refundFromBalance } from '../money-ledger/balance-postings.ts'
-import { carriedWrittenOff } from '../money-ledger/deleted-customer-postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import {
   refundFailed,
@@ -20,14 +15,10 @@ import {
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { returnPayout } from './return-payout.ts'
 import type { RequestedRefund } from '../payments/requested-refunds-repository.ts'
-import { partFromBalance } from '../payments/part-from-balance.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { findPostedPayment } from './post-payment.ts'
-import {
-  sumTakenFromBalance,
-  type PaymentRefund,
-  type RefundState,
-} from '../payments/refunds-repository.ts'
+import { decideFromBalance, moveBalance } from './take-from-balance.ts'
+import { type PaymentRefund, type RefundState } from '../payments/refunds-repository.ts'
 
 /**
  * Posts the state of a refund in the transaction that stores it, including earlier states that were not reported. If the payment
@@ -105,7 +96,7 @@ async function moveRefundedInvoice(
       const refunded = await finishRefund(work, invoice, { refundRef, amountMinor, movedMinor })
       if (movedMinor > 0n) await issueRefundCreditNote(work, refunded, refundRef, movedMinor)
       const taken = { refundRef, amountMinor: fromBalanceMinor, step: 'taken' } as const
-      if (payout === undefined) await moveBalance(work, invoice, taken)
+      if (payout === undefined) await moveRefundedPart(work, invoice, taken)
       return fromBalanceMinor
     }
     case 'failed':
@@ -115,58 +106,23 @@ async function moveRefundedInvoice(
       await failRefund(work, invoice, { refundRef, amountMinor, movedMinor })
       await voidRefundCreditNote(work, invoice, refundRef)
       const back = { refundRef, amountMinor: fromBalanceMinor, step: 'returned' } as const
-      if (payout === undefined) await moveBalance(work, invoice, back)
+      if (payout === undefined) await moveRefundedPart(work, invoice, back)
       else await returnPayout(work, payout, invoice)
       return fromBalanceMinor
     }
   }
 }
 
-/**
- * Returns the part of a refund whose amount a credit note has given to the customer's balance before. Without this, the customer
- * would have it twice. The next invoice charges what the customer has used of that credit meanwhile.
- */
-async function decideFromBalance(
-  { sql, providerId }: UnitOfWork,
-  invoice: Invoice,
-  amountMinor: bigint,
-): Promise<bigint> {
-  const { reference, paidMinor, refundedMinor } = invoice
-  const notes = await listCreditNotes(sql, providerId, reference)
-  const toBalance = notes.filter(
-    ({ settles, voidedAt }) => settles === 'balance' && voidedAt === null,
-  )
-  if (toBalance.length === 0) return 0n
-  const { chargedMinor, creditedMinor } = await readCharged(sql, providerId, reference)
-  return partFromBalance(amountMinor, {
-    keptMinor: paidMinor - refundedMinor,
-    creditableMinor: chargedMinor - creditedMinor,
-    toBalanceMinor: toBalance.reduce((sum, { totalMinor }) => sum + totalMinor, 0n),
-    takenMinor: await sumTakenFromBalance(sql, providerId, reference),
-  })
-}
-
-/**
- * Takes an amount from the customer's balance, or returns it. Each movement is posted once, so a repeated report of the refund changes
- * nothing. What a deleted customer owes after that is written off, because no invoice will charge it.
- */
-async function moveBalance(
+/** Takes the part of a refund from the customer's balance, or returns it there. */
+async function moveRefundedPart(
   work: UnitOfWork,
-  { reference: invoiceRef, customerRef, currency }: Invoice,
+  invoice: Invoice,
   moved: { refundRef: string; amountMinor: bigint; step: 'taken' | 'returned' },
 ): Promise<void> {
-  const { sql, providerId, now } = work
-  const balance = { customerRef, currency }
-  const posting = refundFromBalance({ invoiceRef, ...balance, ...moved })
-  if ((await postMoney(work, posting)) !== 'posted') return
+  const { reference: invoiceRef, customerRef, currency } = invoice
+  const posting = refundFromBalance({ invoiceRef, customerRef, currency, ...moved })
   const carriedMinor = moved.step === 'taken' ? moved.amountMinor : -moved.amountMinor
-  await addCarried(sql, providerId, balance, carriedMinor, now)
-  if (!(await isDeletedCustomer(sql, providerId, customerRef))) return
-  const owedMinor = await readCarried(sql, providerId, balance)
-  if (owedMinor <= 0n) return
-  const part = `refund:${moved.refundRef}`
-  await postMoney(work, carriedWrittenOff({ ...balance, part, amountMinor: owedMinor }))
-  await addCarried(sql, providerId, balance, -owedMinor, now)
+  await moveBalance(work, invoice, posting, carriedMinor, `refund:${moved.refundRef}`)
 }
 
 /** Posts the reported part of a refund's effect on the processor's balance, each part once. */

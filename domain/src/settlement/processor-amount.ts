@@ -26,7 +26,7 @@ export async function withProcessorAmount(
   return {
     ...intent,
     ...(change === undefined
-      ? { ...termsForTotal(intent, amountMinor), tax: null }
+      ? { ...termsForTotal(intent, amountMinor), fromBalanceMinor: 0n, tax: null }
       : taxedTermsOf(intent, change.request)),
   }
 }

@@ -143,9 +143,11 @@ async function findCreatedPayment(
   attempt: PaymentAttempt,
 ): Promise<PaymentIntent> {
   const processor = processorOf(parts, operation.environment)
+  const { processorCustomerId: customerId } = intent
+  if (customerId === null) throw new Error(`${intent.reference} has nothing to charge`)
   const created = await firstOf(
     processor.findPaymentIntents({
-      customerId: intent.processorCustomerId,
+      customerId,
       createdFrom: new Date(attempt.sentAt.getTime() - searchFromMs),
       metadata: { [intentMetadataKey]: intent.reference },
     }),

@@ -7,7 +7,12 @@ import {
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { queueCustomersOfClock } from './queue-customers.ts'
-import { insertTestClock, listTestClocks, lockTestClock, updateTestClock } from './repository.ts'
+import {
+  insertTestClock,
+  lockAndCountTestClocks,
+  lockTestClock,
+  updateTestClock,
+} from './repository.ts'
 import type { TestClock } from './test-clock.ts'
 
 export type NewTestClock = { readonly name: string | null; readonly frozenTime: Date }
@@ -31,7 +36,7 @@ export async function createTestClock(
   const latest = new Date(now.getTime() + testClockAheadMsMax)
   if (frozenTime < earliest || frozenTime > latest)
     return { kind: 'time-refused', earliest, latest }
-  if ((await listTestClocks(sql, providerId)).length >= testClocksMax) return { kind: 'too-many' }
+  if ((await lockAndCountTestClocks(sql, providerId)) >= testClocksMax) return { kind: 'too-many' }
   const clock: TestClock = {
     reference: generateReference('testClock'),
     name,

@@ -1,3 +1,4 @@
+import type { TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { testClockSpareMs } from '@tollgate/schemas/limits'
 import type { TestClock, TestClockStatus } from './test-clock.ts'
@@ -51,6 +52,15 @@ export async function lockTestClock(
     where provider_id = ${providerId} and reference = ${reference} and status <> 'deleted'
     for update`
   return row === undefined ? undefined : testClockFromRow(row)
+}
+
+/** Keeps other transactions from creating a clock of the provider until this one ends. Returns the number of clocks. */
+export async function lockAndCountTestClocks(
+  sql: TransactionSql,
+  providerId: string,
+): Promise<number> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`test clocks ${providerId}`}, 0))`
+  return (await listTestClocks(sql, providerId)).length
 }
 
 /** Returns the clocks of the provider, newest first. There are at most `testClocksMax`. */

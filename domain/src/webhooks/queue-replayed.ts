@@ -1,4 +1,4 @@
-import type { TransactionSql } from 'postgres'
+import type { Fragment, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { WebhookDelivery } from './delivery.ts'
 import type { WebhookReplay } from './replay.ts'
@@ -47,11 +47,12 @@ export async function queueReplayedDelivery(
  */
 export async function queueNextOfReplay(
   sql: TransactionSql,
-  { providerId, reference, endpointRef, onlyFailed, madeFrom, madeBefore }: WebhookReplay,
+  replay: WebhookReplay,
   countMax: number,
   now: Date,
   dueAt: Date,
 ): Promise<number> {
+  const { providerId, reference } = replay
   const [row] = await sql<{ passed: number }[]>`
     with replay as (
       select reached_at, reached_sequence from webhook_replays
@@ -59,13 +60,10 @@ export async function queueNextOfReplay(
     ),
     chosen as (
       select delivery.* from replay cross join lateral (
-        select * from webhook_deliveries delivery
-        where provider_id = ${providerId} and endpoint_ref = ${endpointRef}
-          and (created_at, sequence) > (replay.reached_at, replay.reached_sequence)
-          and created_at < ${madeBefore}
-          ${madeFrom === null ? sql`` : sql`and created_at >= ${madeFrom}`}
-          ${onlyFailed ? isFailedForGood(sql) : sql`and state in ('succeeded', 'failed', 'skipped')`}
-        order by created_at, sequence limit ${countMax}
+        (${selectReplayed(sql, replay, false, countMax)})
+        union all
+        (${selectReplayed(sql, replay, true, countMax)})
+        order by made_at, sequence limit ${countMax}
       ) delivery
     ),
     -- Locked until the commit, so that the events are not deleted, even if the deliveries that kept them are.
@@ -78,18 +76,40 @@ export async function queueNextOfReplay(
         (provider_id, reference, endpoint_ref, event_id, event_type, order_key, replay_ref, state, due_at, created_at)
       select provider_id, ${referenceOf(sql, reference)}, endpoint_ref, event_id, event_type, order_key, ${reference},
         'pending', ${now}, ${now}
-      from chosen join held using (event_id) order by created_at, sequence
+      from chosen join held using (event_id) order by made_at, sequence
       on conflict (replay_ref, endpoint_ref, event_id) where replay_ref is not null do nothing
       returning reference
     ),
-    last as (select created_at, sequence from chosen order by created_at desc, sequence desc limit 1),
+    last as (select made_at, sequence from chosen order by made_at desc, sequence desc limit 1),
     moved as (
       update webhook_replays set queued = queued + (select count(*) from queued), due_at = ${dueAt},
-        reached_at = last.created_at, reached_sequence = last.sequence
+        reached_at = last.made_at, reached_sequence = last.sequence
       from last where provider_id = ${providerId} and reference = ${reference}
     )
     select count(*)::int as passed from chosen`
   return row!.passed
+}
+
+/**
+ * Selects the next deliveries of the replay, either those of customers on test clocks or all others. `made_at` is when they were
+ * created in real time. It is in another column for each of the two, and each column has an index.
+ */
+function selectReplayed(
+  sql: Queryable,
+  { providerId, endpointRef, onlyFailed, madeFrom, madeBefore }: WebhookReplay,
+  isOnClock: boolean,
+  countMax: number,
+): Fragment {
+  const madeAt = isOnClock ? sql`recorded_at` : sql`created_at`
+  return sql`
+    select delivery.*, ${madeAt} as made_at from webhook_deliveries delivery
+    where provider_id = ${providerId} and endpoint_ref = ${endpointRef}
+      and recorded_at is ${isOnClock ? sql`not null` : sql`null`}
+      and (${madeAt}, sequence) > (replay.reached_at, replay.reached_sequence)
+      and ${madeAt} < ${madeBefore}
+      ${madeFrom === null ? sql`` : sql`and ${madeAt} >= ${madeFrom}`}
+      ${onlyFailed ? isFailedForGood(sql) : sql`and state in ('succeeded', 'failed', 'skipped')`}
+    order by ${madeAt}, sequence limit ${countMax}`
 }
 
 function referenceOf(sql: Queryable, replayRef: string) {

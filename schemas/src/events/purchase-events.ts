@@ -20,6 +20,8 @@ const purchase = z.strictObject({
   isRecurring: z.boolean(),
 })
 
+export const suspensionReasons = ['payment_failed', 'charged_back'] as const
+
 function purchaseEvent(description: string) {
   return { description, object: purchase } as const
 }
@@ -33,9 +35,16 @@ export const purchaseEvents = {
     object: purchase.extend({ trialEndsAt: unixSeconds }),
   },
   'purchase.trial_converted': purchaseEvent('A trial became a paid purchase'),
-  'purchase.suspended': purchaseEvent(
-    'Access was suspended, because payments failed and are not retried',
-  ),
+  'purchase.suspended': {
+    description: 'Access was suspended, because of a payment that failed or was charged back',
+    object: purchase.extend({
+      reason: z
+        .enum(suspensionReasons)
+        .describe(
+          '`payment_failed`: a payment failed and is not retried. `charged_back`: the bank of the customer withdrew a payment',
+        ),
+    }),
+  },
   'purchase.past_due': {
     description: 'A payment failed and will be retried',
     object: z.strictObject({

@@ -26,6 +26,8 @@ export const customerBalanceSchema = z.object({
       amount,
       /** The amount as text to display. */
       formattedAmount: z.string(),
+      /** The part of a credit that is kept for payments that are open. Invoices and payouts do not use it. */
+      held: z.int(),
     }),
   ),
   /** Changes of the balances, newest first. */

@@ -47,6 +47,8 @@ export const paymentIntentSchema = z.object({
   /** USD cents. `originalAmount` is the charged amount in minor units of `currency`. */
   amount: z.number(),
   originalAmount: z.number().optional(),
+  /** The part of the price that the credit of the customer's balance pays, in minor units of `currency`. */
+  fromBalance: z.number().optional(),
   /** ISO 4217 in lower case. */
   currency: z.string(),
   exchangeRate: z.number().optional(),

@@ -1,6 +1,8 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { activatePlan, type ActivateOutcome } from '@tollgate/domain/billing/activate-plan'
+import { activateFromBalance } from '@tollgate/domain/charging/activate-from-balance'
 import { findPlan } from '@tollgate/domain/catalog/plans-repository'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { reuseOrOpenCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { checkoutPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -24,7 +26,8 @@ import { totalOf } from '@tollgate/domain/pricing/invoice-line'
 import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 
-type Parts = ChangeParts & HostedParts & { readonly wallets: Wallets }
+type Parts = ChangeParts &
+  HostedParts & { readonly wallets: Wallets; readonly payments: PaymentParts }
 
 export function registerActivationRoute(app: ApiServer, parts: Parts): void {
   app.post(
@@ -42,6 +45,8 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
       const customer = await requireCustomer(parts, operation, customerRef)
       const { cycleMode, name } = await requireProvider(parts, operation)
       const micros = await readShownCredits(parts, operation, customer, request.body)
+      const sold = await sellWithCredit(parts, operation, { customer, productRef, planRef })
+      if (sold !== undefined) return sold
       return commit(parts, operation, async (work) => {
         const outcome = await activatePlan(work, {
           ...{ customer, productRef, planRef, cycleMode },
@@ -81,6 +86,22 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
       })
     },
   )
+}
+
+/**
+ * Activates a plan that is paid first if the credit of the customer's balance pays all of it. Returns undefined otherwise. A trial
+ * that the checkout offers comes first.
+ */
+async function sellWithCredit(
+  parts: Parts,
+  operation: Operation,
+  of: Parameters<typeof activateFromBalance>[2],
+): Promise<ActivateResponse | undefined> {
+  const sale = await activateFromBalance(parts.payments, operation, of)
+  if (sale.kind !== 'sold') return undefined
+  const { purchaseRef, fromBalanceMinor, currency } = sale.intent
+  const message = `${formatMoney(fromBalanceMinor, currency)} was paid from the balance of the customer.`
+  return { status: 'activated', message, ...definedFields({ purchaseRef }) }
 }
 
 const debtsMessage =

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { payOutBalance } from '@tollgate/domain/invoice-decisions/pay-out-balance'
 import type { BalancePayout } from '@tollgate/domain/invoice-decisions/payouts-repository'
 import { listBalanceEntries } from '@tollgate/domain/invoices/balance-entries'
-import { listCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { listBalances } from '@tollgate/domain/invoices/carried-amounts'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import {
@@ -50,15 +50,16 @@ export function registerCustomerBalanceRoutes(app: ApiServer, parts: Parts): voi
       const caller = callerOf(request)
       const { reference } = await requireCustomer(parts, caller, request.params.reference)
       const page = clampPage(request.query)
-      const { carried, entries, total } = await read(parts, caller, async (sql) => ({
-        carried: await listCarried(sql, caller.providerId, reference),
+      const { balances, entries, total } = await read(parts, caller, async (sql) => ({
+        balances: await listBalances(sql, caller.providerId, reference),
         ...(await listBalanceEntries(sql, caller.providerId, reference, page)),
       }))
       return {
-        balances: [...carried].map(([currency, carriedMinor]) => ({
+        balances: balances.map(({ currency, amountMinor, heldMinor }) => ({
           currency,
-          amount: Number(-carriedMinor),
-          formattedAmount: formatMoney(-carriedMinor, currency),
+          amount: Number(amountMinor),
+          formattedAmount: formatMoney(amountMinor, currency),
+          held: Number(heldMinor),
         })),
         entries: entries.map(({ amountMinor, createdAt, invoiceRef, ...entry }) => ({
           ...entry,

@@ -229,6 +229,7 @@ function paymentIntentToHttp(
     publishableKey: browser.publishableKey,
     transactionId: intent.reference,
     expiresAt: intent.expiresAt.toISOString(),
+    ...(intent.fromBalanceMinor > 0n && { fromBalance: Number(intent.fromBalanceMinor) }),
     ...definedFields({ clientSecret: browser.clientSecret }),
   }
 }

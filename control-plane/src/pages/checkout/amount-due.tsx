@@ -33,11 +33,20 @@ export function AmountDue({
   )
 }
 
-export function PayButtons({ reader: { t } }: { readonly reader: Reader }): ReactElement {
+type PayButtonsProps = {
+  readonly reader: Reader
+  /** Whether the customer's credit pays everything. */
+  readonly isPaidByCredit?: boolean
+}
+
+export function PayButtons({
+  reader: { t },
+  isPaidByCredit = false,
+}: PayButtonsProps): ReactElement {
   return (
     <>
       <button className="button main broad" type="submit">
-        {t('checkout:continueToPayment')}
+        {t(isPaidByCredit ? 'checkout:payWithCredit' : 'checkout:continueToPayment')}
       </button>
       <noscript>
         <button

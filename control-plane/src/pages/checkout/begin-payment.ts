@@ -2,9 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPayment, type CreateOutcome } from '@tollgate/domain/charging/create-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { mayCheckoutSell } from '@tollgate/domain/sessions/may-checkout-sell'
-import { taxPayment } from '@tollgate/domain/charging/tax-payment'
+import { lookUpEnteredTaxId, taxPayment } from '@tollgate/domain/charging/tax-payment'
+import { listCarried } from '@tollgate/domain/invoices/carried-amounts'
+import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
+import { decideTaxDetails } from '@tollgate/domain/tax/tax-details'
+import { findTaxDetails, saveTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { soldOutReason } from '@tollgate/domain/purchases/decide-activation'
 import { commit, type ChangeParts } from '../../access/commit.ts'
+import { read } from '../../access/read.ts'
 import { formFields } from '../form-fields.ts'
 import { showFormAgain } from '../submitted-form.ts'
 import { ProblemError, problems } from '../problem.tsx'
@@ -56,12 +62,64 @@ export async function beginPayment(
     planRef === undefined ||
     (await commit(pages, operation, (work) => mayCheckoutSell(work, checkout.session, planRef)))
   if (!isSold) return showAgain(t('checkout:notOffered'))
-  const outcome = await createPayment(pages.payments, operation, paymentRequest)
+  await saveDetailsForCredit(pages, operation, paymentRequest, typed)
+  const outcome = await createOpenPayment(pages, operation, paymentRequest)
   if (outcome.kind !== 'created') return showAgain(refusalText(checkout, outcome))
   const { intent } = outcome
   const refused = await applyTax(pages, request, intent, typed)
   if (refused !== undefined) return showAgain(refused)
   return reply.redirect(`${checkout.path}/pay/${intent.reference}`, 303)
+}
+
+/** How many payments of one choice a checkout creates, one after another. */
+const paymentsMax = 20
+
+/**
+ * Creates the payment, or the next one if that of the same choice was withdrawn: a payment of another choice needed the credit that
+ * it held, or it has expired.
+ */
+async function createOpenPayment(
+  pages: BeginPaymentParts,
+  operation: Operation,
+  request: PaymentRequest,
+): Promise<CreateOutcome> {
+  const { idempotencyKey } = request
+  for (let number = 1; ; number += 1) {
+    const key = number === 1 ? idempotencyKey : `${idempotencyKey}:${number}`
+    const outcome = await createPayment(pages.payments, operation, {
+      ...request,
+      idempotencyKey: key,
+    })
+    const isWithdrawn = outcome.kind === 'created' && outcome.intent.status === 'canceled'
+    if (!isWithdrawn || number === paymentsMax) return outcome
+  }
+}
+
+/**
+ * Stores the typed tax details before the payment of a customer with a credit is created, because the credit may pay the whole price,
+ * and then nothing can be added to it.
+ */
+async function saveDetailsForCredit(
+  pages: BeginPaymentParts,
+  operation: Operation,
+  { customer, currency }: PaymentRequest,
+  typed: BillingForm,
+): Promise<void> {
+  if (!hasDetails(typed)) return
+  const { providerId } = operation
+  const carried = await read(pages, operation, (sql) =>
+    listCarried(sql, providerId, customer.reference),
+  )
+  const amounts = currency === undefined ? [...carried.values()] : [carried.get(currency) ?? 0n]
+  if (!amounts.some((amountMinor) => amountMinor < 0n)) return
+  const given = taxDetailsOfForm(typed)
+  await lookUpEnteredTaxId(pages.payments, operation, given)
+  await commit(pages, operation, async ({ sql, now }) => {
+    const known = await findTaxDetails(sql, providerId, customer.reference)
+    const decision = decideTaxDetails(given, known)
+    if (decision.kind === 'refuse') return
+    await saveTaxDetails(sql, providerId, customer.reference, decision.details, now)
+  })
 }
 
 /**

@@ -48,7 +48,7 @@ export function PayForm(props: PayFormProps): ReactElement {
         <AmountDue lines={sumLinesOf(props)} priced={priced} billing={billing} reader={frame}>
           <LaterCharges {...props} />
         </AmountDue>
-        <PayButtons reader={frame} />
+        <PayButtons reader={frame} isPaidByCredit={isPaidByCredit(priced)} />
       </PostForm>
     </section>
   )
@@ -65,13 +65,18 @@ function LaterCharges(props: PayFormProps): ReactElement {
     <>
       <NextChargeLine next={next && { ...next, isPlusTax }} reader={frame} />
       <p className="quiet">{laterText(props, isPlusTax)}</p>
-      {savedCard !== undefined && (
+      {savedCard !== undefined && !isPaidByCredit(priced) && (
         <p className="quiet">
           {t('checkout:replacesSavedCard', { card: cardName(savedCard, frame) })}
         </p>
       )}
     </>
   )
+}
+
+/** Returns whether nothing is left for a card to pay. */
+function isPaidByCredit({ priceMinor, tax, creditMinor }: PayFormProps['priced']): boolean {
+  return creditMinor === (tax?.totalMinor ?? priceMinor)
 }
 
 function laterText({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean): string {

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
-import { priceOfBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
+import { priceBeforeTax } from '@tollgate/domain/payments/taxed-terms'
 import { BankPending } from '../bank-pending.tsx'
 import type { CardEntry } from '../card-entry.ts'
 import { CardForm, cardScripts } from '../card-form.tsx'
@@ -27,7 +27,8 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
   const scripts = cardScripts(entry, files)
   const name = intent.planSnapshot?.name ?? t('checkout:creditsLine')
   const { tax } = intent
-  const priceMinor = tax === null ? intent.originalAmountMinor : priceOfBreakdown(tax)
+  const { fromBalanceMinor } = intent
+  const hasTax = tax !== null && tax.treatment !== 'not_collecting'
   return (
     <CheckoutPage
       checkout={checkout}
@@ -42,11 +43,12 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
         <p className="quiet">{name}</p>
         <h1>{t('checkout:payAmount', { amount })}</h1>
       </div>
-      {tax !== null && tax.treatment !== 'not_collecting' && (
+      {(hasTax || fromBalanceMinor > 0n) && (
         <section className="card" aria-label={t('checkout:whatIsPaid')}>
           <Sums
-            lines={[{ label: name, amountMinor: priceMinor }]}
-            priceMinor={priceMinor}
+            lines={[{ label: name, amountMinor: priceBeforeTax(intent) }]}
+            priceMinor={priceBeforeTax(intent)}
+            creditMinor={fromBalanceMinor}
             currency={intent.currency}
             tax={tax}
             totalLabel={t('checkout:total')}

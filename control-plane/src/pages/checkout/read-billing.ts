@@ -1,3 +1,4 @@
+import { readBalanceUse } from '@tollgate/domain/charging/sell-from-balance'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
@@ -70,6 +71,8 @@ export type PricedChoice =
       readonly tax: TaxBreakdown | null
       /** Whole credits that the payment buys. Null if it buys none. */
       readonly credits: bigint | null
+      /** The part of the price with tax that the credit of the customer's balance pays, in minor units. */
+      readonly creditMinor: bigint
     }
   | { readonly kind: 'refused'; readonly reason: string }
 
@@ -85,13 +88,18 @@ export async function priceChoice(
   if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
   const { originalAmountMinor: priceMinor, currency, credits } = terms
-  const priced = { kind: 'priced', priceMinor, currency, credits } as const
-  if (details === undefined) return { ...priced, tax: null }
   const { providerId, now } = operation
+  const priced = { kind: 'priced', priceMinor, currency, credits } as const
+  const creditFor = (tax: TaxBreakdown | null): Promise<bigint> =>
+    read(pages, operation, (sql) =>
+      readBalanceUse({ sql, providerId }, request.customer.reference, { ...outcome, tax }),
+    )
+  if (details === undefined) return { ...priced, tax: null, creditMinor: await creditFor(null) }
   const productRef = request.purpose === 'credit_topup' ? null : (request.productRef ?? null)
   const sale = { productRef, plan: plan ?? null, currency }
   const { rule, isInclusive } = await read(pages, operation, (sql) =>
     readTaxTerms(sql, providerId, sale, details, now),
   )
-  return { ...priced, tax: breakDownTax(priceMinor, rule, isInclusive) }
+  const tax = breakDownTax(priceMinor, rule, isInclusive)
+  return { ...priced, tax, creditMinor: await creditFor(tax) }
 }

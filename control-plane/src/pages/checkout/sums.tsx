@@ -12,12 +12,15 @@ type SumsProps = {
   readonly currency: string
   /** Null if the tax is unknown or was not computed. */
   readonly tax: TaxBreakdown | null
+  /** The part that the customer's credit pays. */
+  readonly creditMinor?: bigint
   readonly totalLabel: string
   readonly reader: Reader
 }
 
 /** The amounts to pay, line by line, with tax and total. */
-export function Sums({ lines, priceMinor, currency, tax, totalLabel, reader }: SumsProps) {
+export function Sums(props: SumsProps) {
+  const { lines, priceMinor, currency, tax, creditMinor = 0n, totalLabel, reader } = props
   const { money } = reader.formats
   const isAdded = tax?.treatment === 'standard' && !tax.isInclusive
   return (
@@ -35,9 +38,17 @@ export function Sums({ lines, priceMinor, currency, tax, totalLabel, reader }: S
             <dd className="whole">{money(tax.taxMinor, currency)}</dd>
           </div>
         )}
+        {creditMinor > 0n && (
+          <div>
+            <dt>{reader.t('checkout:yourCredit')}</dt>
+            <dd className="whole">{money(-creditMinor, currency)}</dd>
+          </div>
+        )}
         <div className="total">
           <dt>{totalLabel}</dt>
-          <dd className="whole">{money(tax?.totalMinor ?? priceMinor, currency)}</dd>
+          <dd className="whole">
+            {money((tax?.totalMinor ?? priceMinor) - creditMinor, currency)}
+          </dd>
         </div>
       </dl>
       <TaxNote tax={tax} currency={currency} reader={reader} />

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listCarried } from '@tollgate/domain/invoices/carried-amounts'
+import { listBalances } from '@tollgate/domain/invoices/carried-amounts'
 import { listCreditNotesByInvoice } from '@tollgate/domain/invoices/credit-notes'
 import { listPaymentsOf } from '@tollgate/domain/payments/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
@@ -35,19 +35,19 @@ export function registerInvoicePages(app: ApiServer, pages: ReadParts): void {
     const { caller, customer } = portal
     const filter = { customerRef: customer.reference }
     const page = { limit: invoicesShownMax, offset: 0 }
-    const { invoices, payments, creditNotes, carried } = await read(pages, caller, async (sql) => {
+    const { invoices, payments, creditNotes, balances } = await read(pages, caller, async (sql) => {
       const found = await listInvoices(sql, caller.providerId, filter, page)
       const references = found.invoices.map(({ reference }) => reference)
       return {
         ...found,
         payments: await listPaymentsOf(sql, caller.providerId, references),
         creditNotes: await listCreditNotesByInvoice(sql, caller.providerId, references),
-        carried: await listCarried(sql, caller.providerId, customer.reference),
+        balances: await listBalances(sql, caller.providerId, customer.reference),
       }
     })
     const issued = invoices.filter(({ status }) => status !== 'draft')
     const notice = doneNotice(request, notices)
-    const shown = { portal, invoices: issued, payments, creditNotes, carried, notice }
+    const shown = { portal, invoices: issued, payments, creditNotes, balances, notice }
     return sendPage(reply, 200, InvoicesPage(shown))
   })
 

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import type { Balance } from '@tollgate/domain/invoices/carried-amounts'
 import type { CreditNote } from '@tollgate/domain/invoices/credit-notes'
 import { documentNumberText, type Invoice } from '@tollgate/domain/invoices/invoice'
 import { worstDispute } from '@tollgate/domain/invoices/disputes'
@@ -21,8 +22,7 @@ type InvoicesPageProps = {
   readonly payments: ReadonlyMap<string, readonly InvoicePayment[]>
   /** Credit notes by invoice reference. */
   readonly creditNotes: ReadonlyMap<string, readonly CreditNote[]>
-  /** Amounts that the next invoices take over, by currency, in minor units. A credit is negative. */
-  readonly carried: ReadonlyMap<string, bigint>
+  readonly balances: readonly Balance[]
   readonly notice: Notice | undefined
 }
 
@@ -46,7 +46,7 @@ export function InvoicesPage({
   invoices,
   payments,
   creditNotes,
-  carried,
+  balances,
   notice,
 }: InvoicesPageProps): ReactElement {
   const { t } = portal.frame
@@ -55,7 +55,7 @@ export function InvoicesPage({
     <PortalPage portal={portal} section="invoices" title={title} notice={notice}>
       <h1>{title}</h1>
       <UnpaidInvoices portal={portal} invoices={invoices} />
-      <Balance portal={portal} carried={carried} />
+      <Balances portal={portal} balances={balances} />
       {invoices.length === 0 ? (
         <p className="card quiet">{t('portal:noInvoices')}</p>
       ) : (
@@ -88,20 +88,25 @@ export function InvoicesPage({
   )
 }
 
-type BalanceProps = Pick<InvoicesPageProps, 'portal' | 'carried'>
+type BalancesProps = Pick<InvoicesPageProps, 'portal' | 'balances'>
 
-function Balance({ portal, carried }: BalanceProps): ReactElement | null {
+/** What the next invoices take over, and what is kept for payments that are open. */
+function Balances({ portal, balances }: BalancesProps): ReactElement | null {
   const { t, formats } = portal.frame
-  if (carried.size === 0) return null
+  if (balances.length === 0) return null
   return (
     <div className="card">
-      {[...carried].map(([currency, minor]) => (
-        <p key={currency}>
-          {minor < 0n
-            ? t('portal:balanceCredit', { amount: formats.money(-minor, currency) })
-            : t('portal:balanceOwed', { amount: formats.money(minor, currency) })}
-        </p>
-      ))}
+      {balances.map(({ currency, amountMinor, heldMinor }) => {
+        const freeMinor = amountMinor - heldMinor
+        const money = (minor: bigint) => formats.money(minor, currency)
+        return (
+          <div key={currency}>
+            {freeMinor > 0n && <p>{t('portal:balanceCredit', { amount: money(freeMinor) })}</p>}
+            {freeMinor < 0n && <p>{t('portal:balanceOwed', { amount: money(-freeMinor) })}</p>}
+            {heldMinor > 0n && <p>{t('portal:balanceHeld', { amount: money(heldMinor) })}</p>}
+          </div>
+        )
+      })}
     </div>
   )
 }

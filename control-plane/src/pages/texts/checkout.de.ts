@@ -73,6 +73,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   unusedTime: 'Nicht genutzte Zeit von {{plan}}',
   creditedNext: 'Gutschrift auf Ihrer nächsten Rechnung',
   chargedNext: 'Auf Ihrer nächsten Rechnung',
+  yourCredit: 'Ihr Guthaben aus früheren Rechnungen',
   dueToday: 'Heute fällig',
   nextCharge: 'Nächste Abbuchung',
   charge: '{{amount}} am {{date}}',
@@ -149,6 +150,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   amountTooSmall: 'Der Betrag muss mindestens {{amount}} sein.',
   amountTooLarge: 'Der Betrag darf höchstens {{amount}} sein.',
 
+  payWithCredit: 'Mit Ihrem Guthaben bezahlen',
   continueToPayment: 'Weiter zur Zahlung',
   updateTotal: 'Gesamtbetrag aktualisieren',
   payment: 'Zahlung',

@@ -71,6 +71,7 @@ export const checkoutEnglish = {
   unusedTime: 'Unused time on {{plan}}',
   creditedNext: 'Credited to your next invoice',
   chargedNext: 'Added to your next invoice',
+  yourCredit: 'Your credit',
   dueToday: 'Due today',
   nextCharge: 'Next charge',
   charge: '{{amount}} on {{date}}',
@@ -147,6 +148,7 @@ export const checkoutEnglish = {
   amountTooLarge: 'The amount must not exceed {{amount}}.',
 
   // Paying.
+  payWithCredit: 'Pay with your credit',
   continueToPayment: 'Continue to payment',
   updateTotal: 'Update the total',
   payment: 'Payment',

@@ -81,6 +81,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   unusedTime: 'Tiempo no utilizado de {{plan}}',
   creditedNext: 'Abono en su próxima factura',
   chargedNext: 'Se añade a su próxima factura',
+  yourCredit: 'Su saldo a favor',
   dueToday: 'A pagar hoy',
   nextCharge: 'Próximo cobro',
   charge: '{{amount}} el {{date}}',
@@ -156,6 +157,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   amountTooSmall: 'El importe debe ser de al menos {{amount}}.',
   amountTooLarge: 'El importe no debe superar {{amount}}.',
 
+  payWithCredit: 'Pagar con su saldo a favor',
   continueToPayment: 'Continuar al pago',
   updateTotal: 'Actualizar el total',
   payment: 'Pago',

@@ -82,6 +82,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   unusedTime: 'Temps non utilisé de {{plan}}',
   creditedNext: 'Crédité sur votre prochaine facture',
   chargedNext: 'Ajouté à votre prochaine facture',
+  yourCredit: 'Votre avoir',
   dueToday: 'Dû aujourd’hui',
   nextCharge: 'Prochain prélèvement',
   charge: '{{amount}} le {{date}}',
@@ -160,6 +161,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   amountTooSmall: 'Le montant doit être d’au moins {{amount}}.',
   amountTooLarge: 'Le montant ne doit pas dépasser {{amount}}.',
 
+  payWithCredit: 'Payer avec votre avoir',
   continueToPayment: 'Continuer vers le paiement',
   updateTotal: 'Mettre à jour le total',
   payment: 'Paiement',

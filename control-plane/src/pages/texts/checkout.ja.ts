@@ -63,6 +63,7 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   unusedTime: '{{plan}} の未使用期間',
   creditedNext: '次回の請求書から差引',
   chargedNext: '次回の請求書に加算',
+  yourCredit: '残高からのお支払い',
   dueToday: '本日のお支払い',
   nextCharge: '次回のお支払い',
   charge: '{{date}} に {{amount}}',
@@ -132,6 +133,7 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   amountTooSmall: '金額は {{amount}} 以上にしてください。',
   amountTooLarge: '金額は {{amount}} 以下にしてください。',
 
+  payWithCredit: '残高で支払う',
   continueToPayment: 'お支払いへ進む',
   updateTotal: '合計を更新',
   payment: 'お支払い',

@@ -81,6 +81,7 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   unusedTime: 'Tempo não utilizado de {{plan}}',
   creditedNext: 'Crédito na sua próxima fatura',
   chargedNext: 'Adicionado à sua próxima fatura',
+  yourCredit: 'O seu crédito',
   dueToday: 'A pagar hoje',
   nextCharge: 'Próxima cobrança',
   charge: '{{amount}} em {{date}}',
@@ -156,6 +157,7 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   amountTooSmall: 'O valor deve ser de pelo menos {{amount}}.',
   amountTooLarge: 'O valor não deve ultrapassar {{amount}}.',
 
+  payWithCredit: 'Pagar com o seu crédito',
   continueToPayment: 'Continuar para o pagamento',
   updateTotal: 'Atualizar o total',
   payment: 'Pagamento',

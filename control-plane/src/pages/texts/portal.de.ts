@@ -161,6 +161,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
     'Geben Sie den Höchstbetrag pro Monat als Betrag wie {{example}} an, oder lassen Sie das Feld leer.',
   noInvoices: 'Es gibt noch keine Rechnung.',
   balanceCredit: 'Ihr Guthaben von {{amount}} bezahlt die nächste Rechnung.',
+  balanceHeld: '{{amount}} Ihres Guthabens sind für eine offene Zahlung vorgemerkt.',
   balanceOwed: '{{amount}} kommen zu Ihrer nächsten Rechnung hinzu.',
   invoice: 'Rechnung',
   amount: 'Betrag',

@@ -157,6 +157,7 @@ export const portalEnglish = {
   // Invoices.
   noInvoices: 'There is no invoice yet.',
   balanceCredit: 'Your credit of {{amount}} pays the next invoice.',
+  balanceHeld: '{{amount}} of your credit is kept for a payment that is open.',
   balanceOwed: '{{amount}} is added to your next invoice.',
   invoice: 'Invoice',
   amount: 'Amount',

@@ -156,6 +156,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
     'Indique el máximo mensual como un importe, por ejemplo {{example}}, o deje el campo vacío.',
   noInvoices: 'Todavía no hay ninguna factura.',
   balanceCredit: 'Su saldo a favor de {{amount}} paga la próxima factura.',
+  balanceHeld: '{{amount}} de su saldo a favor está reservado para un pago abierto.',
   balanceOwed: 'Se añadirán {{amount}} a su próxima factura.',
   invoice: 'Factura',
   amount: 'Importe',

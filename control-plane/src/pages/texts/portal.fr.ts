@@ -161,6 +161,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
     'Saisissez le maximum mensuel sous la forme d’un montant tel que {{example}}, ou laissez le champ vide.',
   noInvoices: 'Il n’y a pas encore de facture.',
   balanceCredit: 'Votre avoir de {{amount}} paie la prochaine facture.',
+  balanceHeld: '{{amount}} de votre avoir sont réservés à un paiement en cours.',
   balanceOwed: '{{amount}} seront ajoutés à votre prochaine facture.',
   invoice: 'Facture',
   amount: 'Montant',

@@ -151,6 +151,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   faultCapUnreadable: '月間上限は {{example}} のような金額で入力するか、空欄にしてください。',
   noInvoices: '請求書はまだありません。',
   balanceCredit: '残高 {{amount}} は次回の請求書のお支払いに使われます。',
+  balanceHeld: '残高のうち {{amount}} は手続き中のお支払いのために確保されています。',
   balanceOwed: '次回の請求書に {{amount}} が加算されます。',
   invoice: '請求書',
   amount: '金額',

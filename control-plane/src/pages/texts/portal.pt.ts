@@ -156,6 +156,7 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
     'Informe o máximo mensal como um valor, por exemplo {{example}}, ou deixe o campo vazio.',
   noInvoices: 'Ainda não há nenhuma fatura.',
   balanceCredit: 'O seu crédito de {{amount}} paga a próxima fatura.',
+  balanceHeld: '{{amount}} do seu crédito está reservado para um pagamento em aberto.',
   balanceOwed: '{{amount}} são adicionados à sua próxima fatura.',
   invoice: 'Fatura',
   amount: 'Valor',

@@ -282,14 +282,15 @@ export class ModelCustomer {
     return change === undefined ? BigInt(plan.price) + this.#feeOf(plan) : costOf(change)
   }
 
-  buy(productRef: string, plan: ModelPlan, at: number): ModelPurchase {
+  /** `credit` is the part of the price that an earlier credit pays. */
+  buy(productRef: string, plan: ModelPlan, at: number, credit = 0n): ModelPurchase {
     const change = this.#switchTo(productRef, plan, at)
     const fee = this.#feeOf(plan)
     const amount = BigInt(plan.price) + fee
     const purchase = this.#replace({ productRef, plan, at, how: 'paid', amount }, change)
     const charges = change?.charges ?? firstCharges(purchase, fee)
     // The saved card is set later by the function that pays.
-    purchase.invoices.push(sell(charges, this, { at, card: this.#cards + 1 }))
+    purchase.invoices.push(sell(charges, this, { at, card: this.#cards + 1 }, credit))
     return purchase
   }
 

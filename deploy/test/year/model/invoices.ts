@@ -115,13 +115,15 @@ export function issue(
   }
 }
 
-/** Issues an invoice that is paid immediately. */
+/** Issues an invoice that is paid immediately. `credit` is the part that an earlier credit pays. */
 export function sell(
   charges: readonly ModelLine[],
   sale: Pick<Sale, 'currency' | 'tax'>,
   paid: Paid,
+  credit = 0n,
 ): ModelInvoice {
-  const invoice = issue(charges, undefined, { ...sale, carriedIn: 0n, issuesZero: true }, paid.at)
+  const taken = { carriedIn: -credit, issuesZero: true }
+  const invoice = issue(charges, undefined, { ...sale, ...taken }, paid.at)
   pay(invoice, paid)
   return { ...invoice, isSale: true }
 }

@@ -30,7 +30,7 @@ export const customerBalanceExamples = {
   getCustomerBalance: {
     answer: examplesOf(customerBalanceSchema, {
       'A credit': {
-        balances: [{ currency: 'USD', amount: 1_000, formattedAmount: '$10.00' }],
+        balances: [{ currency: 'USD', amount: 1_000, formattedAmount: '$10.00', held: 0 }],
         entries: [
           {
             reference: 'txn_9WD4XK7QB2NM',

@@ -140,7 +140,7 @@ const objects: { readonly [Type in EventType]: EventObject<Type> } = {
   'purchase.updated': purchase('active'),
   'purchase.trial_ending': { ...purchase('trialing'), trialEndsAt: monthLater },
   'purchase.trial_converted': purchase('active'),
-  'purchase.suspended': purchase('suspended'),
+  'purchase.suspended': { ...purchase('suspended'), reason: 'payment_failed' },
   'purchase.past_due': { ...identity, status: 'past_due', retryCount: 1, nextRetryAt: dayLater },
   'purchase.cancellation_scheduled': purchase('active'),
   'purchase.cancelled': purchase('cancelled'),

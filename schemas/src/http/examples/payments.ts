@@ -30,7 +30,15 @@ const intent = {
   expiresAt: instants.changed,
 } as const
 
-const answer = examplesOf(paymentIntentSchema, { 'A plan, to be paid': intent })
+const answer = examplesOf(paymentIntentSchema, {
+  'A plan, to be paid': intent,
+  'A plan, of which a credit pays a part': {
+    ...intent,
+    amount: 1_400,
+    originalAmount: 1_400,
+    fromBalance: 500,
+  },
+})
 
 export const paymentExamples = {
   listPaymentIntents: {

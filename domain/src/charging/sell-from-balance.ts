@@ -1,0 +1,119 @@
+import { findReusablePaymentMethod } from '../cards/repository.ts'
+import { lockCustomer } from '../customers/repository.ts'
+import { lockCarried, readCarried } from '../invoices/carried-amounts.ts'
+import { decideBalanceUse } from '../payments/decide-balance-use.ts'
+import { findIntentByKey } from '../payments/intents-repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
+import { requiresCard } from '../purchases/decide-activation.ts'
+import { deliverFromBalance, UndeliverableError } from '../settlement/deliver-from-balance.ts'
+import type { IntentDraft } from '../settlement/open-intent.ts'
+import type { PricedRequest } from '../settlement/price-request.ts'
+import type { Operation, ReadingAt, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+
+export type BalanceSale =
+  | { readonly kind: 'sold'; readonly intent: PaymentIntent }
+  /** A payment with the same idempotency key exists. */
+  | { readonly kind: 'repeated'; readonly intent: PaymentIntent }
+  /** The balance does not pay the whole price, so a payment is needed for the rest. */
+  | { readonly kind: 'rest-left' }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/**
+ * Sells a plan without a payment if the customer's balance pays the whole price with its tax. Everything is one transaction, under the
+ * locks of the customer and of the balance, so two sales never use the same credit.
+ */
+export async function sellFromBalance(
+  parts: PaymentParts,
+  operation: Operation,
+  priced: PricedRequest,
+  draft: IntentDraft,
+): Promise<BalanceSale> {
+  const { providerId, environment } = operation
+  const rows = parts.database.of(providerId).in(environment)
+  const { customerRef, idempotencyKey } = draft
+  // Most customers have no credit, and need no transaction to find that out.
+  const expectedMinor = await rows.read((sql) =>
+    readBalanceUse({ sql, providerId }, customerRef, priced),
+  )
+  if (expectedMinor < priceWithTax(priced)) return { kind: 'rest-left' }
+  try {
+    return await parts.commit(operation, async (work): Promise<BalanceSale> => {
+      const known = await findIntentByKey(work.sql, providerId, idempotencyKey)
+      if (known !== undefined) return { kind: 'repeated', intent: known }
+      const fromBalanceMinor = await lockBalanceUse(work, customerRef, priced, 'everything')
+      if (fromBalanceMinor === undefined) {
+        return { kind: 'refused', reason: 'The customer was deleted' }
+      }
+      if (fromBalanceMinor < priceWithTax(priced)) return { kind: 'rest-left' }
+      const whole = { ...draft, fromBalanceMinor }
+      return { kind: 'sold', intent: await deliverFromBalance(work, whole, parts.hostedUrl) }
+    })
+  } catch (error) {
+    if (error instanceof UndeliverableError) return { kind: 'refused', reason: error.message }
+    throw error
+  }
+}
+
+/**
+ * Returns how much of the price the customer's balance pays. Credits are not bought with it: a credit
+ * that was granted would become credits of the wallet that count as paid for.
+ */
+export async function readBalanceUse(
+  reading: Omit<ReadingAt, 'now'>,
+  customerRef: string,
+  priced: PricedRequest,
+): Promise<bigint> {
+  if (!paysByBalance(priced)) return 0n
+  const { currency } = priced.terms
+  const creditMinor = -(await readCarried(reading.sql, reading.providerId, {
+    customerRef,
+    currency,
+  }))
+  return useOf(reading, customerRef, priced, creditMinor, 'everything')
+}
+
+/**
+ * Returns how much of the price the balance pays, everything or at most a part, and locks the customer and the balance. Undefined if
+ * the customer was deleted.
+ */
+export async function lockBalanceUse(
+  work: UnitOfWork,
+  customerRef: string,
+  priced: PricedRequest,
+  most: 'everything' | 'a part',
+): Promise<bigint | undefined> {
+  if (!paysByBalance(priced)) return 0n
+  const { sql, providerId } = work
+  if ((await lockCustomer(sql, providerId, customerRef)) === undefined) return undefined
+  const { currency } = priced.terms
+  const creditMinor = -(await lockCarried(sql, providerId, { customerRef, currency }))
+  return useOf(work, customerRef, priced, creditMinor, most)
+}
+
+function paysByBalance({ plan, terms }: PricedRequest): boolean {
+  return plan !== undefined && terms.credits === null
+}
+
+async function useOf(
+  { sql, providerId }: Omit<ReadingAt, 'now'>,
+  customerRef: string,
+  priced: PricedRequest,
+  creditMinor: bigint,
+  most: 'everything' | 'a part',
+): Promise<bigint> {
+  const { plan, terms } = priced
+  // A plan that starts only with a saved card gets it from the payment of the rest.
+  const needsCard =
+    plan !== undefined &&
+    requiresCard(plan) &&
+    (await findReusablePaymentMethod(sql, providerId, customerRef)) === undefined
+  const mayPayAll = most === 'everything' && !needsCard
+  const { currency } = terms
+  return decideBalanceUse({ totalMinor: priceWithTax(priced), creditMinor, currency, mayPayAll })
+}
+
+/** Returns the price with tax, in minor units. */
+export function priceWithTax({ tax, terms }: PricedRequest): bigint {
+  return tax?.totalMinor ?? terms.originalAmountMinor
+}

@@ -1,0 +1,76 @@
+import type { Dispute } from '@tollgate/platform/payments/payment-objects'
+import type { Invoice } from '../invoices/invoice.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import { disputeFromBalance, disputeFromBalanceKey } from '../money-ledger/balance-postings.ts'
+import { findPostedAmount, findPostedTransaction } from '../money-ledger/ledger.ts'
+import { withdrawalsOf } from '../payments/decide-dispute.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { findPostedPayment } from './post-payment.ts'
+import { decideFromBalance, moveBalance } from './take-from-balance.ts'
+
+/**
+ * Takes the credit from the customer's balance that had returned disputed money before, for as long as the bank has withdrawn the
+ * money. Each withdrawal and each return is posted once, so reports of the dispute can be repeated and arrive in any order. The caller
+ * has locked the payment and what its handler changes, because the invoice is locked after them.
+ */
+export async function takeDisputedCredit(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  dispute: Pick<Dispute, 'id' | 'amountMinor' | 'movements'>,
+): Promise<void> {
+  const { times, isTaken } = withdrawalsOf(dispute.movements)
+  if (times === 0) return
+  const invoiceRef = (await findPostedPayment(work, intent))?.invoiceRef ?? null
+  if (invoiceRef === null) return
+  const invoice = await lockInvoice(work.sql, work.providerId, invoiceRef)
+  if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
+  for (let withdrawal = 1; withdrawal <= times; withdrawal += 1) {
+    const of = { disputeRef: dispute.id, withdrawal }
+    await takeOnce(work, invoice, of, dispute.amountMinor)
+    if (withdrawal < times || !isTaken) await returnOnce(work, invoice, of)
+  }
+}
+
+type Withdrawal = { readonly disputeRef: string; readonly withdrawal: number }
+
+async function takeOnce(
+  work: UnitOfWork,
+  invoice: Invoice,
+  of: Withdrawal,
+  disputedMinor: bigint,
+): Promise<void> {
+  const key = disputeFromBalanceKey({ ...of, step: 'taken' })
+  if ((await findPostedTransaction(work.sql, work.providerId, key)) !== undefined) return
+  const amountMinor = await decideFromBalance(work, invoice, disputedMinor)
+  if (amountMinor <= 0n) return
+  await move(work, invoice, of, 'taken', amountMinor)
+}
+
+async function returnOnce(work: UnitOfWork, invoice: Invoice, of: Withdrawal): Promise<void> {
+  const key = disputeFromBalanceKey({ ...of, step: 'taken' })
+  const takenMinor = await findPostedAmount(work.sql, work.providerId, key, 'carried')
+  if (takenMinor > 0n) await move(work, invoice, of, 'returned', takenMinor)
+}
+
+async function move(
+  work: UnitOfWork,
+  invoice: Invoice,
+  of: Withdrawal,
+  step: 'taken' | 'returned',
+  amountMinor: bigint,
+): Promise<void> {
+  const { reference: invoiceRef, customerRef, currency } = invoice
+  const posting = disputeFromBalance({
+    ...of,
+    ...{ invoiceRef, customerRef, currency, step, amountMinor },
+  })
+  const carriedMinor = step === 'taken' ? amountMinor : -amountMinor
+  await moveBalance(
+    work,
+    invoice,
+    posting,
+    carriedMinor,
+    `dispute:${of.disputeRef}:${of.withdrawal}`,
+  )
+}
