@@ -45,7 +45,12 @@ export async function noteCorrectedPeriods(
       ${touched.map((each) => new Date(each.timestamp).toISOString())}::timestamptz[]
     ) as used (reference, product_ref, used_at)
     join customer_references as link on link.provider_id = ${providerId}
-      and link.reference = used.reference and link.released_at is null
+      and link.reference = used.reference
+      -- A released reference is still that of its customer until another customer has it.
+      and (link.released_at is null or not exists (
+        select from customer_references held
+        where held.provider_id = link.provider_id and held.reference = link.reference
+          and held.released_at is null))
     join purchases on purchases.provider_id = ${providerId}
       and purchases.customer_ref = link.customer_ref
       and (used.product_ref = '' or purchases.product_ref = used.product_ref)

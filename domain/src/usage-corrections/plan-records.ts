@@ -1,7 +1,7 @@
 import { correctionKey, correctionRecordId } from '@tollgate/schemas/correction-records'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { CorrectionRecord } from '@tollgate/schemas/http/usage-corrections'
-import { isPlainObject } from '@tollgate/schemas/json-object'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { divideRounded } from '../money/decimal.ts'
 import type { CorrectionChange } from './correction.ts'
 
@@ -114,6 +114,15 @@ function withCorrection(
   properties: string,
   correction: { readonly reference: string; readonly corrects: string },
 ): string {
-  const given: unknown = JSON.parse(properties)
-  return JSON.stringify({ ...(isPlainObject(given) ? given : {}), correction })
+  return JSON.stringify({ ...objectOf(properties), correction })
+}
+
+/** Records that were moved here may lack properties. They must not keep the corrections of a provider from being applied. */
+function objectOf(text: string): JsonObject {
+  try {
+    const given: unknown = JSON.parse(text)
+    return isPlainObject(given) ? given : {}
+  } catch {
+    return {}
+  }
 }
