@@ -78,7 +78,9 @@ function lateLines(
   part: BilledPart | undefined,
 ): InvoiceLine[] {
   return earlier.toReversed().flatMap(({ period, billed, isCorrected, ...used }) => {
-    const isExact = billsExactly(plan, { isCorrected })
+    // The lines of the period then add up to its price, and a credit returns no more than was charged. Other lines are rounded alone.
+    const isLess = used.usedMicros < billed.usedMicros
+    const isExact = isCorrected === true || isLess || billsWithinPeriods(plan)
     const billedRows = used.rowMicros?.map((_, row) => billed.rowMicros?.[row] ?? 0n)
     const late = {
       period,
@@ -95,17 +97,6 @@ function lateLines(
     const rate = isExact ? (billed.conversion ?? conversion) : conversion
     return lateUsageLines(planToBill(plan, purchase, period), rate, late, key)
   })
-}
-
-/**
- * Returns whether the lines of a period add up to its price to the minor unit. Otherwise each line is rounded on its own. A correction
- * can make a credit, which must not return more than was charged.
- */
-function billsExactly(
-  plan: PlanSnapshot,
-  { isCorrected = false }: Pick<BilledUsedPeriod, 'isCorrected'>,
-): boolean {
-  return isCorrected || billsWithinPeriods(plan)
 }
 
 /**
