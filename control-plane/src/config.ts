@@ -170,7 +170,7 @@ export const controlPlaneSettings = {
   ...usageGraceSettings,
   previewsMax: integerSetting(
     'TOLLGATE_PREVIEWS_MAX',
-    'Maximum number of previews of invoices that one process computes at the same time. More get 503',
+    'Maximum number of previews of invoices and dry runs of corrections that one process computes at the same time. More get 503',
     16,
     { min: 1, max: 1_000 },
   ),

@@ -1,4 +1,3 @@
-import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
 import type { UsageDifference } from '@tollgate/domain/usage-corrections/change-usage'
 import type { CorrectedUsage, NewCorrection } from '@tollgate/domain/usage-corrections/correction'
@@ -7,12 +6,11 @@ import { readCorrectedPurchases } from '@tollgate/domain/usage-corrections/read-
 import type { StoredUpTo } from '@tollgate/domain/stored-usage/stored-up-to'
 import type { CorrectedPeriodBody } from '@tollgate/schemas/http/usage-corrections'
 import { farFuture } from '@tollgate/domain/entitlements/compile-entitlement'
-import { refusals } from '../errors.ts'
 import type { CorrectionParts } from './correction-parts.ts'
 import { planPage, sumChanges } from './plan-page.ts'
 import { readPage, waitForStored, type CorrectionScope } from './read-page.ts'
 
-/** Customers whose periods a dry run prices: those with the largest changes. */
+/** Pairs of a customer and a product whose periods a dry run prices: those with the oldest usage. */
 const pricedCustomersMax = 100
 
 export type CorrectionPreview =
@@ -26,26 +24,13 @@ export type CorrectionPreview =
     }
   | { readonly kind: 'too-many'; readonly recordsMax: number }
 
-/** Returns what a correction would change, and what that costs. Changes nothing. Refuses with 503 while the usage store is behind. */
+/** Returns what a correction would change, and what that costs. Changes nothing. Throws UsageBehindError while the usage store is behind. */
 export async function previewCorrection(
   parts: CorrectionParts,
   scope: CorrectionScope & { readonly now: Date },
   wanted: NewCorrection,
 ): Promise<CorrectionPreview> {
-  try {
-    const stored = await waitForStored(parts, scope, wanted.selection)
-    return await previewFrom(parts, scope, wanted, stored)
-  } catch (error) {
-    throw error instanceof UsageBehindError ? refusals.usageBehind() : error
-  }
-}
-
-async function previewFrom(
-  parts: CorrectionParts,
-  scope: CorrectionScope & { readonly now: Date },
-  wanted: NewCorrection,
-  stored: StoredUpTo,
-): Promise<CorrectionPreview> {
+  const stored = await waitForStored(parts, scope, wanted.selection)
   const { previewRecordsMax: recordsMax } = parts.correctionLimits
   const differences = new Map<string, Differences>()
   let changes: CorrectedUsage[] = []

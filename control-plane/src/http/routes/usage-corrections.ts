@@ -23,6 +23,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
+import type { Previews } from '../../previews/previews.ts'
 import type { CorrectionParts } from '../../usage-corrections/correction-parts.ts'
 import { previewCorrection } from '../../usage-corrections/preview-correction.ts'
 import { waitUntilApplied } from '../../usage-corrections/wait-until-applied.ts'
@@ -40,7 +41,7 @@ const params = z.object({ correctionRef: requiredReference })
 /** Changes in the answer about one correction. */
 const changesMax = 100
 
-type Parts = ChangeParts & CorrectionParts
+type Parts = ChangeParts & CorrectionParts & { readonly previews: Previews }
 
 /** Registers the routes that put wrong usage right. */
 export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): void {
@@ -63,7 +64,7 @@ export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): voi
       })
       requireRecent([wanted], operation.now, [])
       if (dryRun === true) return previewBody(parts, operation, wanted)
-      const [body] = await request200(parts, operation, [wanted])
+      const [body] = await storeAndApply(parts, operation, [wanted])
       return body!
     },
   )
@@ -88,7 +89,7 @@ export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): voi
         }),
       )
       requireRecent(wanted, operation.now, ['corrections'])
-      if (dryRun !== true) return { corrections: await request200(parts, operation, wanted) }
+      if (dryRun !== true) return { corrections: await storeAndApply(parts, operation, wanted) }
       const bodies: UsageCorrectionBody[] = []
       for (const each of wanted) bodies.push(await previewBody(parts, operation, each))
       return { corrections: bodies }
@@ -130,7 +131,7 @@ function registerReads(app: ApiServer, parts: Parts): void {
 }
 
 /** Stores all corrections or none, and waits a moment until they are applied. */
-async function request200(
+async function storeAndApply(
   parts: Parts,
   operation: Operation,
   wanted: readonly NewCorrection[],
@@ -168,7 +169,9 @@ async function previewBody(
   operation: Operation,
   wanted: NewCorrection,
 ): Promise<UsageCorrectionBody> {
-  const preview = await previewCorrection(parts, operation, wanted)
+  const preview = await parts.previews.run(operation, () =>
+    previewCorrection(parts, operation, wanted),
+  )
   if (preview.kind === 'too-many') throw refusals.correctionTooLarge(preview.recordsMax)
   const { recordsCorrected, recordsSkipped, changes, periods } = preview
   return {
