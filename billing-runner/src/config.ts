@@ -123,6 +123,12 @@ export const billingRunnerSettings = {
     30_000,
     milliseconds,
   ),
+  planMigrationPageMax: integerSetting(
+    'TOLLGATE_PLAN_MIGRATION_PAGE_MAX',
+    'Maximum purchases that a claim of a migration of a plan processes',
+    200,
+    { min: 1, max: 10_000 },
+  ),
   stuckAfterMs: integerSetting(
     'TOLLGATE_BILLING_STUCK_AFTER_MS',
     'Milliseconds without progress in a run after which this runner reports itself as unhealthy',

@@ -90,6 +90,8 @@ const nothingScheduled = Object.fromEntries(
     'WRITE_OFFS',
     'USAGE_RESET',
     'PACK_SETTLEMENT',
+    'PLAN_MIGRATIONS',
+    'PLAN_CHANGES',
     'ENDED_PURCHASES',
     'ABANDONED_CHECKOUTS',
     'CLEAN_UP',

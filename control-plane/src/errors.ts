@@ -21,6 +21,7 @@ import type {
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
+import { planMigrationRefusals } from './plan-migration-refusals.ts'
 import { testClockRefusals } from './test-clock-refusals.ts'
 import { invoiceRefusals } from './invoice-refusals.ts'
 import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
@@ -321,6 +322,7 @@ export const refusals = {
   tooManyAlerts: (max: number) =>
     refusal('too_many_alerts', `A provider can have ${max} alerts that are not of one customer`),
   ...testClockRefusals,
+  ...planMigrationRefusals,
   ...invoiceRefusals,
   meterNotFound: (reference: string) =>
     refusal('meter_not_found', `Meter with reference ${reference} not found`),

@@ -18,6 +18,7 @@ import { correctionCalls } from './correction-calls.ts'
 import { exchangeAndTaxCalls } from './exchange-and-tax-calls.ts'
 import { invoiceCalls } from './invoice-calls.ts'
 import { overrideCalls } from './override-calls.ts'
+import { purchaseChangeCalls } from './purchase-change-calls.ts'
 import { payingRoutes, unauditedRoutes } from './routes-without-entries.ts'
 import { testClockCalls } from './test-clock-calls.ts'
 import { webhookCalls } from './webhook-calls.ts'
@@ -97,8 +98,7 @@ describe('the list of changing routes', () => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!
     },
-    'POST /v1/sdk/purchases/:purchaseRef/cancel': (path) => send(path, {}),
-    'POST /v1/sdk/purchases/:purchaseRef/reactivate': (path) => send(path, {}),
+    ...purchaseChangeCalls(refs, send),
     'PUT /v1/sdk/auto-recharge': (path) =>
       send(
         path,

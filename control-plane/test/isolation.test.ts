@@ -40,6 +40,7 @@ const names = [
   'replayId',
   'testClockRef',
   'correctionRef',
+  'migrationRef',
   'emailId',
 ] as const
 type Name = (typeof names)[number]
@@ -86,6 +87,8 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const product = await make<ProductBody>('/v1/sdk/products', { name: `Product ${word}` })
   const plans = `/v1/sdk/products/${product.reference}/plans`
   const plan = await make<PlanBody>(plans, { name: `Plan ${word}`, default: true, limit: 5 })
+  const migrations = `${plans}/${plan.reference}/migrations`
+  const migration = await make<{ reference: string }>(migrations, { when: 'renewal' })
   const who = { email: `${word}@example.com`, externalRef: `user_${word}` }
   const customer = await make<CustomerBody>('/v1/sdk/customers', who)
   const customerRef = customer.reference
@@ -128,6 +131,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     replayId: (await make<{ id: string }>('/v1/ui/webhook-replays', again)).id,
     testClockRef: await createTestClock(key),
     correctionRef: await createCorrection(key, customerRef),
+    migrationRef: migration.reference,
     emailId: await storeEmail(stack, key, customerRef),
   }
 }
@@ -175,6 +179,7 @@ const unknown: Refs = {
   replayId: 'wr_NOBODYS00000',
   testClockRef: 'tc_NOBODYS00000',
   correctionRef: 'ucr_NOBODYS00000',
+  migrationRef: 'mig_NOBODYS00000',
   emailId: 'eml_NOBODYS00000',
 }
 

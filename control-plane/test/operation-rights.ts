@@ -5,6 +5,7 @@ export type Right = KeyScope | 'read or webhooks' | 'user' | 'user who manages'
 
 const customer = '/v1/ui/customers/{reference}'
 const plan = '/v1/sdk/products/{productRef}/plans/{planRef}'
+const migration = `${plan}/migrations/{migrationRef}`
 const intent = '/v1/sdk/payment-intents/{paymentIntentRef}'
 const invoice = '/v1/ui/invoices/{invoiceRef}'
 const testClock = '/v1/ui/test-clocks/{testClockRef}'
@@ -37,6 +38,10 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     `GET ${plan}`,
     `POST ${plan}/price-preview`,
     `POST ${plan}/change-preview`,
+    `POST ${plan}/migration-preview`,
+    `GET ${plan}/migrations`,
+    `GET ${migration}`,
+    `GET ${migration}/purchases`,
     'GET /v1/sdk/purchases',
     'GET /v1/sdk/purchases/{purchaseRef}',
     'POST /v1/sdk/purchases/{purchaseRef}/invoice-preview',
@@ -128,9 +133,15 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'POST /v1/sdk/products/{productRef}/plans',
     `PUT ${plan}`,
     `DELETE ${plan}`,
+    `POST ${plan}/migrations`,
+    `POST ${migration}/pause`,
+    `POST ${migration}/resume`,
+    `POST ${migration}/cancel`,
     'POST /v1/sdk/activate',
     'POST /v1/sdk/purchases/{purchaseRef}/cancel',
     'POST /v1/sdk/purchases/{purchaseRef}/reactivate',
+    'PUT /v1/sdk/purchases/{purchaseRef}/scheduled-change',
+    'DELETE /v1/sdk/purchases/{purchaseRef}/scheduled-change',
     'POST /v1/sdk/checkout-sessions',
     'POST /v1/sdk/products/mcp/bootstrap',
     'PUT /v1/sdk/products/{productRef}/mcp/plans',

@@ -15,6 +15,8 @@ export const unauditedRoutes = [
   'POST /v1/ui/products/:productRef/plans/:planRef/price-preview',
   'POST /v1/sdk/products/:productRef/plans/:planRef/change-preview',
   'POST /v1/ui/products/:productRef/plans/:planRef/change-preview',
+  'POST /v1/sdk/products/:productRef/plans/:planRef/migration-preview',
+  'POST /v1/ui/products/:productRef/plans/:planRef/migration-preview',
   'POST /v1/sdk/purchases/:purchaseRef/invoice-preview',
   'POST /v1/ui/purchases/:purchaseRef/invoice-preview',
   'POST /v1/sdk/purchases/:purchaseRef/change-preview',

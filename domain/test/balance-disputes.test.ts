@@ -48,7 +48,7 @@ function disputeOf(amount: number, movements: number, status: Dispute['status'])
     createdAt: billedAt,
     movements: signs.map((sign, at) => ({
       ...{ id: `txn_${disputes}_${at}`, amountMinor: sign * BigInt(amount) },
-      ...{ feeMinor: 0n, currency: 'USD', restUnits: 0n },
+      ...{ feeMinor: 0n, netMinor: sign * BigInt(amount), currency: 'USD', restUnits: 0n },
     })),
   }
 }

@@ -41,6 +41,7 @@ const promised: Readonly<Record<EventType, string>> = {
   'purchase.renewal_reminder': `${purchase} nextBillingAt`,
   'purchase.refunded': purchase,
   'purchase.plan_changed': `${held} created`,
+  'purchase.plan_change_scheduled': `${purchase} effectiveAt`,
   'payment.succeeded': payment,
   'payment.failed': `${payment} failure_reason`,
   'payment.refunded': refund,
@@ -79,7 +80,7 @@ const promised: Readonly<Record<EventType, string>> = {
 
 /** All other fields are text, except for the product of a new customer. */
 const numbers =
-  'amount arrival_date carriedOverUnits created credits expires_at expiresAt nextBillingAt nextRetryAt periodEnd ' +
+  'amount arrival_date carriedOverUnits created credits effectiveAt expires_at expiresAt nextBillingAt nextRetryAt periodEnd ' +
   'percent periodStart price quantity recordedAt retryCount threshold trialEndsAt value whole'
 const booleans = 'isManagedMcp isMcpPay isRecurring requiresPayment'
 
@@ -101,7 +102,11 @@ it.each(eventTypes)('%s has exactly the promised fields', (type) => {
     if (unixTimes.test(field)) expect(Number(value)).toBeLessThan(10_000_000_000)
     if (field === 'currency') expect(value).toMatch(/^[a-z]{3}$/)
   }
-  const before = { 'purchase.past_due': ['status'], 'purchase.plan_changed': ['plan'] }
+  const before = {
+    'purchase.past_due': ['status'],
+    'purchase.plan_changed': ['plan'],
+    'purchase.plan_change_scheduled': ['plan'],
+  }
   const told = (before as Partial<Record<EventType, string[]>>)[type]
   expect(previous === null ? undefined : Object.keys(previous)).toEqual(told)
 })

@@ -81,6 +81,15 @@ export const reportedIssuesMax = 100
 /** Days of a trial, of a custom cycle or until access expires: 10 years. */
 export const daysMax = 3660
 
+/** Purchases or customers that one migration of a plan names. */
+export const migrationFilterMax = 1_000
+
+/** Days of notice before a change of terms. */
+export const noticeDaysMax = 365
+
+/** Days for which a change of plan can be scheduled ahead: 2 years. */
+export const scheduledDaysMax = 732
+
 /** Credits of one unit, and users of one plan: far above any use, far below 2^53. */
 export const countMax = 1_000_000_000
 

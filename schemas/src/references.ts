@@ -37,6 +37,7 @@ export const referencePrefixes = {
   email: 'eml_',
   emailSuppression: 'ems_',
   testClock: 'tc_',
+  planMigration: 'mig_',
 } as const
 
 type ReferenceKind = keyof typeof referencePrefixes

@@ -6,12 +6,14 @@ import type { BillingRunnerConfig } from '../config.ts'
 import type { Parts } from '../open-parts.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { createUsageBilling } from './bill-usage.ts'
+import { createPlanChanges } from './change-plans.ts'
 import { createCleanUp } from './clean-up.ts'
 import { createEndedPurchases } from './end-purchases.ts'
 import { createTrialExpiry } from './end-trials.ts'
 import { createAbandonedCheckouts } from './expire-checkouts.ts'
 import { createTaxIdChecks } from './check-tax-ids.ts'
 import type { Job } from './job.ts'
+import { createPlanMigrations } from './migrate-plans.ts'
 import { createReminders } from './remind.ts'
 import { createRenewals } from './renew.ts'
 import { createUsageReset } from './reset-usage.ts'
@@ -69,6 +71,14 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [createReminders(config.remindersAheadHours * hourMs), config.reminders],
     [createTrialExpiry(charging), config.trialExpiry],
     [renewals, config.renewals],
+    [
+      createPlanMigrations({
+        pageMax: config.planMigrationPageMax,
+        inFlightMax: config.itemsInFlightMax,
+      }),
+      config.planMigrations,
+    ],
+    [createPlanChanges(charging), config.planChanges],
     [usageBilling, config.usageBilling],
     [thresholdBilling, config.thresholdBilling],
     [createRetries(charging), config.paymentRetries],

@@ -23,6 +23,16 @@ export const scheduleSettings = {
     'usage is billed within a period, once its unbilled part has reached the amount of the plan',
     '* * * * *',
   ),
+  planMigrations: scheduleSetting(
+    'TOLLGATE_SCHEDULE_PLAN_MIGRATIONS',
+    'the changes of migrations of plans are scheduled, or withdrawn',
+    '* * * * *',
+  ),
+  planChanges: scheduleSetting(
+    'TOLLGATE_SCHEDULE_PLAN_CHANGES',
+    'plans are changed whose change was scheduled for a time within a period',
+    '* * * * *',
+  ),
   paymentRetries: scheduleSetting(
     'TOLLGATE_SCHEDULE_PAYMENT_RETRIES',
     'failed charges that are due are retried',

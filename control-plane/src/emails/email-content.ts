@@ -32,7 +32,13 @@ type EmailFacts = {
     | (PlanFacts & { readonly of: 'plan'; readonly retryAt: Date | null })
     | (PlanFacts & { readonly of: 'paused' })
     | { readonly of: 'top-up' }
-  readonly plan_changed: PlanFacts & { readonly before: string | null }
+  readonly plan_changed: PlanFacts & {
+    readonly before: string | null
+    /** Whether the plan stays, with other terms. */
+    readonly isSamePlan: boolean
+    /** Null if the change has taken effect. */
+    readonly ahead: ChangeAhead | null
+  }
   readonly budget_reached: {
     readonly product: string
     readonly spent: Amount
@@ -42,6 +48,9 @@ type EmailFacts = {
   }
   readonly credits_expiring: { readonly credits: number; readonly expiresAt: Date }
 }
+
+/** A change of plan that takes effect later, and the price of a period from then on. */
+export type ChangeAhead = { readonly from: Date; readonly amount: Amount }
 
 type PlanFacts = { readonly product: string; readonly plan: string }
 
@@ -154,7 +163,16 @@ function failedContent(facts: EmailFacts['payment_failed'], reader: EmailReader)
 
 function changedContent(facts: EmailFacts['plan_changed'], reader: EmailReader): EmailContent {
   const { t } = reader
-  const { product, plan, before } = facts
+  const { product, plan, before, isSamePlan, ahead } = facts
+  if (ahead !== null) return changeAheadContent(facts, ahead, reader)
+  if (isSamePlan) {
+    return {
+      subject: t('emails:termsSubject', { plan }),
+      title: t('emails:termsTitle'),
+      paragraphs: [t('emails:termsText', { product, plan }), t('emails:changedAction')],
+      facts: [],
+    }
+  }
   return {
     subject: t('emails:changedSubject', { plan }),
     title: t('emails:changedTitle'),
@@ -165,6 +183,23 @@ function changedContent(facts: EmailFacts['plan_changed'], reader: EmailReader):
       t('emails:changedAction'),
     ],
     facts: [],
+  }
+}
+
+function changeAheadContent(
+  { product, plan, isSamePlan }: EmailFacts['plan_changed'],
+  ahead: ChangeAhead,
+  reader: EmailReader,
+): EmailContent {
+  const { t, formats } = reader
+  const date = formats.date(ahead.from)
+  const amount = amountText(ahead.amount, reader)
+  const key = isSamePlan ? 'emails:termsAheadText' : 'emails:changeAheadText'
+  return {
+    subject: t('emails:changeAheadSubject', { product, date }),
+    title: t('emails:changeAheadTitle'),
+    paragraphs: [t(key, { product, plan, date }), t('emails:changeAheadAction')],
+    facts: planFacts({ product, plan, amount, date }, reader),
   }
 }
 

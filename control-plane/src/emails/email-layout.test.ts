@@ -72,7 +72,10 @@ describe('names that people typed', () => {
   const input: EmailInput = {
     facts: {
       kind: 'plan_changed',
-      facts: { product: '<b>Search</b>', plan: '"Pro" & more', before: null },
+      facts: {
+        ...{ product: '<b>Search</b>', plan: '"Pro" & more', before: null },
+        ...{ isSamePlan: false, ahead: null },
+      },
     },
     sender,
     settings: { locale: null },

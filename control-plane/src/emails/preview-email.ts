@@ -57,7 +57,10 @@ const sampleFacts: { readonly [Kind in EmailKind]: FactsOfEmail & { readonly kin
   renewal_upcoming: { kind: 'renewal_upcoming', facts: { product, plan, amount, renewsAt: date } },
   trial_ending: { kind: 'trial_ending', facts: { product, plan, amount, endsAt: date } },
   payment_failed: { kind: 'payment_failed', facts: { of: 'plan', product, plan, retryAt: date } },
-  plan_changed: { kind: 'plan_changed', facts: { product, plan, before: 'Starter' } },
+  plan_changed: {
+    kind: 'plan_changed',
+    facts: { product, plan, before: 'Starter', isSamePlan: false, ahead: null },
+  },
   budget_reached: {
     kind: 'budget_reached',
     facts: { product, spent: { ...amount, minor: 5_012n }, budget: amount, stoppedUntil: date },

@@ -9,7 +9,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 import { eventDefinitions } from '@tollgate/schemas/event-types'
 import { shownNameOf } from '../customer-auth/client-metadata.ts'
-import type { Amount, FactsOfEmail } from './email-content.ts'
+import type { Amount, ChangeAhead, FactsOfEmail } from './email-content.ts'
 
 type Source = {
   readonly sql: Queryable
@@ -51,8 +51,15 @@ export async function readFacts(source: Source, event: OutboxEvent): Promise<Rea
     }
     case 'customer.credit.auto_topup_failed':
       return withoutInvoice({ kind: 'payment_failed', facts: { of: 'top-up' } })
-    case 'purchase.plan_changed':
-      return readChange(source, event)
+    case 'purchase.plan_changed': {
+      const changed = eventDefinitions[event.type].object.parse(event.object)
+      return readChange(source, event, changed, null)
+    }
+    case 'purchase.plan_change_scheduled': {
+      const scheduled = eventDefinitions[event.type].object.parse(event.object)
+      const ahead = { from: instantOf(scheduled.effectiveAt), amount: amountOf(scheduled) }
+      return readChange(source, event, scheduled, ahead)
+    }
     case 'usage.limit_reached':
       return readBudget(source, eventDefinitions[event.type].object.parse(object))
     case 'customer.credit.expiring': {
@@ -83,13 +90,18 @@ async function readReceipt(
   return { email: { kind: 'receipt', facts }, invoiceRef }
 }
 
-async function readChange(source: Source, event: OutboxEvent): Promise<ReadFacts> {
+async function readChange(
+  source: Source,
+  { previousAttributes }: OutboxEvent,
+  changed: Named,
+  ahead: ChangeAhead | null,
+): Promise<ReadFacts> {
   const definition = eventDefinitions['purchase.plan_changed']
-  const changed = definition.object.parse(event.object)
-  const { plan: formerRef } = definition.previous.parse(event.previousAttributes)
+  const { plan: formerRef } = definition.previous.parse(previousAttributes)
   const former = await readKnownNames(source, { product: changed.product, plan: formerRef })
-  const facts = { ...(await readNames(source, changed)), before: former.plan }
-  return withoutInvoice({ kind: 'plan_changed', facts })
+  const isSamePlan = formerRef === changed.plan
+  const names = { ...(await readNames(source, changed)), before: former.plan }
+  return withoutInvoice({ kind: 'plan_changed', facts: { ...names, isSamePlan, ahead } })
 }
 
 async function readBudget(

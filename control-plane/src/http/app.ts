@@ -67,6 +67,7 @@ import { registerOverrideRoutes } from './routes/overrides.ts'
 import { registerOwnKeyRoutes } from './routes/own-key.ts'
 import { registerPaymentIntentRoutes } from './routes/payment-intents.ts'
 import { registerPaymentMethodRoute } from './routes/payment-method.ts'
+import { registerPlanMigrationRoutes } from './routes/plan-migrations.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
 import { registerPlanPreviewRoute, registerPreviewRoutes } from './routes/previews.ts'
 import { registerPricePreviewRoute } from './routes/price-preview.ts'
@@ -76,6 +77,7 @@ import { registerProcessPaymentRoute } from './routes/process-payment.ts'
 import { registerProcessorWebhookRoutes } from './routes/processor-webhooks.ts'
 import { registerProductRoutes } from './routes/products.ts'
 import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
+import { registerScheduledChangeRoutes } from './routes/scheduled-changes.ts'
 import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
 import { registerRechargeStartRoute } from './routes/recharge-starts.ts'
@@ -200,6 +202,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPlanRoutes(app, parts)
   registerPricePreviewRoute(app, parts)
   registerPlanPreviewRoute(app, parts)
+  registerPlanMigrationRoutes(app, parts)
   registerMcpRoutes(app, parts)
   registerCustomerRoutes(app, parts)
   registerCreditRoutes(app, parts)
@@ -208,6 +211,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerSessionRoutes(app, parts)
   registerPurchaseRoutes(app, parts)
   registerPurchaseChangeRoutes(app, parts)
+  registerScheduledChangeRoutes(app, parts)
   registerPreviewRoutes(app, parts)
   registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)

@@ -2,6 +2,7 @@ import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedEmailOperations } from './described-email-operations.ts'
 import { describedCorrectionOperations } from './described-correction-operations.ts'
+import { describedPlanMigrationOperations } from './described-plan-migration-operations.ts'
 import { describedTestClockOperations } from './described-test-clock-operations.ts'
 import { describedTaxOperations } from './described-tax-operations.ts'
 import { describedPurchaseOperations } from './described-purchase-operations.ts'
@@ -315,6 +316,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   ),
   ...describedCorrectionOperations,
   ...describedTestClockOperations,
+  ...describedPlanMigrationOperations,
   ...describedWebhookOperations,
   ...describedEmailOperations,
 

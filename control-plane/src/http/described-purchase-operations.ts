@@ -29,6 +29,16 @@ export const describedPurchaseOperations: Readonly<Record<string, DescribedOpera
     'Withdraw a cancellation',
     404,
   ),
+  'put /v1/sdk/purchases/{purchaseRef}/scheduled-change': operation(
+    'schedulePlanChange',
+    'Schedule a change of plan',
+    404,
+  ),
+  'delete /v1/sdk/purchases/{purchaseRef}/scheduled-change': operation(
+    'withdrawPlanChange',
+    'Withdraw a scheduled change of plan',
+    404,
+  ),
   'post /v1/sdk/purchases/{purchaseRef}/invoice-preview': operation(
     'previewInvoice',
     'Preview the next invoice of a purchase',

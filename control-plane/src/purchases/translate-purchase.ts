@@ -36,11 +36,14 @@ export function purchaseToBrief(
   }
 }
 
-function scheduledPlanOf({ scheduledPlan, scheduledPlanAt, nextBillingDate, endedAt }: Purchase) {
+function scheduledPlanOf(purchase: Purchase) {
+  const { scheduledPlan, scheduledPlanAt, nextBillingDate, endedAt } = purchase
   if (scheduledPlan === null || endedAt !== null) return undefined
   const { reference, name, priceMinor: price, currency } = scheduledPlan
   const startDate = (scheduledPlanAt ?? nextBillingDate)?.toISOString()
-  return { reference, name, price, currency, ...definedFields({ startDate }) }
+  const { scheduledBilling: billing, scheduledMigration: migrationRef } = purchase
+  const optional = definedFields({ startDate, billing, migrationRef })
+  return { reference, name, price, currency, ...optional }
 }
 
 /** Overrides have no effect on a plan without charges. */

@@ -42,6 +42,7 @@ const invoicingJobs = [
   'pack-settlement',
   'trial-expiry',
   'renewals',
+  'plan-changes',
   'usage-billing',
   'renewals',
 ] as const

@@ -7,6 +7,7 @@ import { previewPurchase } from '@tollgate/domain/previews/preview-purchase'
 import type { PreviewedInvoice } from '@tollgate/domain/previews/price-invoices'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { scheduleChange } from '@tollgate/domain/purchases/schedule-change'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { deliverPack } from '../usage-billing/add-pack.ts'
@@ -125,6 +126,19 @@ async function previewAndAct(purchase: Purchase, act: Act): Promise<readonly Pre
       expect(preview.purchase).toMatchObject({ endDate, endedAt, nextBillingDate })
       return preview.invoices
     }
+    case 'schedule': {
+      const { reference: planRef } = await shop.addPlan({ name: 'Second', ...act.plan })
+      const effectiveAt =
+        act.waitMs === undefined ? undefined : new Date(shop.now.getTime() + act.waitMs)
+      const billing = effectiveAt === undefined ? undefined : act.billing
+      await shop.within((work) =>
+        scheduleChange(work, { purchaseRef: purchase.reference, planRef, effectiveAt, billing }),
+      )
+      const rows = await shop.countRows()
+      const invoices = await invoicesAhead(purchase)
+      expect(await shop.countRows()).toEqual(rows)
+      return invoices
+    }
     case 'change': {
       const plan = await shop.addPlan({ name: 'Second', ...act.plan })
       const rows = await shop.countRows()
@@ -168,8 +182,11 @@ async function runUntilLast(
   { reference }: Purchase,
   previewed: readonly PreviewedInvoice[],
 ): Promise<void> {
-  const { nextBillingDate, endDate } = await shop.runner.purchase(shop.shop, reference)
-  const dates = [...previewed.map(({ at }) => at), nextBillingDate, endDate]
+  const { nextBillingDate, endDate, scheduledPlanAt } = await shop.runner.purchase(
+    shop.shop,
+    reference,
+  )
+  const dates = [...previewed.map(({ at }) => at), nextBillingDate, endDate, scheduledPlanAt]
   const last = Math.max(0, ...previewed.map(({ at }) => at?.getTime() ?? 0))
   const due = dates
     .flatMap((at) => (at ? [at.getTime()] : []))

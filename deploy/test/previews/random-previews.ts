@@ -153,10 +153,26 @@ export type Act =
   | { readonly kind: 'assume'; readonly micros: bigint }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'change'; readonly plan: PlanInput }
+  /** The change takes effect so much later, within the period, or with the renewal. */
+  | {
+      readonly kind: 'schedule'
+      readonly plan: PlanInput
+      readonly waitMs: number | undefined
+      readonly billing: 'prorate' | 'keep_period'
+    }
 
 export const acts: fc.Arbitrary<Act> = fc.oneof(
   fc.constant<Act>({ kind: 'continue' }),
   micros.map((more): Act => ({ kind: 'assume', micros: more })),
   fc.constant<Act>({ kind: 'cancel' }),
   { arbitrary: planInputs.map((plan): Act => ({ kind: 'change', plan })), weight: 2 },
+  {
+    arbitrary: fc.record({
+      kind: fc.constant('schedule' as const),
+      plan: planInputs,
+      waitMs: fc.oneof(fc.constant(undefined), fc.nat(3 * dayMs), fc.nat(20 * dayMs)),
+      billing: fc.constantFrom('prorate' as const, 'keep_period' as const),
+    }),
+    weight: 3,
+  },
 )

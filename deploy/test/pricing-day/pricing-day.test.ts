@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { MeterEventBody } from '@tollgate/schemas/http/meter-events'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { ClockRunner } from '../test-clocks/clock-runner.ts'
 import { ClockStack } from '../test-clocks/clock-stack.ts'
@@ -110,7 +109,7 @@ test('14 months of three plans', { timeout: 600_000 }, async () => {
       idempotencyKey,
     })
     const event = { meterName: 'tokens', value: tokens[month], idempotencyKey }
-    await clocks.post<MeterEventBody>('/v1/sdk/meter-events', {
+    await clocks.post('/v1/sdk/meter-events', {
       customerRef: scale,
       productRef,
       ...event,

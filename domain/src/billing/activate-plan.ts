@@ -29,7 +29,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { planChangedObject } from '../purchases/purchase-event.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
-import { schedulePlan } from '../purchases/schedule-plan.ts'
+import { schedulePlan, withdrawablePlan } from '../purchases/schedule-plan.ts'
 
 export type ActivateRequest = {
   readonly customer: Customer
@@ -98,8 +98,8 @@ export async function activatePlan(
     case 'invalid':
       return decision
     case 'already-active': {
-      const { reference, scheduledPlan: withdrawn } = decision.purchase
-      if (withdrawn !== null) await schedulePlan(work, reference, null)
+      const withdrawn = withdrawablePlan(decision.purchase)
+      if (withdrawn !== null) await schedulePlan(work, decision.purchase.reference, null)
       return { ...decision, withdrawn }
     }
     case 'schedule': {
@@ -160,8 +160,8 @@ type ProviderSql = { readonly sql: Queryable; readonly providerId: string }
 /** Returns the price of a purchase that begins with a change of plan. */
 export async function readSwitchPrice(
   { sql, providerId }: ProviderSql,
-  plan: Plan,
-  { currency }: PlanSwitch,
+  plan: PlanSnapshot,
+  { currency }: Pick<PlanSwitch, 'currency'>,
 ): Promise<PurchasePrice> {
   const rate = await findExchangeRate(sql, providerId, currency)
   if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)

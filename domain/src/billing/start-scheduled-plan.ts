@@ -4,6 +4,7 @@ import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { Period } from '../periods/periods.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { emitPlanChanged } from './activate-plan.ts'
+import { closeScheduledChange } from '../plan-migrations/close-scheduled-change.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
@@ -32,6 +33,7 @@ export async function startScheduledPlan(
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))
   const started = newScheduledPurchase(sale, replaced, period, price)
   await createPurchase(work, started)
+  await closeScheduledChange(work, purchase, started)
   await emitPlanChanged(work, started, replaced)
   return started
 }

@@ -111,6 +111,22 @@ export function usageToBill(graceMs: number): DueItems {
   }
 }
 
+/** Selects purchases whose plan changes within a period. */
+export const dueChanges = rowsDue({
+  table: 'purchases',
+  at: 'scheduled_plan_at',
+  isCandidate: (sql) => sql`
+    status = 'active' and cancelled_at is null and scheduled_plan_billing is not null`,
+})
+
+/** Selects migrations of plans that have purchases to process. They are no work of one customer, so clocks do not wait for them. */
+export const migrationsToAdvance: DueItems = {
+  select: (sql) => sql`
+    select provider_id, null::text as customer_ref, reference as item, updated_at as due_at
+    from plan_migrations where status in ('running', 'cancelling')`,
+  selectInstants: (sql) => sql`select null::timestamptz as at where false`,
+}
+
 /**
  * Selects purchases whose unbilled usage was found to have reached the amount of their plan. While an invoice of the purchase is
  * open, they wait.

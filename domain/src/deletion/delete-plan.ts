@@ -1,4 +1,5 @@
 import { removePlanFromTools } from '../catalog/mcp-servers-repository.ts'
+import { isPlanScheduled } from '../purchases/purchase-fields-repository.ts'
 import { listPurchases, statusesWithAccess } from '../purchases/repository.ts'
 import { lockProduct } from '../catalog/products-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -54,5 +55,7 @@ async function isPlanInUse(
 ): Promise<boolean> {
   const filter = { productRef, planRef, statuses: statusesWithAccess, rowsMax: 1 }
   const purchases = await listPurchases(work.sql, work.providerId, filter)
-  return purchases.length > 0
+  return (
+    purchases.length > 0 || (await isPlanScheduled(work.sql, work.providerId, productRef, planRef))
+  )
 }

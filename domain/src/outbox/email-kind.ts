@@ -13,6 +13,7 @@ const kinds: ReadonlyMap<string, EmailKind> = new Map(
     'purchase.suspended': 'payment_failed',
     'customer.credit.auto_topup_failed': 'payment_failed',
     'purchase.plan_changed': 'plan_changed',
+    'purchase.plan_change_scheduled': 'plan_changed',
     'usage.limit_reached': 'budget_reached',
     'customer.credit.expiring': 'credits_expiring',
   } satisfies Partial<Record<EventType, EmailKind>>),

@@ -48,7 +48,7 @@ export async function planInvoices(
 }
 
 /** The sort is stable, so invoices of one instant keep their order. Bills without a date come last. */
-function inOrder({ at: one }: PlannedInvoice, { at: other }: PlannedInvoice): number {
+export function inOrder({ at: one }: PlannedInvoice, { at: other }: PlannedInvoice): number {
   if (one === undefined || other === undefined) {
     return Number(one === undefined) - Number(other === undefined)
   }

@@ -14,6 +14,7 @@ import {
 } from '../purchases/decide-activation.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import type { Purchase } from '../purchases/repository.ts'
+import { scheduledPurchase, withdrawablePlan } from '../purchases/schedule-plan.ts'
 import { unusedTimeOf, type UnusedTime } from '../purchases/unused-time.ts'
 import { listLostUnits, type LostUnits } from './lost-units.ts'
 import {
@@ -80,7 +81,7 @@ export async function previewChange(
     case 'invalid':
       return { kind: 'refused', reason: decision.reason }
     case 'already-active':
-      return { kind: 'already-active', withdrawn: decision.purchase.scheduledPlan }
+      return { kind: 'already-active', withdrawn: withdrawablePlan(decision.purchase) }
     case 'schedule':
       return previewScheduled(parts, at, change, decision, 'nothing')
     case 'card-required':
@@ -136,7 +137,7 @@ async function previewScheduled(
   { plan, change }: Extract<ActivationDecision, { kind: 'schedule' }>,
   needs: StartNeed,
 ): Promise<ChangePreview> {
-  const scheduled = { ...change.from, scheduledPlan: change.plan, scheduledPlanAt: change.at }
+  const scheduled = scheduledPurchase(change.from, change)
   const purchases = [{ purchase: scheduled }]
   const invoices = await previewInvoices(parts, at, { customer, purchases })
   const kept = { unusedTime: undefined, lostUnits: [], includedMicros: null, sharesUsage: false }

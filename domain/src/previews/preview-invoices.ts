@@ -4,7 +4,7 @@ import type { UsageDelays } from '../billing/decide-usage-bill.ts'
 import { measureStoredPacks } from '../billing/measure-packs.ts'
 import { readToMeasure } from '../billing/settle-packs.ts'
 import type { Customer } from '../customers/repository.ts'
-import { planInvoices, type MeasureBill } from './plan-invoices.ts'
+import { inOrder, planInvoices, type MeasureBill } from './plan-invoices.ts'
 import { measureStoredUsage } from '../billing/measure-usage.ts'
 import { assumeSpan, assumeUsage, type AssumedUsage } from './assume-usage.ts'
 import { priceInvoices, type PlannedInvoice, type PreviewedInvoice } from './price-invoices.ts'
@@ -27,7 +27,7 @@ export type InvoicesToPreview = {
   readonly customer: Customer
   /** Purchases of one product, whose next bills are previewed. The current one comes last. */
   readonly purchases: readonly PurchaseAhead[]
-  /** Invoices that are made before those of the purchases. */
+  /** Invoices of changes of plan, which come before those of the purchases at the same time. */
   readonly today?: readonly PlannedInvoice[]
   readonly assumed?: AssumedUsage | undefined
 }
@@ -61,7 +61,11 @@ export async function previewInvoices(
     settlements(parts, at, snapshot, bills, assumed),
   )
   const invoices = await rows.read((sql) =>
-    priceInvoices({ sql, providerId, now }, customer.reference, [...today, ...planned]),
+    priceInvoices(
+      { sql, providerId, now },
+      customer.reference,
+      [...today, ...planned].toSorted(inOrder),
+    ),
   )
   return { invoices, usageAsOf: snapshot.usageAsOf }
 }

@@ -5,8 +5,9 @@ import { readPlanContextUnlocked } from '../catalog/plan-context.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import type { Plan } from '../plans/plan.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { findProvider } from '../providers/repository.ts'
-import { countPurchases, listPurchases } from '../purchases/repository.ts'
+import { countPurchases, listPurchases, type PurchaseFilter } from '../purchases/repository.ts'
 import { readHolder, type HolderToPrice } from './read-holder.ts'
 import { priceHolder, type PricedHolder } from './price-holder.ts'
 import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
@@ -23,15 +24,7 @@ export type PlanPreview =
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
   | PlanRefusal
-  | {
-      readonly kind: 'previewed'
-      /** Newest first. */
-      readonly holders: readonly PricedHolder[]
-      /** Number of holders on all pages. */
-      readonly total: number
-      /** Undefined for a page without holders. */
-      readonly usageAsOf: Date | undefined
-    }
+  | ({ readonly kind: 'previewed' } & PricedPage)
 
 /**
  * Returns what a changed plan would cost each of its holders, on their usage of the last complete period. A holder keeps the terms that
@@ -44,8 +37,30 @@ export async function previewPlan(
 ): Promise<PlanPreview> {
   const decided = await decidePlan(parts, at, changed)
   if (decided.kind !== 'accepted') return decided
-  const { toPrice, total } = await readPage(parts, at, changed)
-  if (toPrice.length === 0) return { kind: 'previewed', holders: [], total, usageAsOf: undefined }
+  const { productRef, planRef, page } = changed
+  const filter = { productRef, planRef, statuses: statusesWithAccess }
+  return { kind: 'previewed', ...(await priceHolders(parts, at, filter, page, decided.plan)) }
+}
+
+export type PricedPage = {
+  /** Newest first. */
+  readonly holders: readonly PricedHolder[]
+  /** Number of holders on all pages. */
+  readonly total: number
+  /** Undefined for a page without holders. */
+  readonly usageAsOf: Date | undefined
+}
+
+/** Prices the last complete period of a page of purchases by their own terms, and by those of the plan. */
+export async function priceHolders(
+  parts: PreviewParts,
+  at: PreviewAt,
+  filter: Omit<PurchaseFilter, 'rowsMax'>,
+  page: PlanToPreview['page'],
+  plan: PlanSnapshot,
+): Promise<PricedPage> {
+  const { toPrice, total } = await readPage(parts, at, filter, page)
+  if (toPrice.length === 0) return { holders: [], total, usageAsOf: undefined }
   const { providerId, environment } = at
   // One snapshot serves all holders, so a usage store that is behind is waited for once.
   const customerRefs = toPrice.flatMap((holder) => holder.customerRefs)
@@ -57,9 +72,9 @@ export async function previewPlan(
   )
   const holders: PricedHolder[] = []
   for (const holder of toPrice) {
-    holders.push(await priceHolder(parts, at, holder, decided.plan, stored))
+    holders.push(await priceHolder(parts, at, holder, plan, stored))
   }
-  return { kind: 'previewed', holders, total, usageAsOf }
+  return { holders, total, usageAsOf }
 }
 
 type DecidedPlan =
@@ -91,9 +106,9 @@ async function decidePlan(
 function readPage(
   { database }: PreviewParts,
   { providerId, environment, now }: PreviewAt,
-  { productRef, planRef, page }: PlanToPreview,
+  filter: Omit<PurchaseFilter, 'rowsMax'>,
+  page: PlanToPreview['page'],
 ): Promise<{ readonly toPrice: readonly HolderToPrice[]; readonly total: number }> {
-  const filter = { productRef, planRef, statuses: statusesWithAccess }
   const rows = database.of(providerId).in(environment)
   return rows.read(async (sql) => {
     const total = await countPurchases(sql, providerId, filter)

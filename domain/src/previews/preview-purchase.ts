@@ -11,6 +11,7 @@ import {
   type PreviewParts,
 } from './preview-invoices.ts'
 import { runningPeriodOf } from './running-period.ts'
+import { readScheduledAhead } from './scheduled-ahead.ts'
 
 export type HeldPurchase = { readonly purchase: Purchase; readonly customer: Customer }
 
@@ -46,7 +47,7 @@ export type PurchasePreview = PreviewedInvoices & {
 
 /**
  * Returns the invoices of the running period of a purchase: its usage so far, or the assumed usage, and the price of the next period.
- * A period that has ended and is not billed yet comes first.
+ * A period that has ended and is not billed yet comes first. A change of plan that is scheduled within the period is included.
  */
 export async function previewPurchase(
   parts: PreviewParts,
@@ -60,8 +61,10 @@ export async function previewPurchase(
     usage === undefined || period === undefined
       ? undefined
       : { purchaseRef, periodStart: period.start, usage }
-  const purchases = [{ purchase }]
-  const invoices = await previewInvoices(parts, at, { customer, purchases, assumed })
+  const { providerId, environment, now } = at
+  const rows = parts.database.of(providerId).in(environment)
+  const ahead = await rows.read((sql) => readScheduledAhead({ sql, providerId, now }, purchase))
+  const invoices = await previewInvoices(parts, at, { customer, ...ahead, assumed })
   const charges = plan === null ? [] : billedCharges(plan)
   return {
     ...invoices,

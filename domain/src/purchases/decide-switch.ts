@@ -76,8 +76,10 @@ export function decideChange(input: SwitchInput): ChangeDecision {
     return changeAfterNotice(input.held, input, until)
   }
   const running = runningPeriod(input)
-  if (running === undefined) return { kind: 'own-period' }
   const { plan } = input
+  if (running === undefined || running.held.planRef === plan.reference) {
+    return { kind: 'own-period' }
+  }
   const { held, period } = running
   const policy = policyOf(plan)
   if (policy === 'full') return { kind: 'own-period' }
@@ -126,6 +128,15 @@ export function tooEarlyReason({
   }
   const state = from.nextBillingDate === null ? 'is paid' : 'was cancelled and goes on'
   return `${name} ${state} until ${until.toISOString()}. Take the plan then.`
+}
+
+/**
+ * Returns the change of the running period to the plan, also to other terms of the plan that the customer has. Undefined if it cannot
+ * be prorated.
+ */
+export function decideProration(input: SwitchInput): PlanSwitch | undefined {
+  const running = runningPeriod(input)
+  return running && prorateSwitch(running, input)
 }
 
 /** Returns the change with the prorated price of the rest of the period. Undefined if the change has to wait for the renewal. */
@@ -177,10 +188,8 @@ type RunningPeriod = {
 
 /** Returns the current paid period if the new plan can continue it. */
 function runningPeriod(input: SwitchInput): RunningPeriod | undefined {
-  const { held, plan, at } = input
-  if (held === undefined || held.planSnapshot === null || held.planRef === plan.reference) {
-    return undefined
-  }
+  const { held, at } = input
+  if (held === undefined || held.planSnapshot === null) return undefined
   const before = held.planSnapshot
   const cycle = cycleOf(held)
   if (cycle === undefined || !isPeriodPaid(held, at) || !canFollow(held, input)) {

@@ -43,9 +43,12 @@ export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): 
   return planSnapshot?.type === 'recurring' ? (planSnapshot.terms.cancellationNoticeDays ?? 0) : 0
 }
 
-/** A scheduled change to a cheaper plan counts as a notice that was already given. */
+/** A change to a cheaper plan that waits for a renewal counts as a notice that was already given, unless a migration scheduled it. */
 function endOfGivenNotice(purchase: Purchase): Date | undefined {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate } = purchase
+  if (purchase.scheduledMigration !== undefined || purchase.scheduledBilling !== undefined) {
+    return undefined
+  }
   if (scheduledPlan === null || !isCheaper(scheduledPlan, purchase)) return undefined
   return scheduledPlanAt ?? nextBillingDate ?? undefined
 }

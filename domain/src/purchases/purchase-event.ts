@@ -3,6 +3,7 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { unixSeconds, type Period } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
+import type { ChangeToSchedule } from './purchase.ts'
 import type { Purchase } from './repository.ts'
 import type { PurchaseTrigger } from './transitions.ts'
 
@@ -33,6 +34,20 @@ function identityOf(purchase: Purchase) {
 /** Returns `data.object` of purchase.plan_changed, with the new plan. */
 export function planChangedObject(purchase: Purchase): EventObject<'purchase.plan_changed'> {
   return { ...identityOf(purchase), created: unixSeconds(purchase.createdAt) }
+}
+
+/** Returns `data.object` of purchase.plan_change_scheduled, with the plan and its price after the change. */
+export function planChangeScheduledObject(
+  purchase: Purchase,
+  { plan, at }: ChangeToSchedule,
+): EventObject<'purchase.plan_change_scheduled'> {
+  const { priceMinor = 0n } = pricesIn(plan, purchase.currency) ?? {}
+  return {
+    ...purchaseObject(purchase),
+    plan: plan.reference,
+    amount: Number(priceMinor),
+    effectiveAt: unixSeconds(at),
+  }
 }
 
 /** Returns `data.object` of purchase.past_due. */

@@ -1,5 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { jsonb } from '../postgres/jsonb.ts'
+import type { ScheduledFields } from './purchase.ts'
 import type { Purchase } from './repository.ts'
 
 /** Stores dates that only jobs change, without an event or a publication. */
@@ -54,17 +55,34 @@ export async function updateWindowsTakenIn(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** Stores the scheduled plan and its date. */
+/** Stores the scheduled plan, its date, and how and by what it was scheduled. */
 export async function updateScheduledPlan(
   sql: Queryable,
   providerId: string,
-  purchase: Pick<Purchase, 'reference' | 'scheduledPlan' | 'scheduledPlanAt'>,
+  purchase: Pick<Purchase, 'reference' | keyof ScheduledFields>,
 ): Promise<void> {
   await sql`
     update purchases
     set scheduled_plan = ${purchase.scheduledPlan === null ? null : jsonb(sql, purchase.scheduledPlan)},
-      scheduled_plan_at = ${purchase.scheduledPlanAt}
+      scheduled_plan_at = ${purchase.scheduledPlanAt},
+      scheduled_plan_billing = ${purchase.scheduledBilling ?? null},
+      scheduled_migration = ${purchase.scheduledMigration ?? null}
     where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
+/** Returns whether a purchase of the product changes to the plan later. */
+export async function isPlanScheduled(
+  sql: Queryable,
+  providerId: string,
+  productRef: string,
+  planRef: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from purchases
+    where provider_id = ${providerId} and product_ref = ${productRef} and ended_at is null
+      and scheduled_plan->>'reference' = ${planRef}
+    limit 1`
+  return rows.length > 0
 }
 
 /** Stores the units carried over into the current period, and when they are settled. */

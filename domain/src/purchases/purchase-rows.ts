@@ -1,4 +1,5 @@
 import type { PurchaseOrigin, PurchaseStatus } from '@tollgate/schemas/http/purchases'
+import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
 import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { CycleMode } from '../periods/periods.ts'
@@ -56,6 +57,8 @@ export type PurchaseRow = {
   first_included_micros: bigint | null
   scheduled_plan: PlanSnapshot | null
   scheduled_plan_at: Date | null
+  scheduled_plan_billing: ChangeBilling | null
+  scheduled_migration: string | null
   overrides: readonly OverridesVersion[] | null
   is_pack: boolean
   created_at: Date
@@ -183,6 +186,10 @@ export function fromRow(row: PurchaseRow): Purchase {
     replaces: row.replaces,
     scheduledPlan: row.scheduled_plan,
     scheduledPlanAt: row.scheduled_plan_at,
+    ...(row.scheduled_plan_billing === null
+      ? {}
+      : { scheduledBilling: row.scheduled_plan_billing }),
+    ...(row.scheduled_migration === null ? {} : { scheduledMigration: row.scheduled_migration }),
     createdAt: row.created_at,
   }
 }

@@ -1,4 +1,5 @@
 import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
+import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
 import type { PurchaseOrigin, PurchaseStatus } from '@tollgate/schemas/http/purchases'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { CycleMode } from '../periods/periods.ts'
@@ -78,12 +79,32 @@ export type Purchase = {
   readonly scheduledPlan: PlanSnapshot | null
   /** When the purchase changes to that plan; null for its next renewal. */
   readonly scheduledPlanAt: Date | null
+  /** How a change at that time is billed, within the running period. Absent if it waits for the first renewal from then on. */
+  readonly scheduledBilling?: ChangeBilling | undefined
+  /** The migration that scheduled the change. Absent if the customer chose it, or the provider for this purchase. */
+  readonly scheduledMigration?: string | undefined
   /** The customer's overrides of the product, oldest first. Absent if there never were any. */
   readonly overrides?: readonly OverridesVersion[] | undefined
   /** A pack: its units are used beside the running purchase, and it gives no access. */
   readonly isPack: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
+}
+
+/** The fields of a scheduled change of plan. */
+export type ScheduledFields = Pick<
+  Purchase,
+  'scheduledPlan' | 'scheduledPlanAt' | 'scheduledBilling' | 'scheduledMigration'
+>
+
+/** A change of plan that a purchase makes later. */
+export type ChangeToSchedule = {
+  readonly plan: PlanSnapshot
+  readonly at: Date
+  /** Undefined: the change takes effect with the first renewal from `at` on. */
+  readonly billing?: ChangeBilling | undefined
+  /** The migration that schedules the change. Undefined: somebody chose it for this purchase. */
+  readonly migration?: string | undefined
 }
 
 /** The limit of unbilled usage counts from the last bill, so a bill within a period raises it for the rest of that period. */

@@ -24,6 +24,9 @@ export type PurchaseFilter = {
   readonly customer?: CustomerName | undefined
   readonly productRef?: string | undefined
   readonly planRef?: string | undefined
+  /** Only these purchases, and only those of these customers, by their own references. Null: all. */
+  readonly references?: readonly string[] | null | undefined
+  readonly customerRefs?: readonly string[] | null | undefined
   /** Only purchases of plans: neither packs nor top-ups, of which a customer may have any number. */
   readonly isOfPlan?: boolean | undefined
   readonly statuses?: readonly PurchaseStatus[] | undefined
@@ -125,6 +128,7 @@ function matchingPurchases(
   filter: Omit<PurchaseFilter, 'rowsMax'>,
 ): Fragment {
   const { reference, customerRef, customer, productRef, planRef, isOfPlan, statuses } = filter
+  const { references, customerRefs } = filter
   return sql`purchases.provider_id = ${providerId}
     ${reference === undefined ? sql`` : sql`and purchases.reference = ${reference}`}
     ${customerRef === undefined ? sql`` : sql`and purchases.customer_ref = ${customerRef}`}
@@ -132,6 +136,8 @@ function matchingPurchases(
     ${productRef === undefined ? sql`` : sql`and purchases.product_ref = ${productRef}`}
     ${planRef === undefined ? sql`` : sql`and purchases.plan_ref = ${planRef}`}
     ${isOfPlan === true ? sql`and purchases.plan_ref is not null and not purchases.is_pack` : sql``}
+    ${references ? sql`and purchases.reference = any(${[...references]})` : sql``}
+    ${customerRefs ? sql`and purchases.customer_ref = any(${[...customerRefs]})` : sql``}
     ${statuses === undefined ? sql`` : sql`and purchases.status in ${sql(statuses)}`}
     ${
       filter.withoutFree === true

@@ -2,24 +2,46 @@ import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { updateScheduledPlan } from './purchase-fields-repository.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { purchaseObject } from './purchase-event.ts'
+import type { ChangeToSchedule } from './purchase.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
 
 /**
- * Stores the plan to which the purchase changes at a renewal, and replaces an earlier choice. With null the purchase keeps its
- * plan. Returns the purchase, or undefined if it has ended.
+ * Stores the plan to which the purchase changes later, and replaces an earlier choice. With null the purchase keeps its plan.
+ * Returns the purchase, or undefined if it has ended.
  */
 export async function schedulePlan(
   work: UnitOfWork,
   reference: string,
-  change: { readonly plan: PlanSnapshot; readonly at: Date } | null,
+  change: ChangeToSchedule | null,
 ): Promise<Purchase | undefined> {
   const { sql, providerId } = work
   const purchase = await lockPurchase(sql, providerId, reference)
   if (purchase === undefined || purchase.endedAt !== null) return undefined
   if (purchase.scheduledPlan === null && change === null) return purchase
-  const { plan = null, at = null } = change ?? {}
-  const changed = { ...purchase, scheduledPlan: plan, scheduledPlanAt: at }
+  const changed = scheduledPurchase(purchase, change)
   await updateScheduledPlan(sql, providerId, changed)
   await recordEvent(work, 'purchase.updated', purchaseObject(changed))
   return changed
+}
+
+/** Returns the purchase with the change in place of an earlier one, or without a change. */
+export function scheduledPurchase(purchase: Purchase, change: ChangeToSchedule | null): Purchase {
+  return {
+    ...purchase,
+    scheduledPlan: change?.plan ?? null,
+    scheduledPlanAt: change?.at ?? null,
+    scheduledBilling: change?.billing,
+    scheduledMigration: change?.migration,
+  }
+}
+
+/**
+ * Returns the scheduled plan that the customer withdraws by choosing the current plan again. Null if no change is scheduled, or if a
+ * migration scheduled it: programs activate the plan that a customer has with each sign-in.
+ */
+export function withdrawablePlan({
+  scheduledPlan,
+  scheduledMigration,
+}: Pick<Purchase, 'scheduledPlan' | 'scheduledMigration'>): PlanSnapshot | null {
+  return scheduledMigration === undefined ? scheduledPlan : null
 }

@@ -24,6 +24,7 @@ type MoveEvent = Exclude<
   Extract<EventType, `purchase.${string}`>,
   | 'purchase.created'
   | 'purchase.plan_changed'
+  | 'purchase.plan_change_scheduled'
   | 'purchase.trial_ending'
   | 'purchase.renewal_reminder'
 >

@@ -71,4 +71,13 @@ export const purchaseEvents = {
     object: z.strictObject(identity),
     previous: z.strictObject({ plan: reference.nullable() }),
   },
+  'purchase.plan_change_scheduled': {
+    description: 'A purchase will change to this plan, or to new terms of its plan',
+    object: purchase.extend({
+      plan: reference.describe('The plan after the change'),
+      amount: minorUnits.describe('Price of a period after the change, in minor units'),
+      effectiveAt: unixSeconds.describe('When the change takes effect, in Unix seconds'),
+    }),
+    previous: z.strictObject({ plan: reference.nullable() }),
+  },
 } as const satisfies Record<string, EventDefinition>

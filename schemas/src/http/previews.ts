@@ -157,6 +157,20 @@ export const planPreviewQuerySchema = z.object(pageQuery)
 /** The price of the last complete period, without tax. */
 const periodPriceSchema = z.object({ price: amount, usage: amount, total: amount })
 
+export const previewedHolderSchema = z.object({
+  purchaseRef: z.string(),
+  customerRef: z.string(),
+  currency: z.string(),
+  /** The last complete period, whose usage is priced. Missing if there is none yet. */
+  period: periodSchema.optional(),
+  /** By the terms of the purchase. */
+  before: periodPriceSchema.optional(),
+  /** By the changed plan. Missing if it has no price in the currency. */
+  after: periodPriceSchema.optional(),
+  /** `after` less `before`. */
+  difference: amount.optional(),
+})
+
 export const planPreviewSchema = z.object({
   planRef: z.string(),
   asOf: z.string(),
@@ -164,21 +178,7 @@ export const planPreviewSchema = z.object({
   usageAsOf: z.string().optional(),
   /** Only purchases that begin after the change get it. Holders keep the terms of their purchase. */
   appliesTo: z.literal('new_purchases'),
-  holders: z.array(
-    z.object({
-      purchaseRef: z.string(),
-      customerRef: z.string(),
-      currency: z.string(),
-      /** The last complete period, whose usage is priced. Missing if there is none yet. */
-      period: periodSchema.optional(),
-      /** By the terms of the purchase. */
-      before: periodPriceSchema.optional(),
-      /** By the changed plan. Missing if it has no price in the currency. */
-      after: periodPriceSchema.optional(),
-      /** `after` less `before`. */
-      difference: amount.optional(),
-    }),
-  ),
+  holders: z.array(previewedHolderSchema),
   total: z.int(),
   limit: z.int(),
   offset: z.int(),

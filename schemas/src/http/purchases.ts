@@ -4,6 +4,7 @@ import { chargesSchema } from './charges.ts'
 import { shownOverridesSchema } from './overrides.ts'
 import { usageLimitsSchema } from './usage-limits.ts'
 import { packSchema } from './packs.ts'
+import { changeBillings } from './scheduled-changes.ts'
 import { jsonObject, longText, optionalReference, queryBoolean } from './fields.ts'
 
 /* Schemas of `/v1/sdk/purchases`. */
@@ -98,11 +99,15 @@ const purchaseFields = {
   billingCycle: z.string().optional(),
   nextBillingDate: z.string().optional(),
   paidAt: z.string().optional(),
-  /** The plan that the purchase changes to at the renewal on `startDate`. */
+  /** The plan, or new terms of the same plan, that the purchase changes to on `startDate`. */
   scheduledPlan: z
     .object({
       ...{ reference: z.string(), name: z.string(), price: z.number(), currency: z.string() },
       startDate: z.string().optional(),
+      /** How the change within the running period is billed. Absent if it takes effect with the renewal on `startDate`. */
+      billing: z.enum(changeBillings).optional(),
+      /** The migration of the plan that scheduled the change. */
+      migrationRef: z.string().optional(),
     })
     .optional(),
   cancelledAt: z.string().optional(),

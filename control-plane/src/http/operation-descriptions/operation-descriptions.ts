@@ -1,5 +1,6 @@
 import { correctionOperations } from './correction-operations.ts'
 import { customerOperations } from './customer-operations.ts'
+import { planMigrationOperations } from './plan-migration-operations.ts'
 import { providerOperations } from './provider-operations.ts'
 import { sellingOperations } from './selling-operations.ts'
 import { testClockOperations } from './test-clock-operations.ts'
@@ -11,4 +12,5 @@ export const operationDescriptions: Readonly<Record<string, string>> = {
   ...providerOperations,
   ...correctionOperations,
   ...testClockOperations,
+  ...planMigrationOperations,
 }

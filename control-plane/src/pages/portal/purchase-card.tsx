@@ -83,10 +83,15 @@ export function PurchaseCard({
       )}
       {purchase.scheduledPlan !== null && changesAt !== null && !isEnding(purchase) && (
         <p>
-          {t('portal:takesOver', {
-            plan: purchase.scheduledPlan.name,
-            date: formats.date(changesAt),
-          })}
+          {t(
+            purchase.scheduledPlan.reference === purchase.planRef
+              ? 'portal:newTerms'
+              : 'portal:takesOver',
+            {
+              plan: purchase.scheduledPlan.name,
+              date: formats.date(changesAt),
+            },
+          )}
         </p>
       )}
       {isEnding(purchase) && purchase.nextBillingDate !== null && (

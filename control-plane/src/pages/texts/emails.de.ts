@@ -41,6 +41,15 @@ export const emailsGerman = {
   changedText: 'Ihr Tarif für {{product}} ist jetzt {{plan}}.',
   changedTextFrom: 'Ihr Tarif für {{product}} hat von {{before}} zu {{plan}} gewechselt.',
   changedAction: 'Falls Sie das nicht erwartet haben, öffnen Sie Ihr Konto oder schreiben Sie uns.',
+  termsSubject: 'Die Bedingungen von {{plan}} haben sich geändert',
+  termsTitle: 'Ihre Bedingungen haben sich geändert',
+  termsText: 'Für {{product}} gelten für Sie jetzt neue Bedingungen von {{plan}}.',
+  changeAheadSubject: 'Ihr Tarif für {{product}} ändert sich am {{date}}',
+  changeAheadTitle: 'Ihr Tarif ändert sich',
+  changeAheadText: 'Ihr Tarif für {{product}} wechselt am {{date}} zu {{plan}}.',
+  termsAheadText: 'Ab dem {{date}} gelten für {{product}} neue Bedingungen von {{plan}}.',
+  changeAheadAction:
+    'Wenn Sie nicht einverstanden sind, können Sie vorher kündigen oder einen anderen Tarif wählen.',
   budgetSubject: 'Ihr Budget für {{product}} ist aufgebraucht',
   budgetTitle: 'Ihr Budget ist aufgebraucht',
   budgetText:

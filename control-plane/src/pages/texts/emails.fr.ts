@@ -42,6 +42,16 @@ export const emailsFrench = {
   changedText: 'Votre formule pour {{product}} est maintenant {{plan}}.',
   changedTextFrom: 'Votre formule pour {{product}} est passée de {{before}} à {{plan}}.',
   changedAction: 'Si vous ne vous y attendiez pas, ouvrez votre compte ou écrivez-nous.',
+  termsSubject: 'Les conditions de {{plan}} ont changé',
+  termsTitle: 'Vos conditions ont changé',
+  termsText: 'De nouvelles conditions de {{plan}} s’appliquent à vous pour {{product}}.',
+  changeAheadSubject: 'Votre formule pour {{product}} change le {{date}}',
+  changeAheadTitle: 'Votre formule va changer',
+  changeAheadText: 'Votre formule pour {{product}} devient {{plan}} le {{date}}.',
+  termsAheadText:
+    'À partir du {{date}}, de nouvelles conditions de {{plan}} s’appliquent pour {{product}}.',
+  changeAheadAction:
+    'Si vous n’êtes pas d’accord, vous pouvez résilier ou choisir une autre formule avant cette date.',
   budgetSubject: 'Votre budget pour {{product}} est épuisé',
   budgetTitle: 'Votre budget est épuisé',
   budgetText:

@@ -41,6 +41,15 @@ export const emailsPortuguese = {
   changedText: 'Seu plano para {{product}} agora é {{plan}}.',
   changedTextFrom: 'Seu plano para {{product}} mudou de {{before}} para {{plan}}.',
   changedAction: 'Se você não esperava isso, abra sua conta ou escreva para nós.',
+  termsSubject: 'As condições de {{plan}} mudaram',
+  termsTitle: 'Suas condições mudaram',
+  termsText: 'Novas condições de {{plan}} agora se aplicam a você para {{product}}.',
+  changeAheadSubject: 'Seu plano para {{product}} muda em {{date}}',
+  changeAheadTitle: 'Seu plano vai mudar',
+  changeAheadText: 'Seu plano para {{product}} muda para {{plan}} em {{date}}.',
+  termsAheadText: 'A partir de {{date}}, novas condições de {{plan}} se aplicam para {{product}}.',
+  changeAheadAction:
+    'Se você não concorda, pode cancelar ou escolher outro plano antes dessa data.',
   budgetSubject: 'Seu orçamento para {{product}} acabou',
   budgetTitle: 'Seu orçamento acabou',
   budgetText:

@@ -29,6 +29,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   state: 'Status',
   price: 'Preis',
   takesOver: '{{plan}} beginnt am {{date}} und ersetzt diesen Tarif.',
+  newTerms: 'Ab dem {{date}} gelten neue Bedingungen von {{plan}}.',
   renewsOnceMore:
     'Er verlängert sich noch einmal am {{date}}, da die Kündigungsfrist abgelaufen war.',
   pausedDisputed:

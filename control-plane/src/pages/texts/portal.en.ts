@@ -28,6 +28,7 @@ export const portalEnglish = {
   state: 'State',
   price: 'Price',
   takesOver: '{{plan}} starts on {{date}} and replaces this plan.',
+  newTerms: 'New terms of {{plan}} apply from {{date}}.',
   renewsOnceMore: 'It still renews on {{date}}, because the notice period had passed.',
   pausedDisputed:
     'A payment for it was disputed at your bank. Save another card, then choose a plan to continue.',

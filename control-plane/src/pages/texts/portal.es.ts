@@ -29,6 +29,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   state: 'Estado',
   price: 'Precio',
   takesOver: '{{plan}} empieza el {{date}} y sustituye a este plan.',
+  newTerms: 'Desde el {{date}} se aplican nuevas condiciones de {{plan}}.',
   renewsOnceMore: 'Todavía se renueva el {{date}}, porque el plazo de preaviso ya había pasado.',
   pausedDisputed:
     'Un pago de este plan se impugnó en su banco. Guarde otra tarjeta y elija un plan para continuar.',

@@ -29,6 +29,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   state: 'État',
   price: 'Prix',
   takesOver: '{{plan}} commence le {{date}} et remplace cette formule.',
+  newTerms: 'De nouvelles conditions de {{plan}} s’appliquent à partir du {{date}}.',
   renewsOnceMore: 'Elle se renouvelle encore le {{date}}, car le délai de préavis était dépassé.',
   pausedDisputed:
     'Un de ses paiements a été contesté auprès de votre banque. Enregistrez une autre carte, puis choisissez une formule pour continuer.',

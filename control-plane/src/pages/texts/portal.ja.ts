@@ -29,6 +29,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   state: '状態',
   price: '料金',
   takesOver: '{{date}} に {{plan}} が開始され、このプランと入れ替わります。',
+  newTerms: '{{date}} から {{plan}} の新しい条件が適用されます。',
   renewsOnceMore: '解約予告期間を過ぎていたため、{{date}} にもう一度更新されます。',
   pausedDisputed:
     'このプランのお支払いに対し、銀行で異議申し立てがありました。続けるには、別のカードを保存してからプランを選択してください。',

@@ -29,6 +29,7 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   state: 'Situação',
   price: 'Preço',
   takesOver: '{{plan}} começa em {{date}} e substitui este plano.',
+  newTerms: 'Novas condições de {{plan}} se aplicam a partir de {{date}}.',
   renewsOnceMore: 'Ele ainda renova em {{date}}, porque o prazo de aviso já havia passado.',
   pausedDisputed:
     'Um pagamento deste plano foi contestado no seu banco. Salve outro cartão e escolha um plano para continuar.',

@@ -93,6 +93,16 @@ describe('a purchase', () => {
     await deliveries.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
   })
 
+  test('says that its plan will change', async () => {
+    const { purchase, customerRef } = await world.createHolder(planRef)
+    const large = await world.createPlan({ ...monthly, price: 4900 })
+    const path = `/v1/sdk/purchases/${purchase.reference}/scheduled-change`
+    await world.call('PUT', path, { planRef: large })
+    const scheduled = { id: purchase.reference, plan: large, amount: 4900, customer: customerRef }
+    const { data } = await deliveries.expect('purchase.plan_change_scheduled', scheduled)
+    expect(data).toMatchObject({ previous_attributes: { plan: planRef } })
+  })
+
   test('can be reactivated after a cancellation', async () => {
     const { purchase } = await world.createHolder(planRef)
     const path = `/v1/sdk/purchases/${purchase.reference}`

@@ -202,6 +202,22 @@ export const resourceCodes = {
     'The purchase has ended, was cancelled at once, or is not pending cancellation.',
     'Read the purchase again; create a new one if it has ended.',
   ),
+  plan_migration_not_found: define(404, 'The plan has no such migration.', checkReference),
+  plan_migration_running: define(
+    409,
+    'Another migration of the plan is running, paused or being cancelled.',
+    'Wait until it is done, or cancel it.',
+  ),
+  plan_migration_not_now: define(
+    409,
+    'The migration has a state in which the request has no effect.',
+    'Read the migration again.',
+  ),
+  change_not_schedulable: define(
+    400,
+    'The purchase or the plan does not allow a scheduled change. The message names the reason.',
+    'Change the plan now, or wait until the purchase is active and paid.',
+  ),
   too_many_sessions: define(
     429,
     'The customer has too many hosted pages open.',

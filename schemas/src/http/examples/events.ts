@@ -150,6 +150,9 @@ const objects: { readonly [Type in EventType]: EventObject<Type> } = {
   'purchase.renewal_reminder': { ...purchase('active'), nextBillingAt: monthLater },
   'purchase.refunded': purchase('refunded'),
   'purchase.plan_changed': { ...identity, status: 'active' },
+  'purchase.plan_change_scheduled': {
+    ...{ ...purchase('active'), plan: refs.proPlan, amount: 4_900, effectiveAt: monthLater },
+  },
   'payment.succeeded': payment,
   'payment.failed': { ...payment, failure_reason: 'insufficient_funds' },
   'payment.refunded': refund,
@@ -224,6 +227,7 @@ const objects: { readonly [Type in EventType]: EventObject<Type> } = {
 const previousOf: Partial<Record<EventType, EventEnvelope['data']['previous_attributes']>> = {
   'purchase.past_due': { status: 'active' },
   'purchase.plan_changed': { plan: refs.freePlan },
+  'purchase.plan_change_scheduled': { plan: refs.freePlan },
 }
 
 export function sampleEvent(type: EventType): EventEnvelope {

@@ -12,6 +12,7 @@ import { invoiceExamples } from './invoices.ts'
 import { mcpExamples } from './mcp.ts'
 import { meterExamples } from './meters.ts'
 import { paymentExamples } from './payments.ts'
+import { planMigrationExamples } from './plan-migrations.ts'
 import { previewExamples } from './previews.ts'
 import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
@@ -35,6 +36,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...taxExamples,
   ...customerBalanceExamples,
   ...previewExamples,
+  ...planMigrationExamples,
   ...paymentExamples,
   ...meterExamples,
   ...mcpExamples,

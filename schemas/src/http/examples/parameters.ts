@@ -14,6 +14,7 @@ const byName: Readonly<Record<string, unknown>> = {
   alertRef: refs.alert,
   testClockRef: refs.testClock,
   correctionRef: refs.usageCorrection,
+  migrationRef: refs.planMigration,
   sessionId: refs.session,
   eventId: refs.event,
   endpointId: refs.webhookEndpoint,

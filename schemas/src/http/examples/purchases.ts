@@ -5,8 +5,9 @@ import {
   purchaseSchema,
   purchasesResponseSchema,
 } from '../purchases.ts'
+import { scheduledChangeSchema } from '../scheduled-changes.ts'
 import { examplesOf } from './example.ts'
-import { cancelledPurchase, changedPurchase, hosted, purchase, refs } from './story.ts'
+import { cancelledPurchase, changedPurchase, hosted, instants, purchase, refs } from './story.ts'
 
 const list = examplesOf(purchasesResponseSchema, { 'Newest first': { purchases: [purchase] } })
 const ada = { customerRef: refs.externalRef, productRef: refs.product }
@@ -47,6 +48,31 @@ export const purchaseExamples = {
     }),
     answer: examplesOf(purchaseChangedResponseSchema, {
       'Ends with its period': { success: true, purchase: cancelledPurchase },
+    }),
+  },
+  schedulePlanChange: {
+    body: examplesOf(scheduledChangeSchema, {
+      'With the next renewal': { planRef: refs.proPlan },
+      'On a day': {
+        ...{ planRef: refs.proPlan, effectiveAt: '2026-03-20T00:00:00Z', billing: 'prorate' },
+      },
+    }),
+    answer: examplesOf(purchaseChangedResponseSchema, {
+      Scheduled: {
+        success: true,
+        purchase: {
+          ...changedPurchase,
+          scheduledPlan: {
+            ...{ reference: refs.proPlan, name: 'Pro', price: 4_900, currency: 'USD' },
+            startDate: instants.periodEnd,
+          },
+        },
+      },
+    }),
+  },
+  withdrawPlanChange: {
+    answer: examplesOf(purchaseChangedResponseSchema, {
+      Withdrawn: { success: true, purchase: changedPurchase },
     }),
   },
   reactivatePurchase: {

@@ -1,0 +1,108 @@
+import { periodAt, periodOf, wholeSecond, type Cycle } from '@tollgate/domain/periods/periods'
+
+/*
+ * What each customer has to pay while a provider changes plans, moves their holders and schedules changes. Written from the
+ * documentation, in whole amounts, without states of purchases: a customer has a plan and a price, and may have one change ahead.
+ */
+
+export type ChangeAhead = {
+  readonly plan: number
+  readonly priceMinor: number
+  readonly at: Date
+  /** Undefined: with the first renewal from `at` on. */
+  readonly billing: 'prorate' | 'keep_period' | undefined
+  /** Number of the migration; undefined if it was scheduled for this customer. */
+  readonly migration: number | undefined
+}
+
+/** What was charged: the price of a period, or the difference of a change within one. */
+export type ModelCharge = {
+  readonly kind: 'recurring' | 'proration'
+  readonly at: string
+  readonly amountMinor: number
+}
+
+export class ModelCustomer {
+  plan: number
+  priceMinor: number
+  ahead: ChangeAhead | undefined
+  /** Start of the next period that is charged. */
+  next: Date
+  isEnding = false
+  hasEnded = false
+  readonly charges: ModelCharge[] = []
+  /** Migrations that have moved the customer. */
+  readonly movedBy: number[] = []
+  private readonly cycle: Cycle
+
+  constructor(plan: number, priceMinor: number, begin: Date) {
+    this.plan = plan
+    this.priceMinor = priceMinor
+    this.cycle = { anchor: begin, billingCycle: 'monthly', mode: 'calendar', customDays: undefined }
+    this.next = periodOf(this.cycle, 0).end
+  }
+
+  /** Renews for each period that has begun, by the terms that are valid at its start. */
+  renewUntil(now: Date): void {
+    while (!this.isEnding && !this.hasEnded && this.next <= now) {
+      if (this.ahead !== undefined && this.ahead.at <= this.next) this.take(this.ahead)
+      this.charge('recurring', this.next, this.priceMinor)
+      this.next = periodAt(this.cycle, this.next).end
+    }
+    if (this.isEnding && this.next <= now) this.hasEnded = true
+  }
+
+  /** Makes a change that is due within the running period. */
+  changeUntil(now: Date): void {
+    const { ahead } = this
+    if (this.isEnding || this.hasEnded || ahead?.billing === undefined || ahead.at > now) return
+    if (ahead.billing === 'prorate') this.prorate(ahead.priceMinor, now)
+    this.take(ahead)
+  }
+
+  /** The customer activates a plan. Returns whether it begins without a payment. */
+  activate(plan: number, priceMinor: number, now: Date): void {
+    if (this.hasEnded) return
+    if (plan === this.plan) {
+      if (this.ahead?.migration === undefined) this.ahead = undefined
+      return
+    }
+    const difference = this.difference(priceMinor, now)
+    // A payment that the customer does not make changes nothing.
+    if (difference >= 50) return
+    this.prorate(priceMinor, now)
+    this.take({ plan, priceMinor, at: now, billing: 'prorate', migration: undefined })
+    this.isEnding = false
+  }
+
+  /** Returns the first renewal at that time or later. */
+  renewalFrom(notBefore: Date): Date {
+    let at = this.next
+    while (at < notBefore) at = periodAt(this.cycle, at).end
+    return at
+  }
+
+  private take({ plan, priceMinor, migration }: ChangeAhead): void {
+    if (migration !== undefined) this.movedBy.push(migration)
+    this.plan = plan
+    this.priceMinor = priceMinor
+    this.ahead = undefined
+  }
+
+  private prorate(priceMinor: number, now: Date): void {
+    this.charge('proration', wholeSecond(now), this.difference(priceMinor, now))
+  }
+
+  /** The difference for the rest of the period, rounded half away from zero. */
+  private difference(priceMinor: number, now: Date): number {
+    const { start, end } = periodAt(this.cycle, now)
+    const left = (end.getTime() - wholeSecond(now).getTime()) / 1_000
+    const whole = (end.getTime() - start.getTime()) / 1_000
+    const exact = ((priceMinor - this.priceMinor) * left) / whole
+    return Math.sign(exact) * Math.round(Math.abs(exact))
+  }
+
+  private charge(kind: ModelCharge['kind'], at: Date, amountMinor: number): void {
+    if (amountMinor !== 0) this.charges.push({ kind, at: at.toISOString(), amountMinor })
+  }
+}

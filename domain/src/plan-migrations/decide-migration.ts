@@ -1,0 +1,51 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import type { PlanMigrationInput } from '@tollgate/schemas/http/plan-migrations'
+import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
+import { isPack } from '../packs/pack-terms.ts'
+import { fieldFault } from '../plans/field-fault.ts'
+import { renews, type Plan } from '../plans/plan.ts'
+import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { withoutSetupFee } from '../pricing/plan-prices.ts'
+import { decideSchedule, type ScheduleDecision } from '../purchases/decide-schedule.ts'
+import type { Purchase } from '../purchases/purchase.ts'
+import { noticedFrom, type PlanMigration } from './plan-migration.ts'
+
+/** The terms of a migration that decide what happens to each purchase. */
+export type MigrationTerms = Pick<PlanMigration, 'target' | 'billing' | 'noticeDays'>
+
+/** Returns the terms of a migration to the plan, which the request names. */
+export function migrationTerms(
+  { when, billing = 'prorate', notice }: PlanMigrationInput,
+  plan: PlanSnapshot,
+): MigrationTerms {
+  const within: ChangeBilling | null = when === 'now' ? billing : null
+  // The holders have paid a set-up fee, or were never asked for one.
+  const target = withoutSetupFee(snapshotOf(plan))
+  return { target, billing: within, noticeDays: notice === false ? null : notice }
+}
+
+/** Returns why holders cannot be moved to the plan, by the field of the request. Undefined if they can. */
+export function targetFault(plan: Plan): ValidationIssue | undefined {
+  if (plan.status !== 'active') {
+    return fieldFault(['toPlanRef'], `The plan ${plan.reference} is ${plan.status}.`)
+  }
+  if (isPack(plan) || !renews(plan)) {
+    return fieldFault(['toPlanRef'], `The plan ${plan.reference} does not renew.`)
+  }
+  return undefined
+}
+
+export type MoveDecision =
+  | ScheduleDecision
+  /** The customer or the provider has scheduled another change for the purchase, which stays. */
+  | { readonly kind: 'refused'; readonly obstacle: 'change_pending' }
+
+/** Decides what a migration does with a purchase. */
+export function decideMove(terms: MigrationTerms, held: Purchase, now: Date): MoveDecision {
+  const timing = { billing: terms.billing ?? undefined, notBefore: noticedFrom(terms, now) }
+  const decision = decideSchedule(held, terms.target, timing, now)
+  if (decision.kind === 'schedule' && held.scheduledPlan !== null) {
+    return { kind: 'refused', obstacle: 'change_pending' }
+  }
+  return decision
+}

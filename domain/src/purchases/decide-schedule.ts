@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { MigrationObstacle } from '@tollgate/schemas/http/plan-migrations'
+import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
+import { isPack } from '../packs/pack-terms.ts'
+import { periodAt } from '../periods/periods.ts'
+import { renews, requiresPayment } from '../plans/plan.ts'
+import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
+import { cycleOf, isLapsed } from './access.ts'
+import type { ChangeToSchedule, Purchase } from './purchase.ts'
+import { isEnding } from './transitions.ts'
+
+/** When a change of plan that the provider schedules takes effect. */
+export type ChangeTiming = {
+  /** How a change within a period is billed. Undefined: the change waits for a renewal. */
+  readonly billing: ChangeBilling | undefined
+  /** The earliest time of the change. A renewal is the first one from then on. */
+  readonly notBefore: Date
+}
+
+/** Why a change of plan cannot be scheduled for a purchase. */
+export type ScheduleObstacle = Exclude<MigrationObstacle, 'change_pending'> | 'unchanged'
+
+export type ScheduleDecision =
+  | { readonly kind: 'schedule'; readonly change: ChangeToSchedule }
+  | { readonly kind: 'refused'; readonly obstacle: ScheduleObstacle }
+
+/**
+ * Decides about a change of a purchase to the terms of a plan, which may be the plan that it has. Only a purchase that renews and
+ * whose period is paid can be scheduled to change, and only to a plan with the same periods in the same currency, because the new
+ * purchase continues the periods of the old one.
+ */
+export function decideSchedule(
+  held: Purchase,
+  plan: PlanSnapshot,
+  timing: ChangeTiming,
+  now: Date,
+): ScheduleDecision {
+  const obstacle = obstacleOfState(held, now) ?? obstacleOfTerms(held, plan)
+  if (obstacle !== undefined) return { kind: 'refused', obstacle }
+  const { billing } = timing
+  if (billing === undefined) {
+    const at = renewalFrom(held, timing.notBefore)
+    if (at === undefined) return { kind: 'refused', obstacle: 'does_not_renew' }
+    return { kind: 'schedule', change: { plan, at } }
+  }
+  const at = timing.notBefore > now ? timing.notBefore : now
+  return { kind: 'schedule', change: { plan, at, billing } }
+}
+
+function obstacleOfState(held: Purchase, now: Date): ScheduleObstacle | undefined {
+  if (isEnding(held)) return 'cancelled'
+  switch (held.status) {
+    case 'suspended':
+    case 'past_due':
+    case 'trialing':
+      return held.status
+    case 'active':
+      if (isLapsed(held, now)) return 'ended'
+      return held.autoRenew && !held.isPack ? undefined : 'does_not_renew'
+    case 'pending':
+    case 'cancelled':
+    case 'expired':
+    case 'refunded':
+      return 'ended'
+  }
+}
+
+function obstacleOfTerms(held: Purchase, plan: PlanSnapshot): ScheduleObstacle | undefined {
+  const { planSnapshot: before, currency } = held
+  if (before === null || !renews(plan) || isPack(plan)) return 'does_not_renew'
+  if (hasTerms(before, plan)) return 'unchanged'
+  if (pricesIn(plan, currency) === undefined) return 'other_currency'
+  if (!haveSamePeriods(before, plan)) return 'other_period'
+  // A customer with a free plan has never agreed to pay, and may have got it from a limit check.
+  return requiresPayment(plan) && !requiresPayment(before) ? 'free_plan' : undefined
+}
+
+/** Returns whether both have the same terms. A set-up fee is no term of a purchase that has begun. */
+function hasTerms(before: PlanSnapshot, plan: PlanSnapshot): boolean {
+  return isDeepStrictEqual(comparable(before), comparable(plan))
+}
+
+/** Fields without a value are absent in what is stored, and may be undefined in a plan. */
+function comparable(plan: PlanSnapshot): unknown {
+  return JSON.parse(JSON.stringify(withoutSetupFee(snapshotOf(plan))))
+}
+
+function haveSamePeriods({ terms: before }: PlanSnapshot, { terms: after }: PlanSnapshot): boolean {
+  return (
+    before.billingCycle === after.billingCycle && before.billingCycleDays === after.billingCycleDays
+  )
+}
+
+/** Returns the first renewal of the purchase at that time or later. Undefined if it has no periods. */
+export function renewalFrom(held: Purchase, notBefore: Date): Date | undefined {
+  const { nextBillingDate } = held
+  const cycle = cycleOf(held)
+  if (cycle === undefined || nextBillingDate === null) return undefined
+  if (nextBillingDate >= notBefore) return nextBillingDate
+  const { start, end } = periodAt(cycle, notBefore)
+  return start.getTime() === notBefore.getTime() ? start : end
+}
