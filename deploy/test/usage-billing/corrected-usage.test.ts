@@ -1,8 +1,10 @@
 import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
+import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
-import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { endNow } from '@tollgate/domain/purchases/move-purchase'
+import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { NewCorrection } from '@tollgate/domain/usage-corrections/correction'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import { expect, test } from 'vitest'
@@ -142,6 +144,40 @@ test('returns nothing for a period that the customer does not pay', async () => 
     ['usage', '2026-02-28', 40n],
   ])
   expect(recomputeInvoice(next!)).toEqual([])
+})
+
+test('bills announced usage of a closed purchase when it must be in the log', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+  usageShop.runner.clock.set('2026-02-20T00:00:00Z')
+  await usageShop.runner.within(usageShop.shop, async (work) => {
+    const locked = await lockPurchase(work.sql, work.providerId, purchase.reference)
+    await endNow(work, locked!, 'expired')
+  })
+  for (const at of ['2026-02-20T02:00:00Z', '2026-04-01T00:00:00Z']) await usageShop.bill(at)
+  const { customerRef, productRef } = purchase
+  const timestamp = Date.parse('2026-02-11T00:00:00Z')
+  const note = (at: string, keptUntil: string | null): Promise<void> => {
+    usageShop.runner.clock.set(at)
+    return usageShop.runner.within(usageShop.shop, ({ sql, providerId, now }) =>
+      noteCorrectedPeriods(
+        sql,
+        providerId,
+        [{ customerRef, productRef, timestamp }],
+        now,
+        keptUntil === null ? null : new Date(keptUntil),
+      ),
+    )
+  }
+  // A correction that changes nothing here, and a backfill right after it.
+  await note('2026-05-01T00:00:00Z', null)
+  await note('2026-05-01T00:00:10Z', '2026-05-01T00:10:10Z')
+  await usageShop.bill('2026-05-01T00:00:20Z')
+  await usageShop.useLate(purchase, 7, '2026-02-11T00:00:00Z')
+  await usageShop.bill('2026-05-01T00:11:00Z')
+  const last = (await usageShop.invoicesOf(purchase)).at(-1)
+  expect(amounts(last!.lines)).toEqual([['late_usage', '2026-01-31', 7n]])
+  expect(await noted()).toBe(0)
 })
 
 test('keeps a period noted that is corrected again while a bill is made', async () => {

@@ -26,7 +26,7 @@ const toleranceSeconds = firstPeriodToleranceSeconds + 1
  * their allowance. A period that a bill claims at the same time is one of the newest periods, at which the bill after it looks
  * anyway. The usage must be in the log before, or get there before `keptUntil`, until which bills keep the notes.
  *
- * An ended purchase whose usage is closed has no next bill, so it gets one, which is due at once. A purchase that was refunded in full
+ * An ended purchase whose usage is closed has no next bill, so it gets one, which is due once the usage is in the log. A purchase that was refunded in full
  * has none: its usage is not billed.
  */
 export async function noteCorrectedPeriods(
@@ -76,10 +76,11 @@ export async function noteCorrectedPeriods(
     on conflict (provider_id, purchase_ref, period_start) do update
       set noted_at = excluded.noted_at, version = kept.version + 1,
         kept_until = greatest(kept.kept_until, excluded.kept_until)`
+  const closesAt = keptUntil ?? now
   await sql`
-    update purchases set usage_closes_at = ${keptUntil ?? now}
+    update purchases set usage_closes_at = ${closesAt}
     where provider_id = ${providerId} and reference = any(${purchaseRefs}) and ended_at is not null
-      and next_usage_bill_at is null and usage_closes_at is null`
+      and next_usage_bill_at is null and (usage_closes_at is null or usage_closes_at < ${closesAt})`
 }
 
 /** Returns the noted periods of a purchase, newest first. */
