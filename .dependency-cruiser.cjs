@@ -31,7 +31,7 @@ const clients = [
   ['pdfkit', '^control-plane/src/invoices/'],
   [
     'undici',
-    '^platform/src/(outbound|schema-registry|tax-register)/|^ingest/src/http/|^mcp-proxy/src/services/',
+    '^platform/src/(outbound|schema-registry|tax-register)/|^ingest/src/http/|^mcp-proxy/src/services/|^control-plane/src/usage-corrections/',
   ],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/|^mcp-proxy/test/'],
   ['jose', '^mcp-proxy/(src/tokens|test)/|^control-plane/(src/customer-auth|test)/'],

@@ -172,7 +172,7 @@ export const controlPlaneSettings = {
   ...usageGraceSettings,
   previewsMax: integerSetting(
     'TOLLGATE_PREVIEWS_MAX',
-    'Maximum number of previews of invoices that one process computes at the same time. More get 503',
+    'Maximum number of previews of invoices and dry runs of corrections that one process computes at the same time. More get 503',
     16,
     { min: 1, max: 1_000 },
   ),
@@ -187,6 +187,35 @@ export const controlPlaneSettings = {
     'How often pending publications are completed, in milliseconds',
     2_000,
     milliseconds,
+  ),
+  ingestUrl: textSetting(
+    'TOLLGATE_INGEST_URL',
+    'Address of ingest, which appends the records of corrections of usage to the log',
+    'http://127.0.0.1:8787',
+  ),
+  correctionIntervalMs: integerSetting(
+    'TOLLGATE_CORRECTION_INTERVAL_MS',
+    'How often requested corrections of usage are continued, in milliseconds',
+    1_000,
+    milliseconds,
+  ),
+  correctionPageRecords: integerSetting(
+    'TOLLGATE_CORRECTION_PAGE_RECORDS',
+    'Number of records that a correction of usage changes at a time. After a crash it continues with the page that was not finished',
+    1_000,
+    { min: 1, max: 1_000 },
+  ),
+  correctionWaitMs: integerSetting(
+    'TOLLGATE_CORRECTION_WAIT_MS',
+    'How long a request waits until its correction of usage is applied, in milliseconds. Larger corrections are continued after the response',
+    3_000,
+    { min: 0, max: 25_000 },
+  ),
+  correctionPreviewRecordsMax: integerSetting(
+    'TOLLGATE_CORRECTION_PREVIEW_RECORDS_MAX',
+    'Maximum number of records of a dry run of a correction of usage. More get 409',
+    100_000,
+    { min: 1_000, max: 10_000_000 },
   ),
   ledgerIntervalMs: integerSetting(
     'TOLLGATE_LEDGER_INTERVAL_MS',

@@ -98,6 +98,13 @@ export const refusals = {
     const message = { ...facts, message: 'The provider is not set up in the live environment' }
     return new RefusalError(404, { error: 'Not Found', ...facts, message })
   },
+  usageCorrectionNotFound: (reference: string) =>
+    refusal('usage_correction_not_found', `Correction ${reference} not found`),
+  correctionTooLarge: (recordsMax: number) =>
+    refusal(
+      'usage_correction_too_large',
+      `A dry run is limited to ${recordsMax} records. Choose a smaller filter`,
+    ),
   keyNotFound: (keyId: string) => refusal('api_key_not_found', `Key ${keyId} not found`),
   keyExpired: (keyId: string) => refusal('api_key_expired', `Key ${keyId} has expired`),
   keyRevoked: (keyId: string) => refusal('api_key_revoked', `Key ${keyId} is revoked`),

@@ -28,6 +28,7 @@ import { environments } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
+import type { AppendRecords } from './usage-corrections/append-records.ts'
 import { createUpstreams, type Upstreams } from './customer-auth/upstream/upstreams.ts'
 
 export type Parts = {
@@ -48,6 +49,8 @@ export type Parts = {
   readonly taxServices: Outbound
   /** The services with whose accounts customers may sign in. */
   readonly upstreams: Upstreams
+  /** Appends the records of corrections to the log, in place of ingest at `TOLLGATE_INGEST_URL`. */
+  readonly appendCorrections?: AppendRecords | undefined
 }
 
 /** Opens the parts that the caller did not pass, as a separate process would open them. */
@@ -91,6 +94,7 @@ function openUntraced(
         overrides.outbound ?? (await own(openOutbound(config, config.mcpAnswerBytesMax, logger))),
       taxServices:
         overrides.taxServices ?? (await own(Promise.resolve(openTaxServices(config, logger)))),
+      appendCorrections: overrides.appendCorrections,
       upstreams: overrides.upstreams ?? (await own(Promise.resolve(createUpstreams(config)))),
       usageStore: overrides.usageStore ?? (await own(openUsageStore(config))),
     }

@@ -38,6 +38,7 @@ import { createDebitPosting } from './jobs/post-debits.ts'
 import { createResponseErasure, createEventRetention } from './jobs/event-retention.ts'
 import { createAlertJob } from './jobs/check-alerts.ts'
 import { createUsageEventJob } from './jobs/emit-usage-events.ts'
+import { createCorrectionJob } from './jobs/apply-corrections.ts'
 import { createCustomerAuthPurge } from './jobs/purge-customer-auth.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
@@ -56,6 +57,8 @@ import {
 import { openParts, type Parts } from './open-parts.ts'
 import { basePathOf } from './pages/static-files.ts'
 import { cardEntryOf } from './pages/card-entry.ts'
+import { createAppendRecords } from './usage-corrections/append-records.ts'
+import type { CorrectionParts } from './usage-corrections/correction-parts.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
 type Facts = {
@@ -104,7 +107,10 @@ async function openControlPlane(
   const usage = new PeriodUsage({ ...parts, ...tailParts, limits: config, answers })
   const { partitionCount } = publisher
   const requestClock = new RequestClock(parts.clock)
-  const jobParts = { ...parts, publisher, partitionCount, wallets, lag, usage, requestClock }
+  const serviceSecret = await findServiceSecret(config)
+  const corrections = correctionParts(config, parts, serviceSecret)
+  const shared = { publisher, partitionCount, wallets, lag, usage, requestClock }
+  const jobParts = { ...parts, ...corrections, ...shared }
   const emails = openEmails(config, { ...parts, publisher, hostedUrl, metrics })
   const jobs = [...createJobs(config, jobParts, payments), emails.sender]
   const app = await buildApp(
@@ -113,7 +119,8 @@ async function openControlPlane(
       ...{ clock: requestClock, requestClock, publisher, partitionCount },
       ...tailParts,
       usage,
-      serviceSecret: await findServiceSecret(config),
+      ...corrections,
+      serviceSecret,
       payments,
       wallets,
       previews: new Previews(parts, config),
@@ -127,14 +134,7 @@ async function openControlPlane(
       emailTransport: emails.transport,
       hostedUrl,
       demoFile: config.demoFile,
-      publishableKeys: {
-        sandbox: config.stripeSandboxPublishableKey,
-        live: config.stripeLivePublishableKey,
-      },
-      cardEntries: {
-        sandbox: cardEntryOf(config.stripeSandboxUrl, config.stripeSandboxPublishableKey),
-        live: cardEntryOf(config.stripeLiveUrl, config.stripeLivePublishableKey),
-      },
+      ...processorParts(config),
       mcpProxyUrls: { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl },
       limits: { ...config, portalOpenMs: config.portalOpenMinutes * 60_000 },
     },
@@ -149,6 +149,20 @@ async function openControlPlane(
   return { port: (app.server.address() as AddressInfo).port }
 }
 
+/** Returns what browsers need of the payment processor. */
+function processorParts(config: ControlPlaneConfig) {
+  return {
+    publishableKeys: {
+      sandbox: config.stripeSandboxPublishableKey,
+      live: config.stripeLivePublishableKey,
+    },
+    cardEntries: {
+      sandbox: cardEntryOf(config.stripeSandboxUrl, config.stripeSandboxPublishableKey),
+      live: cardEntryOf(config.stripeLiveUrl, config.stripeLivePublishableKey),
+    },
+  }
+}
+
 function serve(
   app: Awaited<ReturnType<typeof buildApp>>,
   { host, port }: ControlPlaneConfig,
@@ -160,6 +174,7 @@ function serve(
 }
 
 type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] &
+  Parameters<typeof createCorrectionJob>[0] &
   Parameters<typeof createAlertJob>[0] &
   Pick<ClockDeletionParts, 'wallets' | 'requestClock'> & { readonly lag: UsageLag }
 
@@ -185,6 +200,7 @@ function createJobs(
     createPublishPendingJob(publisher, logger, config.publishIntervalMs),
     createDebitPosting(parts, config.ledgerIntervalMs),
     createUsageEventJob(parts, config.usageEventsIntervalMs),
+    createCorrectionJob(parts, config.correctionIntervalMs),
     createAlertJob(parts, {
       intervalMs: config.alertIntervalMs,
       inFlightMax: config.alertChecksMax,
@@ -296,6 +312,22 @@ function paymentParts(
     commit: (operation, body) => commit({ ...parts, publisher }, operation, body),
     now: publisher.now,
     hostedUrl,
+  }
+}
+
+function correctionParts(
+  config: ControlPlaneConfig,
+  { appendCorrections }: Parts,
+  serviceSecret: string | undefined,
+): Pick<CorrectionParts, 'appendRecords' | 'correctionLimits'> {
+  return {
+    appendRecords: appendCorrections ?? createAppendRecords(config.ingestUrl, serviceSecret),
+    correctionLimits: {
+      pageRecords: config.correctionPageRecords,
+      storedWaitMs: config.usageStoreWaitMs,
+      previewRecordsMax: config.correctionPreviewRecordsMax,
+      waitMs: config.correctionWaitMs,
+    },
   }
 }
 

@@ -207,9 +207,9 @@ test("omits only the routes between Tollgate's own services", async () => {
     'PUT /v1/webhook_endpoints/:endpointId',
   ])
   expect(missing.filter((route) => !put.includes(route)).sort()).toEqual([
-    'GET /v1/sdk/key',
-    'GET /v1/sdk/key/meters',
+    ...['GET /v1/sdk/key', 'GET /v1/sdk/key/meters'],
     'POST /v1/sdk/auto-recharge/beginnings',
+    'POST /v1/sdk/usage-corrections/backfills',
   ])
 })
 

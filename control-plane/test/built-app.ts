@@ -62,6 +62,8 @@ export function buildTestApp(
         limits: { countersWaitMs: 1, tailRecordsMax: 1, storedUsageChecksMax: 1 },
         answers: createPeriodUsageAnswers(metrics),
       }),
+      appendRecords: () => Promise.reject(new Error('this test appends no corrections')),
+      correctionLimits: { pageRecords: 1, storedWaitMs: 1, previewRecordsMax: 1, waitMs: 1 },
       previews: new Previews(
         { database, usageStore, eventLog, clock: stack.clock },
         { usageGraceMinutes: 1, usageStoreWaitMs: 1, previewsMax: 1, previewHoldersMax: 1 },

@@ -41,6 +41,7 @@ const names = [
   'testClockRef',
   'couponRef',
   'discountRef',
+  'correctionRef',
   'migrationRef',
   'emailId',
 ] as const
@@ -137,9 +138,19 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     deliveryId: list.body.deliveries[0]!.id,
     replayId: (await make<{ id: string }>('/v1/ui/webhook-replays', again)).id,
     testClockRef: await createTestClock(key),
+    correctionRef: await createCorrection(key, customerRef),
     migrationRef: migration.reference,
     emailId: await storeEmail(stack, key, customerRef),
   }
+}
+
+async function createCorrection(key: string, customerRef: string): Promise<string> {
+  const made = await stack.call<{ reference: string }>(key, 'POST', '/v1/sdk/usage-corrections', {
+    record: { customerRef, idempotencyKey: 'call-1' },
+    action: 'remove',
+    reason: 'a mistake',
+  })
+  return made.body.reference
 }
 
 /** Creates a test clock. Live data has none, so it is one of another provider then. */
@@ -177,6 +188,7 @@ const unknown: Refs = {
   testClockRef: 'tc_NOBODYS00000',
   couponRef: 'cpn_NOBODYS00000',
   discountRef: 'dsc_NOBODYS00000',
+  correctionRef: 'ucr_NOBODYS00000',
   migrationRef: 'mig_NOBODYS00000',
   emailId: 'eml_NOBODYS00000',
 }

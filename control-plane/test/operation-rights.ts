@@ -49,6 +49,8 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'POST /v1/sdk/purchases/{purchaseRef}/cancel-preview',
     'GET /v1/sdk/purchases/customer/{customerRef}',
     'GET /v1/sdk/purchases/product/{productRef}',
+    'GET /v1/sdk/usage-corrections',
+    'GET /v1/sdk/usage-corrections/{correctionRef}',
     'GET /v1/sdk/merchant',
     'GET /v1/sdk/platform-config',
     'GET /v1/ui/exchange-rates',
@@ -98,6 +100,8 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
   manage: [
     'POST /v1/sdk/customers',
     'PATCH /v1/sdk/customers/{reference}',
+    'POST /v1/sdk/usage-corrections',
+    'POST /v1/sdk/usage-corrections/batch',
     `DELETE ${customer}`,
     `PUT ${overrides}`,
     `DELETE ${overrides}`,

@@ -8,6 +8,8 @@ export const unauditedRoutes = [
   'POST /v1/sdk/limits/release',
   'POST /v1/sdk/limits/extend',
   'POST /v1/sdk/limits/reservations',
+  // Ingest announces usage that its client records.
+  'POST /v1/sdk/usage-corrections/backfills',
   // Previews store nothing.
   'POST /v1/sdk/products/:productRef/plans/:planRef/price-preview',
   'POST /v1/ui/products/:productRef/plans/:planRef/price-preview',

@@ -205,7 +205,7 @@ describe('a file', () => {
     await world.usage.store.command(
       `INSERT INTO sandbox.usage_records
        SELECT concat('large', toString(number)), '${tenant.providerId}', 'ada', 'large', 1,
-         toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + number % 3, now64(3), 'success', '{}',
+         toDateTime64('2026-03-01 00:00:00', 3, 'UTC') + number % 3, now64(3), 'success', 'events', '', '{}',
          map('user', concat(repeat('u', 500), toString(number % 50001))), '' FROM numbers(50001)`,
     )
     return meter

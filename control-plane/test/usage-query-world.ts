@@ -1,3 +1,4 @@
+import { correctionKey, correctionSource } from '@tollgate/schemas/correction-records'
 import { expect } from 'vitest'
 import {
   startTestUsageStore,
@@ -13,7 +14,11 @@ export const start = Date.parse('2026-03-01T00:00:00Z')
 export const range = { from: '2026-03-01', to: '2026-03-04' }
 
 export type Query = Readonly<Record<string, string | readonly string[]>>
-type StoredRow = { readonly properties?: object }
+type StoredRow = {
+  readonly properties?: object
+  /** The id of the record that a correction changes. Undefined for all other records. */
+  readonly corrects?: string
+}
 
 /** A control plane with ClickHouse, in which tests store records directly. */
 export class UsageQueryWorld {
@@ -67,6 +72,9 @@ export class UsageQueryWorld {
         timestamp: inClickHouse(record.atMs),
         received_at: inClickHouse(record.receivedMs),
         outcome: 'success',
+        source: record.corrects === undefined ? 'events' : correctionSource,
+        idempotency_key:
+          record.corrects === undefined ? '' : correctionKey('ucr_1', record.corrects),
         properties: JSON.stringify(record.properties ?? {}),
         dimensions: record.dimensions,
         value_text: record.text,

@@ -30,6 +30,7 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import type { PaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
 import type { Service } from '@tollgate/platform/service/service'
 import { startTestDatabase, startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
@@ -126,16 +127,26 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await aggregator?.stop()
     aggregator = undefined
   }
-  const controlPlane = createControlPlane(readControlPlaneConfig(environment), {
-    ...parts,
-    database,
-    ...(options.processors === undefined ? {} : { processors: options.processors }),
-  })
+  // The control plane appends the records of corrections through ingest.
+  const ingestPort = String(await freePort())
+  const ingestUrl = { TOLLGATE_INGEST_URL: `http://127.0.0.1:${ingestPort}` }
+  const controlPlane = createControlPlane(
+    readControlPlaneConfig({ ...environment, ...ingestUrl }),
+    {
+      ...parts,
+      database,
+      ...(options.processors === undefined ? {} : { processors: options.processors }),
+    },
+  )
   await startProjections()
   await controlPlane.start()
   const controlPlaneUrl = `http://127.0.0.1:${controlPlane.port}`
   const ingest = createIngest(
-    readIngestConfig({ ...environment, TOLLGATE_CONTROL_PLANE_URL: controlPlaneUrl }),
+    readIngestConfig({
+      ...environment,
+      TOLLGATE_PORT: ingestPort,
+      TOLLGATE_CONTROL_PLANE_URL: controlPlaneUrl,
+    }),
     { ...parts, schemaId, hotState: options.ingestHotState ?? hotState },
   )
   await ingest.start()

@@ -50,6 +50,7 @@ async function goBack(): Promise<void> {
     if (schema === 'control') continue
     // Later migrations, which are applied after the merged ones.
     await sql.unsafe(`
+      drop table ${schema}.usage_correction_changes, ${schema}.usage_corrections, ${schema}.corrected_periods;
       drop table ${schema}.customer_overrides;
       drop table ${schema}.alerts, ${schema}.budgets, ${schema}.spend_readings, ${schema}.alert_positions,
         ${schema}.alert_checks, ${schema}.alert_firings;

@@ -211,3 +211,66 @@ it('grants nothing to a deleted customer', async () => {
   expect((await grant(10)).result).toEqual({ kind: 'customer-not-found' })
   expect(await findWallet(sandbox(), providerId, customerRef)).toBeUndefined()
 })
+
+async function remaining(): Promise<bigint[]> {
+  const grants = await sandbox()<{ remaining: string }[]>`
+    select remaining_micros as remaining from credit_grants
+    where customer_ref = ${customerRef} order by created_at, transaction_ref`
+  return grants.map((row) => BigInt(row.remaining) / credit)
+}
+
+it('gives the credits of corrected usage back to the grants that it used', async () => {
+  await grant(100)
+  await post(batch(0, [debit(60n)]))
+  await grant(100)
+  await post(batch(1, [debit(70n)]))
+  expect(await balance()).toBe(70n)
+  // New usage of 5 in the same batch is paid by what comes back.
+  await post(batch(2, [debit(5n), debit(-45n)]))
+  expect(await balance()).toBe(110n)
+  await post(batch(4, [debit(-90n)]))
+  expect(await balance()).toBe(200n)
+  expect(await remaining()).toEqual([100n, 100n])
+  expect(await listUnbalancedWallets(sandbox(), 10)).toEqual([])
+  const adjusted = (await eventsOf('adjusted')).map(({ object }) => [object.amount, object.credits])
+  expect(adjusted).toEqual([
+    [40, 110],
+    [90, 200],
+  ])
+})
+
+it('posts nothing for a batch that takes back as much as it debits', async () => {
+  await grant(100)
+  await post(batch(0, [debit(60n), debit(-60n)]))
+  expect(await balance()).toBe(100n)
+  await post(batch(2, [debit(100n)]))
+  expect(await balance()).toBe(0n)
+})
+
+it('reverses a write-off before it gives anything back', async () => {
+  await grant(100)
+  await post(batch(0, [debit(130n)]))
+  expect(await balance()).toBe(0n)
+  // Without the corrected 20 credits, usage is still beyond what the customer had.
+  await post(batch(1, [debit(-20n)]))
+  expect(await balance()).toBe(0n)
+  const wallet = await findWallet(sandbox(), providerId, customerRef)
+  expect(wallet!.grantedMicros / credit).toBe(110n)
+  await post(batch(2, [debit(-30n)]))
+  expect(await balance()).toBe(20n)
+  expect(await listUnbalancedWallets(sandbox(), 10)).toEqual([])
+})
+
+it('returns the value of paid credits from revenue', async () => {
+  await grant(100)
+  await sandbox()`
+    update credit_grants set paid = 1000, paid_currency = 'USD' where customer_ref = ${customerRef}`
+  await post(batch(0, [debit(33n)]))
+  await post(batch(1, [debit(-33n)]))
+  const entries = await sandbox()<{ account: string; amount: string }[]>`
+    select account, sum(amount)::text as amount from ledger_entries
+    join ledger_transactions as posted on posted.reference = transaction_ref
+    where posted.customer_ref = ${customerRef} and unit = 'USD' group by account`
+  expect(entries.every(({ amount }) => amount === '0')).toBe(true)
+  expect(entries).toHaveLength(2)
+})

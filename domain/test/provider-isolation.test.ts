@@ -106,7 +106,7 @@ describe('tables', () => {
       // Claims and counts of jobs. The changes that jobs make are audited.
       ...['job_claims', 'billing_runs', 'alert_checks', 'threshold_crossings'],
       // Derived from usage.
-      ...['alert_firings', 'spend_readings'],
+      ...['alert_firings', 'spend_readings', 'corrected_periods', 'usage_correction_changes'],
       // Derived from a ledger transaction.
       ...['wallets', 'ledger_entries', 'ledger_seals', 'credit_grants', 'credit_burns'],
       // Requests to the processor for a payment.

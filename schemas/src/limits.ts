@@ -51,6 +51,15 @@ export const bulkRecordsMax = 1000
 /** Milliseconds that a timestamp may be in the past. Earlier periods may already be billed. */
 export const timestampPastMsMax = 30 * 24 * 3600 * 1000
 
+/**
+ * Milliseconds that the usage of a correction or a backfill may be in the past: 13 calendar months, of which a leap year and January
+ * have the most days. A year of bills and the month of their audit can so be put right.
+ */
+export const correctionPastMsMax = 397 * 24 * 3600 * 1000
+
+/** Corrections of one request. */
+export const correctionsPerRequestMax = 100
+
 /** Milliseconds that a timestamp may be in the future, since client clocks drift and time zones get confused. */
 export const timestampFutureMsMax = 24 * 3600 * 1000
 

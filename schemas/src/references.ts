@@ -10,6 +10,7 @@ export const referencePrefixes = {
   purchase: 'pur_',
   meter: 'mtr_',
   usage: 'usage_',
+  usageCorrection: 'ucr_',
   reservation: 'rsv_',
   mcpServer: 'mcp_',
   webhookEvent: 'evt_',

@@ -17,6 +17,11 @@ export function keyedUsageReference(
   const scope =
     `${environment.length}:${environment}${providerId.length}:${providerId}` +
     `${customerRef.length}:${customerRef}${idempotencyKey.length}:${idempotencyKey}`
+  return usageReferenceOfScope(scope)
+}
+
+/** Returns the reference that a hash of the text has. No two kinds of records may have scopes in common. */
+export function usageReferenceOfScope(scope: string): string {
   // The digest is text, because creating a Buffer for it costs three times the hash itself.
   const digest = hash('sha256', scope, 'binary')
   for (let index = 0; index < scratch.length; index++) scratch[index] = digest.charCodeAt(index)

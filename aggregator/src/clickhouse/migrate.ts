@@ -9,6 +9,7 @@ import { signedRecords } from './migrations/0005-signed-records.ts'
 import { durableInserts } from './migrations/0006-durable-inserts.ts'
 import { eventCounts } from './migrations/0007-event-counts.ts'
 import { usageTotals } from './migrations/0008-usage-totals.ts'
+import { negativeDebits } from './migrations/0009-negative-debits.ts'
 
 /** Migrations in order. New ones are added at the end only, and released ones never change. */
 export const usageMigrations = [
@@ -20,6 +21,7 @@ export const usageMigrations = [
   durableInserts,
   eventCounts,
   usageTotals,
+  negativeDebits,
 ]
 
 /** Migrates the databases `sandbox` and `live`, which have the same tables, to this version. It can be repeated. */

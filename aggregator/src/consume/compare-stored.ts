@@ -49,7 +49,7 @@ export async function hasSideRows(
   { fromOffset, toOffset, events, unreadable }: DecodedBatch,
 ): Promise<boolean> {
   const range: BatchRange = { environment, partition, fromOffset, toOffset }
-  const debitTotal = events.filter(({ event }) => BigInt(event.debit ?? 0) > 0n).length
+  const debitTotal = events.filter(({ event }) => BigInt(event.debit ?? 0) !== 0n).length
   const debits = await countInRange(usageStore, range, 'credit_debits')
   const kept = await countInRange(usageStore, range, 'unreadable_records')
   return debits >= debitTotal && kept >= unreadable.length

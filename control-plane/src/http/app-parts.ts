@@ -22,60 +22,62 @@ import type { EmailTransport } from '../emails/transport.ts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
 import type { Previews } from '../previews/previews.ts'
+import type { CorrectionParts } from '../usage-corrections/correction-parts.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 
 /** All parts of the API. Each route and page declares only the parts that it uses. */
-export type AppParts = TailParts & {
-  /** Asks tax services of providers, outside of transactions. */
-  readonly ask?: AskOutside | undefined
-  /** Use it through `read` and `commit`. */
-  readonly database: ProviderDatabases
-  /** Reads rows of all providers. Only the publication of committed changes may use it, never a decision about a request. */
-  readonly publisher: PublisherParts
-  readonly hotState: HotState
-  /** Returns the number of partitions of the environment's usage topic. */
-  readonly partitionCount: (environment: Environment) => number
-  /** Real time, or the time of a request's customer. */
-  readonly clock: Clock
-  readonly requestClock: RequestClock
-  readonly logger: Logger
-  readonly tracing: Tracing | undefined
-  readonly eventLog: EventLog
-  readonly usageStore: UsageStore
-  readonly usage: PeriodUsage
-  readonly wallets: Wallets
-  readonly previews: Previews
-  /** Shared secret of the services that use one data folder. Undefined if the hot state is not in a data folder. */
-  readonly folderSecret: string | undefined
-  /** Secret from which the keys of the installation's other services are derived. Undefined means that no service has a key. */
-  readonly serviceSecret: string | undefined
-  readonly payments: PaymentParts
-  /** Encrypts provider secrets. */
-  readonly secrets: Secrets
-  /** Sends requests to addresses that providers configure, and judges such an address before any request. */
-  readonly outbound: Pick<Outbound, 'of'>
-  /** Address templates of the proxies of MCP products, with `{subdomain}` in place of the product's subdomain. */
-  readonly mcpProxyUrls: Readonly<Record<Environment, string>>
-  /** The parts of the sign-in of customers. */
-  readonly customerAuth: {
-    readonly config: CustomerAuthConfig
-    readonly mailer: Mailer
-    readonly upstreams: Upstreams
+export type AppParts = TailParts &
+  Pick<CorrectionParts, 'appendRecords' | 'correctionLimits'> & {
+    /** Asks tax services of providers, outside of transactions. */
+    readonly ask?: AskOutside | undefined
+    /** Use it through `read` and `commit`. */
+    readonly database: ProviderDatabases
+    /** Reads rows of all providers. Only the publication of committed changes may use it, never a decision about a request. */
+    readonly publisher: PublisherParts
+    readonly hotState: HotState
+    /** Returns the number of partitions of the environment's usage topic. */
+    readonly partitionCount: (environment: Environment) => number
+    /** Real time, or the time of a request's customer. */
+    readonly clock: Clock
+    readonly requestClock: RequestClock
+    readonly logger: Logger
+    readonly tracing: Tracing | undefined
+    readonly eventLog: EventLog
+    readonly usageStore: UsageStore
+    readonly usage: PeriodUsage
+    readonly wallets: Wallets
+    readonly previews: Previews
+    /** Shared secret of the services that use one data folder. Undefined if the hot state is not in a data folder. */
+    readonly folderSecret: string | undefined
+    /** Secret from which the keys of the installation's other services are derived. Undefined means that no service has a key. */
+    readonly serviceSecret: string | undefined
+    readonly payments: PaymentParts
+    /** Encrypts provider secrets. */
+    readonly secrets: Secrets
+    /** Sends requests to addresses that providers configure, and judges such an address before any request. */
+    readonly outbound: Pick<Outbound, 'of'>
+    /** Address templates of the proxies of MCP products, with `{subdomain}` in place of the product's subdomain. */
+    readonly mcpProxyUrls: Readonly<Record<Environment, string>>
+    /** The parts of the sign-in of customers. */
+    readonly customerAuth: {
+      readonly config: CustomerAuthConfig
+      readonly mailer: Mailer
+      readonly upstreams: Upstreams
+    }
+    /** The destination of emails to customers. */
+    readonly emailTransport: EmailTransport
+    /** The parts of the sign-in to the console. */
+    readonly console: ConsoleParts
+    /** Address where customers open the hosted pages, without a trailing slash. */
+    readonly hostedUrl: string
+    /** File of the demo provider that the page at `/` shows to browsers of this machine. Empty if there is none. */
+    readonly demoFile: string
+    /** Publishable keys of the payment processor, for browsers. Empty if no processor is configured. */
+    readonly publishableKeys: Readonly<Record<Environment, string>>
+    /** How customers enter their card, by environment. */
+    readonly cardEntries: Readonly<Record<Environment, CardEntry>>
+    readonly limits: AppLimits
   }
-  /** The destination of emails to customers. */
-  readonly emailTransport: EmailTransport
-  /** The parts of the sign-in to the console. */
-  readonly console: ConsoleParts
-  /** Address where customers open the hosted pages, without a trailing slash. */
-  readonly hostedUrl: string
-  /** File of the demo provider that the page at `/` shows to browsers of this machine. Empty if there is none. */
-  readonly demoFile: string
-  /** Publishable keys of the payment processor, for browsers. Empty if no processor is configured. */
-  readonly publishableKeys: Readonly<Record<Environment, string>>
-  /** How customers enter their card, by environment. */
-  readonly cardEntries: Readonly<Record<Environment, CardEntry>>
-  readonly limits: AppLimits
-}
 
 export type AppLimits = SessionLimits & {
   /** How long a list waits until the counters include all records acknowledged before it, in milliseconds. */

@@ -36,6 +36,7 @@ import {
   registerAnswerCliSessionRoutes,
   registerOpenCliSessionRoutes,
 } from './routes/cli-sessions.ts'
+import { registerBackfillRoute } from './routes/backfills.ts'
 import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
@@ -87,6 +88,7 @@ import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerTestClockRoutes } from './routes/test-clocks.ts'
 import { registerTaxDetailsRoutes } from './routes/tax-details.ts'
 import { registerTaxServiceRoutes } from './routes/tax-service.ts'
+import { registerUsageCorrectionRoutes } from './routes/usage-corrections.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
 import { registerWebhookCatalogueRoutes } from './routes/webhook-catalogue.ts'
 import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
@@ -216,6 +218,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPreviewRoutes(app, parts)
   registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)
+  registerUsageCorrectionRoutes(app, parts)
+  registerBackfillRoute(app, parts)
   registerReservationRoutes(app, parts)
   registerUserInfoRoutes(app, parts)
   registerMeterRoutes(app, parts)

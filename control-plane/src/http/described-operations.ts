@@ -1,6 +1,7 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedEmailOperations } from './described-email-operations.ts'
+import { describedCorrectionOperations } from './described-correction-operations.ts'
 import { describedPlanMigrationOperations } from './described-plan-migration-operations.ts'
 import { describedTestClockOperations } from './described-test-clock-operations.ts'
 import { describedTaxOperations } from './described-tax-operations.ts'
@@ -313,6 +314,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Get what a customer paid and what models cost',
     404,
   ),
+  ...describedCorrectionOperations,
   ...describedTestClockOperations,
   ...describedPlanMigrationOperations,
   ...describedWebhookOperations,

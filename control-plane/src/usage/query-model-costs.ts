@@ -51,14 +51,17 @@ export async function sumModelCosts(
   }
 }
 
-/** Returns the debits of a customer's wallet by usage, in 10^-6 credits. Only one row of a record has its debit. */
+/**
+ * Returns the debits of a customer's wallet by usage, in 10^-6 credits. Only one row of a record has its debit, which is negative for a
+ * correction.
+ */
 export async function sumDebits(
   store: Pick<UsageStore, 'query'>,
   usage: CustomerUsage,
 ): Promise<bigint> {
   const [row] = await store.query<{ total: string }>(
     `SELECT toString(sum(paid)) AS total FROM (
-       SELECT max(debit) AS paid FROM ${usage.environment}.usage_records
+       SELECT if(min(debit) < 0, min(debit), max(debit)) AS paid FROM ${usage.environment}.usage_records
        WHERE ${ofCustomer} GROUP BY id)`,
     parametersOf(usage),
   )

@@ -1,3 +1,4 @@
+import { correctedIdExpression } from '@tollgate/schemas/correction-records'
 import type { Aggregation } from '@tollgate/schemas/meter-reading'
 import { storableMs } from '@tollgate/domain/stored-usage/storable-time'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -51,11 +52,21 @@ export const totals = Object.fromEntries(
   Object.entries(amountOf).map(([aggregation, amount]) => [aggregation, `toString(${amount})`]),
 ) as Readonly<Record<Aggregation, string>>
 
-/** Columns that only some aggregations read. */
-const furtherColumns: Readonly<Partial<Record<Aggregation, string>>> = {
-  unique: ', any(value_text) AS text',
-  last: ', id, any(received_at) AS received',
-}
+/** Columns that only some aggregations read: of each record, and of a record with its corrections. */
+const furtherColumns = {
+  max: { ofRecord: '', renamed: '', ofCorrected: '' },
+  unique: {
+    ofRecord: ', any(value_text) AS text',
+    renamed: ', text AS one_text',
+    ofCorrected: ', any(one_text) AS text',
+  },
+  last: {
+    ofRecord: ', any(received_at) AS received',
+    renamed: ', received AS one_received',
+    // A corrected value is as old as its record.
+    ofCorrected: ', original AS id, min(one_received) AS received',
+  },
+} as const
 
 type Store = Pick<UsageStore, 'query'>
 
@@ -119,10 +130,32 @@ export function bucketedUsage(
   return { whole, buckets }
 }
 
-/** Groups records by id, so that a record that was stored twice is counted once, also before ClickHouse has merged its parts. */
+/**
+ * Groups records by id, so that a record that was stored twice is counted once, also before ClickHouse has merged its parts. Sums add the
+ * records of corrections to those that they correct. All other aggregations see a corrected record with what is left of it, and do not
+ * see it if nothing is left.
+ */
 export function distinctRecords(query: UsageQuery, groupColumn = ''): string {
+  const { aggregation } = query
+  if (aggregation === 'sum' || aggregation === 'count') return recordsById(query, groupColumn)
+  const corrected = `, any(${correctedIdExpression}) AS original`
+  const further = furtherColumns[aggregation]
+  const [group, ofGroup] =
+    groupColumn === ''
+      ? ['', '']
+      : [', group_values AS one_group_values', ', any(one_group_values) AS group_values']
+  // Names that differ from those of the result, which would otherwise be replaced by its aggregates.
   return `
-    SELECT any(value) AS amount, any(timestamp) AS at${furtherColumns[query.aggregation] ?? ''}${groupColumn}
+    SELECT sum(one_amount) AS amount, any(one_at) AS at${further.ofCorrected}${ofGroup}
+    FROM (
+      SELECT original, amount AS one_amount, at AS one_at${further.renamed}${group}
+      FROM (${recordsById(query, further.ofRecord + corrected + groupColumn)}))
+    GROUP BY original HAVING sum(one_amount) != 0 OR count() = 1`
+}
+
+function recordsById(query: UsageQuery, columns: string): string {
+  return `
+    SELECT any(value) AS amount, any(timestamp) AS at${columns}
     FROM ${query.environment}.usage_records
     WHERE provider_id = {providerId:String} AND ${meterCondition(query)}
       AND timestamp >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')

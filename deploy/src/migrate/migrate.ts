@@ -8,6 +8,7 @@ import { runWithProgress } from './run-with-progress.ts'
 import { requireEngines, targetSettings } from './settings.ts'
 import { openSource } from './source/open-source.ts'
 import { requireDebitsPosted } from './source/require-debits-posted.ts'
+import { requireCorrectionsApplied } from './source/require-corrections-applied.ts'
 import { requireUsageEventsSent } from './source/require-usage-events-sent.ts'
 import type { Source } from './source/source.ts'
 import { beginLog } from './steps/begin-log.ts'
@@ -44,6 +45,7 @@ export async function migrate(options: MigrateOptions): Promise<boolean> {
   try {
     await requireDebitsPosted(source)
     await requireUsageEventsSent(source)
+    await requireCorrectionsApplied(source)
     signal.throwIfAborted()
     print('Opening the engines ...')
     const target = await openTarget(config, source, createLogger('migrate', 'error'))

@@ -6,6 +6,7 @@ import {
 } from '../invoices/billed-periods.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
+import { removeCorrectedPeriods } from '../invoices/corrected-periods.ts'
 import { createDraft } from '../invoices/create-draft.ts'
 import { hasPendingItems } from '../invoices/items-repository.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
@@ -72,6 +73,10 @@ export async function billUsage(
   await recordDraws(sql, providerId, draws)
   if (draws.length > 0) await queuePublication(work, 'customer', customerRef)
   await updateBillingDates(work, toBill, part, usage)
+  if (toBill.corrected !== undefined) {
+    const summedAt = new Date(measured[0]!.reading.watermark)
+    await removeCorrectedPeriods(sql, providerId, reference, toBill.corrected, summedAt)
+  }
   // The bill before may have expected an earlier end, also if this one has no line.
   if (continued !== undefined) await extendUsagePeriod(sql, providerId, reference, continued)
   const whole = period ?? continued

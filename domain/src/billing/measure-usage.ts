@@ -78,10 +78,11 @@ export async function measureStoredUsage(
     measured.push({
       key,
       current: period && { period, ...sums[0]! },
-      earlier: earlier.map(({ start, end, billed }, at) => ({
+      earlier: earlier.map(({ start, end, billed, isCorrected }, at) => ({
         period: { start, end },
         ...sums[periods.length - earlier.length + at]!,
         billed: billed.get(key) ?? nothingBilled,
+        ...(isCorrected === true ? { isCorrected } : {}),
       })),
       reading: readingOf(stored, charge),
     })

@@ -6,6 +6,7 @@ import {
   listBilledUsage,
 } from '../invoices/billed-periods.ts'
 import { listBilledMinimums } from '../invoices/billed-minimums.ts'
+import { listCorrectedPeriods, type CorrectedPeriod } from '../invoices/corrected-periods.ts'
 import type { BilledCharges } from '../invoices/sum-billed-usage.ts'
 import { billsWithinPeriods } from '../plans/bill-threshold.ts'
 import { openPacks } from '../packs/pack-balance.ts'
@@ -37,6 +38,8 @@ export type UsageToBill = {
   readonly leastMinor?: bigint | undefined
   /** Billed periods that may have late usage, newest first. The newest billed period is always included. */
   readonly earlier: readonly EarlierPeriod[]
+  /** Periods whose usage was corrected. The bill removes these notes. */
+  readonly corrected?: readonly CorrectedPeriod[]
   /** End of the customer's previous purchase of the product. */
   readonly endOfPrevious: Date | undefined
   /** Every customer reference under which the customer's usage may have been recorded. */
@@ -50,6 +53,8 @@ export type EarlierPeriod = ChargedPeriod & {
   readonly billed: BilledCharges
   /** What its invoices have charged for the minimum of the plan. Absent if there is none. */
   readonly minimumMinor?: bigint | undefined
+  /** Its usage was corrected since its last bill. */
+  readonly isCorrected?: boolean
 }
 
 export type PreparedUsageBill =
@@ -111,11 +116,17 @@ export async function readUsageToBill(
   const references = await listCurrentReferences(sql, [{ providerId, customerRef }])
   const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
   const continued = isBilledInPart(purchase, period, all) ? period : undefined
+  const corrected = await listCorrectedPeriods(sql, providerId, reference)
   return {
     purchase,
     period: continued === undefined ? period : undefined,
     ...(continued === undefined ? {} : { continued }),
-    earlier: await listEarlierPeriods({ sql, providerId }, purchase, all, { lateMs, continued }),
+    earlier: await listEarlierPeriods({ sql, providerId }, purchase, all, {
+      lateMs,
+      continued,
+      corrected,
+    }),
+    ...(corrected.length === 0 ? {} : { corrected }),
     endOfPrevious: await findEndOfPrevious(sql, providerId, purchase),
     customerRefs: references.get(customerRef) ?? [customerRef],
     billingDates,
@@ -164,11 +175,22 @@ async function listEarlierPeriods(
   { sql, providerId }: ProviderSql,
   { reference, endedAt, planSnapshot }: Purchase,
   all: readonly BilledPeriod[],
-  { lateMs, continued }: { readonly lateMs: number } & Pick<UsageToBill, 'continued'>,
+  {
+    lateMs,
+    continued,
+    corrected,
+  }: Pick<UsageToBill, 'continued'> & {
+    readonly lateMs: number
+    readonly corrected: readonly ChargedPeriod[]
+  },
 ): Promise<UsageToBill['earlier']> {
   const withLateUsage = periodsWithLateUsage(all, lateMs)
-  const periods: readonly BilledPeriod[] =
+  const newest: readonly ChargedPeriod[] =
     withLateUsage.length > 0 ? withLateUsage : all.slice(0, 1)
+  const oldest = newest.at(-1)?.start
+  const correctedStarts = new Set(corrected.map(({ start }) => start.getTime()))
+  const isOlder = ({ start }: ChargedPeriod): boolean => oldest === undefined || start < oldest
+  const periods = [...newest, ...corrected.filter(isOlder)]
   const starts = periods.map(({ start }) => start)
   const usage = await listBilledUsage(sql, providerId, reference, starts)
   const minimums = hasMinimum(planSnapshot)
@@ -181,7 +203,8 @@ async function listEarlierPeriods(
     if (start.getTime() === continued?.start.getTime()) return [{ ...continued, ...before }]
     // The purchase may have ended before the end of a period that was billed early. Usage after that end belongs to the
     // next purchase.
-    return [{ start, end: endedAt !== null && endedAt < end ? endedAt : end, ...before }]
+    const own = { start, end: endedAt !== null && endedAt < end ? endedAt : end, ...before }
+    return [correctedStarts.has(start.getTime()) ? { ...own, isCorrected: true } : own]
   })
 }
 

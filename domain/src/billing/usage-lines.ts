@@ -28,7 +28,11 @@ export type UsedPeriod = {
 }
 
 /** A period that was billed before. */
-export type BilledUsedPeriod = UsedPeriod & { readonly billed: BilledUsage }
+export type BilledUsedPeriod = UsedPeriod & {
+  readonly billed: BilledUsage
+  /** A correction has changed its usage since its last bill. */
+  readonly isCorrected?: boolean | undefined
+}
 
 /** The usage of one charge of a plan. */
 export type ChargeUsage = {
@@ -73,7 +77,10 @@ function lateLines(
   { key, earlier, reading }: ChargeUsage,
   part: BilledPart | undefined,
 ): InvoiceLine[] {
-  return earlier.toReversed().flatMap(({ period, billed, ...used }) => {
+  return earlier.toReversed().flatMap(({ period, billed, isCorrected, ...used }) => {
+    // The lines of the period then add up to its price, and a credit returns no more than was charged. Other lines are rounded alone.
+    const isLess = used.usedMicros < billed.usedMicros
+    const isExact = isCorrected === true || isLess || billsWithinPeriods(plan)
     const billedRows = used.rowMicros?.map((_, row) => billed.rowMicros?.[row] ?? 0n)
     const late = {
       period,
@@ -83,18 +90,18 @@ function lateLines(
       lateBeforeMicros: used.usedBeforeMicros - billed.usedBeforeMicros,
       latePackMicros: (used.packMicros ?? billed.packMicros ?? 0n) - (billed.packMicros ?? 0n),
       lateRowMicros: used.rowMicros?.map((micros, row) => micros - billedRows![row]!),
-      ...restOf(purchase, plan, { key, earlier }, { period, billed }, part),
+      ...(isExact ? restOf(purchase, plan, { key, earlier }, { period, billed }, part) : {}),
       reading,
     }
     // All lines of a period have one rate, so that a new rate does not price billed units again.
-    const rate = billsWithinPeriods(plan) ? (billed.conversion ?? conversion) : conversion
+    const rate = isExact ? (billed.conversion ?? conversion) : conversion
     return lateUsageLines(planToBill(plan, purchase, period), rate, late, key)
   })
 }
 
 /**
- * Returns the fields of a late line that make the lines of a period add up to its price, for plans that bill within periods. Units
- * that are carried over into a period are final with its last bill, as in other plans.
+ * Returns the fields of a late line that make the lines of a period add up to its price. Units that are carried over into a period are
+ * final with its last bill.
  */
 function restOf(
   purchase: PricedPurchase,
@@ -103,7 +110,6 @@ function restOf(
   { period, billed }: Pick<BilledUsedPeriod, 'period' | 'billed'>,
   part: BilledPart | undefined,
 ): Pick<LateUsage, 'billedMinor' | 'lateCarriedOverMicros' | 'part'> {
-  if (!billsWithinPeriods(plan)) return {}
   const billedMinor = billed.amountMinor ?? 0n
   if (part?.periodStart.getTime() !== period.start.getTime()) return { billedMinor }
   const hasBefore = earlier.some((each) => each.period.end.getTime() === period.start.getTime())

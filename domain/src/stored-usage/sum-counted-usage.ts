@@ -103,7 +103,7 @@ export async function sumCountedDebits(
        FROM ${environment}.usage_records FINAL
        PREWHERE ${inParts(parts)}
        WHERE provider_id = {providerId:String} AND customer_ref IN {refs:Array(String)}
-         AND outcome = 'success' AND debit > 0
+         AND outcome = 'success' AND debit != 0
      ) AS used
      INNER JOIN (
        SELECT ref, before, posted_before FROM system.one

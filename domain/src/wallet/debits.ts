@@ -3,7 +3,7 @@ export type StoredDebit = {
   readonly providerId: string
   readonly customerRef: string
   readonly productRef: string
-  /** Amount in 10^-6 credits, more than 0. */
+  /** Amount in 10^-6 credits. Negative if a correction gives credits back. */
   readonly micros: bigint
 }
 

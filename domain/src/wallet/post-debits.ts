@@ -30,6 +30,7 @@ import { listOpenGrants, updateGrants } from './grants.ts'
 import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { WarningLevels } from './warning-levels.ts'
 import { lockWallet, updateWallet } from './repository.ts'
+import { returnUsage } from './return-usage.ts'
 import { writeOff } from './write-off.ts'
 
 const poster = jobActor('post-debits')
@@ -103,6 +104,12 @@ async function postWallet(
   const before = await lockWallet(sql, providerId, customerRef, now)
   let wallet = before
   const amountMicros = [...byProduct.values()].reduce((sum, micros) => sum + micros, 0n)
+  // Corrections have negative debits.
+  if (amountMicros === 0n) return
+  if (amountMicros < 0n) {
+    const range = { partition, fromOffset, toOffset }
+    return returnUsage(work, range, customerRef, before, -amountMicros)
+  }
   if (amountMicros > wallet.balanceMicros) {
     wallet = await writeOff(work, customerRef, wallet, amountMicros - wallet.balanceMicros)
   }

@@ -4,6 +4,8 @@ import type { PublishedApiKey, PublishedMeters } from '@tollgate/schemas/hot-sta
 
 /** The provider and environment of a secret key. Only the key decides these two for a request. */
 export type KeyHolder = {
+  /** `service` for a key of another service of the installation. */
+  readonly keyId?: string | undefined
   readonly providerId: string
   readonly environment: Environment
   /** Requests with a field or parameter that the operation does not know are refused. */

@@ -19,6 +19,8 @@ export type Receipt = {
   readonly customerTimes?: ReadonlyMap<string, number> | undefined
   /** Returns a new reference at every call. */
   readonly randomReference: (nowMs: number) => string
+  /** The events may be as old as usage that is corrected. */
+  readonly isBackfill?: boolean | undefined
   /** The meters of the provider that read events. Absent if what they count is found later. */
   readonly matcher?: EventMatcher
 }
@@ -31,7 +33,7 @@ const realTimeMs = 3_600_000
  * proxy date each call with real time and know nothing of clocks, so real time means the time of the customer's clock.
  */
 export function timestampOf(
-  { receivedAtMs, customerTimes }: Receipt,
+  { receivedAtMs, customerTimes, isBackfill }: Receipt,
   customerRef: string,
   given: string | undefined,
 ): number | ValidationIssue {
@@ -40,7 +42,7 @@ export function timestampOf(
   const timestamp = Date.parse(given)
   const isOnClock = nowMs !== receivedAtMs
   if (isOnClock && Math.abs(timestamp - receivedAtMs) <= realTimeMs) return nowMs
-  return faultOfTimestamp(timestamp, nowMs) ?? timestamp
+  return faultOfTimestamp(timestamp, nowMs, isBackfill) ?? timestamp
 }
 
 /** Returns the event of one usage call, or the validation issue of its input. The issue's path starts at the input. */

@@ -33,14 +33,22 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return faultOfJsonObject(value) === undefined
 }
 
+type AcceptedList<Item> = {
+  readonly name: 'events' | 'records'
+  readonly items: Item[]
+  /** The fields beside the list. */
+  readonly flags: { readonly backfill?: boolean }
+}
+
 /** Returns the list of a bulk body if the acceptor accepts all its items, otherwise undefined: the schema decides. */
 export function acceptList<Item>(
   body: unknown,
   itemsMax: number,
   acceptItem: (item: unknown) => Item | undefined,
-): { name: 'events' | 'records'; items: Item[] } | undefined {
+): AcceptedList<Item> | undefined {
   if (!isPlainObject(body)) return undefined
-  const { events, records } = body
+  const { events, records, backfill } = body
+  if (backfill !== undefined && typeof backfill !== 'boolean') return undefined
   const name = events === undefined ? 'records' : 'events'
   const list = name === 'events' ? events : records
   if (events !== undefined && records !== undefined) return undefined
@@ -51,5 +59,5 @@ export function acceptList<Item>(
     if (item === undefined) return undefined
     items.push(item)
   }
-  return { name, items }
+  return { name, items, flags: backfill === undefined ? {} : { backfill } }
 }

@@ -49,7 +49,7 @@ export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
 
 export function acceptMeterEventsBulk(body: unknown): MeterEventsBulkInput | undefined {
   const list = acceptList(body, bulkRecordsMax, acceptMeterEvent)
-  return list && { [list.name]: list.items }
+  return list && { [list.name]: list.items, ...list.flags }
 }
 
 function isQuantity(value: unknown): value is number {

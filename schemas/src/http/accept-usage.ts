@@ -34,7 +34,7 @@ export function acceptUsage(body: unknown): UsageInput | undefined {
 
 export function acceptUsagesBulk(body: unknown): UsagesBulkInput | undefined {
   const list = acceptList(body, bulkRecordsMax, acceptUsage)
-  return list && { [list.name]: list.items }
+  return list && { [list.name]: list.items, ...list.flags }
 }
 
 function isUnits(value: unknown): value is number {

@@ -1,10 +1,15 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /** Every bulk operation accepts both names of the list, because the sources of the contract disagree about the name. */
 export type ListName = 'events' | 'records'
 
 export function bulkFields<Items extends z.ZodType>(items: Items) {
-  return { events: items.optional(), records: items.optional() }
+  return {
+    events: items.optional(),
+    records: items.optional(),
+    /** The records may be up to 13 months old. Needs a key that may change things, like a correction of usage. */
+    backfill: z.boolean().optional(),
+  }
 }
 
 /**
@@ -34,6 +39,7 @@ export function requireOneList(shown: ListName) {
 export type BulkBody<Item> = {
   readonly events?: Item[] | undefined
   readonly records?: Item[] | undefined
+  readonly backfill?: boolean | undefined
 }
 
 /** Returns the list of a valid body. */

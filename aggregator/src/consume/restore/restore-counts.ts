@@ -136,7 +136,7 @@ async function* restoreSums(
     }
     yield progress.moved
   }
-  const paid = daily.filter(({ debit }) => debit > 0n)
+  const paid = daily.filter(({ debit }) => debit !== 0n)
   for (const some of chunks(paid, sumsPerStep)) {
     if ((yield* retryUntilSuccess(() => shadow.addDebits(slice, some))) === 'fenced')
       return 'fenced'

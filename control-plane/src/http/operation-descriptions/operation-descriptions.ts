@@ -1,3 +1,4 @@
+import { correctionOperations } from './correction-operations.ts'
 import { customerOperations } from './customer-operations.ts'
 import { planMigrationOperations } from './plan-migration-operations.ts'
 import { providerOperations } from './provider-operations.ts'
@@ -9,6 +10,7 @@ export const operationDescriptions: Readonly<Record<string, string>> = {
   ...customerOperations,
   ...sellingOperations,
   ...providerOperations,
+  ...correctionOperations,
   ...testClockOperations,
   ...planMigrationOperations,
 }

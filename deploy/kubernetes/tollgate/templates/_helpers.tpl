@@ -65,6 +65,7 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $_ := set $environment "TOLLGATE_MCP_SANDBOX_URL" $values.mcpProxy.sandboxUrl }}
 {{- end }}
 {{- if eq .component "controlPlane" }}
+{{- $_ := set $environment "TOLLGATE_INGEST_URL" (printf "http://%s:%v" $ingest $values.ingest.service.port) }}
 {{- with $values.signIn.smtpFrom }}
 {{- $_ := set $environment "TOLLGATE_SMTP_FROM" . }}
 {{- end }}

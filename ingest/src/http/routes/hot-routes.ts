@@ -1,4 +1,6 @@
+import { appendCorrectionsPath } from '@tollgate/schemas/http/usage-corrections'
 import type { HotRoute } from '../http-front.ts'
+import { appendCorrectionsRoute } from './append-corrections.ts'
 import { eventsBatchPath, eventsBatchRoute } from './events-batch.ts'
 import { eventsPath, eventsRoute } from './events.ts'
 import { limitsPath, limitsRoute, type LimitsParts } from './limits.ts'
@@ -20,5 +22,6 @@ export function hotRoutes(parts: RecordingParts & LimitsParts): ReadonlyMap<stri
     [eventsBatchPath, eventsBatchRoute(parts)],
     [limitsPath, limitsRoute(parts)],
     [releasePath, releaseRoute(parts)],
+    [appendCorrectionsPath, appendCorrectionsRoute(parts)],
   ])
 }

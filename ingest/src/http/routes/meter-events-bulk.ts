@@ -15,6 +15,7 @@ import { jsonAnswer } from '../answers.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
+import { afterNotingBackfill, receiptOfBulk } from './backfill.ts'
 import { customersOfBulk, withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsBulkPath = '/v1/sdk/meter-events/bulk'
@@ -35,9 +36,14 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
       withReceipt(parts, call, customersOfBulk, (receipt) => {
         const { holder, input } = call
         const listName = input.events === undefined ? 'records' : 'events'
-        const bulk = bulkEvents(bulkItems(input), [listName], (item) => meterEvent(item, receipt))
+        const own = receiptOfBulk(receipt, input)
+        const bulk = bulkEvents(bulkItems(input), [listName], (item) => meterEvent(item, own))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
-        return recordIfMetersAreActive(parts, holder, bulk.events, listName)
+        const { events } = bulk
+        if (input.backfill !== true) return recordIfMetersAreActive(parts, holder, events, listName)
+        return afterNotingBackfill(parts, call, events, () =>
+          recordIfMetersAreActive(parts, holder, events, listName),
+        )
       }),
   })
 }

@@ -1,6 +1,7 @@
 import { hasTestClocks } from '@tollgate/domain/test-clocks/customer-time'
 import { bulkItems, type BulkBody } from '@tollgate/schemas/http/bulk'
 import type { UsageRecordingParts } from '../../recording/record-usage.ts'
+import type { CallControlPlane } from '../../domain/call-control-plane.ts'
 import type { EventMatcher } from '../../domain/event-matcher.ts'
 import type { KeyDirectory, KeyHolder } from '../../domain/key-holder.ts'
 import type { CustomerTimes, TimesByCustomer } from '../../hot-state/customer-times.ts'
@@ -17,6 +18,7 @@ export type RecordingParts = UsageRecordingParts & {
   readonly recharges: Recharges
   readonly nowMs: () => number
   readonly customerTimes: CustomerTimes
+  readonly callControlPlane: CallControlPlane
   readonly unknownNames: UnknownNameCounts
   readonly randomReference: (nowMs: number) => string
 }

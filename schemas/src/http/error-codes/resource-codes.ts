@@ -34,6 +34,16 @@ export const resourceCodes = {
   ),
   alert_not_found: define(404, 'The provider has no such alert.', checkReference),
   test_clock_not_found: define(404, 'The provider has no such test clock.', checkReference),
+  usage_correction_not_found: define(
+    404,
+    'The provider has no such correction of usage.',
+    checkReference,
+  ),
+  usage_correction_too_large: define(
+    409,
+    'The dry run of a correction would read too many records.',
+    'Choose a smaller filter. The correction itself has no such limit.',
+  ),
   meter_not_found: define(404, 'The provider has no such meter.', checkReference),
   event_not_found: define(404, 'The provider has no such event.', checkReference),
   api_key_not_found: define(404, 'The provider has no such key.', checkReference),

@@ -19,12 +19,14 @@ import { providerExamples } from './provider.ts'
 import { purchaseExamples } from './purchases.ts'
 import { testClockExamples } from './test-clocks.ts'
 import { taxExamples } from './taxes.ts'
+import { usageCorrectionExamples } from './usage-corrections.ts'
 import { usageExamples } from './usage.ts'
 import { webhookExamples } from './webhooks.ts'
 
 /** Examples by operation id of the API description, which includes them. Every operation with a JSON response has some. */
 export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...usageExamples,
+  ...usageCorrectionExamples,
   ...alertExamples,
   ...couponExamples,
   ...testClockExamples,

@@ -17,6 +17,7 @@ const byName: Readonly<Record<string, unknown>> = {
   code: 'LAUNCH20',
   archived: 'false',
   testClockRef: refs.testClock,
+  correctionRef: refs.usageCorrection,
   migrationRef: refs.planMigration,
   sessionId: refs.session,
   eventId: refs.event,

@@ -24,6 +24,7 @@ export const refs = {
   coupon: 'cpn_8QZ2XN7HB5KW',
   discount: 'dsc_2XN7HB5KW8QZ',
   testClock: 'tc_5KW8QZ2XN7HB',
+  usageCorrection: 'ucr_8ZK4XW2QB7HN',
   planMigration: 'mig_5KW8QZ2XN7HB',
   usage: 'usage_06b9k3qv7m2xw8t4n1hz5cj0dr',
   session: '3f1c9a7e5b2d4860a1c3e5f7092b4d6e',

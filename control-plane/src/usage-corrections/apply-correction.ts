@@ -1,0 +1,106 @@
+import { jobActor, setActor } from '@tollgate/domain/audit/actor'
+import {
+  noteCorrectedPeriods,
+  type TouchedUsage,
+} from '@tollgate/domain/invoices/corrected-periods'
+import {
+  addChanges,
+  releaseCorrection,
+  storeProgress,
+  type ClaimedCorrection,
+} from '@tollgate/domain/usage-corrections/repository'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { CorrectionParts } from './correction-parts.ts'
+import { planPage, sumChanges, type ChangedRecord } from './plan-page.ts'
+import { readPage } from './read-page.ts'
+
+const corrector = jobActor('apply-corrections')
+
+/** Time after which another process continues a correction whose process died, in milliseconds. A page takes far less. */
+export const correctionLeaseMs = 60_000
+
+/**
+ * Applies pages of a claimed correction until it is finished, or until `isStopping` returns true. Order of effects of a page:
+ *
+ *  read the records and what is left of them -> append the differences to the log
+ *    -> one transaction: progress, changes, billed periods to look at again
+ *
+ * After a crash before the append, nothing has changed. After a crash behind it, the next process reads the same records, finds the
+ * differences of this correction among them and appends nothing twice; even if it did, the ids would be the same. The periods are
+ * noted only after the append, so a bill that has seen the note has the differences in its sums. A bill of a process that is still
+ * without the note is of a newer period and looks again anyway (`noteCorrectedPeriods`).
+ *
+ * If the lease has ended meanwhile, another process has the correction: it appends the same ids, and this one stores nothing.
+ */
+export async function applyCorrection(
+  parts: CorrectionParts,
+  environment: Environment,
+  claimed: ClaimedCorrection,
+  isStopping: () => boolean,
+): Promise<void> {
+  let { correction } = claimed
+  const { providerId } = claimed
+  const scope = { environment, providerId }
+  try {
+    for (;;) {
+      if (isStopping()) return
+      const page = await readPage(parts, scope, { ...correction, after: correction.cursor })
+      const planned = planPage(scope, correction.reference, correction, page.records)
+      if (planned.toAppend.length > 0) await parts.appendRecords(scope, planned.toAppend)
+      const isStored = await storePage(parts, environment, claimed, {
+        ...planned,
+        readTo: page.readTo,
+        cursor: page.cursor,
+        isLast: page.isLast,
+      })
+      if (!isStored || page.isLast) return
+      correction = { ...correction, readTo: page.readTo, cursor: page.cursor }
+    }
+  } finally {
+    await releaseCorrection(parts.publisher.database.in(environment), claimed)
+  }
+}
+
+async function storePage(
+  { publisher }: CorrectionParts,
+  environment: Environment,
+  claimed: ClaimedCorrection,
+  page: Pick<Awaited<ReturnType<typeof readPage>>, 'readTo' | 'cursor' | 'isLast'> & {
+    readonly changed: readonly ChangedRecord[]
+    readonly skipped: number
+  },
+): Promise<boolean> {
+  const { providerId, correction } = claimed
+  const { readTo, cursor, isLast, changed, skipped } = page
+  const now = publisher.now()
+  return publisher.database.in(environment).begin(async (sql) => {
+    setActor(sql, corrector)
+    const isStored = await storeProgress(sql, claimed, {
+      readTo,
+      cursor,
+      corrected: changed.length,
+      skipped,
+      appliedAt: isLast ? now : null,
+      leaseMs: correctionLeaseMs,
+    })
+    if (!isStored) return false
+    await addChanges(sql, providerId, correction.reference, sumChanges(changed))
+    await noteCorrectedPeriods(sql, providerId, touchedUsage(changed), now)
+    return true
+  })
+}
+
+/** Returns the times of the changed usage, one for each second of a customer and product: periods begin at whole seconds. */
+function touchedUsage(changed: readonly ChangedRecord[]): TouchedUsage[] {
+  const touched = new Map<string, TouchedUsage>()
+  for (const { record } of changed) {
+    const { customerRef, productRef, timestamp } = record
+    const second = Math.floor(timestamp / 1_000)
+    touched.set(JSON.stringify([customerRef, productRef, second]), {
+      customerRef,
+      productRef,
+      timestamp,
+    })
+  }
+  return [...touched.values()]
+}

@@ -1,0 +1,134 @@
+import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
+import type { UsageDifference } from '@tollgate/domain/usage-corrections/change-usage'
+import type { CorrectedUsage, NewCorrection } from '@tollgate/domain/usage-corrections/correction'
+import { priceCorrections } from '@tollgate/domain/usage-corrections/price-corrections'
+import { readCorrectedPurchases } from '@tollgate/domain/usage-corrections/read-corrected-purchases'
+import type { StoredUpTo } from '@tollgate/domain/stored-usage/stored-up-to'
+import type { CorrectedPeriodBody } from '@tollgate/schemas/http/usage-corrections'
+import { farFuture } from '@tollgate/domain/entitlements/compile-entitlement'
+import type { CorrectionParts } from './correction-parts.ts'
+import { planPage, sumChanges } from './plan-page.ts'
+import { readPage, waitForStored, type CorrectionScope } from './read-page.ts'
+
+/** Pairs of a customer and a product whose periods a dry run prices: those with the oldest usage. */
+const pricedCustomersMax = 100
+
+export type CorrectionPreview =
+  | {
+      readonly kind: 'preview'
+      readonly recordsCorrected: number
+      readonly recordsSkipped: number
+      /** The largest first. */
+      readonly changes: readonly CorrectedUsage[]
+      readonly periods: CorrectedPeriodBody[]
+    }
+  | { readonly kind: 'too-many'; readonly recordsMax: number }
+
+/** Returns what a correction would change, and what that costs. Changes nothing. Throws UsageBehindError while the usage store is behind. */
+export async function previewCorrection(
+  parts: CorrectionParts,
+  scope: CorrectionScope & { readonly now: Date },
+  wanted: NewCorrection,
+): Promise<CorrectionPreview> {
+  const stored = await waitForStored(parts, scope, wanted.selection)
+  const { previewRecordsMax: recordsMax } = parts.correctionLimits
+  const differences = new Map<string, Differences>()
+  let changes: CorrectedUsage[] = []
+  let recordsCorrected = 0
+  let recordsSkipped = 0
+  let read = 0
+  let page: Awaited<ReturnType<typeof readPage>> | undefined
+  do {
+    page = await readPage(parts, scope, {
+      ...{ reference: '', selection: wanted.selection, createdAt: scope.now },
+      ...{ readTo: page?.readTo, after: page?.cursor, stored },
+    })
+    read += page.records.length
+    if (read > recordsMax) return { kind: 'too-many', recordsMax }
+    const { changed, skipped } = planPage(scope, '', wanted, page.records)
+    recordsCorrected += changed.length
+    recordsSkipped += skipped
+    changes = addChanges(changes, sumChanges(changed))
+    for (const { record, counts } of changed) {
+      const { customerRef, productRef, timestamp, dimensions } = record
+      const key = JSON.stringify([customerRef, productRef])
+      const own = differences.get(key) ?? { customerRef, productRef, list: [] }
+      own.list.push(...counts.map((count) => ({ ...count, timestamp, dimensions })))
+      differences.set(key, own)
+    }
+  } while (!page.isLast)
+  const periods = await pricePeriods(parts, scope, [...differences.values()], stored)
+  await requireComparedStore(parts.usageStore, scope.environment, stored.notes)
+  return { kind: 'preview', recordsCorrected, recordsSkipped, changes, periods }
+}
+
+type Differences = {
+  readonly customerRef: string
+  readonly productRef: string
+  readonly list: UsageDifference[]
+}
+
+async function pricePeriods(
+  { publisher, usageStore }: CorrectionParts,
+  scope: CorrectionScope,
+  differences: readonly Differences[],
+  stored: StoredUpTo,
+): Promise<CorrectedPeriodBody[]> {
+  const rows = publisher.database.of(scope.providerId).in(scope.environment)
+  const bodies: CorrectedPeriodBody[] = []
+  for (const { list, ...of } of differences.slice(0, pricedCustomersMax)) {
+    const corrected = await rows.read((sql) =>
+      readCorrectedPurchases(sql, scope.providerId, of, list),
+    )
+    for (const each of corrected) {
+      const { reference: purchaseRef, customerRef, currency } = each.purchase
+      for (const { period, state, amountMinor } of await priceCorrections(
+        usageStore,
+        scope,
+        each,
+        list,
+        stored,
+      )) {
+        bodies.push({
+          ...{ purchaseRef, customerRef, state, currency, amountMinor: Number(amountMinor) },
+          periodStart: period.start.toISOString(),
+          ...(period.end < farFuture ? { periodEnd: period.end.toISOString() } : {}),
+        })
+      }
+    }
+  }
+  return bodies
+}
+
+function addChanges(
+  before: readonly CorrectedUsage[],
+  more: readonly CorrectedUsage[],
+): CorrectedUsage[] {
+  const sums = new Map<string, CorrectedUsage>()
+  for (const change of [...before, ...more]) {
+    const { customerRef, productRef, meterName } = change
+    const key = JSON.stringify([customerRef, productRef, meterName])
+    const known = sums.get(key)
+    sums.set(
+      key,
+      known === undefined
+        ? change
+        : {
+            ...change,
+            records: known.records + change.records,
+            micros: known.micros + change.micros,
+            returnedMicros: known.returnedMicros + change.returnedMicros,
+          },
+    )
+  }
+  return [...sums.values()].sort((one, other) => compareSizes(other.micros, one.micros))
+}
+
+function compareSizes(one: bigint, other: bigint): number {
+  const difference = absolute(one) - absolute(other)
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1
+}
+
+function absolute(micros: bigint): bigint {
+  return micros < 0n ? -micros : micros
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { claimCorrections } from '@tollgate/domain/usage-corrections/repository'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { applyCorrection, correctionLeaseMs } from './apply-correction.ts'
+import { isExpectedFailure } from './expected-failure.ts'
+import type { CorrectionParts } from './correction-parts.ts'
+import type { CorrectionScope } from './read-page.ts'
+
+const pollIntervalMs = 50
+
+/**
+ * Applies the provider's corrections until the named ones are applied, or until the time of a request is over. Then the job continues
+ * them. A failure, for example of a usage store that is behind, is left to the job too.
+ */
+export async function waitUntilApplied(
+  parts: CorrectionParts & { readonly logger: Logger },
+  { environment, providerId }: CorrectionScope,
+  references: readonly string[],
+): Promise<void> {
+  const pool = parts.publisher.database.in(environment)
+  const deadlineMs = performance.now() + parts.correctionLimits.waitMs
+  const isOver = (): boolean => performance.now() >= deadlineMs
+  while (!isOver()) {
+    const [claimed] = await claimCorrections(pool, {
+      rowsMax: 1,
+      leaseMs: correctionLeaseMs,
+      providerId,
+    })
+    if (claimed === undefined) {
+      if (!(await hasUnapplied(parts, { environment, providerId }, references))) return
+      await sleep(pollIntervalMs)
+      continue
+    }
+    try {
+      await applyCorrection(parts, environment, claimed, isOver)
+    } catch (err) {
+      if (!isExpectedFailure(err)) throw err
+      const { reference } = claimed.correction
+      parts.logger.warn({ err, environment, reference }, 'a correction of usage waits')
+      return
+    }
+  }
+}
+
+async function hasUnapplied(
+  { publisher }: CorrectionParts,
+  { environment, providerId }: CorrectionScope,
+  references: readonly string[],
+): Promise<boolean> {
+  return publisher.database
+    .of(providerId)
+    .in(environment)
+    .read(async (sql) => {
+      const rows = await sql`
+        select 1 from usage_corrections
+        where provider_id = ${providerId} and reference = any(${[...references]})
+          and status <> 'applied' limit 1`
+      return rows.length > 0
+    })
+}

@@ -1,0 +1,204 @@
+import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
+import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
+import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
+import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
+import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
+import { endNow } from '@tollgate/domain/purchases/move-purchase'
+import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import type { NewCorrection } from '@tollgate/domain/usage-corrections/correction'
+import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
+import { expect, test } from 'vitest'
+import { oracleMatrixPrice } from '../../../domain/test/charge-oracle.ts'
+import { applyCorrections, correctionPartsOf } from './apply-corrections.ts'
+import { images, tokens } from './studio-charges.ts'
+import { postPaid, UsageShop } from './usage-shop.ts'
+
+/* Bills after corrections of usage: prices by dimension, periods long ago, and customers who owe nothing for a period. */
+
+const usageShop = new UsageShop()
+
+type Filter = Partial<Extract<NewCorrection['selection'], { kind: 'filter' }>>
+
+function correctionOf({ customerRef }: Purchase, filter: Filter): NewCorrection {
+  return {
+    selection: {
+      kind: 'filter',
+      customerRef,
+      fromMs: Date.parse('2026-01-01T00:00:00Z'),
+      toMs: Date.parse('2027-01-01T00:00:00Z'),
+      ...{ dimensions: {}, properties: {}, ...filter },
+    },
+    ...{ action: 'remove', valueMicros: undefined, reason: 'wrong', author: 'Grace' },
+    idempotencyKey: null,
+  }
+}
+
+async function correct(wanted: NewCorrection): Promise<void> {
+  const { runner, shop } = usageShop
+  await runner.within(shop, (work) => requestCorrection(work, wanted))
+  await applyCorrections(runner, shop.providerId)
+}
+
+async function dryRun(wanted: NewCorrection): Promise<(readonly [string, number])[]> {
+  const { runner, shop } = usageShop
+  const scope = {
+    environment: 'sandbox',
+    providerId: shop.providerId,
+    now: new Date(runner.clock.now()),
+  } as const
+  const preview = await previewCorrection(correctionPartsOf(runner), scope, wanted)
+  if (preview.kind !== 'preview') throw new Error(preview.kind)
+  return preview.periods.map(({ state, amountMinor }) => [state, amountMinor] as const)
+}
+
+const amounts = (lines: readonly InvoiceLine[]) =>
+  lines.map(({ inputs, period, amountMinor }) => [
+    inputs.kind,
+    period?.start.toISOString().slice(0, 10),
+    amountMinor,
+  ])
+
+async function noted(): Promise<number> {
+  const [row] = await usageShop.runner.database.in('sandbox')<[{ total: number }]>`
+    select count(*)::int as total from corrected_periods where provider_id = ${usageShop.shop.providerId}`
+  return row.total
+}
+
+test('credits a matrix by the row of the corrected records', async () => {
+  await usageShop.addMeters({ tokens: [], images: ['model', 'size', 'region'] })
+  const plan = await usageShop.runner.addPlan(usageShop.shop, {
+    type: 'usage-based',
+    billingModel: 'post-paid',
+    billingCycle: 'monthly',
+    charges: [tokens, images],
+  })
+  const purchase = await usageShop.runner.buy(usageShop.shop, plan)
+  const { customerRef } = purchase
+  const image = { customerRef, meterName: 'images', at: '2026-02-12T00:00:00Z' }
+  await usageShop.stack.storeMoved(usageShop.shop, [
+    { ...image, units: 11, dimensions: { model: 'large', region: 'eu' } },
+    { ...image, units: 2.25, dimensions: { model: 'large', region: 'us' } },
+    { ...image, units: 3, dimensions: { model: 'small', region: 'eu' } },
+  ])
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  const whole = oracleMatrixPrice([
+    { units: '11', price: '8.4' },
+    { units: '3', price: '3.05' },
+    { units: '2.25', price: '5' },
+  ]).nearest()
+  const rest = oracleMatrixPrice([{ units: '3', price: '3.05' }]).nearest()
+
+  const large = correctionOf(purchase, { meterName: 'images', dimensions: { model: ['large'] } })
+  expect(await dryRun(large)).toEqual([['billed', Number(rest - whole)]])
+  await correct(large)
+  expect(await dryRun(large)).toEqual([])
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  const [first, ...others] = await usageShop.invoicesOf(purchase)
+  expect(first!.totalMinor).toBe(whole)
+  const drafts = await usageShop.stack.draftsOf(usageShop.shop, purchase.reference)
+  const later = [...others, ...drafts]
+  expect(
+    later.flatMap(({ lines }) => amounts(lines)).filter(([, , minor]) => minor !== 0n),
+  ).toEqual([['late_usage', '2026-01-31', rest - whole]])
+  for (const invoice of [first!, ...others]) expect(recomputeInvoice(invoice)).toEqual([])
+})
+
+test('credits a period of long ago once, and then leaves it alone', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
+  for (const month of ['02-28', '03-31', '04-30', '05-31', '06-30']) {
+    await usageShop.use(purchase, 500, `2026-${month}T11:00:00Z`)
+    await usageShop.bill(`2026-${month}T13:00:00Z`)
+  }
+  await correct(correctionOf(purchase, { toMs: Date.parse('2026-02-11T00:00:00Z') }))
+  expect(await noted()).toBe(1)
+  await usageShop.use(purchase, 500, '2026-07-15T00:00:00Z')
+  await usageShop.bill('2026-07-31T13:00:00Z')
+  expect(await noted()).toBe(0)
+  await usageShop.use(purchase, 500, '2026-08-15T00:00:00Z')
+  await usageShop.bill('2026-08-31T13:00:00Z')
+  const [july, august] = (await usageShop.invoicesOf(purchase)).slice(-2)
+  expect(amounts(july!.lines)).toEqual([
+    ['late_usage', '2026-01-31', -300n],
+    ['usage', '2026-06-30', 500n],
+  ])
+  expect(amounts(august!.lines)).toEqual([['usage', '2026-07-31', 500n]])
+})
+
+test('returns nothing for a period that the customer does not pay', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z', usageShop.withDecliningCard)
+  const [bill] = await usageShop.invoicesOf(purchase)
+  await usageShop.runner.within(usageShop.shop, async (work) => {
+    const change = { kind: 'voided' } as const
+    const request = { invoiceRef: bill!.reference, reason: 'decided', change }
+    expect(await decideOnInvoice(work, request)).toMatchObject({ kind: 'decided' })
+  })
+  await correct(correctionOf(purchase, {}))
+  await usageShop.use(purchase, 40, '2026-03-15T00:00:00Z')
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  const [, next] = await usageShop.invoicesOf(purchase)
+  expect(amounts(next!.lines)).toEqual([
+    ['late_usage', '2026-01-31', 0n],
+    ['usage', '2026-02-28', 40n],
+  ])
+  expect(recomputeInvoice(next!)).toEqual([])
+})
+
+test('bills announced usage of a closed purchase when it must be in the log', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+  usageShop.runner.clock.set('2026-02-20T00:00:00Z')
+  await usageShop.runner.within(usageShop.shop, async (work) => {
+    const locked = await lockPurchase(work.sql, work.providerId, purchase.reference)
+    await endNow(work, locked!, 'expired')
+  })
+  for (const at of ['2026-02-20T02:00:00Z', '2026-04-01T00:00:00Z']) await usageShop.bill(at)
+  const { customerRef, productRef } = purchase
+  const timestamp = Date.parse('2026-02-11T00:00:00Z')
+  const note = (at: string, keptUntil: string | null): Promise<void> => {
+    usageShop.runner.clock.set(at)
+    return usageShop.runner.within(usageShop.shop, ({ sql, providerId, now }) =>
+      noteCorrectedPeriods(
+        sql,
+        providerId,
+        [{ customerRef, productRef, timestamp }],
+        now,
+        keptUntil === null ? null : new Date(keptUntil),
+      ),
+    )
+  }
+  // A correction that changes nothing here, and a backfill right after it.
+  await note('2026-05-01T00:00:00Z', null)
+  await note('2026-05-01T00:00:10Z', '2026-05-01T00:10:10Z')
+  await usageShop.bill('2026-05-01T00:00:20Z')
+  await usageShop.useLate(purchase, 7, '2026-02-11T00:00:00Z')
+  await usageShop.bill('2026-05-01T00:11:00Z')
+  const last = (await usageShop.invoicesOf(purchase)).at(-1)
+  expect(amounts(last!.lines)).toEqual([['late_usage', '2026-01-31', 7n]])
+  expect(await noted()).toBe(0)
+})
+
+test('keeps a period noted that is corrected again while a bill is made', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+  await usageShop.use(purchase, 200, '2026-02-11T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await correct(correctionOf(purchase, { toMs: Date.parse('2026-02-11T00:00:00Z') }))
+  await usageShop.use(purchase, 500, '2026-03-15T00:00:00Z')
+  let isCorrected = false
+  await usageShop.bill('2026-03-31T13:00:00Z', async (charge) => {
+    // The bill is committed by now, so this correction is for the next one.
+    if (!isCorrected)
+      await correct(correctionOf(purchase, { toMs: Date.parse('2026-02-12T00:00:00Z') }))
+    isCorrected = true
+    return usageShop.paying(charge)
+  })
+  expect(await noted()).toBe(1)
+  await usageShop.use(purchase, 500, '2026-04-15T00:00:00Z')
+  await usageShop.bill('2026-04-30T13:00:00Z')
+  const [, second, third] = await usageShop.invoicesOf(purchase)
+  expect(amounts(second!.lines)[0]).toEqual(['late_usage', '2026-01-31', -100n])
+  expect(amounts(third!.lines)[0]).toEqual(['late_usage', '2026-01-31', -200n])
+})

@@ -1,0 +1,124 @@
+import type { TransactionSql } from 'postgres'
+import { firstPeriodToleranceSeconds } from '@tollgate/schemas/hot-state/documents'
+import type { Queryable } from '@tollgate/platform/database/database'
+import type { ChargedPeriod } from '../pricing/invoice-line.ts'
+
+/* Billed periods whose usage was corrected since their last bill. Usage that is only late is found without them. */
+
+/** Usage that a correction has changed. */
+export type TouchedUsage = {
+  /** Any reference of the customer. */
+  readonly customerRef: string
+  /** Empty if the usage has no product. */
+  readonly productRef: string
+  /** Unix milliseconds. */
+  readonly timestamp: number
+}
+
+/** A row that a bill removes after it has looked at the period. */
+export type CorrectedPeriod = ChargedPeriod & { readonly version: bigint }
+
+/** Seconds by which the second of an end and the tolerance before a first period extend the windows of billed usage. */
+const toleranceSeconds = firstPeriodToleranceSeconds + 1
+
+/**
+ * Notes the billed periods of the usage, for the next bill of their purchases, and the first periods of later purchases that share
+ * their allowance. A period that a bill claims at the same time is one of the newest periods, at which the bill after it looks
+ * anyway. The usage must be in the log before, or get there before `keptUntil`, until which bills keep the notes.
+ *
+ * An ended purchase whose usage is closed has no next bill, so it gets one, which is due once the usage is in the log. A purchase that was refunded in full
+ * has none: its usage is not billed.
+ */
+export async function noteCorrectedPeriods(
+  sql: TransactionSql,
+  providerId: string,
+  touched: readonly TouchedUsage[],
+  now: Date,
+  keptUntil: Date | null = null,
+): Promise<void> {
+  if (touched.length === 0) return
+  const found = await sql<{ purchase_ref: string; period_start: Date }[]>`
+    select distinct purchases.reference as purchase_ref, billed.period_start
+    from unnest(
+      ${touched.map((each) => each.customerRef)}::text[],
+      ${touched.map((each) => each.productRef)}::text[],
+      ${touched.map((each) => new Date(each.timestamp).toISOString())}::timestamptz[]
+    ) as used (reference, product_ref, used_at)
+    join customer_references as link on link.provider_id = ${providerId}
+      and link.reference = used.reference
+      -- A released reference is still that of its customer until another customer has it.
+      and (link.released_at is null or not exists (
+        select from customer_references held
+        where held.provider_id = link.provider_id and held.reference = link.reference
+          and held.released_at is null))
+    join purchases on purchases.provider_id = ${providerId}
+      and purchases.customer_ref = link.customer_ref
+      and (used.product_ref = '' or purchases.product_ref = used.product_ref)
+      and purchases.status not in ('pending', 'refunded')
+    join billed_periods as billed on billed.provider_id = ${providerId}
+      and billed.purchase_ref = purchases.reference and billed.part = 'usage'
+      and least(billed.period_start, coalesce(purchases.allowance_since, billed.period_start))
+        - ${toleranceSeconds} * interval '1 second' <= used.used_at
+      and billed.period_end + interval '1 second' > used.used_at
+    order by purchases.reference, billed.period_start`
+  if (found.length === 0) return
+  const purchaseRefs = found.map((row) => row.purchase_ref)
+  // Bills lock the purchase before they remove its periods.
+  await sql`
+    select from purchases where provider_id = ${providerId} and reference = any(${purchaseRefs})
+    order by reference for update`
+  await sql`
+    insert into corrected_periods as kept (provider_id, purchase_ref, period_start, noted_at, kept_until)
+    select ${providerId}, noted.purchase_ref, noted.period_start, ${now}::timestamptz, ${keptUntil}::timestamptz
+    from unnest(${purchaseRefs}::text[],
+      ${found.map((row) => row.period_start.toISOString())}::timestamptz[]
+    ) as noted (purchase_ref, period_start)
+    on conflict (provider_id, purchase_ref, period_start) do update
+      set noted_at = excluded.noted_at, version = kept.version + 1,
+        kept_until = greatest(kept.kept_until, excluded.kept_until)`
+  const closesAt = keptUntil ?? now
+  await sql`
+    update purchases set usage_closes_at = ${closesAt}
+    where provider_id = ${providerId} and reference = any(${purchaseRefs}) and ended_at is not null
+      and next_usage_bill_at is null and (usage_closes_at is null or usage_closes_at < ${closesAt})`
+}
+
+/** Returns the noted periods of a purchase, newest first. */
+export async function listCorrectedPeriods(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+): Promise<CorrectedPeriod[]> {
+  const rows = await sql<{ period_start: Date; period_end: Date; version: string }[]>`
+    select billed.period_start, billed.period_end, version
+    from corrected_periods as corrected join billed_periods as billed
+      on billed.provider_id = corrected.provider_id and billed.purchase_ref = corrected.purchase_ref
+      and billed.part = 'usage' and billed.period_start = corrected.period_start
+    where corrected.provider_id = ${providerId} and corrected.purchase_ref = ${purchaseRef}
+    order by billed.period_start desc`
+  return rows.map((row) => ({
+    start: row.period_start,
+    end: row.period_end,
+    version: BigInt(row.version),
+  }))
+}
+
+/** Removes the periods that a bill has looked at. Those that were noted again meanwhile stay, and those that are kept at that time. */
+export async function removeCorrectedPeriods(
+  sql: TransactionSql,
+  providerId: string,
+  purchaseRef: string,
+  periods: readonly CorrectedPeriod[],
+  summedAt: Date,
+): Promise<void> {
+  if (periods.length === 0) return
+  await sql`
+    delete from corrected_periods as corrected
+    using unnest(
+      ${periods.map(({ start }) => start.toISOString())}::timestamptz[],
+      ${periods.map(({ version }) => version.toString())}::bigint[]
+    ) as billed (period_start, version)
+    where corrected.provider_id = ${providerId} and corrected.purchase_ref = ${purchaseRef}
+      and corrected.period_start = billed.period_start and corrected.version = billed.version
+      and coalesce(corrected.kept_until, '-infinity') <= ${summedAt}`
+}

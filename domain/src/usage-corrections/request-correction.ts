@@ -1,0 +1,48 @@
+import { sha256OfInput } from '../money-ledger/ledger.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { NewCorrection, UsageCorrection } from './correction.ts'
+import { findCorrectionByKey, insertCorrection } from './repository.ts'
+
+export type RequestOutcome =
+  | { readonly kind: 'requested'; readonly correction: UsageCorrection }
+  | { readonly kind: 'key-reused'; readonly idempotencyKey: string }
+
+/** Stores a correction, which is applied later. A repeated request with the same key returns the correction of the first one. */
+export async function requestCorrection(
+  { sql, providerId, now }: UnitOfWork,
+  wanted: NewCorrection,
+): Promise<RequestOutcome> {
+  const { idempotencyKey, selection, action, valueMicros, reason, author } = wanted
+  const inputSha256 = sha256OfInput([
+    JSON.stringify(selection),
+    action,
+    valueMicros?.toString() ?? null,
+    reason,
+    author,
+  ])
+  if (idempotencyKey !== null) {
+    const before = await findCorrectionByKey(sql, providerId, idempotencyKey)
+    if (before !== undefined) {
+      return before.inputSha256 === inputSha256
+        ? { kind: 'requested', correction: before }
+        : { kind: 'key-reused', idempotencyKey }
+    }
+  }
+  const reference = generateReference('usageCorrection')
+  await insertCorrection(sql, providerId, { ...wanted, reference, createdAt: now }, inputSha256)
+  return {
+    kind: 'requested',
+    correction: {
+      ...wanted,
+      reference,
+      status: 'requested',
+      readTo: undefined,
+      cursor: undefined,
+      recordsCorrected: 0,
+      recordsSkipped: 0,
+      createdAt: now,
+      appliedAt: null,
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import { numberFromMicros } from '@tollgate/schemas/quantity'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
+import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { restoreToGrants, type Burn } from './burn-order.ts'
+import { insertBurns } from './burns.ts'
+import { recordCreditEvent } from './credit-event.ts'
+import { valueEntries } from './credit-value.ts'
+import type { DebitBatch } from './debits.ts'
+import { rescheduleExpiry } from './expiring-grants.ts'
+import { listGrants, updateGrants } from './grants.ts'
+import { updateWallet, type Wallet } from './repository.ts'
+
+/** What usage took from a grant. */
+export type UsedGrant = Burn & {
+  /** The provider gave the credits because usage took more than the wallet had. */
+  readonly isWrittenOff: boolean
+}
+
+/**
+ * Returns from which grants returned credits were taken, if `used` lists what usage took from each grant, newest first. Credits that
+ * were written off come first, because without the corrected usage they would not have been. Throws if usage took less.
+ */
+export function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[] {
+  const inOrder = [
+    ...used.filter(({ isWrittenOff }) => isWrittenOff),
+    ...used.filter(({ isWrittenOff }) => !isWrittenOff),
+  ]
+  const returned: UsedGrant[] = []
+  let left = micros
+  for (const grant of inOrder) {
+    const part = grant.micros < left ? grant.micros : left
+    if (part > 0n) returned.push({ ...grant, micros: part })
+    left -= part
+  }
+  if (left > 0n) throw new Error(`usage took ${left} millionths of a credit less than is returned`)
+  return returned
+}
+
+/**
+ * Posts debits whose sum is negative: corrections have taken more usage away than there was new usage. The credits go back to the grants
+ * that usage took them from last, and the value of paid credits is owed again. Credits of grants that have expired since expire again.
+ * Credits that were written off do not go to the wallet: the write-off is reversed. The caller has locked the wallet.
+ */
+export async function returnUsage(
+  work: UnitOfWork,
+  { partition, fromOffset, toOffset }: Omit<DebitBatch, 'debits'>,
+  customerRef: string,
+  before: Wallet,
+  amountMicros: bigint,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const returned = allocateReturn(await listUsedGrants(sql, providerId, customerRef), amountMicros)
+  const kept = returned.filter(({ isWrittenOff }) => !isWrittenOff)
+  const grants = await listGrants(
+    sql,
+    providerId,
+    returned.map(({ grantRef }) => grantRef),
+  )
+  const reference = generateReference('transaction')
+  const negative = returned.map(({ grantRef, micros }) => ({ grantRef, micros: -micros }))
+  await insertTransaction(sql, providerId, {
+    reference,
+    kind: 'usage',
+    key: `usage:${reference}`,
+    inputSha256: sha256OfInput([customerRef, (-amountMicros).toString()]),
+    customerRef,
+    reason: 'usage was corrected',
+    result: { credits: numberFromMicros(-amountMicros), partition, fromOffset, toOffset },
+    createdAt: now,
+    entries: [
+      { account: 'wallet', amountMicros },
+      { account: 'used', amountMicros: -amountMicros },
+      ...valueEntries(grants, negative, 'revenue'),
+    ],
+  })
+  await insertBurns(sql, providerId, reference, negative)
+  await updateGrants(sql, providerId, grants, restoreToGrants(grants, kept))
+  if (kept.length > 0) {
+    await rescheduleExpiry(
+      sql,
+      providerId,
+      kept.map(({ grantRef }) => grantRef),
+    )
+  }
+  const wallet = await reverseWriteOff(
+    work,
+    customerRef,
+    { ...before, balanceMicros: before.balanceMicros + amountMicros },
+    returned.filter(({ isWrittenOff }) => isWrittenOff),
+  )
+  await updateWallet(sql, providerId, customerRef, wallet, now)
+  const keptMicros = wallet.balanceMicros - before.balanceMicros
+  if (keptMicros === 0n) return
+  await recordCreditEvent(work, 'adjusted', {
+    customerRef,
+    balanceMicros: wallet.balanceMicros,
+    amountMicros: keptMicros,
+    productRef: null,
+  })
+}
+
+/** Takes back credits that the provider had given for usage beyond the balance. Returns the wallet without them. */
+async function reverseWriteOff(
+  work: UnitOfWork,
+  customerRef: string,
+  wallet: Wallet,
+  writtenOff: readonly Burn[],
+): Promise<Wallet> {
+  const { sql, providerId, now } = work
+  const micros = writtenOff.reduce((sum, each) => sum + each.micros, 0n)
+  if (micros === 0n) return wallet
+  const reference = generateReference('transaction')
+  await insertTransaction(sql, providerId, {
+    reference,
+    kind: 'write_off',
+    key: `write-off:${reference}`,
+    inputSha256: sha256OfInput([customerRef, (-micros).toString()]),
+    customerRef,
+    reason: 'usage beyond the balance was corrected',
+    result: {},
+    createdAt: now,
+    entries: [
+      { account: 'wallet', amountMicros: -micros },
+      { account: 'written_off', amountMicros: micros },
+    ],
+  })
+  await insertBurns(sql, providerId, reference, writtenOff)
+  // Until the publication, hot state admits so much more than the wallet has. If it is used, it is written off again.
+  await queuePublication(work, 'customer', customerRef)
+  return {
+    ...wallet,
+    grantedMicros: wallet.grantedMicros - micros,
+    balanceMicros: wallet.balanceMicros - micros,
+  }
+}
+
+/** Returns what usage took from each grant and was not returned, the grant that it used last first. */
+async function listUsedGrants(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<UsedGrant[]> {
+  const rows = await sql<{ grant_ref: string; micros: string; is_written_off: boolean }[]>`
+    select burns.grant_ref, sum(burns.micros)::text as micros, granted.kind = 'write_off' as is_written_off
+    from ledger_transactions as used
+    join credit_burns as burns on burns.provider_id = used.provider_id
+      and burns.transaction_ref = used.reference
+    join ledger_transactions as granted on granted.provider_id = burns.provider_id
+      and granted.reference = burns.grant_ref
+    where used.provider_id = ${providerId} and used.customer_ref = ${customerRef} and used.kind = 'usage'
+    group by burns.grant_ref, granted.kind, granted.created_at
+    having sum(burns.micros) > 0
+    order by max(used.created_at) filter (where burns.micros > 0) desc, granted.created_at desc,
+      burns.grant_ref`
+  return rows.map((row) => ({
+    grantRef: row.grant_ref,
+    micros: BigInt(row.micros),
+    isWrittenOff: row.is_written_off,
+  }))
+}
