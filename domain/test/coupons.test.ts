@@ -202,20 +202,18 @@ type Act =
   | { readonly kind: 'bill'; readonly amount: number }
   | { readonly kind: 'remove' }
 
-const act: fc.Arbitrary<Act & { readonly of: number }> = fc
-  .record({ of: fc.nat(2) })
-  .chain((by) =>
-    fc
-      .oneof(
-        fc.record({ kind: fc.constant('redeem' as const), coupon: fc.nat(3), whole: fc.boolean() }),
-        fc.record({
-          kind: fc.constant('bill' as const),
-          amount: fc.integer({ min: 1, max: 9_999 }),
-        }),
-        fc.record({ kind: fc.constant('remove' as const) }),
-      )
-      .map((each) => ({ ...each, ...by })),
-  )
+const act: fc.Arbitrary<Act & { readonly of: number }> = fc.record({ of: fc.nat(2) }).chain((by) =>
+  fc
+    .oneof(
+      fc.record({ kind: fc.constant('redeem' as const), coupon: fc.nat(3), whole: fc.boolean() }),
+      fc.record({
+        kind: fc.constant('bill' as const),
+        amount: fc.integer({ min: 1, max: 9_999 }),
+      }),
+      fc.record({ kind: fc.constant('remove' as const) }),
+    )
+    .map((each) => ({ ...each, ...by })),
+)
 
 const drawnTerms = fc.record({
   off: fc.oneof(

@@ -122,7 +122,11 @@ test('credit notes and refunds of a discounted invoice never give back more than
         coupon: couponOf(each),
       }))
       const taken = discountLines(discountedMinor(prices), discounts).map((each) => each.line)
-      const rule = { treatment: 'standard', country: 'FI', ratePerMille: `${by.ratePerMille}` } as const
+      const rule = {
+        treatment: 'standard',
+        country: 'FI',
+        ratePerMille: `${by.ratePerMille}`,
+      } as const
       const lines = paidLines([...prices, ...taken], { rule, isInclusive: by.isInclusive }, 0n)
       const totalMinor = totalOf(lines)
       const invoice = invoiceOf(lines, totalMinor)

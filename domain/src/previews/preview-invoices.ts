@@ -67,11 +67,7 @@ export async function previewInvoices(
   for (const of of beside) others.push(...(await plan(of)))
   const dated = others.filter(isBefore(planned)).map((each) => ({ ...each, isBeside: true }))
   const invoices = await readAnswered(parts, at, (reading) =>
-    priceInvoices(
-      reading,
-      customer.reference,
-      [...today, ...planned, ...dated].toSorted(inOrder),
-    ),
+    priceInvoices(reading, customer.reference, [...today, ...planned, ...dated].toSorted(inOrder)),
   )
   return { invoices, usageAsOf: snapshot.usageAsOf }
 }
