@@ -59,6 +59,7 @@ export type PurchaseRow = {
   scheduled_plan_at: Date | null
   scheduled_plan_billing: ChangeBilling | null
   scheduled_migration: string | null
+  is_scheduled_by_provider: boolean
   overrides: readonly OverridesVersion[] | null
   is_pack: boolean
   created_at: Date
@@ -190,6 +191,7 @@ export function fromRow(row: PurchaseRow): Purchase {
       ? {}
       : { scheduledBilling: row.scheduled_plan_billing }),
     ...(row.scheduled_migration === null ? {} : { scheduledMigration: row.scheduled_migration }),
+    ...(row.is_scheduled_by_provider ? { isScheduledByProvider: true } : {}),
     createdAt: row.created_at,
   }
 }
