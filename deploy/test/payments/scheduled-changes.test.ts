@@ -57,6 +57,25 @@ test('a change takes effect on its date, and the difference is charged then', as
   ])
 })
 
+test.each([
+  ['prorate', eleventh, [4_900n, 3_000n]],
+  ['keep_period', eleventh, [4_900n]],
+  [undefined, undefined, [5_900n]],
+] as const)(
+  'a set-up fee is charged once, and not for a change that keeps its period: %s',
+  async (billing, effectiveAt, totals) => {
+    const withFee = await stack.createPlan({ name: 'Fee', price: 4_900, setupFee: 1_000 })
+    const { reference, customerRef } = await renewals.buy(small)
+    const { body } = await schedule(reference, { planRef: withFee, effectiveAt, billing })
+    expect(body.purchase.scheduledPlan).toMatchObject({ reference: withFee })
+    await stack.changeAndRenew(eleventh)
+    await stack.changeAndRenew(july)
+    const held = await stack.held(customerRef)
+    expect(await stack.totalsOf(held.reference)).toEqual(totals)
+    expect(held.planSnapshot?.setupFeeMinor ?? null).toBe(billing === 'keep_period' ? null : 1_000)
+  },
+)
+
 test('a change that a renewal overtakes takes effect with the renewal, and nothing is prorated', async () => {
   const { reference, customerRef } = await renewals.buy(small)
   await schedule(reference, { planRef: big, effectiveAt: '2026-06-30T23:00:00Z' })
