@@ -199,35 +199,6 @@ describe('an open portal', () => {
     expect(shown).toContain('Your credit of $12.50 pays the next invoice.')
   })
 
-  test('withdraws a change that the customer chose, and none that the provider scheduled', async () => {
-    const plans = `/v1/sdk/products/${productRef}/plans`
-    const other = { name: 'Later', type: 'recurring', price: 0, limit: 20 }
-    const { reference: later } = await call<PlanBody>('POST', plans, other)
-    const { customerRef, purchaseRef } = await createCustomer()
-    const purchasePath = `/v1/sdk/purchases/${purchaseRef}`
-    await call('PUT', `${purchasePath}/scheduled-change`, { planRef: later })
-    const opened = await open(await createLink(customerRef))
-    const page = `/purchases/${purchaseRef}`
-    const keep = async (): Promise<string | null> => {
-      const fields = { formToken: await formTokenOf(opened) }
-      const answer = await post(`${opened.path}${page}/keep`, fields, opened.cookie)
-      return answer.headers.get('location')
-    }
-    expect(await (await get(opened, page)).text()).not.toContain('Do not change to Later')
-    expect(await keep()).toContain('done=refused')
-    await call('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
-    const kept = await call<PurchaseBody>('GET', purchasePath)
-    expect(kept.scheduledPlan).toMatchObject({ reference: later })
-
-    await stack.database.in('sandbox')`
-      update purchases set is_scheduled_by_provider = false where reference = ${purchaseRef}`
-    expect(await (await get(opened, page)).text()).toContain('Do not change to Later')
-    expect(await keep()).toContain('done=kept')
-    const withdrawn = await call<PurchaseBody>('GET', purchasePath)
-    expect(withdrawn.scheduledPlan).toBeUndefined()
-    expect(await keep()).toContain('done=kept')
-  })
-
   test('refuses forms of other sites', async () => {
     const { customerRef, purchaseRef } = await createCustomer()
     const opened = await open(await createLink(customerRef))
