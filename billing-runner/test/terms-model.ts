@@ -25,6 +25,8 @@ export type ModelCharge = {
 export class ModelCustomer {
   plan: number
   priceMinor: number
+  /** What was charged for the running period, with all differences. */
+  paidMinor: number
   ahead: ChangeAhead | undefined
   /** When the customer got the plan with these terms. */
   since: Date
@@ -40,6 +42,7 @@ export class ModelCustomer {
   constructor(plan: number, priceMinor: number, begin: Date) {
     this.plan = plan
     this.priceMinor = priceMinor
+    this.paidMinor = priceMinor
     this.cycle = { anchor: begin, billingCycle: 'monthly', mode: 'calendar', customDays: undefined }
     this.next = periodOf(this.cycle, 0).end
     this.since = begin
@@ -50,6 +53,7 @@ export class ModelCustomer {
     while (!this.isEnding && !this.hasEnded && this.next <= now) {
       if (this.ahead !== undefined && this.ahead.at <= this.next) this.take(this.ahead, now)
       this.charge('recurring', this.next, this.priceMinor)
+      this.paidMinor = this.priceMinor
       this.next = periodAt(this.cycle, this.next).end
     }
     if (this.isEnding && this.next <= now) this.hasEnded = true
@@ -66,10 +70,8 @@ export class ModelCustomer {
   /** The customer activates a plan, and does not pay for one that has to be paid first. */
   activate(plan: number, priceMinor: number, now: Date): void {
     if (this.hasEnded) return
-    if (plan === this.plan) {
-      if (this.ahead?.migration === undefined) this.ahead = undefined
-      return
-    }
+    // The provider has scheduled what is ahead, and the customer cannot withdraw it.
+    if (plan === this.plan) return
     const difference = this.difference(priceMinor, now)
     // A payment that the customer does not make changes nothing.
     if (difference >= 50) return
@@ -95,6 +97,7 @@ export class ModelCustomer {
 
   private prorate(priceMinor: number, now: Date): void {
     this.charge('proration', wholeSecond(now), this.difference(priceMinor, now))
+    this.paidMinor = priceMinor
   }
 
   /** The difference for the rest of the period, rounded half away from zero. */
@@ -102,7 +105,7 @@ export class ModelCustomer {
     const { start, end } = periodAt(this.cycle, now)
     const left = (end.getTime() - wholeSecond(now).getTime()) / 1_000
     const whole = (end.getTime() - start.getTime()) / 1_000
-    const exact = ((priceMinor - this.priceMinor) * left) / whole
+    const exact = ((priceMinor - this.paidMinor) * left) / whole
     return Math.sign(exact) * Math.round(Math.abs(exact))
   }
 

@@ -73,7 +73,8 @@ async function goBack(): Promise<void> {
       alter table ${schema}.webhook_deliveries drop column recorded_at;
       drop table ${schema}.tax_services;
       drop table ${schema}.plan_migration_items, ${schema}.plan_migrations;
-      alter table ${schema}.purchases drop column scheduled_plan_billing, drop column scheduled_migration;
+      alter table ${schema}.purchases drop column scheduled_plan_billing, drop column scheduled_migration,
+        drop column is_scheduled_by_provider, drop column first_paid;
       drop table ${schema}.tax_id_checks;
       drop index ${schema}.customer_tax_details_by_tax_id;
       alter table ${schema}.customer_tax_details drop column region;

@@ -171,12 +171,15 @@ describe('now', () => {
     const { reference, customerRef } = await renewals.buy(planRef)
     stack.setTime(eleventh)
     await stack.changePlan(planRef, { price: 900 })
-    await stack.migrate(planRef, { when: 'now' })
+    const migration = await stack.migrate(planRef, { when: 'now' })
     await stack.process(eleventh)
     await stack.changeAndRenew(eleventh)
     expect(await stack.held(customerRef)).toMatchObject({
-      reference,
+      ...{ reference, isScheduledByProvider: true },
       scheduledPlanAt: new Date('2026-07-01T00:00:00Z'),
+    })
+    expect((await stack.purchasesOf(migration)).get(reference)).toMatchObject({
+      ...{ status: 'scheduled', effectiveAt: '2026-07-01T00:00:00.000Z' },
     })
     await stack.changeAndRenew(july)
     expect(await stack.totalsOf((await stack.held(customerRef)).reference)).toEqual([900n])

@@ -57,6 +57,52 @@ test('a change takes effect on its date, and the difference is charged then', as
   ])
 })
 
+test('a change after one that kept the period credits only what was paid', async () => {
+  const { reference, customerRef } = await renewals.buy(small)
+  await schedule(reference, { planRef: big, effectiveAt: eleventh, billing: 'keep_period' })
+  await stack.changeAndRenew(eleventh)
+  const cheap = await stack.createPlan({ name: 'Cheap', price: 900 })
+  const request = { customerRef, productRef: stack.payments.productRef, planRef: cheap }
+  await stack.payments.call('POST', '/v1/sdk/activate', request)
+  const held = await stack.held(customerRef)
+  expect(held.planRef).toBe(cheap)
+  // 20 of 30 days of the 19 dollars that were paid, and not of the 49 that were never charged.
+  expect(await stack.totalsOf(held.reference)).toEqual([-667n])
+})
+
+test('a change after one that kept the period charges only what was not paid', async () => {
+  const { reference, customerRef } = await renewals.buy(big)
+  await schedule(reference, { planRef: small, effectiveAt: eleventh, billing: 'keep_period' })
+  await stack.changeAndRenew(eleventh)
+  const top = await stack.createPlan({ name: 'Top', price: 9_900 })
+  const kept = await stack.held(customerRef)
+  await schedule(kept.reference, { planRef: top, effectiveAt: '2026-06-21T00:00:00Z' })
+  await stack.changeAndRenew('2026-06-21T00:00:00Z')
+  const held = await stack.held(customerRef)
+  expect(await stack.totalsOf(held.reference)).toEqual([1_667n])
+  await stack.changeAndRenew(july)
+  expect(await stack.totalsOf(held.reference)).toEqual([9_900n, 1_667n])
+})
+
+test.each([
+  ['prorate', eleventh, [4_900n, 3_000n]],
+  ['keep_period', eleventh, [4_900n]],
+  [undefined, undefined, [5_900n]],
+] as const)(
+  'a set-up fee is charged once, and not for a change that keeps its period: %s',
+  async (billing, effectiveAt, totals) => {
+    const withFee = await stack.createPlan({ name: 'Fee', price: 4_900, setupFee: 1_000 })
+    const { reference, customerRef } = await renewals.buy(small)
+    const { body } = await schedule(reference, { planRef: withFee, effectiveAt, billing })
+    expect(body.purchase.scheduledPlan).toMatchObject({ reference: withFee })
+    await stack.changeAndRenew(eleventh)
+    await stack.changeAndRenew(july)
+    const held = await stack.held(customerRef)
+    expect(await stack.totalsOf(held.reference)).toEqual(totals)
+    expect(held.planSnapshot?.setupFeeMinor ?? null).toBe(billing === 'keep_period' ? null : 1_000)
+  },
+)
+
 test('a change that a renewal overtakes takes effect with the renewal, and nothing is prorated', async () => {
   const { reference, customerRef } = await renewals.buy(small)
   await schedule(reference, { planRef: big, effectiveAt: '2026-06-30T23:00:00Z' })

@@ -77,8 +77,15 @@ export async function startedPurchase(
 /** Leaves the change to the renewal, because the difference cannot be prorated. The caller has locked the purchase. */
 export async function postponeToRenewal(
   work: UnitOfWork,
-  { reference, scheduledPlan: plan, scheduledMigration: migration }: Purchase,
+  {
+    reference,
+    scheduledPlan: plan,
+    scheduledMigration: migration,
+    isScheduledByProvider,
+  }: Purchase,
   at: Date,
 ): Promise<void> {
-  if (plan !== null) await schedulePlan(work, reference, { plan, at, migration })
+  if (plan === null) return
+  const isByProvider = isScheduledByProvider
+  await schedulePlan(work, reference, { plan, at, migration, isByProvider })
 }

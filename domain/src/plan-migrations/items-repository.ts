@@ -115,10 +115,15 @@ export async function listItems(
   }))
 }
 
-/** A scheduled change is superseded if the purchase has ended, or if somebody chose another change for it. */
+/**
+ * A scheduled change is superseded if the purchase has ended, or if another change was chosen for it. Its time is that of the purchase,
+ * because a difference that cannot be prorated postpones it to the renewal.
+ */
 function selectItems(sql: Queryable, providerId: string, migrationRef: string): Fragment {
   return sql`
-    select item.purchase_ref, item.customer_ref, item.reason, item.effective_at, item.moved_to,
+    select item.purchase_ref, item.customer_ref, item.reason, item.moved_to,
+      case when item.status = 'scheduled' and held.scheduled_migration = item.migration_ref
+        then held.scheduled_plan_at else item.effective_at end as effective_at,
       case when item.status = 'scheduled'
           and (held.scheduled_migration is distinct from item.migration_ref or held.ended_at is not null)
         then 'superseded' else item.status end as status

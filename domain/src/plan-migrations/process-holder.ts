@@ -1,11 +1,13 @@
 import { lockCustomer } from '../customers/repository.ts'
 import { planChangeScheduledObject } from '../purchases/purchase-event.ts'
 import { lockPurchase } from '../purchases/repository.ts'
-import { schedulePlan } from '../purchases/schedule-plan.ts'
+import { updateScheduledPlan } from '../purchases/purchase-fields-repository.ts'
+import { schedulePlan, scheduledPurchase } from '../purchases/schedule-plan.ts'
 import { customerTime } from '../test-clocks/customer-time.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { decideMove } from './decide-migration.ts'
 import { insertItem, withdrawItem } from './items-repository.ts'
+import type { PlanMigration } from './plan-migration.ts'
 import { holdMigration, type Holder } from './repository.ts'
 
 /**
@@ -13,18 +15,29 @@ import { holdMigration, type Holder } from './repository.ts'
  * commit together, and the record is unique, so a purchase that is processed again after a crash is left alone.
  *
  * The customer is locked first, so a change that the customer makes at the same time comes before or after: the migration sees it and
- * skips the purchase, or the customer's change replaces what the migration scheduled.
+ * skips the purchase, or the customer's change replaces what the migration scheduled. Returns false if the migration does not run.
  */
 export async function processHolder(
   given: UnitOfWork,
   migrationRef: string,
   holder: Holder,
-): Promise<void> {
+): Promise<boolean> {
   const { sql, providerId } = given
   const work = await atCustomerTime(given, holder)
-  if (work === undefined) return
   const migration = await holdMigration(sql, providerId, migrationRef)
-  if (migration?.status !== 'running') return
+  if (migration?.status !== 'running') return false
+  // The purchases of a deleted customer have ended.
+  if (work !== undefined) await scheduleHolder(work, migration, holder)
+  return true
+}
+
+async function scheduleHolder(
+  work: UnitOfWork,
+  migration: PlanMigration,
+  holder: Holder,
+): Promise<void> {
+  const { sql, providerId } = work
+  const { reference: migrationRef } = migration
   const held = await lockPurchase(sql, providerId, holder.purchaseRef)
   if (held === undefined) return
   const decision = decideMove(migration, held, work.now)
@@ -45,17 +58,34 @@ export async function processHolder(
   await recordEvent(work, 'purchase.plan_change_scheduled', object, previous)
 }
 
-/** Withdraws the change that a cancelled migration scheduled for a purchase, unless it has taken effect or was replaced. */
+/** Records that the processing of a purchase fails. A later migration can move it. */
+export async function skipFailed(
+  { sql, providerId }: UnitOfWork,
+  migrationRef: string,
+  holder: Holder,
+): Promise<void> {
+  const migration = await holdMigration(sql, providerId, migrationRef)
+  if (migration?.status !== 'running') return
+  const failed = { ...holder, reason: 'failed' as const, effectiveAt: null }
+  await insertItem(sql, providerId, migrationRef, failed)
+}
+
+/**
+ * Withdraws the change that a cancelled migration scheduled for a purchase, unless it has taken effect or was replaced. A purchase that
+ * has ended forgets the change too: a refund may restore it.
+ */
 export async function withdrawHolder(
   given: UnitOfWork,
   migrationRef: string,
   holder: Holder,
 ): Promise<void> {
   const { sql, providerId } = given
-  const work = await atCustomerTime(given, holder)
-  if (work === undefined) return
+  const work = (await atCustomerTime(given, holder)) ?? given
   const held = await lockPurchase(sql, providerId, holder.purchaseRef)
-  if (held?.scheduledMigration === migrationRef) await schedulePlan(work, held.reference, null)
+  if (held?.scheduledMigration === migrationRef) {
+    if (held.endedAt === null) await schedulePlan(work, held.reference, null)
+    else await updateScheduledPlan(sql, providerId, scheduledPurchase(held, null))
+  }
   await withdrawItem(sql, providerId, migrationRef, holder.purchaseRef)
 }
 

@@ -42,6 +42,19 @@ export async function insertMigration(
   return rows.length > 0
 }
 
+/** Returns whether a migration of the plan is running, paused or being cancelled. */
+export async function hasOpenMigration(
+  sql: Queryable,
+  providerId: string,
+  planRef: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from plan_migrations
+    where provider_id = ${providerId} and plan_ref = ${planRef}
+      and status in ('running', 'paused', 'cancelling')`
+  return rows.length > 0
+}
+
 function textArray(values: readonly string[] | null): string[] | null {
   return values === null ? null : [...values]
 }

@@ -245,10 +245,11 @@ function packInput(micros = 0n): { packUnits?: string } {
 
 /**
  * Returns the line for a change of plan within a period, by the new plan's policy, `proportional` by default. `proportional`
- * charges the difference of the two prices for the rest of the period. A cheaper plan gives a credit.
+ * charges the difference of the two prices for the rest of the period. A cheaper plan gives a credit. `oldMinor`: what was charged for the
+ * whole period, before discounts.
  */
 export function prorationLines(
-  before: PlanSnapshot,
+  oldMinor: bigint,
   after: PlanSnapshot,
   currency: string,
   period: ChargedPeriod,
@@ -258,7 +259,7 @@ export function prorationLines(
   const inputs = {
     kind: 'proration',
     policy,
-    oldMinor: requirePrices(before, currency).priceMinor.toString(),
+    oldMinor: oldMinor.toString(),
     newMinor: requirePrices(after, currency).priceMinor.toString(),
     secondsLeft: wholeSeconds(changedAt, period.end),
     secondsInPeriod: wholeSeconds(period.start, period.end),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { MigrationObstacle } from '@tollgate/schemas/http/plan-migrations'
+import type { MoveObstacle } from '@tollgate/schemas/http/plan-migrations'
 import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
 import { isPack } from '../packs/pack-terms.ts'
 import { periodAt } from '../periods/periods.ts'
@@ -19,7 +19,7 @@ export type ChangeTiming = {
 }
 
 /** Why a change of plan cannot be scheduled for a purchase. */
-export type ScheduleObstacle = Exclude<MigrationObstacle, 'change_pending'> | 'unchanged'
+export type ScheduleObstacle = Exclude<MoveObstacle, 'change_pending'> | 'unchanged'
 
 export type ScheduleDecision =
   | { readonly kind: 'schedule'; readonly change: ChangeToSchedule }
@@ -42,10 +42,10 @@ export function decideSchedule(
   if (billing === undefined) {
     const at = renewalFrom(held, timing.notBefore)
     if (at === undefined) return { kind: 'refused', obstacle: 'does_not_renew' }
-    return { kind: 'schedule', change: { plan, at } }
+    return { kind: 'schedule', change: { plan, at, isByProvider: true } }
   }
   const at = timing.notBefore > now ? timing.notBefore : now
-  return { kind: 'schedule', change: { plan, at, billing } }
+  return { kind: 'schedule', change: { plan, at, billing, isByProvider: true } }
 }
 
 function obstacleOfState(held: Purchase, now: Date): ScheduleObstacle | undefined {

@@ -1,15 +1,12 @@
 import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
-import {
-  changedDiscounts,
-  type ChangedDiscount,
-  type PeriodDiscount,
-} from '../coupons/discount-lines.ts'
+import type { ChangedDiscount, PeriodDiscount } from '../coupons/discount-lines.ts'
 import { periodAt } from '../periods/periods.ts'
 import { includedMicros } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf, isLapsed } from './access.ts'
 import { decideProration, type PlanSwitch } from './decide-switch.ts'
+import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './purchase.ts'
 import { isEnding } from './transitions.ts'
 
@@ -66,10 +63,11 @@ export function changeWithin(
   if (cycle === undefined) return { kind: 'change', plan, change: undefined }
   if (billing === 'keep_period' || costNothing([before, plan], currency)) {
     const kept = { period: periodAt(cycle, at), lines: [], currency }
-    const discounts = keptDiscounts(periodDiscounts, kept.period.start, plan, currency)
+    const discounts = keptDiscounts(periodDiscounts, kept.period.start)
     const change = {
       ...{ from: held, ...kept, discounts },
       includedMicros: unitsFromChange(before, plan),
+      keptMinor: paidPriceAt(held, before, at),
     }
     return { kind: 'change', plan, change }
   }
@@ -80,24 +78,18 @@ export function changeWithin(
   return nextBillingDate === null ? { kind: 'nothing' } : { kind: 'renewal', at: nextBillingDate }
 }
 
-/**
- * Returns the discounts of a period that continues without a charge. They take at least as much off the new price, so that a further
- * change credits nothing that was not paid.
- */
+/** Returns the discounts of the period, which continues with them: its price stays what was charged, and so do they. */
 function keptDiscounts(
   periodDiscounts: readonly PeriodDiscount[],
   periodStart: Date,
-  plan: PlanSnapshot,
-  currency: string,
 ): ChangedDiscount[] {
-  const { priceMinor = 0n } = pricesIn(plan, currency) ?? {}
-  const running = periodDiscounts.filter(
-    (each) => each.periodStart.getTime() === periodStart.getTime(),
-  )
-  return changedDiscounts(running, priceMinor, () => true).map((each) => {
-    const leastMinor = each.oldMinor < priceMinor ? each.oldMinor : priceMinor
-    return { ...each, newMinor: each.newMinor > leastMinor ? each.newMinor : leastMinor }
-  })
+  return periodDiscounts
+    .filter((each) => each.periodStart.getTime() === periodStart.getTime())
+    .map(({ discount, amountMinor }) => ({
+      discount,
+      oldMinor: amountMinor,
+      newMinor: amountMinor,
+    }))
 }
 
 /** Returns whether the plans charge nothing for a period in advance. */

@@ -16,6 +16,7 @@ import { cycleOf, isLapsed } from './access.ts'
 import { boundByNoticeUntil, noticeDaysOf } from './notice.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { includesUnits, isProrated, prorateUnits } from './prorate-units.ts'
+import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 import { planOfNextPeriod } from '../overrides/overridden-plan.ts'
@@ -32,6 +33,8 @@ export type PlanSwitch = {
   readonly discounts?: readonly ChangedDiscount[]
   /** Units included in the prices of the period, 10^-6; null for as many as the new plan includes. */
   readonly includedMicros: bigint | null
+  /** What was charged for the period, if the change keeps it. Undefined: `lines` charge the difference to the price of the new plan. */
+  readonly keptMinor?: bigint | undefined
 }
 
 export type SwitchInput = {
@@ -160,10 +163,12 @@ function prorateSwitch(
   if (!own || !isProrated(before, plan)) return undefined
   const { currency } = held
   const changedAt = wholeSecond(at)
-  const prorated = prorationLines(before, plan, currency, period, changedAt, 'proportional')
+  const oldMinor = paidPriceAt(held, before, at)
+  const newMinor = priceOf(plan, currency)
+  const prorated = prorationLines(oldMinor, plan, currency, period, changedAt, 'proportional')
   const discounts = changedDiscounts(
     periodDiscounts.filter(({ periodStart }) => periodStart.getTime() === period.start.getTime()),
-    priceOf(plan, currency),
+    newMinor,
     (coupon) => isInScope(coupon, { ...held, planRef: plan.reference }),
   )
   const lines = [
@@ -174,13 +179,12 @@ function prorateSwitch(
       secondsInPeriod: unixSeconds(period.end) - unixSeconds(period.start),
     }),
   ]
-  const isCheaper = priceOf(plan, currency) < priceOf(before, currency)
+  const isCheaper = newMinor < oldMinor || newMinor < priceOf(before, currency)
   if (isCheaper && includesUnits(before)) return undefined
   const dueMinor = totalOf(lines)
   const isTooSmall = dueMinor > 0n && dueMinor < processorMinimumOf(currency)
   if (isTooSmall && (includesUnits(before) || includesUnits(plan))) return undefined
-  const prices = { oldMinor: priceOf(before, currency), newMinor: priceOf(plan, currency) }
-  const charged = { ...prices, chargedMinor: totalOf(prorated), period, changedAt }
+  const charged = { oldMinor, newMinor, chargedMinor: totalOf(prorated), period, changedAt }
   const includedMicros = prorateUnits(held, before, plan, charged)
   return { from: held, period, currency, lines, discounts, includedMicros }
 }
@@ -218,7 +222,7 @@ function runningPeriod(input: SwitchInput): RunningPeriod | undefined {
   if (cycle === undefined || !isPeriodPaid(held, at) || !canFollow(held, input)) {
     return undefined
   }
-  if (priceOf(before, held.currency) === 0n) return undefined
+  if (paidPriceAt(held, before, at) === 0n) return undefined
   return { held, before, period: periodAt(cycle, at) }
 }
 

@@ -149,7 +149,7 @@ export function newPaidPurchase(
 /** Returns a purchase that continues the period of the purchase it replaces, from now until that period ends. */
 export function newSwitchedPurchase(
   given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
-  { from, period: { end }, includedMicros }: Omit<PlanSwitch, 'lines' | 'currency'>,
+  { from, period: { end }, includedMicros, keptMinor }: Omit<PlanSwitch, 'lines' | 'currency'>,
   price: PurchasePrice,
 ): Purchase {
   const { anchor, cycleMode } = from
@@ -165,6 +165,7 @@ export function newSwitchedPurchase(
     nextResetAt: autoRenew ? end : null,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     firstIncludedMicros: includedMicros,
+    ...(keptMinor === undefined ? {} : { firstPaidMinor: keptMinor }),
   }
 }
 

@@ -133,6 +133,14 @@ describe('a scheduled change', () => {
     expect(decideCancel(inTimeNoted, late)).toEqual(ends)
   })
 
+  it('by the provider does not count as a notice of the customer', () => {
+    const provided = {
+      ...{ ...held, scheduledPlan: small, scheduledPlanAt: july },
+      isScheduledByProvider: true,
+    }
+    expect(decideCancel(provided, late)).toMatchObject({ endDate: august, renewsAt: july })
+  })
+
   it('to a more expensive plan does not count as a notice', () => {
     const big = planOf('big', 9_900)
     const dearer = { ...held, scheduledPlan: big, scheduledPlanAt: july }

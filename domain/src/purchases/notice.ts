@@ -43,12 +43,10 @@ export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): 
   return planSnapshot?.type === 'recurring' ? (planSnapshot.terms.cancellationNoticeDays ?? 0) : 0
 }
 
-/** A change to a cheaper plan that waits for a renewal counts as a notice that was already given, unless a migration scheduled it. */
+/** A change to a cheaper plan that waits for a renewal counts as a notice that was already given, unless the provider scheduled it. */
 function endOfGivenNotice(purchase: Purchase): Date | undefined {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate } = purchase
-  if (purchase.scheduledMigration !== undefined || purchase.scheduledBilling !== undefined) {
-    return undefined
-  }
+  if (purchase.isScheduledByProvider === true) return undefined
   if (scheduledPlan === null || !isCheaper(scheduledPlan, purchase)) return undefined
   return scheduledPlanAt ?? nextBillingDate ?? undefined
 }

@@ -55,7 +55,7 @@ export async function updateWindowsTakenIn(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** Stores the scheduled plan, its date, and how and by what it was scheduled. */
+/** Stores the scheduled plan, its date, and how and by whom it was scheduled. */
 export async function updateScheduledPlan(
   sql: Queryable,
   providerId: string,
@@ -66,7 +66,8 @@ export async function updateScheduledPlan(
     set scheduled_plan = ${purchase.scheduledPlan === null ? null : jsonb(sql, purchase.scheduledPlan)},
       scheduled_plan_at = ${purchase.scheduledPlanAt},
       scheduled_plan_billing = ${purchase.scheduledBilling ?? null},
-      scheduled_migration = ${purchase.scheduledMigration ?? null}
+      scheduled_migration = ${purchase.scheduledMigration ?? null},
+      is_scheduled_by_provider = ${purchase.isScheduledByProvider === true}
     where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 

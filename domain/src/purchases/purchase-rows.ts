@@ -55,10 +55,12 @@ export type PurchaseRow = {
   allowance_until: Date | null
   windows_taken_in: readonly WindowMove[] | null
   first_included_micros: bigint | null
+  first_paid: bigint | null
   scheduled_plan: PlanSnapshot | null
   scheduled_plan_at: Date | null
   scheduled_plan_billing: ChangeBilling | null
   scheduled_migration: string | null
+  is_scheduled_by_provider: boolean
   overrides: readonly OverridesVersion[] | null
   is_pack: boolean
   created_at: Date
@@ -182,6 +184,7 @@ export function fromRow(row: PurchaseRow): Purchase {
     usageClosesAt: row.usage_closes_at,
     ...(row.usage_billed_to === null ? {} : { usageBilledTo: row.usage_billed_to }),
     carrySettlesAt: row.carry_settles_at,
+    ...(row.first_paid === null ? {} : { firstPaidMinor: row.first_paid }),
     isPack: row.is_pack,
     replaces: row.replaces,
     scheduledPlan: row.scheduled_plan,
@@ -190,6 +193,7 @@ export function fromRow(row: PurchaseRow): Purchase {
       ? {}
       : { scheduledBilling: row.scheduled_plan_billing }),
     ...(row.scheduled_migration === null ? {} : { scheduledMigration: row.scheduled_migration }),
+    ...(row.is_scheduled_by_provider ? { isScheduledByProvider: true } : {}),
     createdAt: row.created_at,
   }
 }

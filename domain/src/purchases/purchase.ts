@@ -75,6 +75,8 @@ export type Purchase = {
    * Units included in the price of the first period after a change within a period, 10^-6; null for as many as the plan includes.
    */
   readonly firstIncludedMicros: bigint | null
+  /** What was charged for the first period, in minor units, if a change kept that period. Absent: the price of the plan. */
+  readonly firstPaidMinor?: bigint | undefined
   /** The plan to which the purchase changes at a renewal; null if it keeps its plan. */
   readonly scheduledPlan: PlanSnapshot | null
   /** When the purchase changes to that plan; null for its next renewal. */
@@ -83,6 +85,8 @@ export type Purchase = {
   readonly scheduledBilling?: ChangeBilling | undefined
   /** The migration that scheduled the change. Absent if the customer chose it, or the provider for this purchase. */
   readonly scheduledMigration?: string | undefined
+  /** Whether the provider scheduled the change, for this purchase or with a migration. Absent if the customer chose it. */
+  readonly isScheduledByProvider?: boolean | undefined
   /** The customer's overrides of the product, oldest first. Absent if there never were any. */
   readonly overrides?: readonly OverridesVersion[] | undefined
   /** A pack: its units are used beside the running purchase, and it gives no access. */
@@ -94,7 +98,11 @@ export type Purchase = {
 /** The fields of a scheduled change of plan. */
 export type ScheduledFields = Pick<
   Purchase,
-  'scheduledPlan' | 'scheduledPlanAt' | 'scheduledBilling' | 'scheduledMigration'
+  | 'scheduledPlan'
+  | 'scheduledPlanAt'
+  | 'scheduledBilling'
+  | 'scheduledMigration'
+  | 'isScheduledByProvider'
 >
 
 /** A change of plan that a purchase makes later. */
@@ -103,8 +111,10 @@ export type ChangeToSchedule = {
   readonly at: Date
   /** Undefined: the change takes effect with the first renewal from `at` on. */
   readonly billing?: ChangeBilling | undefined
-  /** The migration that schedules the change. Undefined: somebody chose it for this purchase. */
+  /** The migration that schedules the change. Undefined: the change is of this purchase alone. */
   readonly migration?: string | undefined
+  /** Whether the provider schedules the change. Undefined: the customer chooses it. */
+  readonly isByProvider?: boolean | undefined
 }
 
 /** The limit of unbilled usage counts from the last bill, so a bill within a period raises it for the rest of that period. */

@@ -52,7 +52,8 @@ export async function insertPurchase(
        amount, original_amount, currency, exchange_rate, anchor, cycle_mode, billing_cycle,
        is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
        next_reset_at, next_usage_bill_at, replaces, allowance_window, allowance_since,
-       allowance_until, windows_taken_in, first_included_micros, is_pack, created_at, updated_at)
+       allowance_until, windows_taken_in, first_included_micros, first_paid, is_pack, created_at,
+       updated_at)
     values (${providerId}, ${purchase.reference}, ${purchase.customerRef},
       ${purchase.productRef || null},
       ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
@@ -64,7 +65,8 @@ export async function insertPurchase(
       ${purchase.replaces}, ${purchase.allowance?.window ?? null},
       ${purchase.allowance?.since ?? null}, ${purchase.allowance?.until ?? null},
       ${purchase.windowsTakenIn.length === 0 ? null : jsonb(sql, purchase.windowsTakenIn)},
-      ${purchase.firstIncludedMicros?.toString() ?? null}, ${purchase.isPack},
+      ${purchase.firstIncludedMicros?.toString() ?? null},
+      ${purchase.firstPaidMinor?.toString() ?? null}, ${purchase.isPack},
       ${purchase.createdAt}, ${purchase.updatedAt})`
 }
 

@@ -25,7 +25,8 @@ export type ScheduleChangeOutcome =
 
 /**
  * Schedules a change of plan of one purchase, in place of an earlier choice. The terms of the plan are those of now. A set-up fee that
- * the customer has not paid before is charged with a prorated change, or with the first renewal of the plan.
+ * the customer has not paid before is charged with a prorated change, or with the renewal that begins the plan. A change that keeps
+ * the period charges nothing, and later renewals charge no set-up fee, so it has none.
  */
 export async function scheduleChange(
   work: UnitOfWork,
@@ -45,7 +46,9 @@ export async function scheduleChange(
   const snapshot = snapshotOf(plan)
   const decision = decideSchedule(
     held,
-    isPaid || planRef === held.planRef ? withoutSetupFee(snapshot) : snapshot,
+    isPaid || planRef === held.planRef || billing === 'keep_period'
+      ? withoutSetupFee(snapshot)
+      : snapshot,
     { billing, notBefore: effectiveAt ?? now },
     now,
   )

@@ -32,16 +32,29 @@ export function scheduledPurchase(purchase: Purchase, change: ChangeToSchedule |
     scheduledPlanAt: change?.at ?? null,
     scheduledBilling: change?.billing,
     scheduledMigration: change?.migration,
+    isScheduledByProvider: change?.isByProvider,
   }
 }
 
 /**
- * Returns the scheduled plan that the customer withdraws by choosing the current plan again. Null if no change is scheduled, or if a
- * migration scheduled it: programs activate the plan that a customer has with each sign-in.
+ * Returns the scheduled plan that the customer may withdraw. Null if no change is scheduled, or if the provider scheduled it. Choosing
+ * the current plan withdraws it: programs activate the plan that a customer has with each sign-in, and withdraw no other change.
  */
 export function withdrawablePlan({
   scheduledPlan,
-  scheduledMigration,
-}: Pick<Purchase, 'scheduledPlan' | 'scheduledMigration'>): PlanSnapshot | null {
-  return scheduledMigration === undefined ? scheduledPlan : null
+  isScheduledByProvider,
+}: Pick<Purchase, 'scheduledPlan' | 'isScheduledByProvider'>): PlanSnapshot | null {
+  return isScheduledByProvider === true ? null : scheduledPlan
+}
+
+/**
+ * Withdraws the change that the customer chose; a repeated request changes nothing. Returns undefined if the provider scheduled the
+ * change, or if the purchase has ended.
+ */
+export async function withdrawChoice(
+  work: UnitOfWork,
+  reference: string,
+): Promise<Purchase | undefined> {
+  const purchase = await lockPurchase(work.sql, work.providerId, reference)
+  return purchase?.isScheduledByProvider === true ? undefined : schedulePlan(work, reference, null)
 }

@@ -18,7 +18,7 @@ test('shows the price of the rest of the period and the credit for the old plan'
   const after = aPlan(9_900, 500)
   const changedAt = new Date('2026-03-16T12:00:00Z')
   const lines = [
-    ...prorationLines(aPlan(4_900), after, 'USD', period, changedAt),
+    ...prorationLines(4_900n, after, 'USD', period, changedAt),
     ...setupFeeLines(after, 'USD'),
   ]
   expect(changeSharesOf({ lines })).toEqual({
@@ -34,7 +34,7 @@ test('returns shares that add up to the charge, to the cent', () => {
     fc.property(price, price, price, second, (before, after, fee, seconds) => {
       const changedAt = new Date(period.start.getTime() + seconds * 1_000)
       const lines = [
-        ...prorationLines(aPlan(before), aPlan(after), 'USD', period, changedAt),
+        ...prorationLines(BigInt(before), aPlan(after), 'USD', period, changedAt),
         ...setupFeeLines(aPlan(after, fee), 'USD'),
       ]
       const { restMinor, unusedMinor, setupMinor, totalMinor } = changeSharesOf({ lines })

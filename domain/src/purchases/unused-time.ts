@@ -1,8 +1,8 @@
 import { divideRounded } from '../money/decimal.ts'
 import { periodAt, unixSeconds } from '../periods/periods.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
+import { paidPriceAt } from './paid-price.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import type { Purchase } from './purchase.ts'
 
@@ -74,10 +74,10 @@ function discountOfUnused({ lines }: Pick<PlanSwitch, 'lines'>): bigint {
 
 /** Returns the share of the period's price that pays for the time after `now`. Undefined if no time was paid ahead. */
 function paidAheadMinor(held: Purchase, now: Date): bigint | undefined {
-  const { planSnapshot, currency, status, nextBillingDate, endDate } = held
+  const { planSnapshot, status, nextBillingDate, endDate } = held
   const paidUntil = nextBillingDate ?? endDate
   if (planSnapshot === null || status !== 'active') return undefined
-  const priceMinor = pricesIn(planSnapshot, currency)?.priceMinor ?? 0n
+  const priceMinor = paidPriceAt(held, planSnapshot, now)
   if (priceMinor === 0n || paidUntil === null || paidUntil <= now) return undefined
   const cycle = cycleOf(held)
   const start = cycle === undefined ? held.startDate : periodAt(cycle, now).start

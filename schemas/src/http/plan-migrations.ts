@@ -39,8 +39,8 @@ export const planMigrationStatuses = [
 
 export type PlanMigrationStatus = (typeof planMigrationStatuses)[number]
 
-/** Why a purchase keeps its terms. */
-export const migrationObstacles = [
+/** Why a purchase cannot be moved. */
+const moveObstacles = [
   'ended',
   'suspended',
   'past_due',
@@ -52,6 +52,11 @@ export const migrationObstacles = [
   'other_period',
   'free_plan',
 ] as const
+
+export type MoveObstacle = (typeof moveObstacles)[number]
+
+/** Why a purchase keeps its terms. `failed`: an error occurred twice while it was processed. */
+export const migrationObstacles = [...moveObstacles, 'failed'] as const
 
 export type MigrationObstacle = (typeof migrationObstacles)[number]
 
@@ -136,7 +141,7 @@ export const migrationPreviewSchema = z.object({
   holders: z.array(
     previewedHolderSchema.extend({
       /** `moves`, `unchanged` if the purchase has the terms already, or why it is skipped. */
-      outcome: z.enum(['moves', 'unchanged', ...migrationObstacles]),
+      outcome: z.enum(['moves', 'unchanged', ...moveObstacles]),
       effectiveAt: z.string().optional(),
       /** Charged when the change takes effect, without tax. Negative: credited. Missing if it waits for a renewal. */
       charge: z.int().optional(),

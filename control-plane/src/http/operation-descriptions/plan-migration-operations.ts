@@ -1,7 +1,7 @@
 /** Descriptions of scheduled changes and migrations of plans, by operation id. */
 export const planMigrationOperations: Readonly<Record<string, string>> = {
   schedulePlanChange:
-    'Schedules a change of the purchase to another plan of the product, or to the current terms of its own plan, in place of an earlier choice. Without `effectiveAt` it takes effect with the next renewal. With `effectiveAt` it takes effect within the period that runs then: `prorate` charges or credits the difference for the rest of the period, and `keep_period` charges nothing before the next renewal. A difference that cannot be prorated waits for the renewal. The purchase shows the change as `scheduledPlan`.',
+    'Schedules a change of the purchase to another plan of the product, or to the current terms of its own plan, in place of an earlier choice. Without `effectiveAt` it takes effect with the next renewal. With `effectiveAt` it takes effect within the period that runs then: `prorate` charges or credits the difference for the rest of the period, and `keep_period` charges nothing before the next renewal, and no set-up fee. A difference that cannot be prorated waits for the renewal. The purchase shows the change as `scheduledPlan`.',
   withdrawPlanChange:
     'Withdraws the scheduled change of a purchase, whoever scheduled it. A purchase without one stays as it is.',
   previewPlanMigration:
@@ -17,5 +17,5 @@ export const planMigrationOperations: Readonly<Record<string, string>> = {
     'Stops scheduling further purchases. Changes that are scheduled already take effect.',
   resumePlanMigration: 'Continues a paused migration.',
   cancelPlanMigration:
-    'Stops the migration and withdraws the changes that have not taken effect. Purchases that have moved keep their new terms.',
+    'Stops the migration and withdraws the changes that have not taken effect. Purchases that have moved keep their new terms. A migration that is `done` cannot be cancelled while another one of the plan is running, paused or being cancelled.',
 }

@@ -187,6 +187,8 @@ async function moveAndRead(
   switch (outcome.kind) {
     case 'not-found':
       throw refusals.planMigrationNotFound(migrationRef)
+    case 'another-running':
+      throw refusals.planMigrationRunning(outcome.migration.planRef)
     case 'refused':
       throw refusals.planMigrationNotNow(migrationRef, outcome.migration.status)
     case 'moved':

@@ -8,6 +8,7 @@ import { givesAccess } from '@tollgate/domain/purchases/access'
 import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
 import { reactivateRefusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { withdrawablePlan } from '@tollgate/domain/purchases/schedule-plan'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
 import type { ShownPack } from '../../purchases/read-pack-units.ts'
@@ -212,6 +213,7 @@ function PurchaseActions({
   const decision = decideCancel(purchase, now)
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
   const isReactivable = reactivateRefusalOf(purchase, now) === undefined
+  const withdrawable = withdrawablePlan(purchase)
   const plans = planChoiceLabel(purchase, now)
   if (!isCancellable && !isReactivable && !isOffering && plans === undefined) return null
   return (
@@ -223,10 +225,10 @@ function PurchaseActions({
           </button>
         </PostForm>
       )}
-      {purchase.scheduledPlan !== null && purchase.endedAt === null && (
+      {withdrawable !== null && purchase.endedAt === null && (
         <PostForm page={portal} path={`${path}/keep`}>
           <button className="button" type="submit">
-            {t('portal:doNotChangeTo', { plan: purchase.scheduledPlan.name })}
+            {t('portal:doNotChangeTo', { plan: withdrawable.name })}
           </button>
         </PostForm>
       )}

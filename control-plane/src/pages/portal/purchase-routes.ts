@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
-import { schedulePlan } from '@tollgate/domain/purchases/schedule-plan'
+import { withdrawChoice } from '@tollgate/domain/purchases/schedule-plan'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { longText, requiredReference } from '@tollgate/schemas/http/fields'
@@ -116,7 +116,7 @@ function registerChanges(app: ApiServer, pages: PortalPurchaseParts): void {
   app.post(`${purchasesPath}/keep`, { schema }, async (request, reply) => {
     const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
     const kept = await commit(pages, operationOfPortal(pages, request), (work) =>
-      schedulePlan(work, purchase.reference, null),
+      withdrawChoice(work, purchase.reference),
     )
     return redirectTo(request, reply, purchase.reference, kept === undefined ? 'refused' : 'kept')
   })
