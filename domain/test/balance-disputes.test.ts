@@ -108,6 +108,16 @@ test('what a deleted customer has used of the credit is written off', async () =
   expect(await balance()).toBe(0)
 })
 
+test('what a bank has kept is not returned after a later dispute was won', async () => {
+  disputes += 1
+  await report(disputeOf(paidMinor, 1, 'lost'))
+  disputes += 1
+  const later = { createdAt: new Date(billedAt.getTime() + 1_000) }
+  await report({ ...disputeOf(paidMinor, 2, 'won'), ...later })
+  expect(await toBalance(1)).toMatchObject({ kind: 'impossible' })
+  expect(await balance()).toBe(0)
+})
+
 type Step =
   | { readonly kind: 'to the balance' | 'credited' | 'to the card'; readonly amount: number }
   | { readonly kind: 'disputed'; readonly ending: 'won' | 'lost' }

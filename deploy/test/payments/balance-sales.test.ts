@@ -284,6 +284,12 @@ test('a refund returns what the card paid to the card, and what the balance paid
   expect((await purchase())?.status).toBe('refunded')
   expect((await refund(reference, 'card')).status).toBe(409)
   expect(await balance()).toEqual({ amount: 0, held: 0 })
+  // The purchase has ended, so the provider also returns what the balance had paid, and only once.
+  const { status, body: toBalance } = await refund(reference, 'balance')
+  expect([status, toBalance.status]).toEqual([200, 'refunded'])
+  expect(toBalance.creditNotes).toMatchObject([{ total: 1400 }, { total: 500 }])
+  expect(await balance()).toEqual({ amount: 500, held: 0 })
+  expect((await refund(reference, 'balance')).status).toBe(409)
   await expectBalancedLedger()
 })
 

@@ -1,4 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
+import { changeTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
@@ -58,6 +61,20 @@ test('deletes the customer with the card and the cancellation feedback', async (
   // Payments of a deleted customer can still be refunded.
   const refund = await payments.stripe('POST', 'refunds', { payment_intent: paymentId })
   expect(refund.isOk).toBe(true)
+})
+
+test('stores no tax details of a customer who is deleted before the form with them arrives', async () => {
+  const customerRef = await payments.createCustomer()
+  await remove(customerRef)
+  const { clock, database } = payments.stack
+  const { providerId } = payments.tenant
+  const caller = { providerId, environment: 'sandbox' } as const
+  const operation = jobOperation('checkout', caller, new Date(clock.now()))
+  const entered = { isBusiness: false, customerCountry: 'DE', address: 'Spreeufer 1' }
+  await runUnitOfWork(database, operation, (work) => changeTaxDetails(work, customerRef, entered))
+  expect(
+    await payments.sql`select 1 from customer_tax_details where customer_ref = ${customerRef}`,
+  ).toEqual([])
 })
 
 test.each([

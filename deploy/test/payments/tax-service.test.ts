@@ -217,6 +217,26 @@ describe('a payment', () => {
   })
 })
 
+test('a credit leaves a part to charge while the service does not know the country of the customer', async () => {
+  await setService('hold')
+  const customerRef = await payments.createCustomer()
+  await stack.sql`
+    insert into carried_amounts (provider_id, customer_ref, currency, amount, updated_at)
+    values (${payments.tenant.providerId}, ${customerRef}, 'USD', -5000, now())`
+  const request = { customerRef, productRef: payments.productRef, planRef }
+  const activated = await payments.call<{ status: string }>('POST', '/v1/sdk/activate', request)
+  expect(activated.body.status).toBe('payment_required')
+  const { body: intent } = await payments.createIntent(`credit-${customerRef}`, request)
+  expect(intent).toMatchObject({ originalAmount: 50, fromBalance: 1_949 })
+  await payments.call(
+    'POST',
+    `/v1/sdk/payment-intents/${intent.processorPaymentId}/business-details`,
+    { customerRef, isBusiness: false, customerCountry: 'US' },
+  )
+  const changed = await payments.call('GET', `/v1/sdk/payment-intents/${intent.processorPaymentId}`)
+  expect(changed.body).toMatchObject({ originalAmount: 227, fromBalance: 1_949 })
+})
+
 describe('the settings', () => {
   test('show the secret once, and keep it until another one is requested', async () => {
     const put = async (fields: object) =>

@@ -1,9 +1,13 @@
 import { addCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { insertItem } from '@tollgate/domain/invoices/items-repository'
+import { changeMerchant } from '@tollgate/domain/merchants/repository'
 import { previewCancel } from '@tollgate/domain/previews/preview-cancel'
 import { previewChange } from '@tollgate/domain/previews/preview-change'
 import { previewPurchase } from '@tollgate/domain/previews/preview-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { saveTaxService } from '@tollgate/domain/tax-service/repository'
+import { TaxQuestion } from '@tollgate/domain/tax-service/tax-question'
+import type { OutsideQuestion } from '@tollgate/domain/unit-of-work/outside-question'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { hybrid, postPaid } from '../usage-billing/usage-shop.ts'
 import { PreviewShop } from './preview-shop.ts'
@@ -55,14 +59,19 @@ test('bills a period first that has ended and is in its grace time', async () =>
 })
 
 /** Gives the purchase to the customer of another one, for another product. */
-async function moveTo(purchase: Purchase, customerRef: string): Promise<void> {
+async function moveTo(
+  purchase: Purchase,
+  customerRef: string,
+  productRef = 'prd_beside',
+): Promise<void> {
   await shop.within(async ({ sql, providerId }) => {
     await sql`
       insert into products
-      select (jsonb_populate_record(product, '{"reference": "prd_beside"}')).* from products as product
+      select (jsonb_populate_record(product, jsonb_build_object('reference', ${productRef}::text))).*
+      from products as product
       where provider_id = ${providerId} and reference = ${purchase.productRef}`
     await sql`
-      update purchases set customer_ref = ${customerRef}, product_ref = 'prd_beside'
+      update purchases set customer_ref = ${customerRef}, product_ref = ${productRef}
       where provider_id = ${providerId} and reference = ${purchase.reference}`
   })
 }
@@ -91,6 +100,30 @@ test('the balance goes to the invoices of other purchases that are issued before
       select total from invoices where purchase_ref = ${other.reference} order by created_at`,
   )
   expect(made.at(-1)).toEqual({ total: '700' })
+})
+
+test('asks the tax service about the previewed invoice, however many others come before', async () => {
+  const yearly = await shop.buy({ type: 'recurring', price: 9_000, billingCycle: 'yearly' })
+  const { customerRef } = yearly
+  for (let count = 0; count < 3; count += 1) {
+    const other = await shop.buy({ type: 'recurring', price: 1_000, billingCycle: 'monthly' })
+    await moveTo(other, customerRef, `prd_of_${other.reference}`)
+  }
+  const service = { url: 'https://tax.example', sealedSecret: '', onFailure: 'hold' } as const
+  await shop.within(async ({ sql, providerId, now }) => {
+    await changeMerchant(sql, providerId, { defaultTaxCountry: 'SE' }, now)
+    await saveTaxService(sql, providerId, { ...service, createdAt: now, updatedAt: now })
+  })
+  let questions = 0
+  const ask = async (question: OutsideQuestion): Promise<void> => {
+    questions += 1
+    if (!(question instanceof TaxQuestion)) throw question
+    question.decision = { rates: [{ rate: '0.1', label: 'Tax' }] }
+  }
+  const held = await shop.held(yearly)
+  const { invoices } = await previewPurchase({ ...shop.parts(), ask }, shop.at, held, undefined)
+  expect(invoices).toMatchObject([{ totalMinor: 9_900n }])
+  expect(questions).toBe(17)
 })
 
 test('carries what is too small to charge from one invoice into the next', async () => {

@@ -1,7 +1,6 @@
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { lockCarried, readCarried } from '../invoices/carried-amounts.ts'
-import { findMerchant } from '../merchants/repository.ts'
 import { decideBalanceUse } from '../payments/decide-balance-use.ts'
 import { findIntentByKey } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
@@ -10,7 +9,7 @@ import { requiresCard } from '../purchases/decide-activation.ts'
 import { deliverFromBalance, UndeliverableError } from '../settlement/deliver-from-balance.ts'
 import type { IntentDraft } from '../settlement/open-intent.ts'
 import type { PricedRequest } from '../settlement/price-request.ts'
-import { collectsTax } from '../tax/tax-rule.ts'
+import { needsTaxDetails } from '../tax-service/needs-tax-details.ts'
 import type { Operation, ReadingAt, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 export type BalanceSale =
@@ -112,7 +111,7 @@ async function useOf(
     requiresCard(plan) &&
     (await findReusablePaymentMethod(sql, providerId, customerRef)) === undefined
   // What is left to charge lets the customer state a country, without which the sale would have no tax.
-  const needsCountry = priced.tax === null && collectsTax(await findMerchant(sql, providerId))
+  const needsCountry = priced.tax === null && (await needsTaxDetails(sql, providerId))
   const mayPayAll = most === 'everything' && !needsCard && !needsCountry
   const { currency } = terms
   return decideBalanceUse({ totalMinor: priceWithTax(priced), creditMinor, currency, mayPayAll })

@@ -1,5 +1,6 @@
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
 import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
+import type { InvoiceStatus } from '../invoices/transitions.ts'
 import { moveInvoice } from '../invoices/move-invoice.ts'
 import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import { sumLeftOnCard } from '../payments/sum-left-on-card.ts'
@@ -29,11 +30,12 @@ export async function refundByDecision(
   const { sql, providerId, now } = work
   const { invoice, paidIntent, isCustomerDeleted } = decided
   const { reference: invoiceRef, status, currency } = invoice
-  if (status !== 'paid' && status !== 'partly_refunded') return { kind: 'impossible', status }
+  if (!canBeReturned(status, goesTo)) return { kind: 'impossible', status }
   if (await isDisputed(work, invoiceRef)) return { kind: 'impossible', status }
   if (goesTo === 'balance' && isCustomerDeleted) return { kind: 'customer-deleted' }
   const credited = await sumCredited(sql, providerId, invoiceRef)
   const leftMinor = await readRefundable(work, decided, credited, goesTo)
+  if (status === 'refunded' && leftMinor <= 0n) return { kind: 'impossible', status }
   const amountMinor = wantedMinor ?? leftMinor
   if (leftMinor <= 0n || amountMinor > leftMinor) {
     return { kind: 'amount', leftMinor: leftMinor > 0n ? leftMinor : 0n }
@@ -46,6 +48,12 @@ export async function refundByDecision(
   const refund = { id: refundRef, amountMinor, reason }
   const creditNoteRef = await returnToBalance(work, decided, credited, refund)
   return { kind: 'changed', amountMinor, refundRef, creditNoteRef }
+}
+
+/** After the refund of all that the customer paid, the balance can still get back what it had paid. */
+function canBeReturned(status: InvoiceStatus, goesTo: RequestedReturn['goesTo']): boolean {
+  if (status === 'refunded') return goesTo === 'balance'
+  return status === 'paid' || status === 'partly_refunded'
 }
 
 type Credited = Awaited<ReturnType<typeof sumCredited>>

@@ -26,6 +26,7 @@ test('a payout to cards is a multiple of the step of the processor, and the rest
   expect(split(1_050n, 270n, [5_000n])).toEqual([200, [200]])
   expect(split(1_050n, undefined, [450n, 390n])).toEqual([700, [400, 300]])
   expect(split(1_050n, undefined, [450n, 5_000n])).toEqual([1_000, [400, 600]])
+  expect(split(1_050n, undefined, [50n, 5_000n])).toEqual([1_000, [1_000]])
 })
 
 test('a payout of less than one step is refused, and so is one of more than the credit', () => {

@@ -47,7 +47,8 @@ export function splitPayout(payout: PayoutToSplit): PayoutSplit {
   let restMinor = goesTo === 'card' ? amountMinor : 0n
   for (const payment of payments) {
     const partMinor = payment.amountMinor < restMinor ? payment.amountMinor : restMinor
-    if (partMinor === 0n) break
+    // A payment of which less than one step is left is passed over, and those after it are used.
+    if (partMinor === 0n) continue
     parts.push({ ...payment, amountMinor: partMinor })
     restMinor -= partMinor
   }

@@ -29,6 +29,22 @@ export async function listLatestDisputes(
   )
 }
 
+/** Returns whether any dispute of the invoice's payments is open or lost, also one that is older than a dispute that was won. */
+export async function hasDisputeNotWon(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from payment_intents as paid
+    join payment_disputes as dispute
+      on dispute.provider_id = paid.provider_id and intent_ref = paid.reference
+    where paid.provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+      and dispute.status in ('needs_response', 'under_review', 'lost')
+    limit 1`
+  return rows.length > 0
+}
+
 const severity: Readonly<Record<InvoiceDispute, number>> = { won: 0, open: 1, lost: 2 }
 
 /**

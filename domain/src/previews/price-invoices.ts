@@ -8,6 +8,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { decideDue } from '../pricing/decide-due.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
+import { OutsideQuestion } from '../unit-of-work/outside-question.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import { discountsAhead } from './discounts-ahead.ts'
 
@@ -90,7 +91,7 @@ export async function priceInvoices(
     const discounted = takesDiscounts(invoice) ? await discounts.linesOf(invoice, taxedAsRef) : []
     const lines = [...invoice.lines, ...discounted, ...items.map(lineOfItem)]
     const untaxed = { customerRef, purchaseRef: taxedAsRef, planSnapshot, currency, lines }
-    const tax = await readTaxLines({ ...reading, now: invoice.at ?? now }, untaxed)
+    const tax = await readTax({ ...reading, now: invoice.at ?? now }, untaxed, isBeside)
     const whole = draftLines(lines, tax, waitingMinor)
     const totalMinor = totalOf(whole)
     const due = decideDue(totalMinor, currency)
@@ -98,6 +99,28 @@ export async function priceInvoices(
     if (!isBeside) invoices.push({ ...invoice, lines: whole, isIssued: true, totalMinor, ...due })
   }
   return invoices
+}
+
+/** How many questions about taxes one preview asks before it estimates those of invoices that it does not show. */
+const questionsOfBesideMax = 16
+
+/**
+ * Returns the tax lines of an invoice. Other purchases can have hundreds of invoices, so their tax is estimated by the built-in rule once
+ * enough was asked: only what they leave of the balance matters.
+ */
+async function readTax(
+  { asked, ...estimate }: ReadingAt,
+  untaxed: Parameters<typeof readTaxLines>[1],
+  isBeside: boolean,
+): Promise<InvoiceLine[]> {
+  if (asked === undefined) return readTaxLines(estimate, untaxed)
+  try {
+    return await readTaxLines({ ...estimate, asked }, untaxed)
+  } catch (error) {
+    const isEnough = isBeside && asked.length >= questionsOfBesideMax
+    if (!(error instanceof OutsideQuestion) || !isEnough) throw error
+    return readTaxLines(estimate, untaxed)
+  }
 }
 
 /** The lines of a change of plan contain what discounts take off. */

@@ -15,7 +15,7 @@ export async function applyReturnToBalance(
   intent: PaymentIntent | undefined,
   refund: Pick<FinalRefund, 'id' | 'amountMinor'>,
 ): Promise<void> {
-  // Sales are always paid through the processor. Other invoices charge a period or usage.
+  // Sales always have a payment, even if the balance paid everything. Other invoices charge a period or usage.
   if (intent === undefined) return endRefundedPeriod(work, { purchaseRef, invoiceRef })
   const handler = await findHandler(work, intent)
   await handler.onRefunded(work, intent, { ...refund, isReturned: false })

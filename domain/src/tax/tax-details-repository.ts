@@ -89,15 +89,18 @@ export async function removeTaxDetails(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-/** Replaces the tax details of a customer if they are valid. Later invoices use them, and issued invoices stay unchanged. */
+/**
+ * Replaces the tax details of a customer if they are valid. Later invoices use them, and issued invoices stay unchanged. A customer who
+ * was deleted meanwhile gets none, because the deletion has removed them under the same lock.
+ */
 export async function changeTaxDetails(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
   customerRef: string,
   entered: EnteredTaxDetails,
 ): Promise<TaxDetailsDecision> {
-  await lockCustomer(sql, providerId, customerRef)
+  const customer = await lockCustomer(sql, providerId, customerRef)
   const decision = decideTaxDetails(entered, await findTaxDetails(sql, providerId, customerRef))
-  if (decision.kind === 'accept') {
+  if (decision.kind === 'accept' && customer !== undefined) {
     await saveTaxDetails(sql, providerId, customerRef, decision.details, now)
   }
   return decision

@@ -5,8 +5,7 @@ import { mayCheckoutSell } from '@tollgate/domain/sessions/may-checkout-sell'
 import { lookUpEnteredTaxId, taxPayment } from '@tollgate/domain/charging/tax-payment'
 import { listCarried } from '@tollgate/domain/invoices/carried-amounts'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
-import { decideTaxDetails } from '@tollgate/domain/tax/tax-details'
-import { findTaxDetails, saveTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
+import { changeTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { soldOutReason } from '@tollgate/domain/purchases/decide-activation'
 import { commit, type ChangeParts } from '../../access/commit.ts'
@@ -120,12 +119,7 @@ async function saveDetailsForCredit(
   if (!amounts.some((amountMinor) => amountMinor < 0n)) return
   const given = taxDetailsOfForm(typed)
   await lookUpEnteredTaxId(pages.payments, operation, given)
-  await commit(pages, operation, async ({ sql, now }) => {
-    const known = await findTaxDetails(sql, providerId, customer.reference)
-    const decision = decideTaxDetails(given, known)
-    if (decision.kind === 'refuse') return
-    await saveTaxDetails(sql, providerId, customer.reference, decision.details, now)
-  })
+  await commit(pages, operation, (work) => changeTaxDetails(work, customer.reference, given))
 }
 
 /**

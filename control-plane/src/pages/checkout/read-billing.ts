@@ -1,5 +1,4 @@
 import { readBalanceUse } from '@tollgate/domain/charging/sell-from-balance'
-import { findMerchant } from '@tollgate/domain/merchants/repository'
 import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
@@ -9,8 +8,7 @@ import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
-import { collectsTax } from '@tollgate/domain/tax/tax-rule'
-import { findTaxService } from '@tollgate/domain/tax-service/repository'
+import { needsTaxDetails } from '@tollgate/domain/tax-service/needs-tax-details'
 import { readAnswered } from '@tollgate/domain/unit-of-work/read-answered'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
@@ -46,12 +44,10 @@ export async function readBilling(
   typed: TypedBilling | undefined,
 ): Promise<Billing> {
   const { providerId } = caller
-  const { merchant, service, known } = await read(pages, caller, async (sql) => ({
-    merchant: await findMerchant(sql, providerId),
-    service: await findTaxService(sql, providerId),
+  const { isNeeded, known } = await read(pages, caller, async (sql) => ({
+    isNeeded: await needsTaxDetails(sql, providerId),
     known: await findTaxDetails(sql, providerId, customer.reference),
   }))
-  const isNeeded = service !== undefined || collectsTax(merchant)
   const form = typed?.form ?? billingFromStored(known)
   const decision = decideBilling(form, known, isNeeded)
   return {

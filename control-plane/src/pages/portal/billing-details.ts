@@ -1,9 +1,7 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
-import { findMerchant } from '@tollgate/domain/merchants/repository'
 import type { TaxDetails, EnteredTaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
-import { findTaxService } from '@tollgate/domain/tax-service/repository'
-import { collectsTax } from '@tollgate/domain/tax/tax-rule'
+import { needsTaxDetails } from '@tollgate/domain/tax-service/needs-tax-details'
 import { addressText, emailText } from '@tollgate/schemas/http/fields'
 import { addressCharsMax } from '@tollgate/schemas/limits'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -48,9 +46,7 @@ export async function readBillingDetails(
       invoiceEmail: known?.email ?? customer.email,
       address: known?.address ?? '',
     }
-    const service = await findTaxService(sql, providerId)
-    const isNeeded = service !== undefined || collectsTax(await findMerchant(sql, providerId))
-    return { stored, known, isNeeded }
+    return { stored, known, isNeeded: await needsTaxDetails(sql, providerId) }
   })
 }
 
