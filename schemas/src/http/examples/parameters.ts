@@ -76,6 +76,7 @@ const byName: Readonly<Record<string, unknown>> = {
 const byOperation: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   listCustomers: { search: 'ada' },
   listInvoices: { status: 'open' },
+  listMigratedPurchases: { status: 'skipped' },
   listWebhookDeliveries: {
     type: 'payment.succeeded',
     state: 'failed',
