@@ -114,7 +114,8 @@ type Row = {
 
 /**
  * Returns the original records with all corrections of them in these parts, in the order of the input. Rows that were stored twice are
- * one row by FINAL, whose condition is in PREWHERE as in `sumStored`.
+ * one row by FINAL, whose condition is in PREWHERE as in `sumStored`. The product of a value and a million does not fit into the decimal
+ * of its column.
  */
 export async function readRecords(
   store: Store,
@@ -126,7 +127,7 @@ export async function readRecords(
   if (originals.length === 0) return []
   const rows = await store.query<Row>(
     `SELECT ${correctedIdExpression} AS original, source, idempotency_key AS key, customer_ref AS customerRef,
-       meter_name AS meterName, toString(toInt128(value * 1000000)) AS micros,
+       meter_name AS meterName, toString(toInt128(toDecimal128(value, 6) * 1000000)) AS micros,
        toString(toUnixTimestamp64Milli(timestamp)) AS ms, product_ref AS productRef,
        purchase_ref AS purchaseRef, properties, toString(toInt128(debit * 1000000)) AS debit,
        event_type AS eventType, dimensions, value_text AS text

@@ -202,3 +202,11 @@ test('keeps a period noted that is corrected again while a bill is made', async 
   expect(amounts(second!.lines)[0]).toEqual(['late_usage', '2026-01-31', -100n])
   expect(amounts(third!.lines)[0]).toEqual(['late_usage', '2026-01-31', -200n])
 })
+
+test('corrects records of as many units as a record can have', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, creditsPerUnit: 0, freeUnits: 0 })
+  await usageShop.use(purchase, 9_000_000_000, '2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, {})
+  await correct(wanted)
+  expect(await dryRun(wanted)).toEqual([])
+})
