@@ -114,8 +114,9 @@ type Row = {
 
 /**
  * Returns the original records with all corrections of them in these parts, in the order of the input. Rows that were stored twice are
- * one row by FINAL, whose condition is in PREWHERE as in `sumStored`. The product of a value and a million does not fit into the decimal
- * of its column.
+ * one row by FINAL, whose condition is in PREWHERE as in `sumStored`. A record whose idempotency key was used again after the key was
+ * forgotten has the id of another record, so records are told apart by their time too, which corrections copy. The product of a value
+ * and a million does not fit into the decimal of the column.
  */
 export async function readRecords(
   store: Store,
@@ -148,11 +149,19 @@ export async function readRecords(
   )
   const byOriginal = new Map<string, Row[]>()
   for (const row of rows) {
-    const known = byOriginal.get(row.original)
-    if (known === undefined) byOriginal.set(row.original, [row])
+    const name = nameOf(row.original, row.ms)
+    const known = byOriginal.get(name)
+    if (known === undefined) byOriginal.set(name, [row])
     else known.push(row)
   }
-  return originals.map(({ id }) => recordOf(id, byOriginal.get(id) ?? [], correctionRef))
+  return originals.map(({ id, ms }) => {
+    const ownRows = byOriginal.get(nameOf(id, String(ms))) ?? []
+    return recordOf(id, ownRows, correctionRef)
+  })
+}
+
+function nameOf(id: string, ms: string): string {
+  return JSON.stringify([id, ms])
 }
 
 function recordOf(id: string, rows: readonly Row[], correctionRef: string): RecordToCorrect {

@@ -210,3 +210,26 @@ test('corrects records of as many units as a record can have', async () => {
   await correct(wanted)
   expect(await dryRun(wanted)).toEqual([])
 })
+
+test('takes each record away once if a forgotten idempotency key was used again', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const { customerRef } = purchase
+  await usageShop.use(purchase, 1_000, '2026-02-09T00:00:00Z')
+  const named = { id: 'usage_again', customerRef, meterName: 'requests', dimensions: {} }
+  await usageShop.stack.storeMoved(usageShop.shop, [
+    { ...named, units: 100, at: '2026-02-10T00:00:00Z' },
+    { ...named, units: 30, at: '2026-03-20T00:00:00Z' },
+  ])
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await usageShop.use(purchase, 500, '2026-03-21T00:00:00Z')
+  const fromMs = Date.parse('2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, { fromMs, toMs: Date.parse('2026-03-21T00:00:00Z') })
+  await correct(wanted)
+  expect(await dryRun(wanted)).toEqual([])
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  const [, march] = await usageShop.invoicesOf(purchase)
+  expect(amounts(march!.lines)).toEqual([
+    ['late_usage', '2026-01-31', -100n],
+    ['usage', '2026-02-28', 500n],
+  ])
+})
