@@ -233,3 +233,22 @@ test('takes each record away once if a forgotten idempotency key was used again'
     ['usage', '2026-02-28', 500n],
   ])
 })
+
+test('prices a dry run with the minimum of the plan', async () => {
+  const minimum = { price: 0, minimumCommitment: 2_000, freeUnits: 0, limit: 0 }
+  const purchase = await usageShop.buy({ ...postPaid, ...minimum })
+  await usageShop.use(purchase, 3_000, '2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, {})
+  expect(await dryRun(wanted)).toEqual([['open', -1_000]])
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  expect(await dryRun(wanted)).toEqual([['billed', -1_000]])
+  await correct(wanted)
+  await usageShop.use(purchase, 2_500, '2026-03-15T00:00:00Z')
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  const [, march] = await usageShop.invoicesOf(purchase)
+  expect(amounts(march!.lines)).toEqual([
+    ['late_usage', '2026-01-31', -3_000n],
+    ['usage', '2026-02-28', 2_500n],
+    ['minimum', '2026-01-31', 2_000n],
+  ])
+})
