@@ -1,4 +1,6 @@
 import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
+import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
+import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
@@ -251,4 +253,42 @@ test('prices a dry run with the minimum of the plan', async () => {
     ['usage', '2026-02-28', 2_500n],
     ['minimum', '2026-01-31', 2_000n],
   ])
+})
+
+test('credits usage without a discount in full, after discounted usage was credited', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const { customerRef, productRef } = purchase
+  const { runner, shop } = usageShop
+  await runner.within(shop, async (work) => {
+    const coupon = await createCoupon(work, {
+      ...{ code: null, name: 'Launch', percentOff: '50', amountOffMinor: null, currency: null },
+      ...{ duration: 'repeating', durationInvoices: 1, productRefs: [], planRefs: [] },
+      ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
+    })
+    await addDiscount(work, { couponRef: coupon!.reference, customerRef, purchaseRef: null })
+  })
+  const useInMonth = async (month: string): Promise<void> => {
+    await usageShop.use(purchase, 1_000, `2026-${month}T00:00:00Z`)
+    await usageShop.bill(`2026-${month}T13:00:00Z`)
+  }
+  const february = correctionOf(purchase, { toMs: Date.parse('2026-02-20T00:00:00Z') })
+  await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await correct(february)
+  await useInMonth('03-31')
+  const timestamp = Date.parse('2026-02-11T00:00:00Z')
+  await runner.within(shop, ({ sql, providerId, now }) =>
+    noteCorrectedPeriods(sql, providerId, [{ customerRef, productRef, timestamp }], now),
+  )
+  await usageShop.useLate(purchase, 200, '2026-02-11T00:00:00Z')
+  await useInMonth('04-30')
+  await correct(february)
+  await useInMonth('05-31')
+  const invoices = await usageShop.invoicesOf(purchase)
+  const ofFebruary = invoices.map(({ lines }) =>
+    amounts(lines)
+      .filter(([kind, start]) => kind === 'discount' || start === '2026-01-31')
+      .map(([, , minor]) => minor),
+  )
+  expect(ofFebruary).toEqual([[300n, -150n], [-300n, 150n], [200n], [-200n]])
 })
