@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
 import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
@@ -291,4 +292,23 @@ test('credits usage without a discount in full, after discounted usage was credi
       .map(([, , minor]) => minor),
   )
   expect(ofFebruary).toEqual([[300n, -150n], [-300n, 150n], [200n], [-200n]])
+})
+
+test('stores no correction while an earlier one is not committed', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const { runner, shop } = usageShop
+  const request = (reason: string): Promise<unknown> =>
+    runner.within(shop, (work) =>
+      requestCorrection(work, { ...correctionOf(purchase, {}), reason }),
+    )
+  const ended: string[] = []
+  let second: Promise<unknown> | undefined
+  await runner.within(shop, async (work) => {
+    await requestCorrection(work, { ...correctionOf(purchase, {}), reason: 'first' })
+    second ??= request('second').then(() => ended.push('second'))
+    await Promise.race([second, sleep(500)])
+    ended.push('first')
+  })
+  await second
+  expect(ended).toEqual(['first', 'second'])
 })
