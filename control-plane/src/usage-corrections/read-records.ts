@@ -56,14 +56,20 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
     conditions.push('(toUnixTimestamp64Milli(timestamp), id) > ({afterMs:Int64}, {afterId:String})')
   }
   const { dimensions, properties } = isFilter ? selection : { dimensions: {}, properties: {} }
-  const filter = filterCondition({ ...properties, ...dimensions }, Object.keys(dimensions))
+  const ofProperties = filterCondition(properties, [])
+  // A dimension can have the name of a property, and both conditions hold.
+  const ofDimensions = filterCondition(
+    dimensions,
+    Object.keys(dimensions),
+    Object.keys(properties).length,
+  )
   const ofMeter =
     isFilter && selection.meterName !== undefined ? 'meter_name = {meterName:String}' : '1'
   const fromMs = Math.max(sinceMs, isFilter ? selection.fromMs : 0, after?.ms ?? 0)
   const rows = await store.query<{ id: string; ms: string; customerRef: string }>(
     `SELECT id, toString(at) AS ms, any(customer) AS customerRef FROM (
        SELECT id, toUnixTimestamp64Milli(timestamp) AS at, customer_ref AS customer,
-         ${ofMeter} AS is_of_meter, (1 ${filter.text}) AS is_filtered
+         ${ofMeter} AS is_of_meter, (1 ${ofProperties.text}${ofDimensions.text}) AS is_filtered
        FROM ${environment}.usage_records
        PREWHERE ${inParts(parts)}
        WHERE ${conditions.join(' AND ')})
@@ -80,7 +86,8 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
         : {}),
       ...(isFilter && selection.meterName !== undefined ? { meterName: selection.meterName } : {}),
       ...(after === undefined ? {} : { afterMs: after.ms, afterId: after.id }),
-      ...filter.parameters,
+      ...ofProperties.parameters,
+      ...ofDimensions.parameters,
     },
   )
   return rows.map(({ id, ms, customerRef }) => ({ id, ms: Number(ms), customerRef }))

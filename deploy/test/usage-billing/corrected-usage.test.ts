@@ -93,6 +93,9 @@ test('credits a matrix by the row of the corrected records', async () => {
 
   const large = correctionOf(purchase, { meterName: 'images', dimensions: { model: ['large'] } })
   expect(await dryRun(large)).toEqual([['billed', Number(rest - whole)]])
+  // A property of the same name is another condition, which no record meets.
+  const filter = { dimensions: { model: ['large'] }, properties: { model: ['large'] } }
+  expect(await dryRun(correctionOf(purchase, filter))).toEqual([])
   await correct(large)
   expect(await dryRun(large)).toEqual([])
   await usageShop.bill('2026-03-31T13:00:00Z')
