@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
+import { waitUntilApplied } from '@tollgate/control-plane/usage-corrections/wait-until-applied'
 import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
@@ -314,4 +315,23 @@ test('stores no correction while an earlier one is not committed', async () => {
   })
   await second
   expect(ended).toEqual(['first', 'second'])
+})
+
+test('leaves a stored correction to the job if it fails during its request', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, {})
+  const { runner, shop } = usageShop
+  const requested = await runner.within(shop, (work) => requestCorrection(work, wanted))
+  if (requested.kind !== 'requested') throw new Error(requested.kind)
+  const { correctionLimits, ...parts } = correctionPartsOf(runner, 'before')
+  const waiting = {
+    ...{ ...parts, logger: runner.parts.logger },
+    correctionLimits: { ...correctionLimits, waitMs: 20_000 },
+  }
+  const scope = { environment: 'sandbox', providerId: shop.providerId } as const
+  await waitUntilApplied(waiting, scope, [requested.correction.reference])
+  expect(await dryRun(wanted)).toEqual([['open', -100]])
+  await applyCorrections(runner, shop.providerId)
+  expect(await dryRun(wanted)).toEqual([])
 })
