@@ -105,6 +105,10 @@ describe('tables', () => {
       ...['outbox', 'publications', 'customer_publications'],
       // Claims and counts of jobs. The changes that jobs make are audited.
       ...['job_claims', 'billing_runs', 'alert_checks', 'threshold_crossings'],
+      // What a migration of a plan did with each purchase. The migration and the purchases are audited.
+      'plan_migration_items',
+      // Derived from payments and invoices. Coupons and discounts are audited.
+      ...['coupon_holds', 'discounted_periods'],
       // Derived from usage.
       ...['alert_firings', 'spend_readings', 'corrected_periods', 'usage_correction_changes'],
       // Derived from a ledger transaction.
