@@ -319,6 +319,11 @@ test('counts less at once, for nobody else, and once', async () => {
   const path = '/v1/sdk/usage-corrections'
   const { status, body } = await client.send('POST', path, { action: 'remove', reason: 'x' })
   expect([status, body]).toMatchObject([400, { code: 'validation_failed' }])
+  for (const timestamp of [8_640_000_000_000_001, 300_000_000_000_000]) {
+    const usages = [{ customerRef: 'user_1', productRef: '', timestamp }]
+    const noted = await client.send('POST', `${path}/backfills`, { usages })
+    expect([noted.status, noted.body]).toMatchObject([400, { code: 'validation_failed' }])
+  }
   const { customerRef, productRef } = await buy({
     name: 'As you go',
     type: 'usage-based',

@@ -19,7 +19,7 @@ afterEach(() => installation.remove())
 const holder = { environment: 'sandbox', providerId } as const
 
 const record: CorrectionRecord = {
-  id: correctionRecordId('sandbox', providerId, 'ucr_1', 'usage_1'),
+  id: correctionRecordId('sandbox', providerId, 'ucr_1', { id: 'usage_1', timestamp: 0 }),
   idempotencyKey: correctionKey('ucr_1', 'usage_1'),
   customerRef: 'user-1',
   meterName: 'requests',

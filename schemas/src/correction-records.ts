@@ -24,14 +24,16 @@ export const correctedIdExpression = `if(source = '${correctionSource}', splitBy
 
 /**
  * Returns the id of the record with which a correction changes an original record. A correction that is repeated after a crash has
- * the same ids, so its records count once. No record of a client has such an id: the scope of those begins with an environment.
+ * the same ids, so its records count once. Two originals can have one id, if an idempotency key was used again after it was forgotten, so
+ * their time in Unix milliseconds is part of the scope. No record of a client has such an id: the scope of those begins with an environment.
  */
 export function correctionRecordId(
   environment: Environment,
   providerId: string,
   correctionRef: string,
-  originalId: string,
+  original: { readonly id: string; readonly timestamp: number },
 ): string {
-  const parts = [correctionSource, environment, providerId, correctionRef, originalId]
+  const { id, timestamp } = original
+  const parts = [correctionSource, environment, providerId, correctionRef, id, String(timestamp)]
   return usageReferenceOfScope(parts.map((part) => `${part.length}:${part}`).join(''))
 }

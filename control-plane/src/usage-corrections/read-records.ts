@@ -56,14 +56,20 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
     conditions.push('(toUnixTimestamp64Milli(timestamp), id) > ({afterMs:Int64}, {afterId:String})')
   }
   const { dimensions, properties } = isFilter ? selection : { dimensions: {}, properties: {} }
-  const filter = filterCondition({ ...properties, ...dimensions }, Object.keys(dimensions))
+  const ofProperties = filterCondition(properties, [])
+  // A dimension can have the name of a property, and both conditions hold.
+  const ofDimensions = filterCondition(
+    dimensions,
+    Object.keys(dimensions),
+    Object.keys(properties).length,
+  )
   const ofMeter =
     isFilter && selection.meterName !== undefined ? 'meter_name = {meterName:String}' : '1'
   const fromMs = Math.max(sinceMs, isFilter ? selection.fromMs : 0, after?.ms ?? 0)
   const rows = await store.query<{ id: string; ms: string; customerRef: string }>(
     `SELECT id, toString(at) AS ms, any(customer) AS customerRef FROM (
        SELECT id, toUnixTimestamp64Milli(timestamp) AS at, customer_ref AS customer,
-         ${ofMeter} AS is_of_meter, (1 ${filter.text}) AS is_filtered
+         ${ofMeter} AS is_of_meter, (1 ${ofProperties.text}${ofDimensions.text}) AS is_filtered
        FROM ${environment}.usage_records
        PREWHERE ${inParts(parts)}
        WHERE ${conditions.join(' AND ')})
@@ -80,7 +86,8 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
         : {}),
       ...(isFilter && selection.meterName !== undefined ? { meterName: selection.meterName } : {}),
       ...(after === undefined ? {} : { afterMs: after.ms, afterId: after.id }),
-      ...filter.parameters,
+      ...ofProperties.parameters,
+      ...ofDimensions.parameters,
     },
   )
   return rows.map(({ id, ms, customerRef }) => ({ id, ms: Number(ms), customerRef }))
@@ -114,7 +121,9 @@ type Row = {
 
 /**
  * Returns the original records with all corrections of them in these parts, in the order of the input. Rows that were stored twice are
- * one row by FINAL, whose condition is in PREWHERE as in `sumStored`.
+ * one row by FINAL, whose condition is in PREWHERE as in `sumStored`. A record whose idempotency key was used again after the key was
+ * forgotten has the id of another record, so records are told apart by their time too, which corrections copy. The product of a value
+ * and a million does not fit into the decimal of the column.
  */
 export async function readRecords(
   store: Store,
@@ -126,7 +135,7 @@ export async function readRecords(
   if (originals.length === 0) return []
   const rows = await store.query<Row>(
     `SELECT ${correctedIdExpression} AS original, source, idempotency_key AS key, customer_ref AS customerRef,
-       meter_name AS meterName, toString(toInt128(value * 1000000)) AS micros,
+       meter_name AS meterName, toString(toInt128(toDecimal128(value, 6) * 1000000)) AS micros,
        toString(toUnixTimestamp64Milli(timestamp)) AS ms, product_ref AS productRef,
        purchase_ref AS purchaseRef, properties, toString(toInt128(debit * 1000000)) AS debit,
        event_type AS eventType, dimensions, value_text AS text
@@ -147,11 +156,19 @@ export async function readRecords(
   )
   const byOriginal = new Map<string, Row[]>()
   for (const row of rows) {
-    const known = byOriginal.get(row.original)
-    if (known === undefined) byOriginal.set(row.original, [row])
+    const name = nameOf(row.original, row.ms)
+    const known = byOriginal.get(name)
+    if (known === undefined) byOriginal.set(name, [row])
     else known.push(row)
   }
-  return originals.map(({ id }) => recordOf(id, byOriginal.get(id) ?? [], correctionRef))
+  return originals.map(({ id, ms }) => {
+    const ownRows = byOriginal.get(nameOf(id, String(ms))) ?? []
+    return recordOf(id, ownRows, correctionRef)
+  })
+}
+
+function nameOf(id: string, ms: string): string {
+  return JSON.stringify([id, ms])
 }
 
 function recordOf(id: string, rows: readonly Row[], correctionRef: string): RecordToCorrect {

@@ -10,7 +10,8 @@ const pollIntervalMs = 50
 
 /**
  * Applies the provider's corrections until the named ones are applied, or until the time of a request is over. Then the job continues
- * them. A failure, for example of a usage store that is behind, is left to the job too.
+ * them. A failure, for example of a usage store that is behind, is left to the job too: the request has stored its corrections, and may
+ * have failed at an earlier one.
  */
 export async function waitUntilApplied(
   parts: CorrectionParts & { readonly logger: Logger },
@@ -34,9 +35,9 @@ export async function waitUntilApplied(
     try {
       await applyCorrection(parts, environment, claimed, isOver)
     } catch (err) {
-      if (!isExpectedFailure(err)) throw err
       const { reference } = claimed.correction
-      parts.logger.warn({ err, environment, reference }, 'a correction of usage waits')
+      const level = isExpectedFailure(err) ? 'warn' : 'error'
+      parts.logger[level]({ err, environment, reference }, 'a correction of usage waits')
       return
     }
   }

@@ -10,14 +10,20 @@ export type Condition = {
 
 /**
  * Returns the condition that a record has one of the values of every property. The properties of `dimensions` are read from the
- * stored dimensions, where every value is text and a missing one is empty. All others are read from the JSON of the call.
+ * stored dimensions, where every value is text and a missing one is empty. All others are read from the JSON of the call. `firstAt`: the
+ * number of properties in other conditions of the same query, so that no two parameters have one name.
  */
-export function filterCondition(filter: UsageFilter, dimensions: readonly string[]): Condition {
-  const conditions = Object.entries(filter).map(([property, values], at) =>
-    dimensions.includes(property)
+export function filterCondition(
+  filter: UsageFilter,
+  dimensions: readonly string[],
+  firstAt = 0,
+): Condition {
+  const conditions = Object.entries(filter).map(([property, values], index) => {
+    const at = firstAt + index
+    return dimensions.includes(property)
       ? ofDimension(property, values, at)
-      : ofProperty(property, values, at),
-  )
+      : ofProperty(property, values, at)
+  })
   return {
     text: conditions.map(({ text }) => ` AND ${text}`).join(''),
     parameters: Object.assign({}, ...conditions.map(({ parameters }) => parameters)) as Record<

@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
+import { waitUntilApplied } from '@tollgate/control-plane/usage-corrections/wait-until-applied'
+import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
+import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
@@ -90,6 +94,9 @@ test('credits a matrix by the row of the corrected records', async () => {
 
   const large = correctionOf(purchase, { meterName: 'images', dimensions: { model: ['large'] } })
   expect(await dryRun(large)).toEqual([['billed', Number(rest - whole)]])
+  // A property of the same name is another condition, which no record meets.
+  const filter = { dimensions: { model: ['large'] }, properties: { model: ['large'] } }
+  expect(await dryRun(correctionOf(purchase, filter))).toEqual([])
   await correct(large)
   expect(await dryRun(large)).toEqual([])
   await usageShop.bill('2026-03-31T13:00:00Z')
@@ -201,4 +208,130 @@ test('keeps a period noted that is corrected again while a bill is made', async 
   const [, second, third] = await usageShop.invoicesOf(purchase)
   expect(amounts(second!.lines)[0]).toEqual(['late_usage', '2026-01-31', -100n])
   expect(amounts(third!.lines)[0]).toEqual(['late_usage', '2026-01-31', -200n])
+})
+
+test('corrects records of as many units as a record can have', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, creditsPerUnit: 0, freeUnits: 0 })
+  await usageShop.use(purchase, 9_000_000_000, '2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, {})
+  await correct(wanted)
+  expect(await dryRun(wanted)).toEqual([])
+})
+
+test('takes each record away once if a forgotten idempotency key was used again', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const { customerRef } = purchase
+  await usageShop.use(purchase, 1_000, '2026-02-09T00:00:00Z')
+  const named = { id: 'usage_again', customerRef, meterName: 'requests', dimensions: {} }
+  await usageShop.stack.storeMoved(usageShop.shop, [
+    { ...named, units: 100, at: '2026-02-10T00:00:00Z' },
+    { ...named, units: 30, at: '2026-03-20T00:00:00Z' },
+  ])
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await usageShop.use(purchase, 500, '2026-03-21T00:00:00Z')
+  const fromMs = Date.parse('2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, { fromMs, toMs: Date.parse('2026-03-21T00:00:00Z') })
+  await correct(wanted)
+  expect(await dryRun(wanted)).toEqual([])
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  const [, march] = await usageShop.invoicesOf(purchase)
+  expect(amounts(march!.lines)).toEqual([
+    ['late_usage', '2026-01-31', -100n],
+    ['usage', '2026-02-28', 500n],
+  ])
+})
+
+test('prices a dry run with the minimum of the plan', async () => {
+  const minimum = { price: 0, minimumCommitment: 2_000, freeUnits: 0, limit: 0 }
+  const purchase = await usageShop.buy({ ...postPaid, ...minimum })
+  await usageShop.use(purchase, 3_000, '2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, {})
+  expect(await dryRun(wanted)).toEqual([['open', -1_000]])
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  expect(await dryRun(wanted)).toEqual([['billed', -1_000]])
+  await correct(wanted)
+  await usageShop.use(purchase, 2_500, '2026-03-15T00:00:00Z')
+  await usageShop.bill('2026-03-31T13:00:00Z')
+  const [, march] = await usageShop.invoicesOf(purchase)
+  expect(amounts(march!.lines)).toEqual([
+    ['late_usage', '2026-01-31', -3_000n],
+    ['usage', '2026-02-28', 2_500n],
+    ['minimum', '2026-01-31', 2_000n],
+  ])
+})
+
+test('credits usage without a discount in full, after discounted usage was credited', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const { customerRef, productRef } = purchase
+  const { runner, shop } = usageShop
+  await runner.within(shop, async (work) => {
+    const coupon = await createCoupon(work, {
+      ...{ code: null, name: 'Launch', percentOff: '50', amountOffMinor: null, currency: null },
+      ...{ duration: 'repeating', durationInvoices: 1, productRefs: [], planRefs: [] },
+      ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
+    })
+    await addDiscount(work, { couponRef: coupon!.reference, customerRef, purchaseRef: null })
+  })
+  const useInMonth = async (month: string): Promise<void> => {
+    await usageShop.use(purchase, 1_000, `2026-${month}T00:00:00Z`)
+    await usageShop.bill(`2026-${month}T13:00:00Z`)
+  }
+  const february = correctionOf(purchase, { toMs: Date.parse('2026-02-20T00:00:00Z') })
+  await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await correct(february)
+  await useInMonth('03-31')
+  const timestamp = Date.parse('2026-02-11T00:00:00Z')
+  await runner.within(shop, ({ sql, providerId, now }) =>
+    noteCorrectedPeriods(sql, providerId, [{ customerRef, productRef, timestamp }], now),
+  )
+  await usageShop.useLate(purchase, 200, '2026-02-11T00:00:00Z')
+  await useInMonth('04-30')
+  await correct(february)
+  await useInMonth('05-31')
+  const invoices = await usageShop.invoicesOf(purchase)
+  const ofFebruary = invoices.map(({ lines }) =>
+    amounts(lines)
+      .filter(([kind, start]) => kind === 'discount' || start === '2026-01-31')
+      .map(([, , minor]) => minor),
+  )
+  expect(ofFebruary).toEqual([[300n, -150n], [-300n, 150n], [200n], [-200n]])
+})
+
+test('stores no correction while an earlier one is not committed', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const { runner, shop } = usageShop
+  const request = (reason: string): Promise<unknown> =>
+    runner.within(shop, (work) =>
+      requestCorrection(work, { ...correctionOf(purchase, {}), reason }),
+    )
+  const ended: string[] = []
+  let second: Promise<unknown> | undefined
+  await runner.within(shop, async (work) => {
+    await requestCorrection(work, { ...correctionOf(purchase, {}), reason: 'first' })
+    second ??= request('second').then(() => ended.push('second'))
+    await Promise.race([second, sleep(500)])
+    ended.push('first')
+  })
+  await second
+  expect(ended).toEqual(['first', 'second'])
+})
+
+test('leaves a stored correction to the job if it fails during its request', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
+  const wanted = correctionOf(purchase, {})
+  const { runner, shop } = usageShop
+  const requested = await runner.within(shop, (work) => requestCorrection(work, wanted))
+  if (requested.kind !== 'requested') throw new Error(requested.kind)
+  const { correctionLimits, ...parts } = correctionPartsOf(runner, 'before')
+  const waiting = {
+    ...{ ...parts, logger: runner.parts.logger },
+    correctionLimits: { ...correctionLimits, waitMs: 20_000 },
+  }
+  const scope = { environment: 'sandbox', providerId: shop.providerId } as const
+  await waitUntilApplied(waiting, scope, [requested.correction.reference])
+  expect(await dryRun(wanted)).toEqual([['open', -100]])
+  await applyCorrections(runner, shop.providerId)
+  expect(await dryRun(wanted)).toEqual([])
 })

@@ -30,6 +30,8 @@ type RecordedUsage = {
 
 /** Usage that was moved here from another installation: it is stored, but not in the log. */
 type MovedUsage = {
+  /** Default: an id of its own. */
+  readonly id?: string
   readonly customerRef: string
   readonly meterName: string
   readonly units: number
@@ -100,10 +102,11 @@ export async function startUsageBillingStack(): Promise<UsageBillingStack> {
       await eventLog.appendAll(topic, records, clock.now())
     },
     storeMoved: async ({ providerId, product }, usages) => {
-      const rows = usages.map(({ customerRef, meterName, units, at, dimensions }) => {
+      const rows = usages.map((usage) => {
+        const { id, customerRef, meterName, units, at, dimensions } = usage
         const subject = subjectKey(providerId, customerRef)
         return {
-          id: `usage_${randomUUID()}`,
+          id: id ?? `usage_${randomUUID()}`,
           provider_id: providerId,
           customer_ref: customerRef,
           meter_name: meterName,

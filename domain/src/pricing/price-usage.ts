@@ -23,7 +23,10 @@ export type UnitsOfPeriod = {
    * units, the limit and the tiers.
    */
   readonly usedBeforeMicros?: bigint | undefined
-  /** The part of `usedMicros` that packs paid for. It is not priced, and takes up no free or included unit and no tier. */
+  /**
+   * The part of `usedMicros` that packs paid for. It is not priced, and takes up no free or included unit and no tier. It can be more than
+   * `usedMicros` after a correction, because units of packs stay used. Then nothing is priced, and no unit of an earlier purchase is credited.
+   */
   readonly packMicros?: bigint | undefined
   /** `usedMicros` by row of a matrix: one number for each row, and the last one for all other records. */
   readonly rowMicros?: readonly bigint[] | undefined
@@ -59,14 +62,14 @@ export function billableMicros(terms: UnitTerms, units: UnitsOfPeriod): bigint {
     atLeastZero(
       countedUpTo(terms, micros, carriedOverMicros) - unpricedMicros(terms, carriedOverMicros),
     )
-  return upTo(usedBeforeMicros + usedMicros - packMicros) - upTo(usedBeforeMicros)
+  return upTo(usedBeforeMicros + atLeastZero(usedMicros - packMicros)) - upTo(usedBeforeMicros)
 }
 
 /** Returns the used units, up to the plan's limit. */
 export function countedMicros(terms: UnitTerms, units: UnitsOfPeriod): bigint {
   const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n, packMicros = 0n } = units
   const upTo = (micros: bigint): bigint => countedUpTo(terms, micros, carriedOverMicros)
-  return upTo(usedBeforeMicros + usedMicros - packMicros) - upTo(usedBeforeMicros)
+  return upTo(usedBeforeMicros + atLeastZero(usedMicros - packMicros)) - upTo(usedBeforeMicros)
 }
 
 function countedUpTo(terms: UnitTerms, micros: bigint, carriedOverMicros: bigint): bigint {

@@ -133,7 +133,7 @@ describe('the appended record', () => {
       debitMicros: -10n,
     })
     expect(made).toEqual({
-      id: correctionRecordId('sandbox', 'prv_1', 'ucr_1', 'usage_1'),
+      id: correctionRecordId('sandbox', 'prv_1', 'ucr_1', original),
       idempotencyKey: 'ucr_1:usage_1',
       customerRef: 'user_1',
       meterName: 'requests',
@@ -150,16 +150,18 @@ describe('the appended record', () => {
     })
   })
 
-  it('has the same id at every attempt, and another one for each correction, provider and environment', () => {
+  it('has the same id at every attempt, and another one for each original, correction, provider and environment', () => {
+    const one = { id: 'usage_1', timestamp: 1 }
     const ids = [
-      correctionRecordId('sandbox', 'prv_1', 'ucr_1', 'usage_1'),
-      correctionRecordId('sandbox', 'prv_1', 'ucr_1', 'usage_1'),
-      correctionRecordId('sandbox', 'prv_1', 'ucr_1', 'usage_2'),
-      correctionRecordId('sandbox', 'prv_1', 'ucr_2', 'usage_1'),
-      correctionRecordId('sandbox', 'prv_2', 'ucr_1', 'usage_1'),
-      correctionRecordId('live', 'prv_1', 'ucr_1', 'usage_1'),
+      correctionRecordId('sandbox', 'prv_1', 'ucr_1', one),
+      correctionRecordId('sandbox', 'prv_1', 'ucr_1', one),
+      correctionRecordId('sandbox', 'prv_1', 'ucr_1', { ...one, id: 'usage_2' }),
+      correctionRecordId('sandbox', 'prv_1', 'ucr_1', { ...one, timestamp: 2 }),
+      correctionRecordId('sandbox', 'prv_1', 'ucr_2', one),
+      correctionRecordId('sandbox', 'prv_2', 'ucr_1', one),
+      correctionRecordId('live', 'prv_1', 'ucr_1', one),
     ]
-    expect(new Set(ids).size).toBe(5)
+    expect(new Set(ids).size).toBe(6)
     expect(ids[0]).toBe(ids[1])
   })
 })

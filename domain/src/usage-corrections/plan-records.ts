@@ -93,7 +93,7 @@ export function correctionRecord(
     ? first!
     : { meterName: countsOfRecord.length === 0 ? (counts[0]?.meterName ?? '') : '', value: 0 }
   return {
-    id: correctionRecordId(scope.environment, scope.providerId, correctionRef, id),
+    id: correctionRecordId(scope.environment, scope.providerId, correctionRef, original),
     idempotencyKey: correctionKey(correctionRef, id),
     customerRef: original.customerRef,
     meterName: own.meterName,

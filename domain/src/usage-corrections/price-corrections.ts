@@ -2,8 +2,9 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { periodEndingAt } from '../billing/decide-usage-bill.ts'
 import { measureStoredUsage } from '../billing/measure-usage.ts'
+import { minimumLines } from '../billing/minimum-lines.ts'
 import { payByPacks } from '../billing/pay-by-packs.ts'
-import type { EarlierPeriod } from '../billing/prepare-usage-bill.ts'
+import type { EarlierPeriod, UsageToBill } from '../billing/prepare-usage-bill.ts'
 import { usageBillLines, type UsageToPrice } from '../billing/usage-lines.ts'
 import { totalOf, type ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { StoredUpTo } from '../stored-usage/stored-up-to.ts'
@@ -40,8 +41,9 @@ export async function priceCorrections(
     const before = await measureStoredUsage(usageStore, environment, providerId, toMeasure, stored)
     const plan = purchase.planSnapshot!
     const after = withDifferences(before, purchase, plan, endOfPrevious, differences)
-    const isOpen = period !== undefined
-    return priceOf(corrected, after, isOpen) - priceOf(corrected, before, isOpen)
+    // The late usage of the period before an open one has lines on another bill.
+    const bill = { period, earlier: period === undefined ? earlier : [] }
+    return priceOf(corrected, after, bill) - priceOf(corrected, before, bill)
   }
   const priced: PricedCorrection[] = []
   for (const period of billed) {
@@ -61,12 +63,14 @@ export async function priceCorrections(
 function priceOf(
   { purchase, conversion, packs }: CorrectedPurchase,
   measured: UsageToPrice,
-  isOpen: boolean,
+  bill: Pick<UsageToBill, 'period' | 'earlier'>,
 ): bigint {
   const plan = purchase.planSnapshot!
-  const usage = isOpen ? withoutLateUsage(measured) : measured
+  const usage = bill.period === undefined ? measured : withoutLateUsage(measured)
   const paid = packs === undefined ? usage : payByPacks(packs, purchase, plan, usage).usage
-  return totalOf(usageBillLines(purchase, plan, conversion, paid))
+  const lines = usageBillLines(purchase, plan, conversion, paid)
+  const { end } = (bill.period ?? bill.earlier[0])!
+  return totalOf([...lines, ...minimumLines(purchase, plan, bill, lines, end)])
 }
 
 /** All usage of the period before counts as billed, so that only the open period has lines. */

@@ -4,6 +4,7 @@ import { periodEndingAt } from '../billing/decide-usage-bill.ts'
 import type { EarlierPeriod } from '../billing/prepare-usage-bill.ts'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { findCustomer, listCurrentReferences } from '../customers/repository.ts'
+import { listBilledMinimums } from '../invoices/billed-minimums.ts'
 import { listBilledPeriods, listBilledUsage } from '../invoices/billed-periods.ts'
 import { findPackAccount, type PackAccount } from '../packs/repository.ts'
 import { usagePeriodAt } from '../periods/periods.ts'
@@ -62,12 +63,10 @@ export async function readCorrectedPurchases(
       differences.some((each) => isInPeriod(purchase, period, endOfPrevious, each))
     const all = await listBilledPeriods(sql, providerId, purchase.reference, 'usage', periodsMax)
     const touched = all.filter(isTouched)
-    const usage = await listBilledUsage(
-      sql,
-      providerId,
-      purchase.reference,
-      touched.map(({ start }) => start),
-    )
+    const starts = touched.map(({ start }) => start)
+    const { reference } = purchase
+    const usage = await listBilledUsage(sql, providerId, reference, starts)
+    const minimums = await listBilledMinimums(sql, providerId, reference, starts)
     read.push({
       purchase,
       customerRefs: references.get(customerRef) ?? [customerRef],
@@ -76,7 +75,8 @@ export async function readCorrectedPurchases(
       packs: await findPackAccount(sql, providerId, purchase),
       billed: touched.flatMap(({ start, end }) => {
         const billed = usage.get(start.getTime())
-        return billed === undefined ? [] : [{ start, end, billed, isCorrected: true }]
+        const minimumMinor = minimums.get(start.getTime())
+        return billed === undefined ? [] : [{ start, end, billed, minimumMinor, isCorrected: true }]
       }),
       open: openPeriods(purchase, all, differences).filter(isTouched),
     })

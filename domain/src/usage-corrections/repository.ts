@@ -33,6 +33,14 @@ type Row = {
 
 export type StoredCorrection = UsageCorrection & { readonly inputSha256: string }
 
+/**
+ * Keeps other transactions from storing corrections of the provider until this one ends. Without it, a correction could be applied while
+ * one with an earlier place in the order is not visible yet, and both would take the same usage away.
+ */
+export async function lockCorrections(sql: TransactionSql, providerId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`usage corrections ${providerId}`}, 0))`
+}
+
 /** Inserts a correction. Breaks a unique constraint if its idempotency key was used. */
 export async function insertCorrection(
   sql: Queryable,

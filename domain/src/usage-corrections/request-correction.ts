@@ -2,7 +2,7 @@ import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { NewCorrection, UsageCorrection } from './correction.ts'
-import { findCorrectionByKey, insertCorrection } from './repository.ts'
+import { findCorrectionByKey, insertCorrection, lockCorrections } from './repository.ts'
 
 export type RequestOutcome =
   | { readonly kind: 'requested'; readonly correction: UsageCorrection }
@@ -21,6 +21,7 @@ export async function requestCorrection(
     reason,
     author,
   ])
+  await lockCorrections(sql, providerId)
   if (idempotencyKey !== null) {
     const before = await findCorrectionByKey(sql, providerId, idempotencyKey)
     if (before !== undefined) {

@@ -209,8 +209,11 @@ export const backfillSchema = z.object({
         customerRef: requiredReference,
         /** Empty for usage without a product. */
         productRef: optionalReference,
-        /** Unix milliseconds. */
-        timestamp: z.int(),
+        /** Unix milliseconds. Years have 4 digits in PostgreSQL. */
+        timestamp: z
+          .int()
+          .min(0)
+          .max(Date.UTC(9999, 11, 31)),
       }),
     )
     .min(1)
