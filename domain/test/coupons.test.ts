@@ -174,10 +174,18 @@ test('a discount of an ended purchase does not apply to another one', async () =
     )
   expect(await found(first.purchaseRef)).toHaveLength(1)
   expect(await found(second.purchaseRef)).toHaveLength(0)
-  await database.in('sandbox')`
+  const sql = database.in('sandbox')
+  await sql`
     update purchases set replaces = ${second.purchaseRef}, customer_ref = ${customerRef}
     where reference = ${first.purchaseRef}`
+  const endSecond = (endedAt: Date) =>
+    sql`update purchases set ended_at = ${endedAt} where reference = ${second.purchaseRef}`
+  // It moved from the purchase before, and so its last bill has it too.
+  await endSecond(new Date(billedAt.getTime() + 1))
   expect(await found(second.purchaseRef)).toHaveLength(1)
+  // It was redeemed for the purchase that began, so earlier usage is not discounted.
+  await endSecond(billedAt)
+  expect(await found(second.purchaseRef)).toHaveLength(0)
 })
 
 test('scopes and currencies decide which invoices are discounted', async () => {
