@@ -8,8 +8,13 @@ import {
   listPeriodDiscounts,
   removeDiscount,
 } from '../src/coupons/discounts-repository.ts'
-import { createCoupon } from '../src/coupons/manage-coupons.ts'
-import { insertHold, lockRedeemable, redeemCoupon } from '../src/coupons/redeem-coupon.ts'
+import { archiveCoupon, createCoupon } from '../src/coupons/manage-coupons.ts'
+import {
+  insertHold,
+  lockRedeemable,
+  redeemCoupon,
+  type Redemption,
+} from '../src/coupons/redeem-coupon.ts'
 import { addDiscount } from '../src/invoice-decisions/add-discount.ts'
 import { createDraft } from '../src/invoices/create-draft.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
@@ -68,7 +73,7 @@ async function makeCoupon(changed: Partial<CouponTerms> = {}): Promise<Coupon> {
   return made!
 }
 
-type Target = { readonly customerRef: string; readonly purchaseRef: string | null }
+type Target = Omit<Redemption, 'couponRef'>
 
 async function redeem(coupon: Coupon, of: Target, now = billedAt): Promise<string> {
   const redemption = { couponRef: coupon.reference, ...of }
@@ -126,6 +131,37 @@ test('refuses an archived or expired coupon, and a second discount by it', async
   expect(await redeem(coupon, wholeOf(first), new Date(billedAt.getTime() + 1))).toBe('expired')
   expect(await redeem(coupon, wholeOf(first))).toBe('redeemed')
   expect(await redeem(coupon, first)).toBe('applied')
+})
+
+test('a coupon is not redeemed for a purchase while the one that it replaces has its discount', async () => {
+  const [first, second] = customers as [BilledCustomer, BilledCustomer]
+  const coupon = await makeCoupon()
+  expect(await redeem(coupon, first)).toBe('redeemed')
+  const next = { ...first, purchaseRef: second.purchaseRef }
+  expect(await redeem(coupon, { ...next, replacedRef: first.purchaseRef })).toBe('applied')
+  expect(await redeem(coupon, next)).toBe('redeemed')
+})
+
+test('a payment redeems a coupon that has ended since it was created, but not one that had ended', async () => {
+  const [first, second] = customers as [BilledCustomer, BilledCustomer]
+  const at = (ms: number): Date => new Date(billedAt.getTime() + ms)
+  const { reference } = await makeCoupon({ redeemBy: at(10) })
+  await inWork(database, providerId, (work) => archiveCoupon(work, reference), at(20))
+  const redeemHeld = ({ customerRef }: BilledCustomer, heldSince: Date | undefined) =>
+    inWork(
+      database,
+      providerId,
+      (work) => {
+        const redemption = { couponRef: reference, customerRef, purchaseRef: null }
+        return redeemCoupon(work, redemption, generateReference('discount'), { heldSince })
+      },
+      at(30),
+    )
+  expect(await redeemHeld(first, undefined)).toMatchObject({ fault: 'archived' })
+  expect(await redeemHeld(first, at(20))).toMatchObject({ fault: 'archived' })
+  expect(await redeemHeld(first, at(11))).toMatchObject({ fault: 'expired' })
+  expect((await redeemHeld(first, at(10))).kind).toBe('redeemed')
+  expect((await redeemHeld(second, at(9))).kind).toBe('redeemed')
 })
 
 test('a payment holds a redemption until it ends, and no longer than it can be paid', async () => {

@@ -10,6 +10,8 @@ export type RedemptionFacts = {
   /** Whether the customer or the purchase has a discount by the coupon that has not ended. */
   readonly isApplied: boolean
   readonly now: Date
+  /** When a payment held the redemption. Neither the end nor the archive of the coupon after it counts. Undefined without a payment. */
+  readonly heldSince?: Date | undefined
 }
 
 export const redemptionFaults = [
@@ -23,10 +25,10 @@ export type RedemptionFault = (typeof redemptionFaults)[number]
 
 /** Returns why the coupon cannot be redeemed now. Undefined if it can. */
 export function redemptionFaultOf(facts: RedemptionFacts): RedemptionFault | undefined {
-  const { coupon, redeemed, redeemedByCustomer, held, isApplied, now } = facts
+  const { coupon, redeemed, redeemedByCustomer, held, isApplied, now, heldSince } = facts
   const { archivedAt, redeemBy, redemptionsMax, redemptionsPerCustomerMax } = coupon
-  if (archivedAt !== null) return 'archived'
-  if (redeemBy !== null && redeemBy < now) return 'expired'
+  if (archivedAt !== null && !(heldSince !== undefined && heldSince < archivedAt)) return 'archived'
+  if (redeemBy !== null && redeemBy < (heldSince ?? now)) return 'expired'
   if (isApplied) return 'applied'
   if (redemptionsPerCustomerMax !== null && redeemedByCustomer >= redemptionsPerCustomerMax) {
     return 'used_by_customer'
