@@ -43,8 +43,10 @@ export type CouponFault =
   | 'unknown'
   /** The coupon is for other plans or currencies. */
   | 'out_of_scope'
-  /** The price difference of a change within a paid period is discounted like the period, and by no further coupon. */
+  /** A change of plan keeps the discounts of the purchase, and takes no further coupon, also if it waits for the renewal. */
   | 'within_period'
+  /** The plan is sold only for a payment, and the coupon leaves too little to charge. */
+  | 'nothing_left'
 
 /** Texts for providers. Pages have their own. */
 export const couponFaultReasons: Readonly<Record<CouponFault, string>> = {
@@ -56,4 +58,5 @@ export const couponFaultReasons: Readonly<Record<CouponFault, string>> = {
   unknown: 'there is no such coupon',
   out_of_scope: 'it is for other plans or another currency',
   within_period: 'a change of plan within a paid period takes no further coupon',
+  nothing_left: 'it leaves less than can be charged',
 }
