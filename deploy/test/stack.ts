@@ -128,7 +128,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     aggregator = undefined
   }
   // The control plane appends the records of corrections through ingest.
-  const ingestPort = String(await freePort())
+  const ingestPort = options.settings?.['TOLLGATE_PORT'] ?? String(await freePort())
   const ingestUrl = { TOLLGATE_INGEST_URL: `http://127.0.0.1:${ingestPort}` }
   const controlPlane = createControlPlane(
     readControlPlaneConfig({ ...environment, ...ingestUrl }),

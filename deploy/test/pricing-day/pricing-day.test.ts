@@ -9,7 +9,7 @@ import { PortalVisitor } from './portal-visitor.ts'
 
 /*
  * A pricing team tries three plans over 14 months of a test clock, by HTTP alone: a card fails, a payment is disputed, a price
- * changes. Each invoice equals the price list.
+ * changes, usage is corrected. Each invoice equals the price list.
  */
 
 let clocks: ClockStack
@@ -73,6 +73,16 @@ async function raisePrice(productRef: string, planRef: string): Promise<void> {
     .toMatchObject({ status: 'done', progress: { scheduled: 1 } })
 }
 
+/** Sets recorded usage to another value. */
+async function correct(record: object, value: number): Promise<void> {
+  const path = '/v1/sdk/usage-corrections'
+  const body = { record, action: 'set', value, reason: 'Counted too often' }
+  const { reference } = await clocks.post<{ reference: string }>(path, body)
+  await expect
+    .poll(() => clocks.get(`${path}/${reference}`), { timeout: 60_000 })
+    .toMatchObject({ status: 'applied', recordsCorrected: 1 })
+}
+
 type PriceList = { readonly productRef: string; readonly [plan: string]: string }
 
 async function createPriceList(): Promise<PriceList> {
@@ -131,6 +141,11 @@ test('14 months of three plans', { timeout: 600_000 }, async () => {
     if (month === 2) await enterCard(pro, 'pm_card_chargeCustomerFail')
     if (month === 4) await enterCard(starter, 'pm_card_createDispute')
     if (month === 6) await raisePrice(productRef, proRef!)
+    if (month === 9) {
+      await correct({ customerRef: pro, idempotencyKey: 'month-7' }, 20_000)
+      await correct({ customerRef: scale, idempotencyKey: 'month-8' }, 900_000)
+      await correct({ customerRef: scale, idempotencyKey: 'month-9' }, 150_000)
+    }
 
     await clocks.advance(clock, dayOf(month + 1, '02'))
     if (month === 2) {
@@ -151,17 +166,28 @@ test('14 months of three plans', { timeout: 600_000 }, async () => {
     // Renewals run at 10:00, two hours before the time of day at which this period ends.
     ...months.slice(6).map((month) => `${dayOf(month, '03', '10:00:00.000')} 1900 paid`),
   ])
+  // The corrected months were billed, so the next bill of usage has the difference.
+  const credit = {
+    pro: requestsOfPro(20_000) - requestsOfPro(requests[7]!),
+    scale: tokensOfScale(900_000) - tokensOfScale(tokens[8]!),
+  }
   expect(await paidInvoices(pro)).toEqual(
     paid([
       { at: startsAt, amount: 4_900 },
       ...months.flatMap((month) => [
         { at: renewedAt(month + 1), amount: month < 6 ? 4_900 : 5_900 },
-        ...billOf(month, requestsOfPro(requests[month]!)),
+        ...billOf(month, requestsOfPro(requests[month]!) + (month === 9 ? credit.pro : 0)),
       ]),
     ]),
   )
   expect(await paidInvoices(scale)).toEqual(
-    paid(months.flatMap((month) => billOf(month, tokensOfScale(tokens[month]!)))),
+    paid(
+      months.flatMap((month) =>
+        month === 9
+          ? billOf(month, tokensOfScale(150_000) + credit.scale)
+          : billOf(month, tokensOfScale(tokens[month]!)),
+      ),
+    ),
   )
   const runner = await ClockRunner.open(clocks)
   try {
