@@ -26,6 +26,7 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { snapshotOf } from '../src/plans/plan-snapshot.ts'
 import { generateReference } from '../src/unit-of-work/generate-reference.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
+import { invoiceLine } from '../src/pricing/invoice-line.ts'
 import { month, parties, price } from './invoicing.ts'
 import { createTestIntent } from './test-intent.ts'
 import { createTestPlan } from './test-plan.ts'
@@ -239,6 +240,35 @@ test('scopes and currencies decide which invoices are discounted', async () => {
     listPeriodDiscounts(sql, providerId, first.purchaseRef),
   )
   expect(stored.map(({ amountMinor }) => amountMinor)).toEqual([300n])
+})
+
+test('usage that is credited in turn with late usage gives back what was paid of it', async () => {
+  const [first] = customers as [BilledCustomer]
+  const once = { duration: 'once', durationInvoices: 1 } as const
+  await redeem(await makeCoupon(once), first)
+  // A line of usage over the amount, which is a credit if the amount is negative.
+  const billUsage = async (amountMinor: number): Promise<bigint> => {
+    const inputs = {
+      ...({ kind: 'minimum', secondsCharged: 1, secondsInPeriod: 1, countedMinor: '0' } as const),
+      ...{
+        minimumMinor: `${Math.max(amountMinor, 0)}`,
+        billedMinor: `${-Math.min(amountMinor, 0)}`,
+      },
+    }
+    const lines = [invoiceLine(inputs, 'Usage', month(1))]
+    const request = { ...first, planSnapshot: plan, currency: 'USD', lines, claims: [] }
+    const made = await inWork(database, providerId, async (work) => {
+      const draft = await createDraft(work, { ...request, discountedProductRef: 'prd_A' })
+      if (draft.kind !== 'created') throw new Error('billed twice')
+      return issueInvoice(work, draft.invoice, parties)
+    })
+    return made.totalMinor - carriedIn(made)
+  }
+  expect(await billUsage(1_000)).toBe(800n)
+  expect(await billUsage(-500)).toBe(-400n)
+  expect(await billUsage(-500)).toBe(-400n)
+  expect(await billUsage(300)).toBe(300n)
+  expect(await billUsage(-300)).toBe(-300n)
 })
 
 type Act =
