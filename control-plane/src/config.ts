@@ -145,6 +145,12 @@ export const controlPlaneSettings = {
     10_000,
     { min: 0, max: 25_000 },
   ),
+  discountCodesPerCustomerMax: integerSetting(
+    'TOLLGATE_DISCOUNT_CODES_PER_CUSTOMER_MAX',
+    'Maximum number of discount codes that one customer may enter on checkouts per hour',
+    30,
+    { min: 1, max: 10_000 },
+  ),
   paymentsIntervalMs: integerSetting(
     'TOLLGATE_PAYMENTS_INTERVAL_MS',
     'How often events of the payment processor are processed, pending payments are reconciled, and wallets with a low balance are recharged, in milliseconds',

@@ -131,6 +131,7 @@ export function buildTestApp(
         reservationsMax: 1,
         purchasesMax: 1,
         paymentWaitMs: 1,
+        discountCodesPerCustomerMax: 1,
         mcpDiscoveryTimeoutMs: 1_000,
         webhookEndpointsMax: 1,
         webhookTestIntervalMs: 1,

@@ -83,6 +83,60 @@ test('says why a code cannot be redeemed, and keeps the whole price', async () =
   }
 })
 
+test('refuses a code that leaves too little to charge in a currency in which the plan must be paid', async () => {
+  const path = `/v1/sdk/products/${productRef}/plans`
+  const pricingOptions = [
+    { currency: 'USD', price: 900, default: true },
+    { currency: 'EUR', price: 800 },
+  ]
+  const book = { name: 'Atlas', type: 'one-time', price: 900, pricingOptions }
+  const plan = (await call<PlanBody>('POST', path, book)).reference
+  const off = { percentOff: undefined, amountOff: 800, currency: 'EUR' }
+  const { code = '' } = await createCoupon(off)
+  const opened = await open(await createCustomer())
+  const page = await enter(opened, { plan, currency: 'EUR', code })
+  expect(page).toContain('This discount code is for another plan or currency.')
+})
+
+test('a plan without a payment does not redeem a code for another plan', async () => {
+  const { code = '' } = await createCoupon({ planRefs: [plans['paid']] })
+  const customerRef = await createCustomer()
+  const session = { customerRef, productRef, planRef: plans['free'], couponCode: code }
+  const sessions = '/v1/sdk/checkout-sessions'
+  const opened = await openLink(
+    (await call<{ sessionId: string }>('POST', sessions, session)).sessionId,
+  )
+  expect((await answerTo(opened, 'activate', plans['free'])).headers.get('location')).toContain(
+    'kept=',
+  )
+  expect(await purchasesOf(customerRef)).toEqual([])
+  const path = `/v1/ui/customers/${customerRef}/discounts`
+  expect(await call('GET', path)).toEqual({ discounts: [] })
+})
+
+test('a customer enters a limited number of codes per hour, on all checkouts together', async () => {
+  const customerRef = await createCustomer()
+  const plan = plans['paid']!
+  const entry = async (opened: Opened, fields: object = { code: 'GUESS' }): Promise<number> => {
+    const { path, cookie, formToken } = opened
+    const body = new URLSearchParams({ formToken, plan, currency: 'USD', ...fields })
+    const init = { method: 'POST', body, headers: { cookie }, redirect: 'manual' } as const
+    return (await stack.fetch(`${path}/code`, init)).status
+  }
+  const [one, another] = [await open(customerRef), await open(customerRef)]
+  const statuses = []
+  for (let made = 0; made < 30; made += 1)
+    statuses.push(await entry(made % 2 === 0 ? one : another))
+  expect(new Set(statuses)).toEqual(new Set([303]))
+  const { code = '' } = await createCoupon()
+  expect(await entry(one, { code })).toBe(429)
+  expect(await entry(another)).toBe(429)
+  expect(await entry(one, { act: 'remove' })).toBe(303)
+  expect(await entry(await open(await createCustomer()), { code })).toBe(303)
+  stack.clock.set('2026-03-01T01:00:01Z')
+  expect(await entry(await open(customerRef), { code })).toBe(303)
+})
+
 test('finds no coupon of another provider or of the other environment', async () => {
   const coupon = { code: 'FOREIGN', name: 'Foreign', percentOff: 50, duration: 'once' }
   const other = await stack.createTenant()

@@ -146,6 +146,21 @@ test('previews prices for keys that only read, and stores nothing', async () => 
   expect(other).toMatchObject({ status: 400, body: { errors: [{ path: ['currency'] }] } })
 })
 
+test('previews what the minimum of a plan adds', async () => {
+  const terms = { type: 'usage-based', billingModel: 'post-paid', billingCycle: 'monthly' }
+  const charges = [{ meter: 'tokens', model: 'per_unit', price: '1', per: 'period' }]
+  const committed = { name: 'Committed', ...terms, charges, minimumCommitment: 500 }
+  const { reference } = (await call<PlanBody>('POST', plans, committed)).body
+  const preview = async (units: number) => {
+    const usage = [{ meter: 'tokens', units }]
+    const path = `${plans}/${reference}/price-preview`
+    return (await call<PricePreviewBody>('POST', path, { usage })).body
+  }
+  expect(await preview(200)).toMatchObject({ lines: [{ amount: 200 }], minimum: 300, total: 500 })
+  const more = await preview(700)
+  expect([more.total, more.minimum]).toEqual([700, undefined])
+})
+
 test('previews plans without charges', async () => {
   const terms = {
     type: 'usage-based',

@@ -8,8 +8,13 @@ import {
   listPeriodDiscounts,
   removeDiscount,
 } from '../src/coupons/discounts-repository.ts'
-import { createCoupon } from '../src/coupons/manage-coupons.ts'
-import { insertHold, lockRedeemable, redeemCoupon } from '../src/coupons/redeem-coupon.ts'
+import { archiveCoupon, createCoupon } from '../src/coupons/manage-coupons.ts'
+import {
+  insertHold,
+  lockRedeemable,
+  redeemCoupon,
+  type Redemption,
+} from '../src/coupons/redeem-coupon.ts'
 import { addDiscount } from '../src/invoice-decisions/add-discount.ts'
 import { createDraft } from '../src/invoices/create-draft.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
@@ -21,6 +26,7 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { snapshotOf } from '../src/plans/plan-snapshot.ts'
 import { generateReference } from '../src/unit-of-work/generate-reference.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
+import { invoiceLine } from '../src/pricing/invoice-line.ts'
 import { month, parties, price } from './invoicing.ts'
 import { createTestIntent } from './test-intent.ts'
 import { createTestPlan } from './test-plan.ts'
@@ -68,7 +74,7 @@ async function makeCoupon(changed: Partial<CouponTerms> = {}): Promise<Coupon> {
   return made!
 }
 
-type Target = { readonly customerRef: string; readonly purchaseRef: string | null }
+type Target = Omit<Redemption, 'couponRef'>
 
 async function redeem(coupon: Coupon, of: Target, now = billedAt): Promise<string> {
   const redemption = { couponRef: coupon.reference, ...of }
@@ -128,6 +134,37 @@ test('refuses an archived or expired coupon, and a second discount by it', async
   expect(await redeem(coupon, first)).toBe('applied')
 })
 
+test('a coupon is not redeemed for a purchase while the one that it replaces has its discount', async () => {
+  const [first, second] = customers as [BilledCustomer, BilledCustomer]
+  const coupon = await makeCoupon()
+  expect(await redeem(coupon, first)).toBe('redeemed')
+  const next = { ...first, purchaseRef: second.purchaseRef }
+  expect(await redeem(coupon, { ...next, replacedRef: first.purchaseRef })).toBe('applied')
+  expect(await redeem(coupon, next)).toBe('redeemed')
+})
+
+test('a payment redeems a coupon that has ended since it was created, but not one that had ended', async () => {
+  const [first, second] = customers as [BilledCustomer, BilledCustomer]
+  const at = (ms: number): Date => new Date(billedAt.getTime() + ms)
+  const { reference } = await makeCoupon({ redeemBy: at(10) })
+  await inWork(database, providerId, (work) => archiveCoupon(work, reference), at(20))
+  const redeemHeld = ({ customerRef }: BilledCustomer, heldSince: Date | undefined) =>
+    inWork(
+      database,
+      providerId,
+      (work) => {
+        const redemption = { couponRef: reference, customerRef, purchaseRef: null }
+        return redeemCoupon(work, redemption, generateReference('discount'), { heldSince })
+      },
+      at(30),
+    )
+  expect(await redeemHeld(first, undefined)).toMatchObject({ fault: 'archived' })
+  expect(await redeemHeld(first, at(20))).toMatchObject({ fault: 'archived' })
+  expect(await redeemHeld(first, at(11))).toMatchObject({ fault: 'expired' })
+  expect((await redeemHeld(first, at(10))).kind).toBe('redeemed')
+  expect((await redeemHeld(second, at(9))).kind).toBe('redeemed')
+})
+
 test('a payment holds a redemption until it ends, and no longer than it can be paid', async () => {
   const coupon = await makeCoupon({ redemptionsMax: 1 })
   const [payer, other] = customers as [BilledCustomer, BilledCustomer]
@@ -174,10 +211,18 @@ test('a discount of an ended purchase does not apply to another one', async () =
     )
   expect(await found(first.purchaseRef)).toHaveLength(1)
   expect(await found(second.purchaseRef)).toHaveLength(0)
-  await database.in('sandbox')`
+  const sql = database.in('sandbox')
+  await sql`
     update purchases set replaces = ${second.purchaseRef}, customer_ref = ${customerRef}
     where reference = ${first.purchaseRef}`
+  const endSecond = (endedAt: Date) =>
+    sql`update purchases set ended_at = ${endedAt} where reference = ${second.purchaseRef}`
+  // It moved from the purchase before, and so its last bill has it too.
+  await endSecond(new Date(billedAt.getTime() + 1))
   expect(await found(second.purchaseRef)).toHaveLength(1)
+  // It was redeemed for the purchase that began, so earlier usage is not discounted.
+  await endSecond(billedAt)
+  expect(await found(second.purchaseRef)).toHaveLength(0)
 })
 
 test('scopes and currencies decide which invoices are discounted', async () => {
@@ -195,6 +240,35 @@ test('scopes and currencies decide which invoices are discounted', async () => {
     listPeriodDiscounts(sql, providerId, first.purchaseRef),
   )
   expect(stored.map(({ amountMinor }) => amountMinor)).toEqual([300n])
+})
+
+test('usage that is credited in turn with late usage gives back what was paid of it', async () => {
+  const [first] = customers as [BilledCustomer]
+  const once = { duration: 'once', durationInvoices: 1 } as const
+  await redeem(await makeCoupon(once), first)
+  // A line of usage over the amount, which is a credit if the amount is negative.
+  const billUsage = async (amountMinor: number): Promise<bigint> => {
+    const inputs = {
+      ...({ kind: 'minimum', secondsCharged: 1, secondsInPeriod: 1, countedMinor: '0' } as const),
+      ...{
+        minimumMinor: `${Math.max(amountMinor, 0)}`,
+        billedMinor: `${-Math.min(amountMinor, 0)}`,
+      },
+    }
+    const lines = [invoiceLine(inputs, 'Usage', month(1))]
+    const request = { ...first, planSnapshot: plan, currency: 'USD', lines, claims: [] }
+    const made = await inWork(database, providerId, async (work) => {
+      const draft = await createDraft(work, { ...request, discountedProductRef: 'prd_A' })
+      if (draft.kind !== 'created') throw new Error('billed twice')
+      return issueInvoice(work, draft.invoice, parties)
+    })
+    return made.totalMinor - carriedIn(made)
+  }
+  expect(await billUsage(1_000)).toBe(800n)
+  expect(await billUsage(-500)).toBe(-400n)
+  expect(await billUsage(-500)).toBe(-400n)
+  expect(await billUsage(300)).toBe(300n)
+  expect(await billUsage(-300)).toBe(-300n)
 })
 
 type Act =

@@ -88,6 +88,8 @@ export type AppLimits = SessionLimits & {
   readonly usageStoreWaitMs: number
   /** How long a request waits for the outcome of a payment that the customer has confirmed, in milliseconds. */
   readonly paymentWaitMs: number
+  /** Maximum number of discount codes that one customer may enter on checkouts per hour. */
+  readonly discountCodesPerCustomerMax: number
   /** How long an MCP server may take to list all its tools, in milliseconds. */
   readonly mcpDiscoveryTimeoutMs: number
   /** Maximum duration of a reservation, in seconds. */

@@ -134,6 +134,53 @@ test('a change of plan continues the discount of the period', async () => {
   ])
 })
 
+test('a discount continues with a change back from a plan that it is not for', async () => {
+  const { code = '' } = await createCoupon({
+    ...{ duration: 'once', durationInvoices: undefined },
+    planRefs: [small],
+  })
+  const customerRef = await payments.createCustomer()
+  await buy({ customerRef, code })
+  payments.stack.clock.set('2026-06-16T00:00:00Z')
+  await buy({ customerRef, planRef: big })
+  const { reference } = await held(customerRef)
+  expect(await newestLines(reference)).toEqual([
+    ['proration', 1_500],
+    ['discount', 250],
+  ])
+  await payments.call('POST', '/v1/sdk/activate', {
+    ...{ customerRef, productRef: payments.productRef, planRef: small },
+  })
+  const back = await held(customerRef)
+  expect(await newestLines(back.reference)).toEqual([
+    ['proration', -1_500],
+    ['discount', -250],
+  ])
+})
+
+test('a coupon is not added again with a plan that replaces the discounted one, and none to a scheduled plan', async () => {
+  const { code = '' } = await createCoupon({ duration: 'forever', durationInvoices: undefined })
+  const full = await payments.createPlan({ price: 4_000, ...monthly, prorationPolicy: 'full' })
+  const later = await payments.createPlan({ price: 4_000, ...monthly, prorationPolicy: 'none' })
+  const customerRef = await payments.createCustomer()
+  // Opened before the coupon is redeemed.
+  const open = (await request({ customerRef, planRef: full, code })).body
+  await buy({ customerRef, code })
+  const refusal = async (planRef: string, another: string) =>
+    (await request({ customerRef, planRef, code: another })).body
+  expect(await refusal(full, code)).toMatchObject({
+    message: expect.stringContaining('has its discount already') as string,
+  })
+  const { code: another = '' } = await createCoupon({})
+  expect(await refusal(later, another)).toMatchObject({
+    message: expect.stringContaining('within a paid period') as string,
+  })
+  await payments.confirm(open.processorPaymentId).catch(() => undefined)
+  await payments.process(open.processorPaymentId, customerRef)
+  expect((await held(customerRef)).planRef).toBe(small)
+  expect(await discountsOf(customerRef)).toHaveLength(1)
+})
+
 test('of two payments for the last redemption one is refused, and the other is free again if it is not paid', async () => {
   const { code = '' } = await createCoupon({ maxRedemptions: 1 })
   const [one, other] = [await payments.createCustomer(), await payments.createCustomer()]

@@ -34,14 +34,17 @@ export async function billSwitch(
   return issueInvoice(work, made.invoice, parties)
 }
 
-/** Stores what discounts take off the price of the running period of the new plan, for further changes within the period. */
+/**
+ * Stores what discounts take off the price of the running period of the new plan, for further changes within the period. One that takes
+ * nothing off, because the plan is not in its scope, is stored as well: it continues with a change back.
+ */
 export async function storeSwitchDiscounts(
   { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
   { reference }: Purchase,
   { period, discounts = [] }: PlanSwitch,
 ): Promise<void> {
-  const amounts = discounts
-    .filter(({ newMinor }) => newMinor > 0n)
-    .map(({ discount, newMinor }) => ({ discountRef: discount.reference, amountMinor: newMinor }))
+  const amounts = discounts.map(({ discount: { reference: discountRef }, newMinor }) => ({
+    ...{ discountRef, amountMinor: newMinor },
+  }))
   await insertPeriodDiscounts(sql, providerId, reference, period.start, amounts)
 }

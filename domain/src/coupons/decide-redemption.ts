@@ -10,6 +10,8 @@ export type RedemptionFacts = {
   /** Whether the customer or the purchase has a discount by the coupon that has not ended. */
   readonly isApplied: boolean
   readonly now: Date
+  /** When a payment held the redemption. Neither the end nor the archive of the coupon after it counts. Undefined without a payment. */
+  readonly heldSince?: Date | undefined
 }
 
 export const redemptionFaults = [
@@ -23,10 +25,10 @@ export type RedemptionFault = (typeof redemptionFaults)[number]
 
 /** Returns why the coupon cannot be redeemed now. Undefined if it can. */
 export function redemptionFaultOf(facts: RedemptionFacts): RedemptionFault | undefined {
-  const { coupon, redeemed, redeemedByCustomer, held, isApplied, now } = facts
+  const { coupon, redeemed, redeemedByCustomer, held, isApplied, now, heldSince } = facts
   const { archivedAt, redeemBy, redemptionsMax, redemptionsPerCustomerMax } = coupon
-  if (archivedAt !== null) return 'archived'
-  if (redeemBy !== null && redeemBy < now) return 'expired'
+  if (archivedAt !== null && !(heldSince !== undefined && heldSince < archivedAt)) return 'archived'
+  if (redeemBy !== null && redeemBy < (heldSince ?? now)) return 'expired'
   if (isApplied) return 'applied'
   if (redemptionsPerCustomerMax !== null && redeemedByCustomer >= redemptionsPerCustomerMax) {
     return 'used_by_customer'
@@ -41,8 +43,10 @@ export type CouponFault =
   | 'unknown'
   /** The coupon is for other plans or currencies. */
   | 'out_of_scope'
-  /** The price difference of a change within a paid period is discounted like the period, and by no further coupon. */
+  /** A change of plan keeps the discounts of the purchase, and takes no further coupon, also if it waits for the renewal. */
   | 'within_period'
+  /** The plan is sold only for a payment, and the coupon leaves too little to charge. */
+  | 'nothing_left'
 
 /** Texts for providers. Pages have their own. */
 export const couponFaultReasons: Readonly<Record<CouponFault, string>> = {
@@ -54,4 +58,5 @@ export const couponFaultReasons: Readonly<Record<CouponFault, string>> = {
   unknown: 'there is no such coupon',
   out_of_scope: 'it is for other plans or another currency',
   within_period: 'a change of plan within a paid period takes no further coupon',
+  nothing_left: 'it leaves less than can be charged',
 }

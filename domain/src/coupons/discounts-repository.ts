@@ -67,15 +67,20 @@ function discountsFor(
       and coupons.reference = discounts.coupon_ref
     where discounts.provider_id = ${providerId} and customer_ref = ${customerRef}
       and removed_at is null and invoices_left is distinct from 0
-      and (purchase_ref is null or purchase_ref in (
-        -- The last bills of a purchase are discounted like those of the purchase that replaced it.
-        with recursive heirs as (
-          select ${purchaseRef}::text as reference
-          union
-          select purchases.reference from heirs join purchases on replaces = heirs.reference
-          where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
-        )
-        select reference from heirs))
+      and (purchase_ref is null or purchase_ref = ${purchaseRef} or (
+        -- The last bills of a purchase keep the discounts that it had before they moved to the purchase that replaced it. What was
+        -- redeemed for that purchase is not for earlier usage.
+        discounts.created_at < (
+          select ended_at from purchases
+          where provider_id = ${providerId} and reference = ${purchaseRef})
+        and purchase_ref in (
+          with recursive heirs as (
+            select ${purchaseRef}::text as reference
+            union
+            select purchases.reference from heirs join purchases on replaces = heirs.reference
+            where purchases.provider_id = ${providerId} and purchases.customer_ref = ${customerRef}
+          )
+          select reference from heirs)))
     order by discounts.created_at, discounts.reference`
 }
 

@@ -11,6 +11,16 @@ export type Redemption = {
   readonly customerRef: string
   /** Null for all invoices of the customer. */
   readonly purchaseRef: string | null
+  /** The purchase that `purchaseRef` replaces, if its discounts have not moved yet. */
+  readonly replacedRef?: string | null
+}
+
+/** What has happened before a coupon is redeemed. */
+export type RedeemedBefore = {
+  /** How many invoices the new discount has discounted already. */
+  readonly invoicesUsed?: number
+  /** When the payment that redeems the coupon was created: its price was promised by the end and the archive of the coupon then. */
+  readonly heldSince?: Date | undefined
 }
 
 export type RedeemOutcome =
@@ -20,20 +30,19 @@ export type RedeemOutcome =
 
 /**
  * Redeems a coupon. The row of the coupon is locked, so of concurrent redemptions only as many succeed as its limits allow. The caller
- * has locked the customer, and the purchase if there is one. `reference` and `invoicesUsed`: the new discount, and how many invoices
- * it has discounted already.
+ * has locked the customer, and the purchase if there is one. `reference`: the new discount.
  */
 export async function redeemCoupon(
   work: UnitOfWork,
   redemption: Redemption,
   reference: string,
-  invoicesUsed = 0,
+  { invoicesUsed = 0, heldSince }: RedeemedBefore = {},
 ): Promise<RedeemOutcome> {
   const { sql, providerId, now, actor } = work
   const { couponRef, customerRef, purchaseRef } = redemption
   const coupon = await lockCoupon(sql, providerId, couponRef)
   if (coupon === undefined) return { kind: 'not-found' }
-  const fault = await findRedemptionFault(work, coupon, redemption)
+  const fault = await findRedemptionFault(work, coupon, redemption, heldSince)
   if (fault !== undefined) return { kind: 'refused', fault }
   const { durationInvoices } = coupon
   const discount: Discount = {
@@ -55,24 +64,38 @@ export async function redeemCoupon(
 export async function findRedemptionFault(
   { sql, providerId, now }: ReadingAt,
   coupon: Coupon,
-  { customerRef, purchaseRef }: Omit<Redemption, 'couponRef'>,
+  { customerRef, purchaseRef, replacedRef = null }: Omit<Redemption, 'couponRef'>,
+  heldSince?: Date,
 ): Promise<RedemptionFault | undefined> {
   const { reference } = coupon
+  // Without a limit nothing is counted, and otherwise at most as many redemptions as the limit.
+  const countedMax = coupon.redemptionsMax ?? 0
+  const appliedRefs = [purchaseRef, replacedRef].filter((ref) => ref !== null)
   const [counts] = await sql<[{ redeemed: number; own: number; applied: number; held: number }]>`
-    select count(*)::int as redeemed,
-      count(*) filter (where customer_ref = ${customerRef})::int as own,
-      count(*) filter (where customer_ref = ${customerRef} and removed_at is null
-        and invoices_left is distinct from 0
-        and (purchase_ref is null or purchase_ref = ${purchaseRef}))::int as applied,
+    select count(*)::int as own,
+      count(*) filter (where removed_at is null and invoices_left is distinct from 0
+        and (purchase_ref is null or purchase_ref = any(${appliedRefs})))::int as applied,
+      (select count(*)::int from (
+        select 1 from discounts where provider_id = ${providerId} and coupon_ref = ${reference}
+        limit ${countedMax}) as counted) as redeemed,
       (select count(*)::int from coupon_holds as hold
         join payment_intents as intent on intent.provider_id = hold.provider_id
           and intent.reference = intent_ref
-        where hold.provider_id = ${providerId} and coupon_ref = ${reference}
+        where ${countedMax} > 0 and hold.provider_id = ${providerId} and coupon_ref = ${reference}
           and hold.customer_ref <> ${customerRef} and hold.expires_at > ${now}
           and status not in ('canceled', 'failed', 'succeeded')) as held
-    from discounts where provider_id = ${providerId} and coupon_ref = ${reference}`
+    from discounts
+    where provider_id = ${providerId} and coupon_ref = ${reference} and customer_ref = ${customerRef}`
   const { redeemed, own: redeemedByCustomer, held, applied } = counts
-  const facts = { coupon, redeemed, redeemedByCustomer, held, isApplied: applied > 0, now }
+  const facts = {
+    coupon,
+    redeemed,
+    redeemedByCustomer,
+    held,
+    isApplied: applied > 0,
+    now,
+    heldSince,
+  }
   return redemptionFaultOf(facts)
 }
 

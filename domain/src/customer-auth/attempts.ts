@@ -5,7 +5,8 @@ import { digestOfParts } from './digest.ts'
 /**
  * Kinds of attempts that are limited: short codes that are sent to a mailbox, per window and per day; long codes that
  * are sent to addresses with tags of a mailbox; and, per network, codes that are requested, codes that are entered,
- * clients that are registered, and sign-ins that are begun.
+ * clients that are registered, and sign-ins that are begun. Discount codes that a customer enters are counted like entered codes, with
+ * the customer as the subject.
  */
 export type AttemptKind =
   | 'code-email'

@@ -3,8 +3,8 @@ import { usageKinds, type DiscountedUsage } from '../coupons/discount-lines.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 
 /**
- * Returns what the usage of periods was billed and what discounts took off it, for the periods of which the lines credit usage. Earlier
- * credits have returned their part of both. Keyed by the start of the period in Unix milliseconds.
+ * Returns what the usage of periods was billed and what discounts took off it, for the periods of which the lines credit usage. Both are
+ * without what earlier lines have credited. Keyed by the start of the period in Unix milliseconds.
  */
 export async function listDiscountedUsage(
   sql: Queryable,
@@ -18,8 +18,10 @@ export async function listDiscountedUsage(
   if (starts.length === 0) return new Map()
   const rows = await sql<{ period_start: Date; gross: string; off: string }[]>`
     select period_start, coalesce(sum(amount) filter (where kind <> 'discount'), 0)::text as gross,
-      sum(case when kind = 'discount' then -amount
-        when amount > 0 then ceil(of_invoice.off * amount / of_invoice.base) else 0 end)::text as off
+      sum(case
+        when kind = 'discount' then -amount
+        when amount > 0 then ceil(of_invoice.off * amount / of_invoice.base)
+        else 0 end)::text as off
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
     cross join lateral (
@@ -32,7 +34,8 @@ export async function listDiscountedUsage(
             and own.kind in ('recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum'))
     ) as of_invoice
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
-      and (kind in ('usage', 'late_usage', 'minimum') or kind = 'discount' and inputs->>'by' = 'credit')
+      and (kind in ('usage', 'late_usage', 'minimum')
+        or kind = 'discount' and inputs->>'by' = 'credit')
       and period_start in ${sql(starts)}
     group by period_start`
   return new Map(

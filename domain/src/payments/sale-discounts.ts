@@ -42,7 +42,7 @@ async function findFault(
   sale: DiscountedPurchase,
 ): Promise<CouponFault | undefined> {
   if (coupon === undefined) return 'unknown'
-  const fault = await findRedemptionFault(at, coupon, { ...sale, purchaseRef: null })
+  const fault = await findRedemptionFault(at, coupon, sale)
   if (fault !== undefined) return fault
   return isInScope(coupon, sale) ? undefined : 'out_of_scope'
 }

@@ -98,6 +98,19 @@ describe('previewPrice', () => {
   it('prices nothing on a plan that only caps usage', () => {
     const charges: Charge[] = [{ meter: 'tokens', model: 'per_unit', cap: 5, per: 'period' }]
     const preview = previewPrice(plan({ charges }, 'recurring'), march, dollars)
-    expect(preview).toEqual({ lines: [], unpriced: march })
+    expect(preview).toEqual({ lines: [], minimumMinor: 0n, unpriced: march })
+  })
+
+  it.each([
+    [0, 500n, 500n],
+    [400, 100n, 500n],
+    [500, 0n, 500n],
+    [501, 0n, 501n],
+  ])('adds what %i units cost less than the minimum', (units, minimumMinor, totalMinor) => {
+    const charges: Charge[] = [{ meter: 'tokens', model: 'per_unit', price: '1', per: 'period' }]
+    const terms = { billingModel: 'post-paid', charges, minimumCommitment: 500 } as const
+    const preview = previewPrice(plan(terms), [{ meter: 'tokens', units }], dollars)
+    expect(preview.minimumMinor).toBe(minimumMinor)
+    expect(previewTotal(preview)).toBe(totalMinor)
   })
 })

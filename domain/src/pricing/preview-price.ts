@@ -32,6 +32,8 @@ type PreviewLine = {
 
 export type PricePreview = {
   readonly lines: readonly PreviewLine[]
+  /** What the usage costs less than the minimum of the plan, in minor units. 0 without a minimum. */
+  readonly minimumMinor: bigint
   /** Usage of meters and dimensions that no charge of the plan prices. */
   readonly unpriced: readonly PreviewedUsage[]
 }
@@ -61,7 +63,9 @@ export function previewPrice(
       amountMinor: usageAmountMinor(terms, units, conversion),
     }
   })
-  return { lines, unpriced: unpricedUsage(charges, usage) }
+  const missingMinor = BigInt(plan.terms.minimumCommitment ?? 0) - sumAmounts(lines)
+  const minimumMinor = missingMinor > 0n ? missingMinor : 0n
+  return { lines, minimumMinor, unpriced: unpricedUsage(charges, usage) }
 }
 
 /** Returns the usage that none of the charges counts. */
@@ -113,7 +117,11 @@ function sumOf(usage: readonly PreviewedUsage[]): bigint {
   return usage.reduce((sum, { units }) => sum + BigInt(microsFromNumber(units) ?? 0), 0n)
 }
 
-/** Returns the total of the lines in minor units. */
-export function previewTotal({ lines }: PricePreview): bigint {
+/** Returns the total of the lines and the minimum, in minor units. */
+export function previewTotal({ lines, minimumMinor }: PricePreview): bigint {
+  return sumAmounts(lines) + minimumMinor
+}
+
+function sumAmounts(lines: readonly PreviewLine[]): bigint {
   return lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 }

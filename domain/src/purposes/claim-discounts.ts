@@ -1,6 +1,7 @@
 import { countInvoiceOf, lockRunningDiscount } from '../coupons/discounts-repository.ts'
 import { redeemCoupon } from '../coupons/redeem-coupon.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { givesAccess } from '../purchases/access.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { undeliverable, type Undeliverable } from './payment-handler.ts'
@@ -12,12 +13,15 @@ import { undeliverable, type Undeliverable } from './payment-handler.ts'
  */
 export async function claimSaleDiscounts(
   work: UnitOfWork,
-  { discounts = [], customerRef }: Pick<PaymentIntent, 'discounts' | 'customerRef'>,
+  sale: Pick<PaymentIntent, 'discounts' | 'customerRef'> &
+    Partial<Pick<PaymentIntent, 'createdAt'>>,
   started: Purchase,
   last: Purchase | undefined,
 ): Promise<Undeliverable | undefined> {
+  const { discounts = [], customerRef, createdAt: heldSince } = sale
   if (discounts.length === 0) return undefined
-  const { sql, providerId } = work
+  const { sql, providerId, now } = work
+  const replacedRef = last !== undefined && givesAccess(last, now) ? last.reference : null
   // Bills lock the purchase before its discounts.
   if (last !== undefined) await lockPurchase(sql, providerId, last.reference)
   const had = discounts.filter(({ isNew }) => !isNew)
@@ -26,8 +30,9 @@ export async function claimSaleDiscounts(
     if (running === undefined) return undeliverable('A discount of the price has ended')
   }
   for (const { discountRef, couponRef } of discounts.filter(({ isNew }) => isNew)) {
-    const redemption = { couponRef, customerRef, purchaseRef: started.reference }
-    const outcome = await redeemCoupon(work, redemption, discountRef, 1)
+    const redemption = { couponRef, customerRef, purchaseRef: started.reference, replacedRef }
+    const before = { invoicesUsed: 1, heldSince }
+    const outcome = await redeemCoupon(work, redemption, discountRef, before)
     if (outcome.kind !== 'redeemed') return undeliverable('The coupon can no longer be redeemed')
   }
   await countInvoiceOf(

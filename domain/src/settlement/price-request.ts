@@ -25,6 +25,7 @@ import {
   decideRequestedTopUpTerms,
   decidePlanTerms,
   decideSwitchTerms,
+  discountedAwayReason,
   type IntentTerms,
 } from './decide-terms.ts'
 import type { IntentDiscount, IntentSwitch } from '../payments/payment-intent.ts'
@@ -142,12 +143,14 @@ async function pricePlan(
     at: now,
     periodDiscounts: lastDiscounts,
   })
+  if (request.couponRef !== undefined && decided.kind !== 'own-period') {
+    return couponRefused('within_period')
+  }
   if (decided.kind === 'at-renewal') {
     return refused(`The change to plan ${planRef} is made at the next renewal: activate it`)
   }
   if (decided.kind === 'too-early') return refused(tooEarlyReason(decided))
   if (decided.kind === 'now') {
-    if (request.couponRef !== undefined) return couponRefused('within_period')
     const { change } = decided
     const rate = await findExchangeRate(sql, providerId, change.currency)
     const decision = decideSwitchTerms(plan, change, rate)
@@ -182,7 +185,13 @@ async function priceNewPeriod(
   if (read.kind === 'fault') return couponRefused(read.fault)
   const payment = { plan, currency, amountMinor, isFirstCharge, discounts: discountsOfSale(read) }
   const decision = decidePlanTerms(payment, (code) => rates.get(code))
-  if (decision.kind === 'refuse') return refused(decision.reason)
+  if (decision.kind === 'refuse') {
+    const { reason } = decision
+    // `startDiscountedPlan` starts the other plans without a payment.
+    const needsPayment = isPack(plan) || sold.currency !== plan.currency
+    const isCouponTooLarge = couponRef !== undefined && reason === discountedAwayReason
+    return isCouponTooLarge && needsPayment ? couponRefused('nothing_left') : refused(reason)
+  }
   const discounts = intentDiscountsOf(read, decision.discounts ?? [])
   return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, discounts }
 }

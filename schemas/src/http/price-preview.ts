@@ -50,7 +50,9 @@ export const pricePreviewSchema = z.object({
   ),
   /** Usage that the plan does not price. */
   unpriced: z.array(previewedUsageSchema),
-  /** Minor units of the currency: the price of the usage, without the price of the period and without tax. */
+  /** What the usage costs less than the minimum of the plan, in minor units. Absent if it costs no less. */
+  minimum: z.number().optional(),
+  /** Minor units of the currency: the price of the usage or the minimum, whichever is more, without the price of the period and without tax. */
   total: z.number(),
 })
 

@@ -16,6 +16,7 @@ export function pricePreviewToHttp(preview: PricePreview, currency: string): Pri
       amount: Number(line.amountMinor),
     })),
     unpriced: preview.unpriced.map(unpricedToHttp),
+    ...(preview.minimumMinor > 0n && { minimum: Number(preview.minimumMinor) }),
     total: Number(previewTotal(preview)),
   }
 }

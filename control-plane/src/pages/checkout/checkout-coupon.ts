@@ -43,6 +43,7 @@ export function couponFaultText(fault: CouponFault, { t }: Pick<Reader, 't'>): s
     case 'applied':
       return t('checkout:codeUsedBefore')
     case 'out_of_scope':
+    case 'nothing_left':
       return t('checkout:codeForOther')
     case 'within_period':
       return t('checkout:codeNotForChange')

@@ -9,7 +9,7 @@ import { selectionOf } from './selection.ts'
 import { registerCardSaving } from './card-routes.tsx'
 import { checkoutOf, checkoutPath, requireCheckout, stepPath, browserCookie } from './checkout.ts'
 import { couponFaultText, storeCoupon } from './checkout-coupon.ts'
-import { registerCouponForm } from './coupon-routes.ts'
+import { registerCouponForm, type CouponFormParts } from './coupon-routes.ts'
 import { registerDebtPayment } from './debt-routes.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
@@ -20,7 +20,7 @@ import { claimCheckout } from '@tollgate/domain/sessions/checkout-sessions'
 import { digestOf, generateCookieToken } from '@tollgate/domain/sessions/hosted-pages'
 import type { ReadParts } from '../../access/read.ts'
 
-export type CheckoutPagesParts = BeginPaymentParts & AccountFormParts
+export type CheckoutPagesParts = BeginPaymentParts & AccountFormParts & CouponFormParts
 
 const params = z.object({ reference: z.string() })
 const schema = { hide: true }

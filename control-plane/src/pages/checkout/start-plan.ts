@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { isInScope } from '@tollgate/domain/coupons/coupon'
 import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
 import { redeemCoupon } from '@tollgate/domain/coupons/redeem-coupon'
 import type { Customer } from '@tollgate/domain/customers/repository'
@@ -58,12 +59,16 @@ async function startPlan(
   if (start === 'trial') {
     const outcome = await startTrial(work, sale)
     if (outcome.kind !== 'started') return undefined
-    await redeemForStart(work, sale, outcome.purchase)
+    await redeemForStart(work, sale, outcome.purchase, outcome.plan)
     return outcome.plan
   }
   const outcome = await activatePlan(work, sale)
   if (outcome.kind !== 'activated' && outcome.kind !== 'scheduled') return undefined
-  await redeemForStart(work, sale, outcome.purchase)
+  // Until the renewal, the discount would be for the plan before.
+  if (outcome.kind === 'scheduled' && sale.couponRef !== null) {
+    throw new CouponRefusedError('within_period')
+  }
+  await redeemForStart(work, sale, outcome.purchase, outcome.plan)
   return outcome.plan
 }
 
@@ -71,12 +76,17 @@ async function startPlan(
 async function redeemForStart(
   work: UnitOfWork,
   { couponRef, customer }: { readonly couponRef: string | null; readonly customer: Customer },
-  { reference: purchaseRef }: Purchase,
+  { reference: purchaseRef, productRef, currency }: Purchase,
+  { reference: planRef }: Pick<Plan, 'reference'>,
 ): Promise<void> {
   if (couponRef === null) return
   const redemption = { couponRef, customerRef: customer.reference, purchaseRef }
   const outcome = await redeemCoupon(work, redemption, generateReference('discount'))
   if (outcome.kind === 'refused') throw new CouponRefusedError(outcome.fault)
+  const sold = { productRef, planRef, currency }
+  if (outcome.kind === 'redeemed' && !isInScope(outcome.discount.coupon, sold)) {
+    throw new CouponRefusedError('out_of_scope')
+  }
 }
 
 /** The coupon of a checkout cannot be redeemed any more, so the plan was not started. */
