@@ -92,15 +92,17 @@ export async function beginAttempt(
   act: Exclude<AttemptOperation, 'create' | 'refund'>,
   request: Record<string, unknown>,
 ): Promise<PaymentIntent> {
-  const attempt = await parts.commit(operation, async ({ sql, providerId, now }) => {
+  const begun = await parts.commit(operation, async ({ sql, providerId, now }) => {
     const locked = await lockIntent(sql, providerId, intent.reference)
     if (locked === undefined || isFinal(locked.status)) return undefined
     const open = await findOpenAttempt(sql, providerId, intent.reference)
     if (open !== undefined) return undefined
-    return insertAttempt(sql, providerId, intent.reference, { operation: act, request }, now)
+    const call = { operation: act, request }
+    return { locked, attempt: await insertAttempt(sql, providerId, intent.reference, call, now) }
   })
-  if (attempt === undefined) return intent
-  const result = await executeAttempt(parts, operation, intent, attempt)
+  if (begun === undefined) return intent
+  // Another process may have created the payment at the processor since the caller read it. Only the locked row has its id.
+  const result = await executeAttempt(parts, operation, begun.locked, begun.attempt)
   return result.kind === 'answered' ? result.intent : intent
 }
 
