@@ -35,9 +35,10 @@ export async function reconcileIntent(
 ): Promise<PaymentIntent | undefined> {
   const { providerId, environment, now } = operation
   const rows = parts.database.of(providerId).in(environment)
-  const { intent, attempt } = await rows.read(async (sql) => ({
-    intent: await findIntent(sql, providerId, reference),
+  // The payment is read last, so it has the id at the processor that an open call of another process needs.
+  const { attempt, intent } = await rows.read(async (sql) => ({
     attempt: await findOpenAttempt(sql, providerId, reference),
+    intent: await findIntent(sql, providerId, reference),
   }))
   if (intent === undefined) return undefined
   if (attempt?.operation === 'refund' || (isFinal(intent.status) && intent.refundWanted)) {
