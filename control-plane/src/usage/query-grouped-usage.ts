@@ -160,7 +160,7 @@ function groupedRecords(query: UsageQuery, { dimensions, top, granularity }: Usa
       : `, leading AS (SELECT group_values FROM records GROUP BY group_values
            ORDER BY ${amountOf[query.aggregation]} DESC, group_values LIMIT ${top})`
   return {
-    text: `WITH records AS (${distinctRecords(query, `, ${group} AS group_values`)})${leading},
+    text: `WITH records AS (${distinctRecords(query, group)})${leading},
       grouped AS (SELECT *, ${isOther} AS other, if(other, emptyArrayString(), group_values) AS group
         ${granularity === undefined ? '' : `, ${bucketStart[granularity]} AS bucket`} FROM records)`,
     parameters: { ...parametersOf(query), ...names },

@@ -52,19 +52,14 @@ export const totals = Object.fromEntries(
   Object.entries(amountOf).map(([aggregation, amount]) => [aggregation, `toString(${amount})`]),
 ) as Readonly<Record<Aggregation, string>>
 
-/** Columns that only some aggregations read: of each record, and of a record with its corrections. */
+/** Columns that only some aggregations read: of each record, and of an original record with its corrections. */
 const furtherColumns = {
-  max: { ofRecord: '', renamed: '', ofCorrected: '' },
-  unique: {
-    ofRecord: ', any(value_text) AS text',
-    renamed: ', text AS one_text',
-    ofCorrected: ', any(one_text) AS text',
-  },
+  max: { ofRecord: '', ofOriginal: '' },
+  unique: { ofRecord: ', any(value_text) AS one_text', ofOriginal: ', any(one_text) AS text' },
   last: {
-    ofRecord: ', any(received_at) AS received',
-    renamed: ', received AS one_received',
+    ofRecord: ', any(received_at) AS one_received',
     // A corrected value is as old as its record.
-    ofCorrected: ', original AS id, min(one_received) AS received',
+    ofOriginal: ', original AS id, min(one_received) AS received',
   },
 } as const
 
@@ -132,30 +127,32 @@ export function bucketedUsage(
 
 /**
  * Groups records by id, so that a record that was stored twice is counted once, also before ClickHouse has merged its parts. Sums add the
- * records of corrections to those that they correct. All other aggregations see a corrected record with what is left of it, and do not
- * see it if nothing is left.
+ * records of corrections to the original records. All other aggregations read a corrected record with its remaining value, and no
+ * record whose value was removed. `group` is an expression for the column `group_values`.
  */
-export function distinctRecords(query: UsageQuery, groupColumn = ''): string {
+export function distinctRecords(query: UsageQuery, group?: string): string {
   const { aggregation } = query
-  if (aggregation === 'sum' || aggregation === 'count') return recordsById(query, groupColumn)
-  const corrected = `, any(${correctedIdExpression}) AS original`
-  const further = furtherColumns[aggregation]
-  const [group, ofGroup] =
-    groupColumn === ''
-      ? ['', '']
-      : [', group_values AS one_group_values', ', any(one_group_values) AS group_values']
-  // Names that differ from those of the result, which would otherwise be replaced by its aggregates.
+  const groupAs = (name: string): string => (group === undefined ? '' : `, ${group} AS ${name}`)
+  if (aggregation === 'sum' || aggregation === 'count') {
+    return recordsById(
+      query,
+      `any(value) AS amount, any(timestamp) AS at${groupAs('group_values')}`,
+    )
+  }
+  const { ofRecord, ofOriginal } = furtherColumns[aggregation]
+  const ofGroup = group === undefined ? '' : ', any(one_group_values) AS group_values'
+  // The subquery has other names: ClickHouse would replace a column that has the name of a result by the aggregate of that result.
+  const columns = `any(value) AS one_amount, any(timestamp) AS one_at,
+      any(${correctedIdExpression}) AS original${ofRecord}${groupAs('one_group_values')}`
   return `
-    SELECT sum(one_amount) AS amount, any(one_at) AS at${further.ofCorrected}${ofGroup}
-    FROM (
-      SELECT original, amount AS one_amount, at AS one_at${further.renamed}${group}
-      FROM (${recordsById(query, further.ofRecord + corrected + groupColumn)}))
+    SELECT sum(one_amount) AS amount, any(one_at) AS at${ofOriginal}${ofGroup}
+    FROM (${recordsById(query, columns)})
     GROUP BY original HAVING sum(one_amount) != 0 OR count() = 1`
 }
 
 function recordsById(query: UsageQuery, columns: string): string {
   return `
-    SELECT any(value) AS amount, any(timestamp) AS at${columns}
+    SELECT ${columns}
     FROM ${query.environment}.usage_records
     WHERE provider_id = {providerId:String} AND ${meterCondition(query)}
       AND timestamp >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')
