@@ -12,7 +12,7 @@ import {
 import type { Environment } from '@tollgate/schemas/environment'
 import type { CorrectionParts } from './correction-parts.ts'
 import { planPage, sumChanges, type ChangedRecord } from './plan-page.ts'
-import { readPage } from './read-page.ts'
+import { readPage, type Page } from './read-page.ts'
 
 const corrector = jobActor('apply-corrections')
 
@@ -65,7 +65,7 @@ async function storePage(
   { publisher }: CorrectionParts,
   environment: Environment,
   claimed: ClaimedCorrection,
-  page: Pick<Awaited<ReturnType<typeof readPage>>, 'readTo' | 'cursor' | 'isLast'> & {
+  page: Pick<Page, 'readTo' | 'cursor' | 'isLast'> & {
     readonly changed: readonly ChangedRecord[]
     readonly skipped: number
   },
@@ -84,7 +84,7 @@ async function storePage(
       leaseMs: correctionLeaseMs,
     })
     if (!isStored) return false
-    await addChanges(sql, providerId, correction.reference, sumChanges(changed))
+    await addChanges(sql, providerId, correction.reference, [...sumChanges(changed).values()])
     await noteCorrectedPeriods(sql, providerId, touchedUsage(changed), now)
     return true
   })

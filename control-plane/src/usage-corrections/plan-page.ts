@@ -5,7 +5,7 @@ import type {
 import {
   correctionRecord,
   decideDifference,
-  type CountDifference,
+  type RecordDifference,
   type StoredRecord,
 } from '@tollgate/domain/usage-corrections/plan-records'
 import type { CorrectionRecord } from '@tollgate/schemas/http/usage-corrections'
@@ -15,8 +15,7 @@ import type { RecordToCorrect } from './read-records.ts'
 /** A record that a page changes, also if an earlier attempt has appended the change. */
 export type ChangedRecord = {
   readonly record: StoredRecord
-  readonly counts: readonly CountDifference[]
-  readonly returnedMicros: bigint
+  readonly difference: RecordDifference
 }
 
 export type PlannedPage = {
@@ -36,27 +35,26 @@ export function planPage(
   const toAppend: CorrectionRecord[] = []
   const changed: ChangedRecord[] = []
   let skipped = 0
-  for (const { record, made, madeReturnedMicros } of records) {
-    if (made !== undefined) {
-      changed.push({ record, counts: made, returnedMicros: madeReturnedMicros })
-      continue
-    }
-    const difference = decideDifference(record, change)
+  for (const { record, made } of records) {
+    const difference = made ?? decideDifference(record, change)
     if (difference === 'skipped') skipped += 1
     if (difference === undefined || difference === 'skipped') continue
-    toAppend.push(correctionRecord(scope, reference, record, difference))
-    const { counts, debitMicros } = difference
-    changed.push({ record, counts, returnedMicros: -debitMicros })
+    if (made === undefined) toAppend.push(correctionRecord(scope, reference, record, difference))
+    changed.push({ record, difference })
   }
   return { toAppend, changed, skipped }
 }
 
-/** Adds the changes up by customer, product and meter. The credits of a record count with its first meter. */
-export function sumChanges(changed: readonly ChangedRecord[]): CorrectedUsage[] {
-  const sums = new Map<string, CorrectedUsage>()
-  for (const { record, counts, returnedMicros } of changed) {
+/**
+ * Adds the changes to `sums`, by customer, product and meter, and returns the sums. The credits of a record count with its first meter.
+ */
+export function sumChanges(
+  changed: readonly ChangedRecord[],
+  sums = new Map<string, CorrectedUsage>(),
+): ReadonlyMap<string, CorrectedUsage> {
+  for (const { record, difference } of changed) {
     const { customerRef, productRef } = record
-    for (const [index, { meterName, micros }] of counts.entries()) {
+    for (const [index, { meterName, micros }] of difference.counts.entries()) {
       const key = JSON.stringify([customerRef, productRef, meterName])
       const { records, ...known } = sums.get(key) ?? { records: 0, micros: 0n, returnedMicros: 0n }
       sums.set(key, {
@@ -65,9 +63,9 @@ export function sumChanges(changed: readonly ChangedRecord[]): CorrectedUsage[] 
         meterName,
         records: records + 1,
         micros: known.micros + micros,
-        returnedMicros: known.returnedMicros + (index === 0 ? returnedMicros : 0n),
+        returnedMicros: known.returnedMicros - (index === 0 ? difference.debitMicros : 0n),
       })
     }
   }
-  return [...sums.values()]
+  return sums
 }

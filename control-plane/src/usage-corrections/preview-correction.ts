@@ -8,7 +8,7 @@ import type { CorrectedPeriodBody } from '@tollgate/schemas/http/usage-correctio
 import { farFuture } from '@tollgate/domain/entitlements/compile-entitlement'
 import type { CorrectionParts } from './correction-parts.ts'
 import { planPage, sumChanges } from './plan-page.ts'
-import { readPage, waitForStored, type CorrectionScope } from './read-page.ts'
+import { readPage, waitForStored, type CorrectionScope, type Page } from './read-page.ts'
 
 /** Pairs of a customer and a product whose periods a dry run prices: those with the oldest usage. */
 const pricedCustomersMax = 100
@@ -33,11 +33,11 @@ export async function previewCorrection(
   const stored = await waitForStored(parts, scope, wanted.selection)
   const { previewRecordsMax: recordsMax } = parts.correctionLimits
   const differences = new Map<string, Differences>()
-  let changes: CorrectedUsage[] = []
+  const sums = new Map<string, CorrectedUsage>()
   let recordsCorrected = 0
   let recordsSkipped = 0
   let read = 0
-  let page: Awaited<ReturnType<typeof readPage>> | undefined
+  let page: Page | undefined
   do {
     page = await readPage(parts, scope, {
       ...{ reference: '', selection: wanted.selection, createdAt: scope.now },
@@ -48,17 +48,18 @@ export async function previewCorrection(
     const { changed, skipped } = planPage(scope, '', wanted, page.records)
     recordsCorrected += changed.length
     recordsSkipped += skipped
-    changes = addChanges(changes, sumChanges(changed))
-    for (const { record, counts } of changed) {
+    sumChanges(changed, sums)
+    for (const { record, difference } of changed) {
       const { customerRef, productRef, timestamp, dimensions } = record
       const key = JSON.stringify([customerRef, productRef])
       const own = differences.get(key) ?? { customerRef, productRef, list: [] }
-      own.list.push(...counts.map((count) => ({ ...count, timestamp, dimensions })))
+      own.list.push(...difference.counts.map((count) => ({ ...count, timestamp, dimensions })))
       differences.set(key, own)
     }
   } while (!page.isLast)
   const periods = await pricePeriods(parts, scope, [...differences.values()], stored)
   await requireComparedStore(parts.usageStore, scope.environment, stored.notes)
+  const changes = [...sums.values()].sort((one, other) => compareSizes(other.micros, one.micros))
   return { kind: 'preview', recordsCorrected, recordsSkipped, changes, periods }
 }
 
@@ -100,33 +101,8 @@ async function pricePeriods(
   return bodies
 }
 
-function addChanges(
-  before: readonly CorrectedUsage[],
-  more: readonly CorrectedUsage[],
-): CorrectedUsage[] {
-  const sums = new Map<string, CorrectedUsage>()
-  for (const change of [...before, ...more]) {
-    const { customerRef, productRef, meterName } = change
-    const key = JSON.stringify([customerRef, productRef, meterName])
-    const known = sums.get(key)
-    sums.set(
-      key,
-      known === undefined
-        ? change
-        : {
-            ...change,
-            records: known.records + change.records,
-            micros: known.micros + change.micros,
-            returnedMicros: known.returnedMicros + change.returnedMicros,
-          },
-    )
-  }
-  return [...sums.values()].sort((one, other) => compareSizes(other.micros, one.micros))
-}
-
 function compareSizes(one: bigint, other: bigint): number {
-  const difference = absolute(one) - absolute(other)
-  return difference === 0n ? 0 : difference < 0n ? -1 : 1
+  return Number(absolute(one) - absolute(other))
 }
 
 function absolute(micros: bigint): bigint {

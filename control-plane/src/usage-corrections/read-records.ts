@@ -1,4 +1,7 @@
-import type { StoredCount, StoredRecord } from '@tollgate/domain/usage-corrections/plan-records'
+import type {
+  RecordDifference,
+  StoredRecord,
+} from '@tollgate/domain/usage-corrections/plan-records'
 import type {
   CorrectionCursor,
   CorrectionSelection,
@@ -93,13 +96,11 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
   return rows.map(({ id, ms, customerRef }) => ({ id, ms: Number(ms), customerRef }))
 }
 
-/** An original record with what is left of it, and what this correction has changed already. */
+/** An original record with its remaining units and credits, and the difference that this correction has already made. */
 export type RecordToCorrect = {
   readonly record: StoredRecord
-  /** Undefined unless an earlier attempt has appended the record of this correction. */
-  readonly made: readonly StoredCount[] | undefined
-  /** Credits that the earlier attempt has given back, in 10^-6. */
-  readonly madeReturnedMicros: bigint
+  /** The difference that an earlier attempt of this correction has appended. Undefined if none has. */
+  readonly made: RecordDifference | undefined
 }
 
 type Row = {
@@ -200,8 +201,10 @@ function recordOf(id: string, rows: readonly Row[], correctionRef: string): Reco
     made:
       made.length === 0
         ? undefined
-        : made.map(({ meterName, micros, text }) => ({ meterName, text, micros: BigInt(micros) })),
-    madeReturnedMicros: -sumOf(made.map(({ debit }) => debit)),
+        : {
+            counts: made.map(({ meterName, micros }) => ({ meterName, micros: BigInt(micros) })),
+            debitMicros: sumOf(made.map(({ debit }) => debit)),
+          },
   }
 }
 
