@@ -330,7 +330,7 @@ test('leaves a stored correction to the job if it fails during its request', asy
     correctionLimits: { ...correctionLimits, waitMs: 20_000 },
   }
   const scope = { environment: 'sandbox', providerId: shop.providerId } as const
-  await waitUntilApplied(waiting, scope, [requested.correction.reference])
+  await waitUntilApplied(waiting, scope, [requested.reference])
   expect(await dryRun(wanted)).toEqual([['open', -100]])
   await applyCorrections(runner, shop.providerId)
   expect(await dryRun(wanted)).toEqual([])

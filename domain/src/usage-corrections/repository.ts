@@ -15,7 +15,6 @@ import type {
 type Row = {
   reference: string
   idempotency_key: string | null
-  input_sha256: string
   selection: CorrectionSelection
   action: CorrectionAction
   value_micros: string | null
@@ -30,8 +29,6 @@ type Row = {
   created_at: Date
   applied_at: Date | null
 }
-
-export type StoredCorrection = UsageCorrection & { readonly inputSha256: string }
 
 /**
  * Keeps other transactions from storing corrections of the provider until this one ends. Without it, a correction could be applied while
@@ -71,11 +68,11 @@ export async function findCorrectionByKey(
   sql: Queryable,
   providerId: string,
   idempotencyKey: string,
-): Promise<StoredCorrection | undefined> {
-  const [row] = await sql<Row[]>`
-    select * from usage_corrections
+): Promise<{ readonly reference: string; readonly inputSha256: string } | undefined> {
+  const [row] = await sql<{ reference: string; input_sha256: string }[]>`
+    select reference, input_sha256 from usage_corrections
     where provider_id = ${providerId} and idempotency_key = ${idempotencyKey}`
-  return row && { ...fromRow(row), inputSha256: row.input_sha256 }
+  return row && { reference: row.reference, inputSha256: row.input_sha256 }
 }
 
 /** Returns a page of corrections, newest first, and the number of all. */

@@ -1,14 +1,13 @@
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import type { NewCorrection, UsageCorrection } from './correction.ts'
+import type { NewCorrection } from './correction.ts'
 import { findCorrectionByKey, insertCorrection, lockCorrections } from './repository.ts'
 
 export type RequestOutcome =
-  | { readonly kind: 'requested'; readonly correction: UsageCorrection }
-  | { readonly kind: 'key-reused'; readonly idempotencyKey: string }
+  { readonly kind: 'requested'; readonly reference: string } | { readonly kind: 'key-reused' }
 
-/** Stores a correction, which is applied later. A repeated request with the same key returns the correction of the first one. */
+/** Stores a correction, which is applied later. A repeated request with the same key returns the reference of the first correction. */
 export async function requestCorrection(
   { sql, providerId, now }: UnitOfWork,
   wanted: NewCorrection,
@@ -26,24 +25,11 @@ export async function requestCorrection(
     const before = await findCorrectionByKey(sql, providerId, idempotencyKey)
     if (before !== undefined) {
       return before.inputSha256 === inputSha256
-        ? { kind: 'requested', correction: before }
-        : { kind: 'key-reused', idempotencyKey }
+        ? { kind: 'requested', reference: before.reference }
+        : { kind: 'key-reused' }
     }
   }
   const reference = generateReference('usageCorrection')
   await insertCorrection(sql, providerId, { ...wanted, reference, createdAt: now }, inputSha256)
-  return {
-    kind: 'requested',
-    correction: {
-      ...wanted,
-      reference,
-      status: 'requested',
-      readTo: undefined,
-      cursor: undefined,
-      recordsCorrected: 0,
-      recordsSkipped: 0,
-      createdAt: now,
-      appliedAt: null,
-    },
-  }
+  return { kind: 'requested', reference }
 }

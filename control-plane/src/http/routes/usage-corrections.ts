@@ -141,7 +141,7 @@ async function storeAndApply(
     for (const each of wanted) {
       const outcome = await requestCorrection(work, each)
       if (outcome.kind === 'key-reused') throw refusals.idempotencyKeyReused()
-      stored.push(outcome.correction.reference)
+      stored.push(outcome.reference)
     }
     return stored
   })
