@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { claimCorrections } from '@tollgate/domain/usage-corrections/repository'
+import { claimCorrections, hasUnapplied } from '@tollgate/domain/usage-corrections/repository'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { applyCorrection, correctionLeaseMs } from './apply-correction.ts'
 import { isExpectedFailure } from './expected-failure.ts'
@@ -19,6 +19,7 @@ export async function waitUntilApplied(
   references: readonly string[],
 ): Promise<void> {
   const pool = parts.publisher.database.in(environment)
+  const rows = parts.publisher.database.of(providerId).in(environment)
   const deadlineMs = performance.now() + parts.correctionLimits.waitMs
   const isOver = (): boolean => performance.now() >= deadlineMs
   while (!isOver()) {
@@ -28,7 +29,8 @@ export async function waitUntilApplied(
       providerId,
     })
     if (claimed === undefined) {
-      if (!(await hasUnapplied(parts, { environment, providerId }, references))) return
+      const isWaiting = await rows.read((sql) => hasUnapplied(sql, providerId, references))
+      if (!isWaiting) return
       await sleep(pollIntervalMs)
       continue
     }
@@ -41,21 +43,4 @@ export async function waitUntilApplied(
       return
     }
   }
-}
-
-async function hasUnapplied(
-  { publisher }: CorrectionParts,
-  { environment, providerId }: CorrectionScope,
-  references: readonly string[],
-): Promise<boolean> {
-  return publisher.database
-    .of(providerId)
-    .in(environment)
-    .read(async (sql) => {
-      const rows = await sql`
-        select 1 from usage_corrections
-        where provider_id = ${providerId} and reference = any(${[...references]})
-          and status <> 'applied' limit 1`
-      return rows.length > 0
-    })
 }

@@ -75,6 +75,19 @@ export async function findCorrectionByKey(
   return row && { reference: row.reference, inputSha256: row.input_sha256 }
 }
 
+/** Returns whether one of the corrections is not applied yet. */
+export async function hasUnapplied(
+  sql: Queryable,
+  providerId: string,
+  references: readonly string[],
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from usage_corrections
+    where provider_id = ${providerId} and reference = any(${[...references]})
+      and status <> 'applied' limit 1`
+  return rows.length > 0
+}
+
 /** Returns a page of corrections, newest first, and the number of all. */
 export async function listCorrections(
   sql: Queryable,
