@@ -51,7 +51,7 @@ export async function readPage(
   const { environment, providerId } = scope
   const { usageStore, correctionLimits: limits } = parts
   const customerRefs = await listCustomerRefs(parts, scope, query.selection)
-  const stored = query.stored ?? (await waitForStored(parts, scope, query.selection))
+  const stored = query.stored ?? (await waitForUsageOf(parts, scope, customerRefs))
   const readTo =
     query.readTo ??
     Object.fromEntries(
@@ -88,7 +88,14 @@ export async function waitForStored(
   scope: CorrectionScope,
   selection: CorrectionSelection,
 ): Promise<StoredUpTo> {
-  const customerRefs = await listCustomerRefs(parts, scope, selection)
+  return waitForUsageOf(parts, scope, await listCustomerRefs(parts, scope, selection))
+}
+
+function waitForUsageOf(
+  parts: CorrectionParts,
+  scope: CorrectionScope,
+  customerRefs: readonly string[] | undefined,
+): Promise<StoredUpTo> {
   const partitions = listPartitions(parts, scope, customerRefs)
   const { publisher, correctionLimits } = parts
   return waitUntilStored(
