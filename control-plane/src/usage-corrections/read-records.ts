@@ -15,6 +15,7 @@ import {
   correctionSource,
 } from '@tollgate/schemas/correction-records'
 import type { Environment } from '@tollgate/schemas/environment'
+import { definedFields } from '../domain/defined-fields.ts'
 import { filterCondition } from '../usage/usage-filter.ts'
 
 type Store = Pick<UsageStore, 'query'>
@@ -42,7 +43,7 @@ export type Original = CorrectionCursor & { readonly customerRef: string }
  */
 export async function listOriginals(store: Store, query: OriginalsQuery): Promise<Original[]> {
   const { environment, providerId, selection, customerRefs, sinceMs, parts, after } = query
-  const isFilter = selection.kind === 'filter'
+  const filter = selection.kind === 'filter' ? selection : undefined
   const conditions = [
     'provider_id = {providerId:String}',
     `outcome = 'success'`,
@@ -50,15 +51,13 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
     `timestamp >= fromUnixTimestamp64Milli({fromMs:Int64}, 'UTC')`,
   ]
   if (customerRefs !== undefined) conditions.push('customer_ref IN {customerRefs:Array(String)}')
-  if (isFilter) conditions.push(`timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`)
-  else conditions.push('id = {id:String}')
-  if (isFilter && selection.productRef !== undefined) {
-    conditions.push('product_ref = {productRef:String}')
-  }
+  if (filter === undefined) conditions.push('id = {id:String}')
+  else conditions.push(`timestamp < fromUnixTimestamp64Milli({toMs:Int64}, 'UTC')`)
+  if (filter?.productRef !== undefined) conditions.push('product_ref = {productRef:String}')
   if (after !== undefined) {
     conditions.push('(toUnixTimestamp64Milli(timestamp), id) > ({afterMs:Int64}, {afterId:String})')
   }
-  const { dimensions, properties } = isFilter ? selection : { dimensions: {}, properties: {} }
+  const { dimensions, properties } = filter ?? { dimensions: {}, properties: {} }
   const ofProperties = filterCondition(properties, [])
   // A dimension can have the name of a property, and both conditions hold.
   const ofDimensions = filterCondition(
@@ -66,9 +65,8 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
     Object.keys(dimensions),
     Object.keys(properties).length,
   )
-  const ofMeter =
-    isFilter && selection.meterName !== undefined ? 'meter_name = {meterName:String}' : '1'
-  const fromMs = Math.max(sinceMs, isFilter ? selection.fromMs : 0, after?.ms ?? 0)
+  const ofMeter = filter?.meterName === undefined ? '1' : 'meter_name = {meterName:String}'
+  const fromMs = Math.max(sinceMs, filter?.fromMs ?? 0, after?.ms ?? 0)
   const rows = await store.query<{ id: string; ms: string; customerRef: string }>(
     `SELECT id, toString(at) AS ms, any(customer) AS customerRef FROM (
        SELECT id, toUnixTimestamp64Milli(timestamp) AS at, customer_ref AS customer,
@@ -82,13 +80,13 @@ export async function listOriginals(store: Store, query: OriginalsQuery): Promis
       providerId,
       fromMs: storableMs(fromMs),
       recordsMax: query.recordsMax,
-      ...(customerRefs === undefined ? {} : { customerRefs }),
-      ...(isFilter ? { toMs: storableMs(selection.toMs) } : { id: selection.id }),
-      ...(isFilter && selection.productRef !== undefined
-        ? { productRef: selection.productRef }
-        : {}),
-      ...(isFilter && selection.meterName !== undefined ? { meterName: selection.meterName } : {}),
-      ...(after === undefined ? {} : { afterMs: after.ms, afterId: after.id }),
+      ...(selection.kind === 'record'
+        ? { id: selection.id }
+        : { toMs: storableMs(selection.toMs) }),
+      ...definedFields({
+        ...{ customerRefs, productRef: filter?.productRef, meterName: filter?.meterName },
+        ...{ afterMs: after?.ms, afterId: after?.id },
+      }),
       ...ofProperties.parameters,
       ...ofDimensions.parameters,
     },
