@@ -40,15 +40,18 @@ export function withDifferences(
   })
 }
 
-/** Returns whether the difference is in the time whose usage is billed with the period. */
-export function isInPeriod(
+/** Returns whether a difference is in the time whose usage is billed with the period. */
+export function hasDifference(
   purchase: Purchase,
   period: ChargedPeriod,
   endOfPrevious: Date | undefined,
-  { timestamp }: Pick<UsageDifference, 'timestamp'>,
+  differences: readonly UsageDifference[],
 ): boolean {
   const { own, before } = windowsOf(purchase, period, endOfPrevious)
-  return isWithin(own, timestamp) || (before !== undefined && isWithin(before, timestamp))
+  return differences.some(
+    ({ timestamp }) =>
+      isWithin(own, timestamp) || (before !== undefined && isWithin(before, timestamp)),
+  )
 }
 
 type Windows = { readonly own: UsageWindow; readonly before: UsageWindow | undefined }

@@ -14,7 +14,7 @@ import type { CreditConversion } from '../pricing/line-inputs.ts'
 import { cycleOf } from '../purchases/access.ts'
 import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
-import { isInPeriod, type UsageDifference } from './change-usage.ts'
+import { hasDifference, type UsageDifference } from './change-usage.ts'
 
 /** A purchase whose usage is corrected, with everything that its price needs. */
 export type CorrectedPurchase = {
@@ -60,7 +60,7 @@ export async function readCorrectedPurchases(
     if (planSnapshot === null || !billsUsage(planSnapshot)) continue
     const endOfPrevious = await findEndOfPrevious(sql, providerId, purchase)
     const isTouched = (period: ChargedPeriod): boolean =>
-      differences.some((each) => isInPeriod(purchase, period, endOfPrevious, each))
+      hasDifference(purchase, period, endOfPrevious, differences)
     const all = await listBilledPeriods(sql, providerId, purchase.reference, 'usage', periodsMax)
     const touched = all.filter(isTouched)
     const starts = touched.map(({ start }) => start)
