@@ -1,8 +1,5 @@
 import { jobActor, setActor } from '@tollgate/domain/audit/actor'
-import {
-  noteCorrectedPeriods,
-  type TouchedUsage,
-} from '@tollgate/domain/invoices/corrected-periods'
+import { noteCorrectedPeriods, oneOfEachSecond } from '@tollgate/domain/invoices/corrected-periods'
 import {
   addChanges,
   releaseCorrection,
@@ -26,11 +23,11 @@ export const correctionLeaseMs = 60_000
  *    -> one transaction: progress, changes, billed periods to look at again
  *
  * After a crash before the append, nothing has changed. After a crash behind it, the next process reads the same records, finds the
- * differences of this correction among them and appends nothing twice; even if it did, the ids would be the same. The periods are
- * noted only after the append, so a bill that has seen the note has the differences in its sums. A bill of a process that is still
- * without the note is of a newer period and looks again anyway (`noteCorrectedPeriods`).
+ * differences that this correction has appended, and does not append them again. Records that were appended twice would have the same
+ * ids and count once. The periods are noted only after the append, so a bill that has read the note has the differences in its sums.
+ * A period that a bill claims before it can read the note is one of the newest periods, at which the next bill looks anyway.
  *
- * If the lease has ended meanwhile, another process has the correction: it appends the same ids, and this one stores nothing.
+ * If the lease has ended meanwhile, another process has claimed the correction: it appends the same ids, and this process stores nothing.
  */
 export async function applyCorrection(
   parts: CorrectionParts,
@@ -85,22 +82,8 @@ async function storePage(
     })
     if (!isStored) return false
     await addChanges(sql, providerId, correction.reference, [...sumChanges(changed).values()])
-    await noteCorrectedPeriods(sql, providerId, touchedUsage(changed), now)
+    const touched = oneOfEachSecond(changed.map(({ record }) => record))
+    await noteCorrectedPeriods(sql, providerId, touched, now)
     return true
   })
-}
-
-/** Returns the times of the changed usage, one for each second of a customer and product: periods begin at whole seconds. */
-function touchedUsage(changed: readonly ChangedRecord[]): TouchedUsage[] {
-  const touched = new Map<string, TouchedUsage>()
-  for (const { record } of changed) {
-    const { customerRef, productRef, timestamp } = record
-    const second = Math.floor(timestamp / 1_000)
-    touched.set(JSON.stringify([customerRef, productRef, second]), {
-      customerRef,
-      productRef,
-      timestamp,
-    })
-  }
-  return [...touched.values()]
 }

@@ -22,6 +22,19 @@ export type CorrectedPeriod = ChargedPeriod & { readonly version: bigint }
 const toleranceSeconds = firstPeriodToleranceSeconds + 1
 
 /**
+ * Returns one usage for each second of a customer and product, which is enough to find the billed periods: periods begin at whole
+ * seconds.
+ */
+export function oneOfEachSecond(usages: readonly TouchedUsage[]): TouchedUsage[] {
+  const bySecond = new Map<string, TouchedUsage>()
+  for (const { customerRef, productRef, timestamp } of usages) {
+    const key = JSON.stringify([customerRef, productRef, Math.floor(timestamp / 1_000)])
+    bySecond.set(key, { customerRef, productRef, timestamp })
+  }
+  return [...bySecond.values()]
+}
+
+/**
  * Notes the billed periods of the usage, for the next bill of their purchases, and the first periods of later purchases that share
  * their allowance. A period that a bill claims at the same time is one of the newest periods, at which the bill after it looks
  * anyway. The usage must be in the log before, or get there before `keptUntil`, until which bills keep the notes.

@@ -15,7 +15,7 @@ import { jsonAnswer } from '../answers.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { afterNotingBackfill, receiptOfBulk } from './backfill.ts'
+import { receiptOfBulk, recordBulk } from './backfill.ts'
 import { customersOfBulk, withReceipt, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsBulkPath = '/v1/sdk/meter-events/bulk'
@@ -40,8 +40,7 @@ export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => meterEvent(item, own))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
         const { events } = bulk
-        if (input.backfill !== true) return recordIfMetersAreActive(parts, holder, events, listName)
-        return afterNotingBackfill(parts, call, events, () =>
+        return recordBulk(parts, call, events, () =>
           recordIfMetersAreActive(parts, holder, events, listName),
         )
       }),

@@ -8,7 +8,7 @@ import { usageEvent } from '../../domain/usage-events.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
-import { afterNotingBackfill, receiptOfBulk } from './backfill.ts'
+import { receiptOfBulk, recordBulk } from './backfill.ts'
 import { recordAndAnswerAll } from './record-and-answer.ts'
 import { customersOfBulk, withReceipt, type RecordingParts } from './recording-parts.ts'
 import { resultFields } from './usage-result.ts'
@@ -35,8 +35,7 @@ export function usagesBulkRoute(parts: RecordingParts): HotRoute {
         const bulk = bulkEvents(bulkItems(input), [listName], (item) => usageEvent(item, own))
         if (bulk.kind === 'refused') return validationAnswer({ path, nowMs }, bulk.issues)
         const { events } = bulk
-        if (input.backfill !== true) return record(parts, call.holder, call.authorization, events)
-        return afterNotingBackfill(parts, call, events, () =>
+        return recordBulk(parts, call, events, () =>
           record(parts, call.holder, call.authorization, events),
         )
       }),
