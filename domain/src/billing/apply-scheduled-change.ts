@@ -50,10 +50,9 @@ export async function applyScheduledChange(
   await createPurchase(work, purchase)
   await closeScheduledChange(work, held, purchase)
   await emitPlanChanged(work, purchase, replaced)
-  if (change !== undefined) await storeSwitchDiscounts(work, purchase, change)
-  const invoice =
-    change === undefined ? undefined : await billSwitch(work, purchase, change, seller)
-  return { purchase, invoice }
+  if (change === undefined) return { purchase, invoice: undefined }
+  await storeSwitchDiscounts(work, purchase, change)
+  return { purchase, invoice: await billSwitch(work, purchase, change, seller) }
 }
 
 /** Returns the purchase that begins with the change, before it is linked to the one before. */
