@@ -67,7 +67,7 @@ async function post(
 }
 
 /** Returns the bodies of requests with these records, in their order. */
-export function requestBodies(records: readonly CorrectionRecord[]): string[] {
+function requestBodies(records: readonly CorrectionRecord[]): string[] {
   const bodies: string[] = []
   let texts: string[] = []
   let bytes = 0

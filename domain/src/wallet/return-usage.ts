@@ -12,8 +12,8 @@ import { rescheduleExpiry } from './expiring-grants.ts'
 import { listGrants, updateGrants } from './grants.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 
-/** What usage took from a grant. */
-export type UsedGrant = Burn & {
+/** Credits that usage took from a grant. */
+type UsedGrant = Burn & {
   /** The provider gave the credits because usage took more than the wallet had. */
   readonly isWrittenOff: boolean
 }
@@ -22,7 +22,7 @@ export type UsedGrant = Burn & {
  * Returns from which grants returned credits were taken, if `used` lists what usage took from each grant, newest first. Credits that
  * were written off come first, because without the corrected usage they would not have been. Throws if usage took less.
  */
-export function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[] {
+function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[] {
   const inOrder = [
     ...used.filter(({ isWrittenOff }) => isWrittenOff),
     ...used.filter(({ isWrittenOff }) => !isWrittenOff),

@@ -59,7 +59,7 @@ export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): voi
       const { dryRun, ...input } = request.body
       const { idempotencyKey } = operation
       const wanted = correctionFromHttp(input, operation, {
-        author: authorOf(operation),
+        author: operation.actor.name,
         idempotencyKey,
       })
       requireRecent([wanted], operation.now, [])
@@ -83,7 +83,7 @@ export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): voi
       const { dryRun, corrections } = request.body
       const wanted = corrections.map((input, index) =>
         correctionFromHttp(input, operation, {
-          author: authorOf(operation),
+          author: operation.actor.name,
           idempotencyKey:
             operation.idempotencyKey === null ? null : `${index}:${operation.idempotencyKey}`,
         }),
@@ -180,10 +180,6 @@ async function previewBody(
     changes: changes.slice(0, changesMax).map(changeToHttp),
     periods,
   }
-}
-
-function authorOf({ actor }: Operation): string {
-  return actor.name
 }
 
 /** Refuses filters that begin before the oldest usage that can be corrected. */
