@@ -157,9 +157,8 @@ test('gives the credits of a corrected record back to the wallet and to the gran
   await client.require('POST', `/v1/sdk/customers/${customerRef}/credits`, { credits: 1_000 })
   const balance = async (): Promise<unknown> =>
     client.require('GET', `/v1/sdk/customers/${customerRef}/balance`, undefined)
-  const [{ reference }] = [
-    await client.recordUsage({ customerRef, productRef, units: 6, idempotencyKey: 'paid' }),
-  ]
+  const paid = { customerRef, productRef, units: 6, idempotencyKey: 'paid' }
+  const { reference } = await client.recordUsage(paid)
   await client.recordUsage({ customerRef, productRef, units: 2 })
   expect(await balance()).toMatchObject({ credits: 200 })
 

@@ -3,6 +3,7 @@ import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
 import type { ChargeOutcome, InvoiceCharge } from '@tollgate/domain/charging/charge-invoice'
+import { decimalOfMicros } from '@tollgate/domain/money/decimal'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
@@ -166,7 +167,7 @@ class Story {
   #price(records: readonly Readonly<ModelRecord>[], carried: string): bigint {
     const micros = records.reduce((sum, each) => sum + each.micros, 0n)
     const dollars = { unitsPerDollar: '1', decimals: 2 } as const
-    return oraclePrice(this.#plan!.priced, decimal(micros), carried, dollars).nearest()
+    return oraclePrice(this.#plan!.priced, decimalOfMicros(micros), carried, dollars).nearest()
   }
 
   /** Compares counters and bills with the records. */
@@ -238,11 +239,6 @@ class Story {
     }
     expect(billedRecords).toBe(this.#records.length)
   }
-}
-
-function decimal(micros: bigint): string {
-  const digits = micros.toString().padStart(7, '0')
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
 
 const part = fc.double({ min: 0, max: 1, noNaN: true })
