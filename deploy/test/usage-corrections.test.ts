@@ -55,7 +55,7 @@ type Invoice = {
   readonly lines: readonly { readonly description: string; readonly amount: number }[]
 }
 
-/** Lets minutes pass until the customer has so many invoices, and returns them, oldest first. */
+/** Moves the clock by minutes until the customer has `count` invoices, and returns them, oldest first. */
 async function invoicesAfter(customerRef: string, count: number): Promise<Invoice[]> {
   const path = `/v1/ui/invoices?customerRef=${customerRef}`
   const issued = async () => {
@@ -314,7 +314,7 @@ async function expectReconciled(): Promise<void> {
   expect(gaps.filter((kind) => !ofProcessor.includes(kind))).toEqual([])
 }
 
-test('counts less at once, for nobody else, and once', async () => {
+test('lowers the counters at once, and once, and never by the key of another provider', async () => {
   const path = '/v1/sdk/usage-corrections'
   const { status, body } = await client.send('POST', path, { action: 'remove', reason: 'x' })
   expect([status, body]).toMatchObject([400, { code: 'validation_failed' }])

@@ -12,7 +12,7 @@ export type AppendRecords = (
   records: readonly CorrectionRecord[],
 ) => Promise<void>
 
-/** Ingest does not append the records now. Some of them may be in the log. */
+/** Thrown if ingest cannot append the records now. Some of them may be in the log. */
 export class AppendUnavailableError extends Error {
   override readonly name = 'AppendUnavailableError'
 }

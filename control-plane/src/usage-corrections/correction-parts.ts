@@ -3,6 +3,7 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { AppendRecords } from './append-records.ts'
 
+/** Everything that corrections of usage read and write. They append to the log only through `appendRecords`. */
 export type CorrectionParts = {
   readonly publisher: PublisherParts
   readonly eventLog: Pick<EventLog, 'partitionCount' | 'head' | 'position'>

@@ -19,13 +19,14 @@ export type ChangedRecord = {
 }
 
 export type PlannedPage = {
-  /** What is to be appended. Records that an earlier attempt has appended are left out. */
+  /** The records that the page appends to the log, without those that an earlier attempt has appended. */
   readonly toAppend: readonly CorrectionRecord[]
   readonly changed: readonly ChangedRecord[]
+  /** Number of records that cannot have the value of the correction. */
   readonly skipped: number
 }
 
-/** Returns what a page of records becomes. The same records after a crash give the same changes. */
+/** Decides the difference of each record of a page. After a crash, the same records have the same differences. */
 export function planPage(
   scope: CorrectionScope,
   reference: string,

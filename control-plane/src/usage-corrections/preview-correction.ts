@@ -10,7 +10,7 @@ import type { CorrectionParts } from './correction-parts.ts'
 import { planPage, sumChanges } from './plan-page.ts'
 import { readPage, waitForStored, type CorrectionScope, type Page } from './read-page.ts'
 
-/** Pairs of a customer and a product whose periods a dry run prices: those with the oldest usage. */
+/** Number of pairs of a customer and a product whose periods a dry run prices, beginning with the pair of the oldest record. */
 const pricedCustomersMax = 100
 
 export type CorrectionPreview =
@@ -24,7 +24,7 @@ export type CorrectionPreview =
     }
   | { readonly kind: 'too-many'; readonly recordsMax: number }
 
-/** Returns what a correction would change, and what that costs. Changes nothing. Throws UsageBehindError while the usage store is behind. */
+/** Returns the changes that a correction would make, and their price. Throws UsageBehindError if the usage store is behind. */
 export async function previewCorrection(
   parts: CorrectionParts,
   scope: CorrectionScope & { readonly now: Date },

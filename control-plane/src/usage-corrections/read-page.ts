@@ -25,7 +25,7 @@ export type PageQuery = {
   readonly createdAt: Date
   readonly readTo: ReadTo | undefined
   readonly after: CorrectionCursor | undefined
-  /** What the store has. Undefined: the page waits until it has all acknowledged usage. */
+  /** How far the usage store has stored records. If undefined, `readPage` waits until the store has all acknowledged usage. */
   readonly stored?: StoredUpTo | undefined
 }
 
@@ -38,8 +38,9 @@ export type Page = {
 }
 
 /**
- * Reads the next records of a correction and everything that is left of them. All usage that was acknowledged before the call is in
- * the store by then, with the records of earlier corrections, so what is left is exact. Throws UsageBehindError while it is not.
+ * Reads the next records of a correction with their remaining units and credits. Without `stored`, it first waits until the usage store
+ * has all usage that was acknowledged before the call, with the records of earlier corrections, so the remainders are exact. Throws
+ * UsageBehindError if that takes too long.
  *
  * The first page decides which records are corrected: those that were acknowledged before it.
  */

@@ -20,8 +20,8 @@ import { filterCondition } from '../usage/usage-filter.ts'
 
 type Store = Pick<UsageStore, 'query'>
 
-/** The original records that a correction selects, in the order in which it works them off. */
-export type OriginalsQuery = {
+/** Selects original records of a correction, in the order in which it corrects them. */
+type OriginalsQuery = {
   readonly environment: Environment
   readonly providerId: string
   readonly selection: CorrectionSelection
@@ -38,8 +38,8 @@ export type OriginalsQuery = {
 export type Original = CorrectionCursor & { readonly customerRef: string }
 
 /**
- * Returns the next original records. Only records that count are corrected. A record of several meters has a row for each of them, of
- * which the first alone has the properties, so each condition may hold for another row.
+ * Returns the next original records. Only records that count are corrected. A record of several meters has a row for each meter, and only
+ * its first row has the properties, so the conditions may hold for different rows.
  */
 export async function listOriginals(store: Store, query: OriginalsQuery): Promise<Original[]> {
   const { environment, providerId, selection, customerRefs, sinceMs, parts, after } = query
@@ -120,9 +120,9 @@ type Row = {
 
 /**
  * Returns the original records with all corrections of them in these parts, in the order of the input. Rows that were stored twice are
- * one row by FINAL, whose condition is in PREWHERE as in `sumStored`. A record whose idempotency key was used again after the key was
- * forgotten has the id of another record, so records are told apart by their time too, which corrections copy. The product of a value
- * and a million does not fit into the decimal of the column.
+ * one row by FINAL, whose condition is in PREWHERE as in `sumStored`. After a deduplication mark has expired, a record with the same
+ * idempotency key gets the same id. Records are therefore distinguished by their time too, which corrections copy. The query widens
+ * the decimal of a value, because the value times a million does not fit into the column's type.
  */
 export async function readRecords(
   store: Store,

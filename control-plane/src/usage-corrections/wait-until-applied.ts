@@ -9,9 +9,9 @@ import type { CorrectionScope } from './read-page.ts'
 const pollIntervalMs = 50
 
 /**
- * Applies the provider's corrections until the named ones are applied, or until the time of a request is over. Then the job continues
- * them. A failure, for example of a usage store that is behind, is left to the job too: the request has stored its corrections, and may
- * have failed at an earlier one.
+ * Applies the provider's corrections until the corrections with these references are applied, or until `waitMs` is over. The job applies
+ * the rest. After a failure, for example because the usage store is behind, the job continues too: the request has stored its
+ * corrections, and the correction that failed may be an earlier one.
  */
 export async function waitUntilApplied(
   parts: CorrectionParts & { readonly logger: Logger },

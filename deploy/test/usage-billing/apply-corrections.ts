@@ -14,7 +14,7 @@ import type { RunnerStack } from '../../../billing-runner/test/runner-stack.ts'
 
 /* Workers that apply corrections of usage beside a billing runner, and may die. */
 
-/** Where a worker dies: before or after its page is in the log, or with half of it. `late`: its lease has ended meanwhile. */
+/** When a worker dies: before its page is in the log, after half of it or after all of it. `late`: its lease ends while it works. */
 export type Flaw = 'none' | 'before' | 'half' | 'after' | 'late'
 
 const topic = usageTopic('sandbox')

@@ -26,8 +26,9 @@ import { startUsageBillingStack } from './usage-billing-stack.ts'
 import type { ModelCycle } from './usage-bill-model.ts'
 
 /*
- * Random plans, usage and corrections: of one record or of a time, once or twice at the same time, before and after bills, and after
- * the end, by workers that die at every step. All lines of a period must add up to the price of its corrected usage.
+ * Random plans, usage and corrections of one record or of a range of time: one or two at the same time, before and after bills, and
+ * after the end of the purchase, applied by workers that die at every step. All lines of a period must add up to the price of its
+ * corrected usage.
  */
 
 const runs = Number(process.env['TOLLGATE_TEST_CORRECTED_BILLS'] ?? 6)
@@ -114,7 +115,7 @@ class Story {
         ...{ selection, action: correction.action, valueMicros },
         ...{ reason: 'wrong', author: 'Grace', idempotencyKey: null },
       }
-      // Those after the first one work from what it leaves.
+      // Later corrections work from what the first correction leaves, so only the first has a dry run.
       const preview = index === 0 ? await this.#preview(wanted) : undefined
       const before = this.#records.map((record) => ({ ...record }))
       await stack.runner.within(this.#shop, (work) => requestCorrection(work, wanted))
@@ -217,7 +218,7 @@ class Story {
     return { kind: 'paid' }
   }
 
-  /** Compares the lines of each period with the price of what the model has left of its records. */
+  /** Compares the lines of each period with the price of the corrected records of the model. */
   async expectBills(): Promise<void> {
     const { reference } = this.purchase
     const issued = await stack.invoicesOf(this.#shop, reference)

@@ -17,7 +17,7 @@ import type { ReadingAt, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { emitPlanChanged, readSwitchPrice } from './activate-plan.ts'
 import { billSwitch, storeSwitchDiscounts } from './bill-switch.ts'
 
-/** Reads what decides about the scheduled change of the purchase, and decides. */
+/** Decides whether the scheduled change of the purchase is due. Reads the debts and discounts that the decision depends on. */
 export async function readDueChange(
   { sql, providerId, now }: ReadingAt,
   purchase: Purchase,
@@ -73,7 +73,7 @@ export async function startedPurchase(
   return newSwitchedPurchase(sale, change, await readSwitchPrice(at, plan, change))
 }
 
-/** Leaves the change to the renewal, because the difference cannot be prorated. The caller has locked the purchase. */
+/** Schedules the change for `at`, the renewal, because the difference cannot be prorated. The caller has locked the purchase. */
 export async function postponeToRenewal(
   work: UnitOfWork,
   {

@@ -35,8 +35,8 @@ export async function billSwitch(
 }
 
 /**
- * Stores what discounts take off the price of the running period of the new plan, for further changes within the period. One that takes
- * nothing off, because the plan is not in its scope, is stored as well: it continues with a change back.
+ * Stores the amounts by which discounts reduce the price of the running period of the new plan, for further changes within the period. A
+ * discount that does not apply to the new plan is stored with 0, so that it continues if the customer changes back.
  */
 export async function storeSwitchDiscounts(
   { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,

@@ -78,7 +78,7 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
   const usage = [...invoice.lines.entries()].filter(([, line]) => isUsage(line))
   // A line can be a credit itself, for example because a pack was bought. The other lines are credited less by it.
   let leftMinor = totalOf(usage.map(([, line]) => line))
-  // A bill within a period charges usage alone, and so its discounts are those of usage.
+  // A bill within a period charges only usage, so all of its discounts are discounts of usage.
   leftMinor += totalOf(invoice.lines.filter(({ inputs }) => inputs.kind === 'discount'))
   for (const [at] of usage) leftMinor -= credited.get(at) ?? 0n
   // Once they succeed, the customer would have this amount twice.
@@ -100,7 +100,7 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
   }
 }
 
-/** What the minimum of the plan charges is charged for usage. */
+/** Returns whether the line charges usage. A line of the plan's minimum does, because it charges the rest up to the minimum. */
 function isUsage({ inputs }: InvoiceLine): boolean {
   return ['usage', 'late_usage', 'minimum'].includes(inputs.kind)
 }

@@ -15,9 +15,10 @@ import type { UsageToBill } from './prepare-usage-bill.ts'
 type PeriodsOfBill = Pick<UsageToBill, 'period' | 'continued' | 'leastMinor' | 'earlier'>
 
 /**
- * Returns the lines that charge what the usage of a period costs less than the minimum of the plan. A period that was billed before has
- * a line if its usage has changed: late usage is taken from what the minimum had charged. So all lines of a period add up to the price
- * of its usage or to the minimum, whichever is more. A bill within a period has no line for it. `usage`: the usage lines of the bill.
+ * Returns the lines that charge the difference between the price of a period's usage and the minimum of the plan, if the usage costs
+ * less. A period that was billed before has a line if its usage has changed: the price of late usage is subtracted from the minimum that
+ * was charged. So all lines of a period add up to the price of its usage or to the minimum, whichever is more. A bill within a period
+ * has no line for that period. `usage` contains the usage lines of the bill.
  */
 export function minimumLines(
   purchase: Purchase,

@@ -1,6 +1,6 @@
 import { integerSetting } from '@tollgate/platform/config/settings'
 
-/** The billing runner bills usage after this delay, and previews use it to show when. */
+/** The billing runner bills usage after this delay, and previews show the time of the bill by it. */
 export const usageGraceSettings = {
   usageGraceMinutes: integerSetting(
     'TOLLGATE_USAGE_GRACE_MINUTES',

@@ -78,7 +78,7 @@ function lateLines(
   part: BilledPart | undefined,
 ): InvoiceLine[] {
   return earlier.toReversed().flatMap(({ period, billed, isCorrected, ...used }) => {
-    // The lines of the period then add up to its price, and a credit returns no more than was charged. Other lines are rounded alone.
+    // Exact lines add up to the price of the period, so a credit returns no more than was charged. All others are rounded separately.
     const isLess = used.usedMicros < billed.usedMicros
     const isExact = isCorrected === true || isLess || billsWithinPeriods(plan)
     const billedRows = used.rowMicros?.map((_, row) => billed.rowMicros?.[row] ?? 0n)

@@ -15,7 +15,7 @@ export type TouchedUsage = {
   readonly timestamp: number
 }
 
-/** A row that a bill removes after it has looked at the period. */
+/** A noted period. The bill that looks at it removes the note if its version is still the same. */
 export type CorrectedPeriod = ChargedPeriod & { readonly version: bigint }
 
 /** Seconds by which the second of an end and the tolerance before a first period extend the windows of billed usage. */
@@ -37,10 +37,10 @@ export function oneOfEachSecond(usages: readonly TouchedUsage[]): TouchedUsage[]
 /**
  * Notes the billed periods of the usage, for the next bill of their purchases, and the first periods of later purchases that share
  * their allowance. A period that a bill claims at the same time is one of the newest periods, at which the bill after it looks
- * anyway. The usage must be in the log before, or get there before `keptUntil`, until which bills keep the notes.
+ * anyway. The usage must be in the log before this call, or get there before `keptUntil`. Bills keep the notes until then.
  *
- * An ended purchase whose usage is closed has no next bill, so it gets one, which is due once the usage is in the log. A purchase that was refunded in full
- * has none: its usage is not billed.
+ * An ended purchase whose usage is closed has no next bill, so this schedules one, which is due once the usage is in the log. A
+ * purchase that was refunded in full gets none, because its usage is not billed.
  */
 export async function noteCorrectedPeriods(
   sql: TransactionSql,
@@ -116,7 +116,10 @@ export async function listCorrectedPeriods(
   }))
 }
 
-/** Removes the periods that a bill has looked at. Those that were noted again meanwhile stay, and those that are kept at that time. */
+/**
+ * Removes the notes of the periods that a bill has looked at. A note stays if its period was noted again meanwhile, or if bills keep it
+ * beyond `summedAt`, the time up to which the bill has seen all usage.
+ */
 export async function removeCorrectedPeriods(
   sql: TransactionSql,
   providerId: string,

@@ -17,7 +17,7 @@ export type UsageDifference = {
   readonly micros: bigint
 }
 
-/** Returns measured usage as it is with the differences, to price what they cost before they are made. */
+/** Returns measured usage with the differences added, to price a correction that is not applied yet. */
 export function withDifferences(
   usage: UsageToPrice,
   purchase: Purchase,
@@ -99,7 +99,7 @@ function withOwn<Used extends UsedPeriod>(
   }
 }
 
-/** The last number is that of the records of no row. */
+/** Adds the differences to the units of each row. The last number of `rowMicros` is for records that match no row. */
 function withRows(
   rowMicros: readonly bigint[],
   rows: Parameters<typeof matchingRow>[0],

@@ -41,7 +41,7 @@ export type NewCorrection = CorrectionChange & {
 /** Offsets of the log by partition, as a JSON object. */
 export type ReadTo = Readonly<Record<string, number>>
 
-/** A record in the order in which a correction works its records off. */
+/** The position of a record in the order in which a correction changes its records. */
 export type CorrectionCursor = { readonly ms: number; readonly id: string }
 
 export type UsageCorrection = NewCorrection & {
@@ -49,7 +49,7 @@ export type UsageCorrection = NewCorrection & {
   readonly status: CorrectionStatus
   /** Undefined before the first page. */
   readonly readTo: ReadTo | undefined
-  /** The last record that was worked off. Undefined before the first page. */
+  /** The last record of the last page. Undefined before the first page. */
   readonly cursor: CorrectionCursor | undefined
   readonly recordsCorrected: number
   readonly recordsSkipped: number
@@ -57,7 +57,7 @@ export type UsageCorrection = NewCorrection & {
   readonly appliedAt: Date | null
 }
 
-/** What corrections change for a customer, product and meter. */
+/** The sum of the changes of a correction for one customer, product and meter. */
 export type CorrectedUsage = {
   /** The reference under which the usage is recorded. */
   readonly customerRef: string

@@ -5,7 +5,7 @@ import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { divideRounded } from '../money/decimal.ts'
 import type { CorrectionChange } from './correction.ts'
 
-/** A record with everything that is left of it after earlier corrections. */
+/** An original record with its remaining units and credits after all earlier corrections. */
 export type StoredRecord = {
   readonly id: string
   readonly customerRef: string
@@ -17,21 +17,21 @@ export type StoredRecord = {
   readonly properties: string
   readonly eventType: string
   readonly dimensions: Readonly<Record<string, string>>
-  /** What the record counts, one entry for each meter, in the order of the meters. */
+  /** Remaining units, one entry for each meter of the record, in the order of the meters. */
   readonly counts: readonly StoredCount[]
-  /** What is left of the debit, in 10^-6 credits. */
+  /** The remaining debit, in 10^-6 credits. */
   readonly debitMicros: bigint
 }
 
 export type StoredCount = {
   readonly meterName: string
-  /** What is left, in 10^-6 units. */
+  /** Remaining 10^-6 units. */
   readonly micros: bigint
   /** The text that a meter of different values counts; empty for all other meters. */
   readonly text: string
 }
 
-/** What changes on one meter, in 10^-6 units. */
+/** The difference on one meter, in 10^-6 units. */
 export type CountDifference = { readonly meterName: string; readonly micros: bigint }
 
 /** The difference that a correction makes to one record. */
@@ -42,8 +42,8 @@ export type RecordDifference = {
 }
 
 /**
- * Returns the difference that a correction makes to a record, `skipped` if the record cannot have the value, or undefined if nothing is
- * left to change. A record that counts on several meters cannot say which part of its debit belongs to which of them.
+ * Returns the difference that a correction makes to a record, `skipped` if the record cannot have the value, or undefined if nothing
+ * changes. `set` skips records that count on several meters, because their debit cannot be divided between the meters.
  */
 export function decideDifference(
   record: StoredRecord,
@@ -88,7 +88,7 @@ export function correctionRecord(
     })
   const [first] = countsOfRecord
   const isPlain = countsOfRecord.length === 1 && first!.text === null
-  // A record without a meter keeps its debit only with a count, so it counts nothing on the meter of the original.
+  // A record without any count would lose its debit, so a record that only returns credits counts 0 on a meter of the original.
   const own = isPlain
     ? first!
     : { meterName: countsOfRecord.length === 0 ? (counts[0]?.meterName ?? '') : '', value: 0 }

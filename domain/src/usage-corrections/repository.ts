@@ -133,7 +133,7 @@ export async function listChanges(
   }))
 }
 
-/** A correction that this process works on, until its lease ends. */
+/** A correction that this process has claimed until its lease ends. If the process dies, another process claims it after that. */
 export type ClaimedCorrection = {
   readonly providerId: string
   readonly correction: UsageCorrection
@@ -141,8 +141,8 @@ export type ClaimedCorrection = {
 }
 
 /**
- * Claims the oldest unfinished correction of each provider that no process works on. The later ones of a provider wait: they have to
- * see what the earlier ones have left of their records. `providerId` limits the search to one provider.
+ * Claims the oldest unfinished correction of each provider, unless another process has claimed it. Later corrections of a provider wait,
+ * because they work from what earlier corrections leave of their records. `providerId` limits the search to one provider.
  */
 export async function claimCorrections(
   sql: Queryable,
@@ -183,7 +183,7 @@ export async function releaseCorrection(
       and lease_token = ${leaseToken}`
 }
 
-/** What a page has done. */
+/** The progress of a correction by one page. */
 export type CorrectionProgress = {
   readonly readTo: ReadTo
   /** Undefined if the page had no record. */

@@ -19,8 +19,9 @@ type UsedGrant = Burn & {
 }
 
 /**
- * Returns from which grants returned credits were taken, if `used` lists what usage took from each grant, newest first. Credits that
- * were written off come first, because without the corrected usage they would not have been. Throws if usage took less.
+ * Returns the grants to which the credits are returned. `used` lists the credits that usage took from each grant, newest first. Credits
+ * that were written off come first, because they would not have been written off without the corrected usage. Throws if usage took less
+ * than `micros`.
  */
 function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[] {
   const inOrder = [
@@ -39,8 +40,8 @@ function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[]
 }
 
 /**
- * Posts debits whose sum is negative: corrections have taken more usage away than there was new usage. The credits go back to the grants
- * that usage took them from last, and the value of paid credits is owed again. Credits of grants that have expired since expire again.
+ * Posts debits whose sum is negative, because corrections have removed more usage than was new. The credits go back to the grants from
+ * which usage took credits last, and the value of paid credits is owed again. Credits of grants that have expired since expire again.
  * Credits that were written off do not go to the wallet: the write-off is reversed. The caller has locked the wallet.
  */
 export async function returnUsage(
@@ -127,7 +128,7 @@ async function reverseWriteOff(
     ],
   })
   await insertBurns(sql, providerId, reference, writtenOff)
-  // Until the publication, hot state admits so much more than the wallet has. If it is used, it is written off again.
+  // Until the publication, hot state admits this amount beyond the balance. If usage takes it, it is written off again.
   await queuePublication(work, 'customer', customerRef)
   return {
     ...wallet,

@@ -19,7 +19,7 @@ export type Receipt = {
   readonly customerTimes?: ReadonlyMap<string, number> | undefined
   /** Returns a new reference at every call. */
   readonly randomReference: (nowMs: number) => string
-  /** The events may be as old as usage that is corrected. */
+  /** Accepts timestamps as old as those of usage that can be corrected. */
   readonly isBackfill?: boolean | undefined
   /** The meters of the provider that read events. Absent if what they count is found later. */
   readonly matcher?: EventMatcher

@@ -38,12 +38,12 @@ const path = '/v1/sdk/usage-corrections'
 const tags = ['Usage']
 const params = z.object({ correctionRef: requiredReference })
 
-/** Changes in the answer about one correction. */
+/** Maximum number of changes in the response about one correction. */
 const changesMax = 100
 
 type Parts = ChangeParts & CorrectionParts & { readonly previews: Previews }
 
-/** Registers the routes that put wrong usage right. */
+/** Registers the routes that request and list corrections of usage. */
 export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     path,
@@ -130,7 +130,7 @@ function registerReads(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** Stores all corrections or none, and waits a moment until they are applied. */
+/** Stores all corrections or none, and waits until they are applied, at most `waitMs`. */
 async function storeAndApply(
   parts: Parts,
   operation: Operation,

@@ -12,7 +12,7 @@ import type { HotCall } from '../hot-route.ts'
 import type { Answer } from '../http-front.ts'
 import type { RecordingParts } from './recording-parts.ts'
 
-/** Returns the receipt of a bulk request, which says whether its events may be older than others. */
+/** Returns the receipt of a bulk request. The receipt of a backfill accepts older timestamps. */
 export function receiptOfBulk<Item>(receipt: Receipt, { backfill }: BulkBody<Item>): Receipt {
   return backfill === true ? { ...receipt, isBackfill: true } : receipt
 }
@@ -29,9 +29,9 @@ export function recordBulk<Item>(
 }
 
 /**
- * Announces a backfill to the control plane, which checks that the key may change things, and has the billed periods looked at again.
- * Then it records the events. After a crash in between, bills look at the periods and find nothing new. Events that would reach the
- * log too late after the announcement are refused, because a bill may have looked by then.
+ * Announces a backfill to the control plane, which checks that the key may change data, and notes the billed periods for their next
+ * bills. Then it records the events. After a crash in between, bills look at the periods and find nothing new. Events that would
+ * reach the log too late after the announcement are refused, because a bill may have looked at their periods by then.
  */
 async function afterNotingBackfill(
   { callControlPlane }: Pick<RecordingParts, 'callControlPlane'>,
