@@ -67,13 +67,14 @@ export async function showReview(
   const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
   const couponName = (await readCoupon(pages, checkout))?.name
+  const { code: refusedCode } = selection
   const send = (currency: string, replaced: string | undefined, form: ReactElement) =>
     sendPage(
       reply,
       200,
       <ReviewPage {...{ ...shown, currency, replaced }}>
         {form}
-        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName }} />
+        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName, refusedCode }} />
       </ReviewPage>,
     )
   if (step.kind !== 'payment-required') {
