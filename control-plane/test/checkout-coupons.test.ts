@@ -42,6 +42,8 @@ async function enter(opened: Opened, fields: Readonly<Record<string, string>>): 
   return pageOf(answer.headers.get('location') ?? '', cookie, cookiesOf(answer))
 }
 
+const codeSummary = '<summary>Do you have a discount code?</summary>'
+
 const planPage = (opened: Opened): Promise<string> =>
   pageOf(`${opened.path}?plan=${plans['paid']}`, opened.cookie)
 
@@ -81,6 +83,41 @@ test('says why a code cannot be redeemed, and keeps the whole price', async () =
     expect(page, code).toContain(text)
     expect(page, code).toContain('$5.00')
   }
+})
+
+test('shows the form of the code open after a refused code, on the page of the same plan', async () => {
+  const { code = '', name } = await createCoupon()
+  const plan = plans['paid']!
+  const bound = { customerRef: await createCustomer(), productRef, planRef: plan }
+  const { sessionId } = await call<{ sessionId: string }>(
+    'POST',
+    '/v1/sdk/checkout-sessions',
+    bound,
+  )
+  for (const opened of [await open(await createCustomer()), await openLink(sessionId)]) {
+    expect(await planPage(opened)).toContain(`<details>${codeSummary}`)
+    const page = await enter(opened, { plan, currency: 'USD', code: '"><b>NO' })
+    expect(page).toContain(`<details open="">${codeSummary}`)
+    expect(page).toContain('value="&quot;&gt;&lt;b&gt;NO"')
+    expect(page).toContain(`name="plan" value="${plan}"`)
+    expect(await planPage(opened)).toContain(`<details>${codeSummary}`)
+    expect(await enter(opened, { plan, currency: 'USD', code })).toContain(name)
+  }
+})
+
+test('keeps the chosen currency after a refused code, and opens an empty form again', async () => {
+  const path = `/v1/sdk/products/${productRef}/plans`
+  const pricingOptions = [
+    { currency: 'USD', price: 900, default: true },
+    { currency: 'EUR', price: 800 },
+  ]
+  const atlas = { name: 'Map', type: 'one-time', price: 900, pricingOptions }
+  const plan = (await call<PlanBody>('POST', path, atlas)).reference
+  const opened = await open(await createCustomer())
+  const page = await enter(opened, { plan, currency: 'EUR', code: '' })
+  expect(page).toContain(`<details open="">${codeSummary}`)
+  expect(page).toContain('name="currency" value="EUR"')
+  expect(page).toContain('€8.00')
 })
 
 test('refuses a code that leaves too little to charge in a currency in which the plan must be paid', async () => {
@@ -208,7 +245,7 @@ test('a trial redeems the code for its purchase, and does not start once the cod
   ])
   expect((await answerTo(other, 'trial', plan)).headers.get('location')).toContain('kept=')
   expect(await purchasesOf(late)).toEqual([])
-  // Without the code, the trial starts.
+  // The refusal removed the code from the checkout, so the customer can start the trial without it.
   expect((await answerTo(other, 'trial', plan)).headers.get('location')).not.toContain('kept=')
   expect(await purchasesOf(late)).toHaveLength(1)
 })

@@ -4,7 +4,7 @@ import { priceLine } from '../pricing/price-line.ts'
 import type { Coupon, Discount } from './coupon.ts'
 
 /** Lines that coupons discount: prices of plans and usage. The lines of a change of plan have discount lines of their own. */
-const discountedKinds: ReadonlySet<LineKind> = new Set([
+export const discountedKinds: ReadonlySet<LineKind> = new Set([
   'recurring',
   'setup_fee',
   'one_time',
@@ -13,13 +13,13 @@ const discountedKinds: ReadonlySet<LineKind> = new Set([
   'minimum',
 ])
 
-/** Lines of a period's usage, of which a later line can be a credit. */
+/** Lines that charge the usage of a period. A later line of these kinds with a negative amount credits it. */
 export const usageKinds: ReadonlySet<LineKind> = new Set(['usage', 'late_usage', 'minimum'])
 
 /** The line of a discount on an invoice. */
 export type DiscountLine = { readonly discountRef: string; readonly line: InvoiceLine }
 
-/** Returns what the lines charge that coupons discount. Credits are not discounted. */
+/** Returns the sum of the lines that coupons discount. Lines with a negative amount are not discounted. */
 export function discountedMinor(lines: readonly InvoiceLine[]): bigint {
   return lines.reduce(
     (sum, { inputs, amountMinor }) =>
@@ -67,8 +67,8 @@ export function describeCoupon({ name, percentOff }: Coupon): string {
 }
 
 /**
- * Returns how much of the invoice's discounts belongs to some of its lines: their share of what is discounted, rounded up. What these
- * lines charge less this part was asked of the customer.
+ * Returns the part of the invoice's discounts that belongs to the lines for which `isPart` is true, in proportion to the discounted
+ * amounts and rounded up. The customer was charged the amounts of these lines less this part.
  */
 export function discountOn(
   lines: readonly Pick<InvoiceLine, 'inputs' | 'amountMinor'>[],
@@ -95,7 +95,7 @@ function takenOff({ by }: DiscountCharge, amountMinor: bigint): bigint {
   return by === 'percent' || by === 'amount' ? -amountMinor : 0n
 }
 
-/** What discounts took off the price of a period. */
+/** The amount that a discount took off the price of a period. */
 export type PeriodDiscount = {
   readonly discount: Pick<Discount, 'reference' | 'coupon'>
   readonly periodStart: Date
@@ -106,7 +106,7 @@ export type PeriodDiscount = {
 /** The seconds of a period that a change of plan charges. */
 export type ChangedSeconds = { readonly secondsLeft: number; readonly secondsInPeriod: number }
 
-/** What a discount of a period takes off the prices of the plans before and after a change, for the whole period. */
+/** The amounts that a discount takes off the prices of the plans before and after a change, each for the whole period. */
 export type ChangedDiscount = {
   readonly discount: PeriodDiscount['discount']
   readonly oldMinor: bigint
@@ -147,7 +147,7 @@ export function proratedDiscountLines(
     .filter(({ amountMinor }) => amountMinor !== 0n)
 }
 
-/** Usage of a period as it was billed: what its lines charged, and what discounts took off. Minor units. */
+/** The usage of a period as it was billed: the sum of its lines, and the discounts on them. Minor units. */
 export type DiscountedUsage = { readonly grossMinor: bigint; readonly offMinor: bigint }
 
 /**

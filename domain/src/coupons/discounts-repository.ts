@@ -62,9 +62,7 @@ function discountsFor(
   { customerRef, purchaseRef }: DiscountedPurchase,
 ) {
   return sql`
-    select ${columns(sql)}
-    from discounts join coupons on coupons.provider_id = discounts.provider_id
-      and coupons.reference = discounts.coupon_ref
+    ${selectDiscounts(sql)}
     where discounts.provider_id = ${providerId} and customer_ref = ${customerRef}
       and removed_at is null and invoices_left is distinct from 0
       and (purchase_ref is null or purchase_ref = ${purchaseRef} or (
@@ -96,9 +94,7 @@ export async function listDiscounts(
   rowsMax: number,
 ): Promise<Discount[]> {
   const rows = await sql<DiscountRow[]>`
-    select ${columns(sql)}
-    from discounts join coupons on coupons.provider_id = discounts.provider_id
-      and coupons.reference = discounts.coupon_ref
+    ${selectDiscounts(sql)}
     where discounts.provider_id = ${providerId} and customer_ref = ${customerRef}
     order by discounts.created_at desc, discounts.reference limit ${rowsMax}`
   return rows.map(fromRow)
@@ -111,9 +107,7 @@ export async function lockRunningDiscount(
   { customerRef, reference }: Pick<Discount, 'customerRef' | 'reference'>,
 ): Promise<Discount | undefined> {
   const [row] = await sql<DiscountRow[]>`
-    select ${columns(sql)}
-    from discounts join coupons on coupons.provider_id = discounts.provider_id
-      and coupons.reference = discounts.coupon_ref
+    ${selectDiscounts(sql)}
     where discounts.provider_id = ${providerId} and discounts.reference = ${reference}
       and customer_ref = ${customerRef} and removed_at is null and invoices_left is distinct from 0
     for no key update of discounts`
@@ -203,6 +197,14 @@ export async function listPeriodDiscounts(
     periodStart: row.period_start,
     amountMinor: BigInt(row.amount),
   }))
+}
+
+/** Returns the start of a query of discounts with their coupons. */
+function selectDiscounts(sql: Queryable) {
+  return sql`
+    select ${columns(sql)}
+    from discounts join coupons on coupons.provider_id = discounts.provider_id
+      and coupons.reference = discounts.coupon_ref`
 }
 
 function columns(sql: Queryable) {

@@ -33,8 +33,11 @@ export async function refundByDecision(
   if (!canBeReturned(status, goesTo)) return { kind: 'impossible', status }
   if (await isDisputed(work, invoiceRef)) return { kind: 'impossible', status }
   if (goesTo === 'balance' && isCustomerDeleted) return { kind: 'customer-deleted' }
-  const credited = await sumCredited(sql, providerId, invoiceRef)
-  const leftMinor = await readRefundable(work, decided, credited, goesTo)
+  const returned = {
+    credited: await sumCredited(sql, providerId, invoiceRef),
+    pendingMinor: await sumPendingRefunds(sql, providerId, invoiceRef),
+  }
+  const leftMinor = await readRefundable(work, decided, returned, goesTo)
   if (status === 'refunded' && leftMinor <= 0n) return { kind: 'impossible', status }
   const amountMinor = wantedMinor ?? leftMinor
   if (leftMinor <= 0n || amountMinor > leftMinor) {
@@ -46,7 +49,7 @@ export async function refundByDecision(
   await insertRequestedRefund(sql, providerId, { ...of, goesTo, amountMinor, currency }, now)
   if (goesTo === 'card') return { kind: 'changed', amountMinor, refundRef }
   const refund = { id: refundRef, amountMinor, reason }
-  const creditNoteRef = await returnToBalance(work, decided, credited, refund)
+  const creditNoteRef = await returnToBalance(work, decided, returned, refund)
   return { kind: 'changed', amountMinor, refundRef, creditNoteRef }
 }
 
@@ -56,21 +59,25 @@ function canBeReturned(status: InvoiceStatus, goesTo: RequestedReturn['goesTo'])
   return status === 'paid' || status === 'partly_refunded'
 }
 
-type Credited = Awaited<ReturnType<typeof sumCredited>>
+/** The parts of the invoice that are credited already, and those on their way back to the card. */
+type Returned = {
+  readonly credited: Awaited<ReturnType<typeof sumCredited>>
+  readonly pendingMinor: bigint
+}
 
 /** Returns how much of the invoice can be returned now. Minor units. */
 async function readRefundable(
   { sql, providerId }: UnitOfWork,
   { invoice, paidIntent }: DecidedInvoice,
-  credited: Credited,
+  { credited, pendingMinor }: Returned,
   goesTo: RequestedRefund['goesTo'],
 ): Promise<bigint> {
-  const { reference, lines, paidMinor, refundedMinor, carriedMinor } = invoice
+  const { lines, paidMinor, refundedMinor, carriedMinor } = invoice
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
   const amounts = {
     keptMinor: paidMinor - refundedMinor,
     creditableMinor: chargedMinor - creditedMinor,
-    pendingMinor: await sumPendingRefunds(sql, providerId, reference),
+    pendingMinor,
   }
   if (goesTo === 'balance') {
     const carriedInMinor = totalOf(lines) - chargedMinor
@@ -92,14 +99,13 @@ async function readRefundable(
 async function returnToBalance(
   work: UnitOfWork,
   { invoice, paidIntent }: DecidedInvoice,
-  credited: Credited,
+  { credited, pendingMinor }: Returned,
   { id, amountMinor, reason }: { id: string; amountMinor: bigint; reason: string },
 ): Promise<string> {
   const credit = decideRefundCredit({ invoice, credited, amountMinor })
   if (credit?.totalMinor !== amountMinor) {
     throw new Error(`${amountMinor} of invoice ${invoice.reference} cannot be credited`)
   }
-  const pendingMinor = await sumPendingRefunds(work.sql, work.providerId, invoice.reference)
   const keptMinor = invoice.paidMinor - invoice.refundedMinor - pendingMinor
   const paidMinor = amountMinor < keptMinor ? amountMinor : keptMinor
   const moved = paidMinor > 0n ? await moveInvoice(work, invoice, 'refunded', paidMinor) : invoice

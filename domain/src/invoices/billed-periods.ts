@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { discountedKinds } from '../coupons/discount-lines.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { ChargedPart } from '../pricing/split-charges.ts'
 import { isAllCredited } from './is-returned.ts'
@@ -224,12 +225,12 @@ export async function listBilledUsage(
     cross join lateral (
       select sum(own.amount) filter (where own.kind <> 'carried_in' and not own.is_contained) as own_total,
         coalesce(sum(own.amount) filter (where own.kind = 'discount'), 0) as off,
-        sum(own.amount) filter (where own.amount > 0
-          and own.kind in ('recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum')) as gross
+        sum(own.amount) filter (
+          where own.amount > 0 and own.kind = any(${[...discountedKinds]})) as gross
       from invoice_lines as own
       where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
     ) as of_lines
-    -- What was credited had its share of the discounts. Without them, it is that much more of the line.
+    -- Credit notes credit the price after its share of the discounts. The credited part of the line is before discounts, so it is larger.
     cross join lateral (
       select case when off < 0 and noted > 0
         then least(amount, ceil(noted * gross / greatest(gross + off, 1))) else noted end as given_back

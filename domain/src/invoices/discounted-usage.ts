@@ -1,10 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { usageKinds, type DiscountedUsage } from '../coupons/discount-lines.ts'
+import { discountedKinds, usageKinds, type DiscountedUsage } from '../coupons/discount-lines.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 
 /**
- * Returns what the usage of periods was billed and what discounts took off it, for the periods of which the lines credit usage. Both are
- * without what earlier lines have credited. Keyed by the start of the period in Unix milliseconds.
+ * Returns the billed usage and its discounts for each period of which the lines credit usage. Amounts that earlier lines credited are
+ * subtracted from both. The map is keyed by the start of the period in Unix milliseconds.
  */
 export async function listDiscountedUsage(
   sql: Queryable,
@@ -30,11 +30,10 @@ export async function listDiscountedUsage(
       from invoice_lines as own
       where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
         and (own.kind = 'discount' and own.inputs->>'by' in ('percent', 'amount')
-          or own.amount > 0
-            and own.kind in ('recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum'))
+          or own.amount > 0 and own.kind = any(${[...discountedKinds]}))
     ) as of_invoice
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
-      and (kind in ('usage', 'late_usage', 'minimum')
+      and (kind = any(${[...usageKinds]})
         or kind = 'discount' and inputs->>'by' = 'credit')
       and period_start in ${sql(starts)}
     group by period_start`

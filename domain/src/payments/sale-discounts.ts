@@ -1,4 +1,4 @@
-import { isInScope, type Coupon, type Discount } from '../coupons/coupon.ts'
+import { isInScope, type Discount } from '../coupons/coupon.ts'
 import { findCoupon } from '../coupons/coupons-repository.ts'
 import type { CouponFault } from '../coupons/decide-redemption.ts'
 import type { DiscountLine } from '../coupons/discount-lines.ts'
@@ -8,7 +8,7 @@ import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import type { IntentDiscount } from './payment-intent.ts'
 
-/** The discounts of a sale, oldest first, before it is known what they take off. */
+/** The discounts of a sale, oldest first, without the amounts that they take off. */
 export type SaleDiscounts = {
   readonly running: readonly Pick<Discount, 'reference' | 'coupon'>[]
   /** The coupon that the customer entered, with the reference of its future discount. */
@@ -28,25 +28,15 @@ export async function readSaleDiscounts(
   const running = await listDiscountsFor(at.sql, at.providerId, sale)
   if (couponRef === undefined) return { kind: 'read', running, entered: undefined }
   const coupon = await findCoupon(at.sql, at.providerId, couponRef)
-  const fault = await findFault(at, coupon, sale)
-  if (fault !== undefined || coupon === undefined) {
-    return { kind: 'fault', fault: fault ?? 'unknown' }
-  }
+  if (coupon === undefined) return { kind: 'fault', fault: 'unknown' }
+  const fault = await findRedemptionFault(at, coupon, sale)
+  if (fault !== undefined) return { kind: 'fault', fault }
+  if (!isInScope(coupon, sale)) return { kind: 'fault', fault: 'out_of_scope' }
   const entered = { reference: generateReference('discount'), coupon }
   return { kind: 'read', running, entered }
 }
 
-async function findFault(
-  at: ReadingAt,
-  coupon: Coupon | undefined,
-  sale: DiscountedPurchase,
-): Promise<CouponFault | undefined> {
-  if (coupon === undefined) return 'unknown'
-  const fault = await findRedemptionFault(at, coupon, sale)
-  if (fault !== undefined) return fault
-  return isInScope(coupon, sale) ? undefined : 'out_of_scope'
-}
-
+/** Returns the running discounts and the entered one, in the order in which the invoice lists them. */
 export function discountsOfSale({ running, entered }: SaleDiscounts) {
   return entered === undefined ? running : [...running, entered]
 }

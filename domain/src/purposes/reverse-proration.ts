@@ -1,4 +1,5 @@
 import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import type { LineInputs } from '../pricing/line-inputs.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sumPaidOut } from '../invoices/balance-entries.ts'
@@ -50,23 +51,26 @@ function covers(waitingMinor: bigint, amountMinor: bigint): boolean {
 
 /** Returns the line with the opposite amount. Tax is calculated again from the lines. */
 function reversedLines({ inputs, description, period }: InvoiceLine, note: string): InvoiceLine[] {
+  const reversed = reversedInputs(inputs)
+  return reversed === undefined ? [] : [invoiceLine(reversed, `${description}, ${note}`, period)]
+}
+
+function reversedInputs(inputs: LineInputs): LineInputs | undefined {
   switch (inputs.kind) {
-    case 'proration': {
-      const { oldMinor, newMinor } = inputs
-      const back = { ...inputs, oldMinor: newMinor, newMinor: oldMinor }
-      return [invoiceLine(back, `${description}, ${note}`, period)]
-    }
-    case 'discount': {
-      if (inputs.by !== 'proration') return []
-      const { oldMinor, newMinor } = inputs
-      const back = { ...inputs, oldMinor: newMinor, newMinor: oldMinor }
-      return [invoiceLine(back, `${description}, ${note}`, period)]
-    }
-    case 'setup_fee': {
-      const amountMinor = (-BigInt(inputs.amountMinor)).toString()
-      return [invoiceLine({ ...inputs, amountMinor }, `${description}, ${note}`, period)]
-    }
+    case 'proration':
+      return changedBack(inputs)
+    case 'discount':
+      return inputs.by === 'proration' ? changedBack(inputs) : undefined
+    case 'setup_fee':
+      return { ...inputs, amountMinor: (-BigInt(inputs.amountMinor)).toString() }
     default:
-      return []
+      return undefined
   }
+}
+
+/** Returns the inputs of the change from the new price back to the old one. */
+function changedBack<Change extends { readonly oldMinor: string; readonly newMinor: string }>(
+  change: Change,
+): Change {
+  return { ...change, oldMinor: change.newMinor, newMinor: change.oldMinor }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Queryable } from '@tollgate/platform/database/database'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { planExists } from '@tollgate/domain/catalog/plans-repository'
 import { normalizedCode, type Coupon, type CouponTerms } from '@tollgate/domain/coupons/coupon'
@@ -50,16 +51,7 @@ function registerReads(app: ApiServer, parts: ChangeParts): void {
       return read(parts, caller, async (sql) => {
         const page = clampPage(request.query)
         const { coupons, total } = await listCoupons(sql, providerId, filter, page)
-        const counts = await countRedemptions(
-          sql,
-          providerId,
-          coupons.map(({ reference }) => reference),
-        )
-        const bodies = coupons.map((coupon) => ({
-          ...couponToHttp(coupon),
-          redemptions: counts.get(coupon.reference) ?? 0,
-        }))
-        return { coupons: bodies, total }
+        return { coupons: await readBodies(sql, providerId, coupons), total }
       })
     },
   )
@@ -69,11 +61,11 @@ function registerReads(app: ApiServer, parts: ChangeParts): void {
     { schema: { tags, params, response: { 200: couponSchema } } },
     async (request) => {
       const caller = callerOf(request)
+      const { providerId } = caller
       const { couponRef } = request.params
-      const coupon = await read(parts, caller, (sql) =>
-        findCoupon(sql, caller.providerId, couponRef),
+      return read(parts, caller, async (sql) =>
+        requireBody(sql, providerId, couponRef, await findCoupon(sql, providerId, couponRef)),
       )
-      return readBody(parts, caller, couponRef, coupon)
     },
   )
 }
@@ -107,8 +99,10 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
           : { redemptionsPerCustomerMax: maxRedemptionsPerCustomer }),
         ...(redeemBy === undefined ? {} : { redeemBy: dateOf(redeemBy) }),
       }
-      const coupon = await commit(parts, operation, (work) => changeCoupon(work, couponRef, change))
-      return readBody(parts, operation, couponRef, coupon)
+      return commit(parts, operation, async (work) => {
+        const coupon = await changeCoupon(work, couponRef, change)
+        return requireBody(work.sql, work.providerId, couponRef, coupon)
+      })
     },
   )
 
@@ -118,23 +112,38 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { couponRef } = request.params
-      const coupon = await commit(parts, operation, (work) => archiveCoupon(work, couponRef))
-      return readBody(parts, operation, couponRef, coupon)
+      return commit(parts, operation, async (work) => {
+        const coupon = await archiveCoupon(work, couponRef)
+        return requireBody(work.sql, work.providerId, couponRef, coupon)
+      })
     },
   )
 }
 
-async function readBody(
-  parts: ChangeParts,
-  caller: Caller,
+/** Returns the body of the coupon. Refuses the request if there is no such coupon. */
+async function requireBody(
+  sql: Queryable,
+  providerId: string,
   couponRef: string,
   coupon: Coupon | undefined,
 ): Promise<CouponBody> {
   if (coupon === undefined) throw refusals.couponNotFound(couponRef)
-  const counts = await read(parts, caller, (sql) =>
-    countRedemptions(sql, caller.providerId, [couponRef]),
-  )
-  return { ...couponToHttp(coupon), redemptions: counts.get(couponRef) ?? 0 }
+  const [body] = await readBodies(sql, providerId, [coupon])
+  return body!
+}
+
+/** Returns the bodies of the coupons, with the number of their redemptions. */
+async function readBodies(
+  sql: Queryable,
+  providerId: string,
+  coupons: readonly Coupon[],
+): Promise<CouponBody[]> {
+  const references = coupons.map(({ reference }) => reference)
+  const counts = await countRedemptions(sql, providerId, references)
+  return coupons.map((coupon) => ({
+    ...couponToHttp(coupon),
+    redemptions: counts.get(coupon.reference) ?? 0,
+  }))
 }
 
 /** Refuses products and plans that the provider does not have. */

@@ -18,7 +18,7 @@ import { checkoutOf, checkoutPath, operationOfCheckout, stepPath } from './check
 import { SaveCardPage } from './save-card-page.tsx'
 import { readChoice, readStep, type Step } from './read-choice.ts'
 import { readDebts } from './read-debts.ts'
-import { CouponRefusedError, startCheckoutPlan, type Start } from './start-plan.ts'
+import { CouponRefusedError, startAfterCard, startCheckoutPlan, type Start } from './start-plan.ts'
 import type { ReadParts } from '../../access/read.ts'
 import type { ChangeParts } from '../../access/commit.ts'
 
@@ -104,13 +104,6 @@ async function beginSetup(
     `${checkout.path}${setupFormPath(setupIntentId, expectedStart, planRef)}`,
     303,
   )
-}
-
-/** Returns how the plan starts after a card is saved, or undefined if the plan does not wait for a card. */
-function startAfterCard(step: Step): Start | undefined {
-  if (step.kind === 'card-required') return 'activate'
-  if (step.kind === 'discounted') return step.needsCard ? 'discounted' : undefined
-  return step.kind === 'try' && step.needsCard ? 'trial' : undefined
 }
 
 async function readOpenStep(

@@ -9,6 +9,8 @@ type CouponFormProps = {
   readonly currency: string
   /** Name of the coupon that the checkout redeems. Undefined for none. */
   readonly couponName: string | undefined
+  /** The code that was refused, with which the form is shown again. Undefined on a page that is opened normally. */
+  readonly refusedCode: string | undefined
 }
 
 /** The form in which the customer enters a discount code, or removes it. It works without scripts. */
@@ -17,6 +19,7 @@ export function CouponForm({
   planRef,
   currency,
   couponName,
+  refusedCode,
 }: CouponFormProps): ReactElement {
   const { t } = checkout.frame
   const chosen = (
@@ -37,7 +40,7 @@ export function CouponForm({
     )
   }
   return (
-    <details>
+    <details open={refusedCode !== undefined}>
       <summary>{t('checkout:haveCode')}</summary>
       <PostForm page={checkout} path="/code">
         {chosen}
@@ -45,6 +48,7 @@ export function CouponForm({
         <input
           id="code"
           name="code"
+          defaultValue={refusedCode}
           maxLength={couponCodeCharsMax}
           autoComplete="off"
           autoCapitalize="characters"

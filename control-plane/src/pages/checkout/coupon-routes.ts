@@ -21,6 +21,7 @@ import {
 } from './checkout.ts'
 import { couponFaultText, storeCoupon } from './checkout-coupon.ts'
 import { paymentRequestOf } from './payment-request.ts'
+import { selectionFields } from './selection.ts'
 
 export type CouponFormParts = BeginPaymentParts & {
   readonly limits: { readonly discountCodesPerCustomerMax: number }
@@ -36,16 +37,21 @@ export function registerCouponForm(app: ApiServer, pages: CouponFormParts): void
     { schema: { hide: true } },
     async (request, reply) => {
       const checkout = checkoutOf(request)
-      const { plan, currency, code = '', act } = formFields(request)
+      const form = formFields(request)
+      const { plan, currency, code = '', act } = form
       const path = stepPath(checkout, { plan, currency })
       if (checkout.status === 'used') return reply.redirect(checkout.path, 303)
-      if (act !== 'remove') await requireCodeEntryLeft(pages, checkout)
-      const couponRef = act === 'remove' ? null : await findRedeemable(pages, request, code)
-      if (couponRef !== null && typeof couponRef !== 'string') {
-        const text = couponFaultText(couponRef.fault, checkout.frame)
-        return showFormAgain(pages, reply, checkout, path, { fields: {}, text })
+      if (act === 'remove') {
+        await storeCoupon(pages, request, null)
+        return reply.redirect(path, 303)
       }
-      await storeCoupon(pages, request, couponRef)
+      await requireCodeEntryLeft(pages, checkout)
+      const found = await findRedeemable(pages, request, code)
+      if (found.kind === 'refused') {
+        const text = couponFaultText(found.fault, checkout.frame)
+        return showFormAgain(pages, reply, checkout, path, { fields: selectionFields(form), text })
+      }
+      await storeCoupon(pages, request, found.couponRef)
       return reply.redirect(path, 303)
     },
   )
@@ -53,7 +59,10 @@ export function registerCouponForm(app: ApiServer, pages: CouponFormParts): void
 
 const codesWindowMs = 3_600_000
 
-/** Counts an entry of a code by the customer, on any checkout. Ends the request with a page if there were too many, so that nobody guesses codes. */
+/**
+ * Counts an entry of a discount code for the customer, whichever checkout it is on. Throws the page for too many attempts when the limit
+ * is reached, so that customers cannot guess codes.
+ */
 async function requireCodeEntryLeft(
   { publisher, clock, limits }: CouponFormParts,
   { caller: { providerId, environment }, customer, frame }: Checkout,
@@ -68,12 +77,16 @@ async function requireCodeEntryLeft(
   if (waitMs !== undefined) throw new ProblemError(problems.tooManyAttempts, frame)
 }
 
+type FoundCoupon =
+  | { readonly kind: 'redeemable'; readonly couponRef: string }
+  | { readonly kind: 'refused'; readonly fault: CouponFault }
+
 /** Returns the coupon with the code, or why this customer cannot redeem it on this checkout. */
 async function findRedeemable(
   pages: BeginPaymentParts,
   request: FastifyRequest,
   code: string,
-): Promise<string | { readonly fault: CouponFault }> {
+): Promise<FoundCoupon> {
   const checkout = checkoutOf(request)
   const { caller } = checkout
   const coupon = couponCode.safeParse(code.trim()).success
@@ -81,15 +94,15 @@ async function findRedeemable(
         findCouponByCode(sql, caller.providerId, normalizedCode(code)),
       )
     : undefined
-  if (coupon === undefined) return { fault: 'unknown' }
+  if (coupon === undefined) return { kind: 'refused', fault: 'unknown' }
   const { reference: couponRef } = coupon
   const entered = { ...checkout, session: { ...checkout.session, couponRef } }
   const operation = operationOfCheckout(pages, request)
   const wanted = paymentRequestOf(entered, formFields(request))
   const priced = await priceRequest(pages.payments, operation, wanted)
-  if (priced.kind === 'priced') return couponRef
-  if (priced.kind !== 'refused') return { fault: 'out_of_scope' }
+  if (priced.kind === 'priced') return { kind: 'redeemable', couponRef }
+  if (priced.kind !== 'refused') return { kind: 'refused', fault: 'out_of_scope' }
   // A plan without a payment in advance is discounted later.
   const { couponFault: fault } = priced
-  return fault === undefined ? couponRef : { fault }
+  return fault === undefined ? { kind: 'redeemable', couponRef } : { kind: 'refused', fault }
 }

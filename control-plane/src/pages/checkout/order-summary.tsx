@@ -1,11 +1,10 @@
 import type { ReactElement } from 'react'
-import { priceLine } from '@tollgate/domain/pricing/price-line'
 import type { DiscountedStart } from '@tollgate/domain/purposes/start-discounted'
 import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import { changeSharesOf } from '@tollgate/domain/purchases/unused-time'
 import type { Reader } from '../reader.ts'
 import { chargeText, type NextCharge } from './next-charge.ts'
-import { Sums, type SumLine } from './sums.tsx'
+import { discountSums, Sums, type SumLine } from './sums.tsx'
 
 /** Returns the lines of a change of plan within a period. */
 export function changeLines(
@@ -27,11 +26,7 @@ export function changeLines(
 
 /** Returns the price of a plan and its discounts. */
 export function discountedStartLines({ plan, priceMinor, discounts }: DiscountedStart): SumLine[] {
-  const taken = discounts.map(({ inputs, description }) => ({
-    label: description,
-    amountMinor: priceLine(inputs).amountMinor,
-  }))
-  return [{ label: plan.name, amountMinor: priceMinor }, ...taken]
+  return [{ label: plan.name, amountMinor: priceMinor }, ...discountSums(discounts)]
 }
 
 type OrderSummaryProps = {

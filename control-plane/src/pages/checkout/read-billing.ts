@@ -2,7 +2,6 @@ import { readBalanceUse } from '@tollgate/domain/charging/sell-from-balance'
 import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
-import { priceLine } from '@tollgate/domain/pricing/price-line'
 import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
 import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
@@ -20,7 +19,7 @@ import {
   type BillingForm,
 } from './billing-form.ts'
 import type { Checkout } from './checkout.ts'
-import type { SumLine } from './sums.tsx'
+import { discountSums, type SumLine } from './sums.tsx'
 
 /** The form of business details for display. */
 export type Billing = {
@@ -70,7 +69,7 @@ export type PricedChoice =
       /** Price of the plan after discounts, or the amount that the customer typed, in minor units. */
       readonly priceMinor: bigint
       readonly currency: string
-      /** What discounts take off, in the order of the invoice. */
+      /** The lines of the discounts, in the order in which the invoice lists them. Their amounts are negative. */
       readonly discounts: readonly SumLine[]
       /** Null while the customer's country is unknown. */
       readonly tax: TaxBreakdown | null
@@ -98,10 +97,7 @@ export async function priceChoice(
   if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
   const { originalAmountMinor: priceMinor, currency, credits } = terms
-  const discounts = (outcome.discounts ?? []).map(({ inputs, description }) => ({
-    label: description,
-    amountMinor: priceLine(inputs).amountMinor,
-  }))
+  const discounts = discountSums(outcome.discounts ?? [])
   const { providerId } = operation
   const priced = { kind: 'priced', priceMinor, currency, discounts, credits } as const
   const creditFor = (tax: TaxBreakdown | null): Promise<bigint> =>

@@ -7,6 +7,8 @@ export type Selection = {
   readonly currency: string | undefined
   /** Amount of the credits, as the customer typed it. */
   readonly amount: string | undefined
+  /** The discount code that was refused, as the customer typed it. */
+  readonly code: string | undefined
   /** Undefined means that the stored billing details apply. */
   readonly billing: TypedBilling | undefined
 }
@@ -16,6 +18,7 @@ const fieldNames = [
   'plan',
   'currency',
   'amount',
+  'code',
   'isBusiness',
   'country',
   'businessName',
@@ -33,12 +36,13 @@ export function selectionFields(form: Fields): Fields {
 
 /** Reads the choices from a form. `isSent` means that the customer submitted it, so that missing fields are reported. */
 export function selectionOf(form: Fields, isSent: boolean): Selection {
-  const { plan, currency, amount, country } = form
+  const { plan, currency, amount, code, country } = form
   const billing = { form: billingFromForm(form), isComplete: isSent }
   return {
     planRef: plan,
     currency: currency?.toUpperCase().slice(0, 3),
     amount,
+    code,
     billing: country === undefined ? undefined : billing,
   }
 }

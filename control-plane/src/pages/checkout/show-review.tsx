@@ -7,6 +7,9 @@ import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { trialEnd } from '@tollgate/domain/pricing/trial'
 import { decideSwitch } from '@tollgate/domain/purchases/decide-switch'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
+import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
+import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -29,7 +32,7 @@ import type { Choice, Step } from './read-choice.ts'
 import { chargeable } from './read-result.ts'
 import { ReviewPage } from './review-page.tsx'
 import { taxedCharge } from './taxed-charge.ts'
-import type { Start } from './start-plan.ts'
+import { startAfterCard } from './start-plan.ts'
 import { discountedStartLines } from './order-summary.tsx'
 import { ActivateForm, SaveCardForm, TrialForm, type StartOrder } from './start-forms.tsx'
 import type { CardEntries } from '../card-entry.ts'
@@ -64,6 +67,16 @@ export async function showReview(
   const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
   const couponName = (await readCoupon(pages, checkout))?.name
+  const { code: refusedCode } = selection
+  const send = (currency: string, replaced: string | undefined, form: ReactElement) =>
+    sendPage(
+      reply,
+      200,
+      <ReviewPage {...{ ...shown, currency, replaced }}>
+        {form}
+        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName, refusedCode }} />
+      </ReviewPage>,
+    )
   if (step.kind !== 'payment-required') {
     const untaxed = await readOrder(pages, checkout, step, now)
     const order = { ...untaxed, next: await taxedCharge(pages, checkout, untaxed.next) }
@@ -72,31 +85,15 @@ export async function showReview(
       held === undefined || scheduled !== undefined
         ? undefined
         : replacedText(held, change, now, checkout.frame)
-    const form = startForm(pages, checkout, step, order)
-    return sendPage(
-      reply,
-      200,
-      <ReviewPage {...{ ...shown, currency, replaced }}>
-        {form}
-        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName }} />
-      </ReviewPage>,
-    )
+    return send(currency, replaced, startForm(pages, checkout, step, order))
   }
   const payForm = await readPayForm(pages, request, { step, choice, selection })
   if (payForm === undefined) {
     const text = checkout.frame.t('checkout:cannotBePaid')
     return sendPage(reply, 410, <NotSoldPage checkout={checkout} text={text} />)
   }
-  const { currency } = payForm.priced
   const replaced = held && replacedText(held, payForm.change, now, checkout.frame)
-  return sendPage(
-    reply,
-    200,
-    <ReviewPage {...{ ...shown, currency, replaced }}>
-      <PayForm {...payForm} />
-      <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName }} />
-    </ReviewPage>,
-  )
+  return send(payForm.priced.currency, replaced, <PayForm {...payForm} />)
 }
 
 /** Returns the purchase that the plan replaces. A pack replaces none. */
@@ -114,18 +111,13 @@ function startForm(
 ): ReactElement {
   const { plan } = step
   const shown = { checkout, plan, order }
-  if (step.kind === 'try' && !step.needsCard) return <TrialForm {...shown} />
-  if (step.kind === 'discounted' && !step.needsCard) {
-    return <ActivateForm {...shown} start="discounted" />
+  const start = startAfterCard(step)
+  if (start !== undefined) {
+    requireCardEntry(pages, checkout)
+    return <SaveCardForm {...shown} start={start} />
   }
-  if (step.kind === 'activate' || step.kind === 'schedule') return <ActivateForm {...shown} />
-  requireCardEntry(pages, checkout)
-  return <SaveCardForm {...shown} start={startAfterCard(step)} />
-}
-
-function startAfterCard({ kind }: UnpaidStep): Start {
-  if (kind === 'discounted') return kind
-  return kind === 'try' ? 'trial' : 'activate'
+  if (step.kind === 'try') return <TrialForm {...shown} />
+  return <ActivateForm {...shown} start={step.kind === 'discounted' ? step.kind : 'activate'} />
 }
 
 /** Returns the cost of a plan that starts without a payment, and when it starts. */
@@ -202,14 +194,14 @@ async function readPayForm(
 /** Returns the price without a coupon that cannot be redeemed any more. The payment is refused with the reason. */
 async function priceWithCoupon(
   pages: ReviewParts,
-  ...[operation, request, details]: Tail<Parameters<typeof priceChoice>>
+  operation: Operation,
+  request: PaymentRequest,
+  details: TaxDetails | undefined,
 ): Promise<PricedChoice> {
   const priced = await priceChoice(pages, operation, request, details)
   if (priced.kind === 'priced' || priced.couponFault === undefined) return priced
   return priceChoice(pages, operation, { ...request, couponRef: undefined }, details)
 }
-
-type Tail<Items extends unknown[]> = Items extends [unknown, ...infer Rest] ? Rest : never
 
 function readSavedCard(
   pages: ReadParts,

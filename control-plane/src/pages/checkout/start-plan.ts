@@ -15,9 +15,17 @@ import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { requireProvider } from '../../access/require.ts'
 import { checkoutOf, operationOfCheckout } from './checkout.ts'
+import type { Step } from './read-choice.ts'
 
 /** How a plan starts without a payment. */
 export type Start = 'activate' | 'trial' | 'discounted'
+
+/** Returns how the plan starts after a card is saved, or undefined if the plan does not wait for a card. */
+export function startAfterCard(step: Step): Start | undefined {
+  if (step.kind === 'card-required') return 'activate'
+  if (step.kind === 'discounted') return step.needsCard ? 'discounted' : undefined
+  return step.kind === 'try' && step.needsCard ? 'trial' : undefined
+}
 
 /**
  * Starts the plan that the checkout sells, or that the customer chose on it. Returns false if the plan cannot start in this way

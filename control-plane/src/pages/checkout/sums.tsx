@@ -1,9 +1,19 @@
 import type { ReactElement } from 'react'
 import type { TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
+import type { IntentDiscount } from '@tollgate/domain/payments/payment-intent'
+import { priceLine } from '@tollgate/domain/pricing/price-line'
 import { taxNameIn, taxPlace } from '@tollgate/domain/tax/tax-countries'
 import type { Reader } from '../reader.ts'
 
 export type SumLine = { readonly label: string; readonly amountMinor: bigint }
+
+/** Returns a line for each discount, with a negative amount. */
+export function discountSums(discounts: readonly IntentDiscount[]): SumLine[] {
+  return discounts.map(({ inputs, description }) => ({
+    label: description,
+    amountMinor: priceLine(inputs).amountMinor,
+  }))
+}
 
 type SumsProps = {
   readonly lines: readonly SumLine[]
