@@ -1,8 +1,8 @@
 import { periodAt, periodOf, wholeSecond, type Cycle } from '@tollgate/domain/periods/periods'
 
 /*
- * What each customer has to pay while a provider changes plans, moves their holders and schedules changes. Written from the
- * documentation, in whole amounts, without states of purchases: a customer has a plan and a price, and may have one change ahead.
+ * An independent model of what customers pay while a provider changes plans, moves the holders of plans and schedules changes. It
+ * follows the documentation and has no states of purchases: a customer has a plan and a price, and may have one scheduled change.
  */
 
 export type ChangeAhead = {
@@ -15,7 +15,7 @@ export type ChangeAhead = {
   readonly migration: number | undefined
 }
 
-/** What was charged: the price of a period, or the difference of a change within one. */
+/** One charge to a customer: the price of a period (`recurring`), or the difference that a change within a period costs (`proration`). */
 export type ModelCharge = {
   readonly kind: 'recurring' | 'proration'
   readonly at: string
@@ -25,7 +25,7 @@ export type ModelCharge = {
 export class ModelCustomer {
   plan: number
   priceMinor: number
-  /** What was charged for the running period, with all differences. */
+  /** The price that the customer has paid for the running period. A prorated change within the period replaces it. */
   paidMinor: number
   ahead: ChangeAhead | undefined
   /** When the customer got the plan with these terms. */
@@ -70,7 +70,7 @@ export class ModelCustomer {
   /** The customer activates a plan, and does not pay for one that has to be paid first. */
   activate(plan: number, priceMinor: number, now: Date): void {
     if (this.hasEnded) return
-    // The provider has scheduled what is ahead, and the customer cannot withdraw it.
+    // The provider scheduled the change in `ahead`, and the customer cannot withdraw it.
     if (plan === this.plan) return
     const difference = this.difference(priceMinor, now)
     // A payment that the customer does not make changes nothing.

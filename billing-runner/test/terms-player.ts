@@ -28,13 +28,13 @@ class DeathError extends Error {
   override readonly name = 'DeathError'
 }
 
-/** Counts the transactions of jobs until the process dies: before its commit, or behind it. */
+/** Counts the transactions of jobs down to the one at which the process dies, before or after its commit. */
 export type Death = { commitsLeft: number; readonly isAfterCommit: boolean }
 
 const seller = { name: 'Acme' }
 const jobNames = ['ended-purchases', 'renewals', 'plan-changes', 'plan-migrations'] as const
 
-/** Does to real purchases what the model does to its customers. */
+/** Makes the changes of the model's customers to real purchases, and reads what was charged. */
 export class TermsPlayer {
   readonly migrations: string[] = []
   private readonly stack: RunnerStack

@@ -5,9 +5,9 @@ import {
 } from '@tollgate/domain/billing/apply-scheduled-change'
 import { dueChanges } from '@tollgate/domain/calendar/due-items'
 import type { BegunCharge } from '@tollgate/domain/charging/charge-invoice'
-import { lockCustomer } from '@tollgate/domain/customers/repository'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
-import { listPurchases, lockPurchase } from '@tollgate/domain/purchases/repository'
+import { lockWithCustomer } from '@tollgate/domain/purchases/lock-with-customer'
+import { listPurchases } from '@tollgate/domain/purchases/repository'
 import type { DueChange } from '@tollgate/domain/purchases/decide-scheduled-change'
 import type { Seller } from '@tollgate/domain/invoices/parties'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -53,12 +53,7 @@ async function change(
   seller: Seller,
   charging: Charging,
 ): Promise<Changed> {
-  const { sql, providerId } = work
-  const [named] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
-  if (named === undefined) return { outcome: 'nothing' }
-  // Every change of a plan locks the customer before the purchase, which avoids deadlocks.
-  await lockCustomer(sql, providerId, named.customerRef)
-  const held = await lockPurchase(sql, providerId, reference)
+  const held = await lockWithCustomer(work, reference)
   if (held === undefined) return { outcome: 'nothing' }
   const decision = await readDueChange(work, held)
   switch (decision.kind) {

@@ -61,10 +61,10 @@ const waitMs = { first: 60_000, longest: 86_400_000 }
  * Moves a clock from one instant at which something is due to the next, and runs the jobs of real time there.
  *
  * Order at each stop: the time of the clock is committed; the customers with something due are published with it; the jobs process
- * the items that are due, each in transactions of its own; the next move commits that the stop is done. After a crash before that, another runner stops at the same instant again and finds
- * most items done. At the end the time is committed with the publications of the customers, then they are published, and then the
- * clock becomes `ready`, so limit checks have the new time when somebody reads `ready`. A runner that takes over after a crash
- * publishes again.
+ * the items that are due, each in transactions of its own; the next move commits that the stop is done. After a crash before that,
+ * another runner stops at the same instant again and finds most items done. At the end the time is committed with the publications of
+ * the customers, then the customers are published, and then the clock becomes `ready`. A client that reads `ready` therefore gets
+ * limit checks with the new time. After a crash before `ready`, another runner publishes the customers again.
  *
  * A runner that was paused or lost its clock stops before its next move. Until then, it and its successor may process the same
  * item: the lock of the item lets one of them find it done.
@@ -98,7 +98,7 @@ async function moveToEnd(
   const { advanceTo } = claimed
   const pool = publisher.database.in(environment)
   let { timeReached, processedTo } = claimed
-  // After a crash they are forgotten, and a job that waits runs again earlier than needed.
+  // A crash loses the pauses. A job that waits then runs earlier than needed, which is harmless.
   let pauses: ReadonlyMap<string, Pause> = new Map()
   await parts.settlePayments(claimed, timeReached)
   for (;;) {
@@ -153,7 +153,8 @@ async function runStop(
   const published = new Set<string>()
   let failure: string | undefined
   for (const job of jobs) {
-    // As in real time, what an item makes due is done at the same time: a plan that begins is billed at once.
+    // Processing an item can make another item due at the same time: a plan that begins is billed at once. The job repeats until
+    // nothing new is due, as it does in real time.
     const left = new Set<string>()
     while (failure === undefined && !stopping.aborted) {
       const due = await listDueOfClock(pool, clock, job.due.select, now)

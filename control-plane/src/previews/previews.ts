@@ -4,6 +4,7 @@ import type { AnsweredParts } from '@tollgate/domain/unit-of-work/read-answered'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { clampPage } from '@tollgate/schemas/http/fields'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import type { Caller } from '../access/caller.ts'
 import type { ControlPlaneConfig } from '../config.ts'
@@ -20,23 +21,29 @@ type Limits = Pick<
   'usageGraceMinutes' | 'usageStoreWaitMs' | 'previewsMax' | 'previewHoldersMax'
 >
 
+type Page = Parameters<typeof clampPage>[0]
+
 /** Computes previews. Each one sums up usage in ClickHouse, so their number is limited. */
 export class Previews {
-  /** Maximum number of customers on one page of the preview of a changed plan. */
-  readonly holdersMax: number
+  readonly #holdersMax: number
   readonly #parts: PreviewParts
   readonly #countMax: number
   #count = 0
 
   constructor({ clock, ...parts }: Parts, limits: Limits) {
     this.#countMax = limits.previewsMax
-    this.holdersMax = limits.previewHoldersMax
+    this.#holdersMax = limits.previewHoldersMax
     this.#parts = {
       ...parts,
       now: () => new Date(clock.now()),
       storedWaitMs: limits.usageStoreWaitMs,
       delays: { graceMs: limits.usageGraceMinutes * 60_000, lateMs: timestampPastMsMax },
     }
+  }
+
+  /** Returns the requested page of a list of holders. Without a limit, it has as many holders as a preview computes. */
+  holdersPage({ limit = this.#holdersMax, offset }: Page): ReturnType<typeof clampPage> {
+    return clampPage({ limit: Math.min(limit, this.#holdersMax), offset })
   }
 
   /**

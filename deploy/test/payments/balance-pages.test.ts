@@ -1,6 +1,6 @@
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
-import { formTokenOf } from '../../../control-plane/src/pages/cookies.ts'
+import { HostedPages } from './hosted-pages.ts'
 import { PaymentStack } from './payment-stack.ts'
 
 /* The credit of a customer on the pages of checkout and portal, and in previews. */
@@ -32,29 +32,12 @@ async function held(): Promise<[amount: number, held: number]> {
   return [-Number(row!.amount), Number(row!.held)]
 }
 
-type Page = { readonly status: number; readonly text: string; readonly location: string }
+const pages = new HostedPages(payments)
 
 /** Opens a checkout for all plans of the product. Returns a function that reads its pages and sends its forms. */
 async function openCheckout() {
-  const request = { customerRef, productRef }
-  const path = '/v1/sdk/checkout-sessions'
-  const { body } = await payments.call<{ sessionId: string }>('POST', path, request)
-  const link = `/customer/checkout?id=${body.sessionId}`
-  const { headers } = await payments.stack.fetch(link, { redirect: 'manual' })
-  const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
-  const at = headers.get('location') ?? ''
-  const formToken = formTokenOf(body.sessionId)
-  return async (below: string, form?: Record<string, string>): Promise<Page> => {
-    const posted =
-      form === undefined
-        ? {}
-        : { method: 'POST', body: new URLSearchParams({ ...form, formToken }) }
-    const init = { ...posted, headers: { cookie }, redirect: 'manual' } as const
-    const url = below.startsWith('/customer') || below.startsWith('http') ? below : at + below
-    const answer = await payments.stack.fetch(url, init)
-    const location = answer.headers.get('location') ?? ''
-    return { status: answer.status, text: await answer.text(), location }
-  }
+  const opened = await pages.openCheckout({ customerRef, productRef })
+  return (path: string, form?: Record<string, string>) => pages.visit(opened, path, form)
 }
 
 const intents = () => payments.sql<
@@ -157,21 +140,9 @@ test('a credit leaves the minimum to charge while the country is unknown, and a 
 })
 
 /** Opens the portal of the customer. Returns a function that reads its pages. */
-async function openPortal(): Promise<(below: string) => Promise<Page>> {
-  const path = '/v1/sdk/customers/customer-sessions'
-  const { body } = await payments.call<{ sessionId: string }>('POST', path, { customerRef })
-  const form = new URLSearchParams({ id: body.sessionId })
-  const opened = await payments.stack.fetch('/customer/manage', {
-    ...{ method: 'POST', body: form, redirect: 'manual' },
-  })
-  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const { pathname } = new URL(opened.headers.get('location') ?? '', 'http://127.0.0.1')
-  return async (below) => {
-    const init = { headers: { cookie }, redirect: 'manual' } as const
-    const answer = await payments.stack.fetch(pathname + below, init)
-    const location = answer.headers.get('location') ?? ''
-    return { status: answer.status, text: await answer.text(), location }
-  }
+async function openPortal() {
+  const opened = await pages.openPortal(customerRef)
+  return (path: string) => pages.visit(opened, path)
 }
 
 test('the payment page of a held invoice says why it takes no payment, and leads to others', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { formTokenOf } from '../../../control-plane/src/pages/cookies.ts'
+import { HostedPages } from './hosted-pages.ts'
 import { startPackShop } from './pack-shop.ts'
 
 /* Packs on the pages of customers: what is shown of them, and to whom they are sold. */
@@ -19,43 +19,11 @@ beforeEach(() => packShop.begin())
 const { clock } = payments.stack
 const at = (iso: string): void => clock.set(iso)
 
-type OpenPage = { readonly pathname: string; readonly cookie: string }
-
-/** Opens a hosted page like a browser. */
-async function openPage(path: string, form?: Record<string, string>): Promise<OpenPage> {
-  const posted = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
-  const opened = await payments.stack.fetch(path, { ...posted, redirect: 'manual' })
-  const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const { pathname } = new URL(opened.headers.get('location') ?? '', 'http://127.0.0.1')
-  return { pathname, cookie }
-}
-
-/** Reads a page below the open one, or sends its form. */
-async function visit(
-  { pathname, cookie }: OpenPage,
-  below = '',
-  form?: Record<string, string>,
-): Promise<{ status: number; text: string; location: string }> {
-  const formToken = formTokenOf(cookie.slice(cookie.indexOf('.') + 1))
-  const posted =
-    form === undefined ? {} : { method: 'POST', body: new URLSearchParams({ ...form, formToken }) }
-  const init = { ...posted, headers: { cookie }, redirect: 'manual' } as const
-  const answer = await payments.stack.fetch(pathname + below, init)
-  const location = answer.headers.get('location') ?? ''
-  return { status: answer.status, text: await answer.text(), location }
-}
-
-async function openPortal({ customerRef }: Purchase): Promise<OpenPage> {
-  const path = '/v1/sdk/customers/customer-sessions'
-  const { body } = await payments.call<{ sessionId: string }>('POST', path, { customerRef })
-  return openPage('/customer/manage', { id: body.sessionId })
-}
+const pages = new HostedPages(payments)
 
 async function openCheckout({ customerRef }: Purchase, planRef: string): Promise<string> {
-  const request = { customerRef, productRef, planRef }
-  const path = '/v1/sdk/checkout-sessions'
-  const { body } = await payments.call<{ sessionId: string }>('POST', path, request)
-  return (await visit(await openPage(`/customer/checkout?id=${body.sessionId}`))).text
+  const opened = await pages.openCheckout({ customerRef, productRef, planRef })
+  return (await pages.visit(opened)).text
 }
 
 test('is shown in the portal beside the plan, and sold by a checkout that replaces nothing', async () => {
@@ -66,7 +34,7 @@ test('is shown in the portal beside the plan, and sold by a checkout that replac
   await buyPack(purchase, fifty)
   await metered.use(purchase.customerRef, 120)
   await check(purchase)
-  const { text } = await visit(await openPortal(purchase))
+  const { text } = await pages.visit(await pages.openPortal(purchase.customerRef))
   expect(text).toContain('120 of 150 requests')
   expect(text).toContain('Packs: 30 units left')
   expect(text).toContain('30 of 50 units left')
@@ -80,10 +48,10 @@ test('shows what is left of each pack, in the order in which packs are used', as
   await metered.use(purchase.customerRef, 113)
   await check(purchase)
   const leftIn = (text: string) => text.match(/\d+ of \d+ units left/g)?.sort()
-  const { text } = await visit(await openPortal(purchase))
+  const { text } = await pages.visit(await pages.openPortal(purchase.customerRef))
   expect(leftIn(text)).toEqual(['0 of 10 units left', '47 of 50 units left'])
   await refund(purchase, fifty, 250)
-  const refunded = await visit(await openPortal(purchase))
+  const refunded = await pages.visit(await pages.openPortal(purchase.customerRef))
   expect(leftIn(refunded.text)).toEqual(['0 of 10 units left', '22 of 25 units left'])
   // The plan has ended: the portal shows what the last settlement left, and offers plans.
   await settle('2026-06-02T00:00:00Z')
@@ -91,7 +59,7 @@ test('shows what is left of each pack, in the order in which packs are used', as
   at('2026-07-01T00:00:00Z')
   await shop.runJob('renewals', '2026-07-01T10:00:00Z')
   await settle('2026-07-01T10:01:00Z')
-  const ended = await visit(await openPortal(purchase))
+  const ended = await pages.visit(await pages.openPortal(purchase.customerRef))
   expect(leftIn(ended.text)).toEqual(['22 of 25 units left'])
   expect(ended.text).toContain('Choose a plan for')
 })
@@ -103,27 +71,27 @@ test('is sold in the portal only to its own customer with a running plan, and on
   await buyPack(purchase, fifty)
   await buyPack(other, soldOut)
   const [bought] = await shop.purchasesOf(purchase.customerRef)
-  const own = await openPortal(purchase)
+  const own = await pages.openPortal(purchase.customerRef)
   const packsOf = ({ reference }: Pick<Purchase, 'reference'>) => `/purchases/${reference}/packs`
 
-  const page = await visit(own, packsOf(purchase))
+  const page = await pages.visit(own, packsOf(purchase))
   expect([page.status, page.text.includes(fifty)]).toEqual([200, true])
   expect(page.text).not.toContain(hidden)
   expect(page.text).not.toContain(soldOut)
   expect(page.text).not.toContain(`value="${plan}"`)
-  const opened = await visit(own, packsOf(purchase), { plan: fifty })
+  const opened = await pages.visit(own, packsOf(purchase), { plan: fifty })
   expect([opened.status, opened.location]).toEqual([
     303,
     expect.stringContaining('/customer/checkout?id='),
   ])
   for (const planRef of [hidden, soldOut, plan, 'pln_NOBODYS00000', '']) {
-    const refused = await visit(own, packsOf(purchase), { plan: planRef })
+    const refused = await pages.visit(own, packsOf(purchase), { plan: planRef })
     expect([planRef, refused.status, refused.location]).toEqual([planRef, 410, ''])
   }
   // A pack is not bought beside a pack.
-  expect((await visit(own, packsOf(bought!))).status).toBe(410)
+  expect((await pages.visit(own, packsOf(bought!))).status).toBe(410)
 
-  const stranger = await openPortal(other)
+  const stranger = await pages.openPortal(other.customerRef)
   const strangers: readonly (readonly [string, Record<string, string>?])[] = [
     [`/purchases/${bought!.reference}`],
     [packsOf(purchase)],
@@ -132,11 +100,13 @@ test('is sold in the portal only to its own customer with a running plan, and on
     [`/purchases/${bought!.reference}/cancel`, {}],
   ]
   for (const [below, form] of strangers) {
-    expect([below, (await visit(stranger, below, form)).status]).toEqual([below, 404])
+    expect([below, (await pages.visit(stranger, below, form)).status]).toEqual([below, 404])
   }
-  expect((await visit({ ...own, cookie: stranger.cookie }, packsOf(purchase))).status).toBe(401)
+  expect((await pages.visit({ ...own, cookie: stranger.cookie }, packsOf(purchase))).status).toBe(
+    401,
+  )
   at('2026-06-01T01:00:00Z')
   for (const [below, form] of strangers) {
-    expect([below, (await visit(own, below, form)).status]).toEqual([below, 401])
+    expect([below, (await pages.visit(own, below, form)).status]).toEqual([below, 401])
   }
 })

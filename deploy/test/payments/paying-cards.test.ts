@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
 import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
+import { HostedPages } from './hosted-pages.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
 /* The card of an off-session charge, in the API and in the portal. */
@@ -34,27 +35,17 @@ async function cardsOf(customerRef: string) {
   return invoices.toReversed().map((invoice) => invoice.body.payments.map(({ card }) => card))
 }
 
-async function openPortal(customerRef: string): Promise<string> {
-  const { payments } = stack
-  const { body } = await payments.call<{ sessionId: string }>(
-    'POST',
-    '/v1/sdk/customers/customer-sessions',
-    { customerRef },
-  )
-  const link = new URLSearchParams({ id: body.sessionId })
-  const init = { method: 'POST', body: link, redirect: 'manual' } as const
-  const opened = await payments.stack.fetch('/customer/manage', init)
-  const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? []
-  const page = await payments.stack.fetch(`${opened.headers.get('location')}/invoices`, {
-    headers: { cookie },
-  })
-  return (await page.text()).replaceAll(/<[^>]*>/g, '')
+/** Returns the text of the customer's invoices in the portal. */
+async function portalInvoices(customerRef: string): Promise<string> {
+  const pages = new HostedPages(stack.payments)
+  const page = await pages.visit(await pages.openPortal(customerRef), '/invoices')
+  return page.text.replaceAll(/<[^>]*>/g, '')
 }
 
 test('shows the card that paid a renewal, as for the first sale', async () => {
   await stack.runJob('renewals', renewalAt)
   expect(await cardsOf(purchase.customerRef)).toEqual([[mastercard], [mastercard]])
-  const page = await openPortal(purchase.customerRef)
+  const page = await portalInvoices(purchase.customerRef)
   expect(page.match(/Mastercard ending in 4444 \(12\/2034\)/g)).toHaveLength(2)
 })
 

@@ -1,5 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import type { MigrationPreviewBody } from '@tollgate/schemas/http/plan-migrations'
+import type {
+  MigrationPreviewBody,
+  PlanMigrationBody,
+  PlanMigrationInput,
+} from '@tollgate/schemas/http/plan-migrations'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import { MigrationStack } from './plan-migration-stack.ts'
 
@@ -17,6 +21,20 @@ const august = '2026-08-01T10:00:00Z'
 /** Creates a plan of which the price is raised later. */
 function raisedPlan(fields: object = {}): Promise<string> {
   return stack.createPlan({ price: 1_900, ...fields })
+}
+
+/** Changes the terms of the plan on the 11th, and moves its holders at once. */
+async function changeNow(
+  planRef: string,
+  terms: object,
+  billing?: PlanMigrationInput['billing'],
+): Promise<PlanMigrationBody> {
+  stack.setTime(eleventh)
+  await stack.changePlan(planRef, terms)
+  const migration = await stack.migrate(planRef, { when: 'now', billing })
+  await stack.process(eleventh)
+  await stack.changeAndRenew(eleventh)
+  return migration
 }
 
 describe('with the next renewal', () => {
@@ -111,11 +129,7 @@ describe('now', () => {
   test('charges the difference for the rest of the period', async () => {
     const planRef = await raisedPlan()
     const { reference, customerRef } = await renewals.buy(planRef)
-    stack.setTime(eleventh)
-    await stack.changePlan(planRef, { price: 4_900 })
-    const migration = await stack.migrate(planRef, { when: 'now' })
-    await stack.process(eleventh)
-    await stack.changeAndRenew(eleventh)
+    const migration = await changeNow(planRef, { price: 4_900 })
     const held = await stack.held(customerRef)
     expect(held).toMatchObject({
       planRef,
@@ -134,11 +148,7 @@ describe('now', () => {
   test('is not repeated after a refund of the difference, which restores the purchase', async () => {
     const planRef = await raisedPlan()
     const { reference, customerRef } = await renewals.buy(planRef)
-    stack.setTime(eleventh)
-    await stack.changePlan(planRef, { price: 4_900 })
-    await stack.migrate(planRef, { when: 'now' })
-    await stack.process(eleventh)
-    await stack.changeAndRenew(eleventh)
+    await changeNow(planRef, { price: 4_900 })
     const held = await stack.held(customerRef)
     await renewals.sql`
       update purchases set status = 'expired', ended_at = '2026-06-11T00:00:00Z'
@@ -154,11 +164,7 @@ describe('now', () => {
   test('keeps the paid period: new limits at once, the new price with the renewal', async () => {
     const planRef = await raisedPlan({ limit: 100 })
     const { customerRef } = await renewals.buy(planRef)
-    stack.setTime(eleventh)
-    await stack.changePlan(planRef, { price: 900, limit: 50 })
-    await stack.migrate(planRef, { when: 'now', billing: 'keep_period' })
-    await stack.process(eleventh)
-    await stack.changeAndRenew(eleventh)
+    await changeNow(planRef, { price: 900, limit: 50 }, 'keep_period')
     const held = await stack.held(customerRef)
     expect(held.planSnapshot).toMatchObject({ priceMinor: 900, terms: { limit: 50 } })
     expect(await stack.totalsOf(held.reference)).toEqual([])
@@ -169,11 +175,7 @@ describe('now', () => {
   test('waits for the renewal if the units of the period cannot be prorated', async () => {
     const planRef = await raisedPlan({ limit: 100 })
     const { reference, customerRef } = await renewals.buy(planRef)
-    stack.setTime(eleventh)
-    await stack.changePlan(planRef, { price: 900 })
-    const migration = await stack.migrate(planRef, { when: 'now' })
-    await stack.process(eleventh)
-    await stack.changeAndRenew(eleventh)
+    const migration = await changeNow(planRef, { price: 900 })
     expect(await stack.held(customerRef)).toMatchObject({
       ...{ reference, isScheduledByProvider: true },
       scheduledPlanAt: new Date('2026-07-01T00:00:00Z'),
@@ -189,11 +191,7 @@ describe('now', () => {
     const planRef = await raisedPlan()
     const { customerRef } = await renewals.buy(planRef)
     await renewals.replaceCard(customerRef, 'pm_card_chargeCustomerFail')
-    stack.setTime(eleventh)
-    await stack.changePlan(planRef, { price: 4_900 })
-    await stack.migrate(planRef, { when: 'now' })
-    await stack.process(eleventh)
-    await stack.changeAndRenew(eleventh)
+    await changeNow(planRef, { price: 4_900 })
     const held = await stack.held(customerRef)
     expect(held.status).toBe('past_due')
     await renewals.replaceCard(customerRef, 'pm_card_visa')

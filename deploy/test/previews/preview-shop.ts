@@ -115,16 +115,15 @@ export class PreviewShop {
     return this.runner.within(this.shop, body)
   }
 
-  /** Adds a plan. Plans that cannot be billed within a period are billed at its end. */
+  /** Adds a plan. If its charges allow no bills within a period, or no minimum, the plan is added without these terms. */
   async addPlan(input: Partial<PlanCreateInput>): Promise<Plan> {
-    const { billAtUnbilledMinor: _threshold, minimumCommitment, ...whole } = input
-    // A plan whose usage costs nothing has no minimum either.
-    return this.runner
-      .addPlan(this.shop, input)
-      .catch(() =>
-        this.runner.addPlan(this.shop, { ...whole, minimumCommitment: minimumCommitment ?? 0 }),
-      )
-      .catch(() => this.runner.addPlan(this.shop, whole))
+    const { billAtUnbilledMinor: _threshold, ...billedAtEnd } = input
+    const { minimumCommitment: _minimum, ...plain } = billedAtEnd
+    const add = (terms: Partial<PlanCreateInput>): Promise<Plan> =>
+      this.runner.addPlan(this.shop, terms)
+    return add(input)
+      .catch(() => add(billedAtEnd))
+      .catch(() => add(plain))
   }
 
   async buy(input: Partial<PlanCreateInput>, isTrial = false): Promise<Purchase> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ClockStack } from './clock-stack.ts'
-import { clockYear } from './clock-year.ts'
+import { clockTime as at } from './clock-year.ts'
 
 let clocks: ClockStack
 let productRef: string
@@ -12,9 +12,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await clocks.stop()
 })
-
-const at = (monthAndDay: string, time = '00:00:00'): string =>
-  `${clockYear}-${monthAndDay}T${time}.000Z`
 
 test('a scheduled change takes effect at the time of the clock', async () => {
   const monthly = { type: 'recurring', billingCycle: 'monthly' }

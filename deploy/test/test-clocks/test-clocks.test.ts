@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ClockStack } from './clock-stack.ts'
-import { clockYear } from './clock-year.ts'
+import { clockTime as at, clockYear } from './clock-year.ts'
 
 let clocks: ClockStack
 let productRef: string
@@ -12,9 +12,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await clocks.stop()
 })
-
-const at = (monthAndDay: string, time = '00:00:00'): string =>
-  `${clockYear}-${monthAndDay}T${time}.000Z`
 
 describe('a monthly plan on a clock', () => {
   test('is renewed and invoiced at the dates of the clock', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Random } from '../year/random.ts'
 import { ClockRunner } from './clock-runner.ts'
 import { ClockStack } from './clock-stack.ts'
-import { clockYear } from './clock-year.ts'
+import { clockTime as at } from './clock-year.ts'
 
 /*
  * Usage is recorded while a clock moves over months in one advance, in the moments in which bills read the stored usage. Whatever is
@@ -42,8 +42,6 @@ afterAll(async () => {
   await runner.close()
   await clocks.stop()
 })
-
-const at = (monthAndDay: string): string => `${clockYear}-${monthAndDay}T00:00:00.000Z`
 
 /** Returns a clock that stands at 10 January, and its customer, who has the plan since 1 January. */
 async function subscriber(): Promise<{ clock: string; customerRef: string }> {

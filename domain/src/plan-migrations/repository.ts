@@ -154,11 +154,11 @@ export async function listHeld(
   return new Set(rows.map(({ reference }) => reference))
 }
 
-/** Names of a purchase and its customer. */
+/** The references of a purchase and its customer. */
 export type Holder = { readonly purchaseRef: string; readonly customerRef: string }
 
-/** The states of purchases that a migration processes. All but active ones are skipped with the reason. */
-export const migratedStatuses = ['active', 'trialing', 'past_due', 'suspended'] as const
+/** The statuses of purchases that a migration processes. It skips every purchase that is not active, and records why. */
+export const processedStatuses = ['active', 'trialing', 'past_due', 'suspended'] as const
 
 /**
  * Returns the next purchases that a migration has to process, in the order of their references. Purchases that began after the
@@ -177,7 +177,7 @@ export async function listNextHolders(
   const rows = await sql<{ reference: string; customer_ref: string }[]>`
     select reference, customer_ref from purchases
     where provider_id = ${providerId} and product_ref = ${productRef} and plan_ref = ${planRef}
-      and not is_pack and status in ${sql(migratedStatuses)}
+      and not is_pack and status in ${sql(processedStatuses)}
       and reference > ${processedTo ?? ''}
       and (created_at <= ${createdAt} or (provider_id, customer_ref) in (${selectCustomersOfClocks(sql)}))
       ${purchaseRefs === null ? sql`` : sql`and reference = any(${textArray(purchaseRefs)})`}

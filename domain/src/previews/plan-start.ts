@@ -88,7 +88,7 @@ export function discountedStart(
 ): PlanStart {
   const { plan, priceMinor, discounts, needsCard } = begun
   const { currency } = plan
-  // The amount in dollars is of no interest here.
+  // A preview does not show the amount in dollars.
   const price = { amountMinor: 0, originalAmountMinor: Number(priceMinor), currency }
   const paid = newPaidPurchase(
     { customer, product, plan, now, cycleMode },

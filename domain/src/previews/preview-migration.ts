@@ -1,5 +1,4 @@
 import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
-import type { PeriodDiscount } from '../coupons/discount-lines.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import {
   resolveMigration,
@@ -12,8 +11,9 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
 import { changeWithin } from '../purchases/decide-scheduled-change.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import { migratedStatuses } from '../plan-migrations/repository.ts'
+import { processedStatuses } from '../plan-migrations/repository.ts'
 import { listClockTimes } from '../test-clocks/customer-time.ts'
+import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import type { PricedHolder } from './price-holder.ts'
 import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
 import { priceHolders, type PricedPage } from './preview-plan.ts'
@@ -55,16 +55,17 @@ export async function previewMigration(
   const { of } = resolved
   const priced = await priceHolders(parts, at, filterOf(of), page, of.target)
   const customers = priced.holders.map(({ purchase: { customerRef } }) => ({
-    ...{ providerId, customerRef },
+    providerId,
+    customerRef,
   }))
-  const times = await rows.read((sql) => listClockTimes(sql, environment, customers))
   const holders = await rows.read(async (sql) => {
+    const times = await listClockTimes(sql, environment, customers)
     const moved: (PricedHolder & { readonly move: HolderMove })[] = []
     for (const holder of priced.holders) {
       const { purchase } = holder
-      const discounts = await listPeriodDiscounts(sql, providerId, purchase.reference)
       const movedAt = times.get(purchase.customerRef) ?? now
-      moved.push({ ...holder, move: moveOf(of, purchase, movedAt, discounts) })
+      const move = await moveOf({ sql, providerId, now: movedAt }, of, purchase)
+      moved.push({ ...holder, move })
     }
     return moved
   })
@@ -73,20 +74,20 @@ export async function previewMigration(
 
 function filterOf({ productRef, planRef, purchaseRefs, customerRefs }: ResolvedMigration) {
   const only = { references: purchaseRefs, customerRefs }
-  return { productRef, planRef, isOfPlan: true, statuses: migratedStatuses, ...only }
+  return { productRef, planRef, isOfPlan: true, statuses: processedStatuses, ...only }
 }
 
-function moveOf(
+async function moveOf(
+  { sql, providerId, now }: ReadingAt,
   of: ResolvedMigration,
   held: Purchase,
-  now: Date,
-  discounts: readonly PeriodDiscount[],
-): HolderMove {
+): Promise<HolderMove> {
   const decision = decideMove(of, held, now)
   if (decision.kind === 'refused') return { outcome: decision.obstacle }
   const { plan, at, billing } = decision.change
   const waits = { outcome: 'moves', effectiveAt: at, chargeMinor: undefined } as const
   if (billing === undefined) return waits
+  const discounts = await listPeriodDiscounts(sql, providerId, held.reference)
   const change = changeWithin(held, plan, billing, at, discounts)
   switch (change.kind) {
     case 'change':

@@ -36,7 +36,10 @@ export type PlannedInvoice = {
   readonly paidWith?: TaxTerms | 'no tax'
   /** The part of the payment's price that the customer's credit pays, in minor units. */
   readonly fromBalanceMinor?: bigint
-  /** Whether it is of another purchase and only computed because it uses balance and items before the previewed ones. */
+  /**
+   * Whether another purchase is charged. The invoice is computed because it uses balance and items before the previewed ones, and is
+   * not returned.
+   */
   readonly isBeside?: boolean
 }
 

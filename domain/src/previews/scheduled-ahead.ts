@@ -34,7 +34,7 @@ export async function readScheduledAhead(
   const decision = decideDueChange(current, false, now, discounts)
   if (decision.kind === 'renewal') {
     const { scheduledPlan: plan } = held
-    // The renewal after those that are overdue.
+    // The change takes effect with the first renewal that is not overdue.
     const later = plan && scheduledPurchase(held, { plan, at: decision.at })
     return { ...unchanged, purchases: [{ purchase: later ?? held }] }
   }

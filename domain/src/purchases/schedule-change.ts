@@ -1,11 +1,11 @@
 import { findPlan } from '../catalog/plans-repository.ts'
-import { lockCustomer } from '../customers/repository.ts'
 import { snapshotOf } from '../plans/plan-snapshot.ts'
 import { withoutSetupFee } from '../pricing/plan-prices.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { decideSchedule, type ChangeTiming, type ScheduleObstacle } from './decide-schedule.ts'
+import { lockWithCustomer } from './lock-with-customer.ts'
 import { planChangeScheduledObject } from './purchase-event.ts'
-import { hasPaidForPlan, listPurchases, lockPurchase, type Purchase } from './repository.ts'
+import { hasPaidForPlan, type Purchase } from './repository.ts'
 import { schedulePlan } from './schedule-plan.ts'
 
 export type ScheduledChangeRequest = {
@@ -33,10 +33,7 @@ export async function scheduleChange(
   { purchaseRef, planRef, effectiveAt, billing }: ScheduledChangeRequest,
 ): Promise<ScheduleChangeOutcome> {
   const { sql, providerId, now } = work
-  const [named] = await listPurchases(sql, providerId, { reference: purchaseRef, rowsMax: 1 })
-  if (named === undefined) return { kind: 'purchase-not-found' }
-  await lockCustomer(sql, providerId, named.customerRef)
-  const held = await lockPurchase(sql, providerId, purchaseRef)
+  const held = await lockWithCustomer(work, purchaseRef)
   if (held === undefined) return { kind: 'purchase-not-found' }
   const plan = await findPlan(sql, providerId, held.productRef, planRef)
   if (plan === undefined) return { kind: 'plan-not-found' }
@@ -62,15 +59,16 @@ export async function scheduleChange(
   return { kind: 'scheduled', purchase }
 }
 
-/** Withdraws the scheduled change of a purchase, whoever scheduled it. Returns undefined if there is no such purchase. */
+/**
+ * Withdraws the scheduled change of a purchase, which the customer, the provider or a migration has scheduled. Without such a change,
+ * the purchase stays as it is. Returns undefined if there is no such purchase.
+ */
 export async function withdrawChange(
   work: UnitOfWork,
   purchaseRef: string,
 ): Promise<Purchase | undefined> {
-  const { sql, providerId } = work
-  const [named] = await listPurchases(sql, providerId, { reference: purchaseRef, rowsMax: 1 })
-  if (named === undefined) return undefined
-  await lockCustomer(sql, providerId, named.customerRef)
+  const held = await lockWithCustomer(work, purchaseRef)
+  if (held === undefined) return undefined
   // An ended purchase has no change to withdraw.
-  return (await schedulePlan(work, purchaseRef, null)) ?? named
+  return (await schedulePlan(work, purchaseRef, null)) ?? held
 }

@@ -6,15 +6,15 @@ import { hasUnrefundedPayment } from '../payments/refunds-repository.ts'
 import { type UnitOfWork, recordEvent } from '../unit-of-work/unit-of-work.ts'
 import { setPacksDue } from '../packs/repository.ts'
 import { resumeUsageBilling } from '../billing/resume-usage-billing.ts'
-import { lockCustomer } from '../customers/repository.ts'
 import { listUnpaidPeriods } from '../invoices/billed-periods.ts'
 import { reverseProration } from './reverse-proration.ts'
 import { decideRefundEffects, restoredDates } from '../purchases/decide-refund-effects.ts'
+import { lockWithCustomer } from '../purchases/lock-with-customer.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { readChangeHistory, type ChangeHistory } from '../purchases/plan-change-history.ts'
 import { paymentSourcesOf } from '../purchases/plan-changes.ts'
 import { planChangedObject } from '../purchases/purchase-event.ts'
-import { listPurchases, lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { canMove } from '../purchases/transitions.ts'
 import { addWindowsTakenIn } from '../purchases/windows-taken-in.ts'
 import { updateWindowsTakenIn } from '../purchases/purchase-fields-repository.ts'
@@ -62,11 +62,7 @@ export async function endOnceAllRefunded(
  */
 export async function endRefundedPurchase(work: UnitOfWork, reference: string): Promise<void> {
   const { sql, providerId, now } = work
-  const [found] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
-  if (found === undefined) return
-  // Changes of plan lock the customer first as well, in the same order.
-  await lockCustomer(sql, providerId, found.customerRef)
-  const refunded = await lockPurchase(sql, providerId, reference)
+  const refunded = await lockWithCustomer(work, reference)
   if (refunded === undefined || !canMove(refunded, 'refunded')) return
   // Top-ups have no plan. Neither they nor packs replace a purchase.
   if (refunded.planRef === null || refunded.isPack) return markRefunded(work, refunded)

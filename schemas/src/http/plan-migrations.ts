@@ -84,7 +84,7 @@ export const planMigrationSchema = z.object({
   customerRefs: z.array(z.string()).optional(),
   /** `done`: every purchase was processed. Scheduled changes take effect on their dates. */
   status: z.enum(planMigrationStatuses),
-  /** Purchases by what became of them. Purchases that have the terms already are not counted. */
+  /** Number of purchases in each status. A purchase that already has the new terms is not counted. */
   progress: z.object({
     scheduled: count,
     moved: count,

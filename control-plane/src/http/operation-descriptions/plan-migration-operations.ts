@@ -3,7 +3,7 @@ export const planMigrationOperations: Readonly<Record<string, string>> = {
   schedulePlanChange:
     'Schedules a change of the purchase to another plan of the product, or to the current terms of its own plan, in place of an earlier choice. Without `effectiveAt` it takes effect with the next renewal. With `effectiveAt` it takes effect within the period that runs then: `prorate` charges or credits the difference for the rest of the period, and `keep_period` charges nothing before the next renewal, and no set-up fee. A difference that cannot be prorated waits for the renewal. The purchase shows the change as `scheduledPlan`.',
   withdrawPlanChange:
-    'Withdraws the scheduled change of a purchase, whoever scheduled it. A purchase without one stays as it is.',
+    'Withdraws the scheduled change of a purchase, which the customer, the provider or a migration has scheduled. A purchase without a scheduled change stays as it is.',
   previewPlanMigration:
     'Returns, page by page, what a migration would do with each holder of the plan now, when its change would take effect, and what the holder pays by its own and by the new terms, on the usage of its last complete period and without tax. Nothing is stored.',
   createPlanMigration:

@@ -126,8 +126,7 @@ function registerPreview(app: ApiServer, { previews }: Parts): void {
     },
     async (request) => {
       const { productRef, planRef } = request.params
-      const { limit = previews.holdersMax, offset } = request.query
-      const page = clampPage({ limit: Math.min(limit, previews.holdersMax), offset })
+      const page = previews.holdersPage(request.query)
       return previews.run(callerOf(request), async (own, at) => {
         const wanted = { productRef, planRef, input: request.body }
         const preview = await previewMigration(own, at, wanted, page)

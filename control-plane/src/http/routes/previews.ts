@@ -8,7 +8,7 @@ import {
   readHeldPurchase,
   type HeldPurchase,
 } from '@tollgate/domain/previews/preview-purchase'
-import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
+import { requiredReference } from '@tollgate/schemas/http/fields'
 import { planUpdateSchema } from '@tollgate/schemas/http/plans'
 import {
   cancelPreviewSchema,
@@ -125,8 +125,7 @@ export function registerPlanPreviewRoute(app: ApiServer, { previews }: Parts): v
     },
     async (request) => {
       const { productRef, planRef } = request.params
-      const { limit = previews.holdersMax, offset } = request.query
-      const page = clampPage({ limit: Math.min(limit, previews.holdersMax), offset })
+      const page = previews.holdersPage(request.query)
       return previews.run(callerOf(request), async (parts, at) => {
         const changed = { productRef, planRef, input: request.body, page }
         const preview = await previewPlan(parts, at, changed)

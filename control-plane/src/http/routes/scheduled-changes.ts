@@ -11,7 +11,7 @@ import type { FastifyRequest } from 'fastify'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
-import { InvalidRequestError, refusals } from '../../errors.ts'
+import { invalidField, refusals } from '../../errors.ts'
 import { changedPurchaseOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
 
 const path = '/v1/sdk/purchases/:purchaseRef/scheduled-change'
@@ -72,8 +72,7 @@ function timeOfChange(effectiveAt: string, now: Date): Date {
   const at = new Date(effectiveAt)
   const latest = new Date(now.getTime() + scheduledDaysMax * dayMs)
   if (at < now || at > latest) {
-    const message = `Use a time from now to ${latest.toISOString()}.`
-    throw new InvalidRequestError([{ code: 'custom', path: ['effectiveAt'], message }])
+    throw invalidField('effectiveAt', `Use a time from now to ${latest.toISOString()}.`)
   }
   return at
 }

@@ -13,8 +13,8 @@ export type BalanceUse = {
 }
 
 /**
- * Returns how much of the price the credit pays. A rest below the minimum is charged as the minimum, also while a country is to be
- * stated. A tax that is stated later can only lower the part.
+ * Returns the part of the price that the credit pays. If a rest is charged, it is at least the minimum charge. A payment whose
+ * customer must still state a country always charges a rest. A tax that becomes known later can only lower the part.
  */
 export function paidByCredit(use: BalanceUse): bigint {
   const { price, credit, currency, taxBefore, tax, isTaxed } = use
