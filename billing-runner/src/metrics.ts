@@ -1,4 +1,5 @@
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { Environment } from '@tollgate/schemas/environment'
+import { registerCountedGauges } from '@tollgate/platform/observability/counted-gauges'
 import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
 
 /** Counts events of the payment processor that are more than an hour old and not applied yet. */
@@ -57,24 +58,12 @@ export function createJobMetrics(registry: Registry) {
   }
 }
 
-/**
- * Registers the gauge, which is counted for each scrape. If the count fails for an environment, its gauge is omitted; the other
- * metrics are not affected.
- */
+/** Registers the gauge, which is counted for each scrape. */
 export function registerOverdueEvents(registry: Registry, count: CountOverdueEvents): void {
-  new Gauge({
-    name: 'tollgate_processor_events_overdue',
-    help: 'Events of the processor that are more than an hour old and could not be applied yet; one of them may be a payment that succeeded',
-    labelNames: ['space'] as const,
-    registers: [registry],
-    async collect() {
-      for (const space of environments) {
-        try {
-          this.set({ space }, await count(space))
-        } catch {
-          this.remove({ space })
-        }
-      }
+  registerCountedGauges(registry, async (space) => ({ events: await count(space) }), {
+    events: {
+      name: 'tollgate_processor_events_overdue',
+      help: 'Events of the processor that are more than an hour old and could not be applied yet; one of them may be a payment that succeeded',
     },
   })
 }

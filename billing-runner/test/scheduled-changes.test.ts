@@ -125,7 +125,7 @@ type ModelMigration = {
 
 async function play(steps: readonly Step[]): Promise<void> {
   stack.clock.set(begin.toISOString())
-  // What earlier sequences left is not due any more.
+  // The jobs must not continue the purchases and migrations of earlier sequences.
   const rows = stack.database.in('sandbox')
   await rows`update purchases set status = 'expired'`
   await rows`update plan_migrations set status = 'cancelled'`

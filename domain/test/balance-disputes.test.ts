@@ -11,7 +11,7 @@ import { applyDispute } from '../src/settlement/apply-dispute.ts'
 import { billedAt, inWork } from './billed-customers.ts'
 import { intentOf, openRefundWorld, refundAtProcessor, type RefundWorld } from './refund-world.ts'
 
-/* On a real PostgreSQL: what disputes take from a balance that had returned their money before. */
+/* On a real PostgreSQL, disputes take from a balance the credit that had returned their money before. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -140,7 +140,7 @@ test('in any sequence, the customer gets what was paid at most once', async () =
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       await startPaidInvoice()
-      // What the processor has returned, and what notes have credited to the balance.
+      // Amounts that refunds returned to the card, that the bank withdrew, and that notes credited to the balance.
       let [onCard, withdrawn, credited] = [0, 0, 0]
       for (const step of all) {
         if (step.kind === 'disputed') {

@@ -1,3 +1,4 @@
+import { registerCountedGauges } from '@tollgate/platform/observability/counted-gauges'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/observability/metrics'
 
@@ -57,63 +58,29 @@ export function createDispatchMetrics(registry: Registry) {
 
 export type Waiting = { readonly deliveries: number; readonly oldestAgeSeconds: number }
 
-/**
- * Registers the gauges of the queue, which are counted for each scrape. If the count fails for an environment, its gauges are
- * omitted; the other metrics are not affected.
- */
+/** Registers the gauges of the queue, which are counted for each scrape, and of the deliveries in flight. */
 export function registerWaiting(
   registry: Registry,
   count: (space: Environment) => Promise<Waiting>,
   inFlight: (space: Environment) => number,
 ): void {
-  const shared = { labelNames: ['space'] as const, registers: [registry] }
-  // The registry collects gauges concurrently. Both gauges of the queue share one count.
-  let counting: Promise<Counted[]> | undefined
-  const counted = (): Promise<Counted[]> => {
-    counting ??= countAll(count).finally(() => (counting = undefined))
-    return counting
-  }
-  const setGauge = async (gauge: Gauge<'space'>, of: keyof Waiting): Promise<void> => {
-    for (const { space, waiting } of await counted()) {
-      if (waiting === undefined) gauge.remove({ space })
-      else gauge.set({ space }, waiting[of])
-    }
-  }
-  new Gauge({
-    name: 'tollgate_webhook_queue_age_seconds',
-    help: 'Seconds for which the oldest delivery has waited for its first attempt; 0 if none is waiting',
-    ...shared,
-    collect() {
-      return setGauge(this, 'oldestAgeSeconds')
+  registerCountedGauges(registry, count, {
+    oldestAgeSeconds: {
+      name: 'tollgate_webhook_queue_age_seconds',
+      help: 'Seconds for which the oldest delivery has waited for its first attempt; 0 if none is waiting',
     },
-  })
-  new Gauge({
-    name: 'tollgate_webhook_queue_deliveries',
-    help: 'Deliveries that are waiting for their first attempt',
-    ...shared,
-    collect() {
-      return setGauge(this, 'deliveries')
+    deliveries: {
+      name: 'tollgate_webhook_queue_deliveries',
+      help: 'Deliveries that are waiting for their first attempt',
     },
   })
   new Gauge({
     name: 'tollgate_webhook_in_flight',
     help: 'Deliveries that this process is sending now',
-    ...shared,
+    labelNames: ['space'] as const,
+    registers: [registry],
     collect() {
       for (const space of environments) this.set({ space }, inFlight(space))
     },
   })
-}
-
-type Counted = { readonly space: Environment; readonly waiting: Waiting | undefined }
-
-function countAll(count: (space: Environment) => Promise<Waiting>): Promise<Counted[]> {
-  const countIn = async (space: Environment): Promise<Counted> => {
-    try {
-      return { space, waiting: await count(space) }
-    } catch {
-      return { space, waiting: undefined }
-    }
-  }
-  return Promise.all(environments.map(countIn))
 }

@@ -34,7 +34,7 @@ type EmailFacts = {
     | { readonly of: 'top-up' }
   readonly plan_changed: PlanFacts & {
     readonly before: string | null
-    /** Whether the plan stays, with other terms. */
+    /** Whether only the terms of the plan change. */
     readonly isSamePlan: boolean
     /** Null if the change has taken effect. */
     readonly ahead: ChangeAhead | null

@@ -1,5 +1,6 @@
 import type { WaitingEmails } from '@tollgate/domain/emails/queue-repository'
-import { Counter, Gauge, type Registry } from '@tollgate/platform/observability/metrics'
+import { registerCountedGauges } from '@tollgate/platform/observability/counted-gauges'
+import { Counter, type Registry } from '@tollgate/platform/observability/metrics'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
 export type EmailMetrics = ReturnType<typeof createEmailMetrics>
@@ -18,43 +19,19 @@ export function createEmailMetrics(registry: Registry) {
   return { outcomes }
 }
 
-/** Registers the gauges of the queue, which is counted for each scrape. They are omitted while PostgreSQL does not answer. */
+/** Registers the gauges of the queue, which are counted for each scrape. */
 export function registerDueEmails(
   registry: Registry,
   countDue: (space: Environment) => Promise<WaitingEmails>,
 ): void {
-  const emails = new Gauge({
-    name: 'tollgate_emails_due',
-    help: 'Emails that are due and not sent yet',
-    labelNames: ['space'] as const,
-    registers: [registry],
-  })
-  new Gauge({
-    name: 'tollgate_emails_due_age_seconds',
-    help: 'Seconds for which the oldest due email has waited to be sent; 0 if none is due',
-    labelNames: ['space'] as const,
-    registers: [registry],
-    async collect() {
-      for (const space of environments) {
-        const due = await countOrNothing(() => countDue(space))
-        if (due === undefined) {
-          this.remove({ space })
-          emails.remove({ space })
-        } else {
-          this.set({ space }, due.oldestAgeSeconds)
-          emails.set({ space }, due.emails)
-        }
-      }
+  registerCountedGauges(registry, countDue, {
+    emails: {
+      name: 'tollgate_emails_due',
+      help: 'Emails that are due and not sent yet',
+    },
+    oldestAgeSeconds: {
+      name: 'tollgate_emails_due_age_seconds',
+      help: 'Seconds for which the oldest due email has waited to be sent; 0 if none is due',
     },
   })
-}
-
-async function countOrNothing(
-  count: () => Promise<WaitingEmails>,
-): Promise<WaitingEmails | undefined> {
-  try {
-    return await count()
-  } catch {
-    return undefined
-  }
 }

@@ -95,7 +95,7 @@ function verifyPayment(payment: PaymentRow, processor: ProcessorState, events: E
   const charges = processor.charges.filter(
     (charge) => charge.payment_intent === id && charge.status === 'succeeded',
   )
-  // What the customer's balance pays as a whole is unknown to the processor.
+  // The processor does not know a payment that the customer's balance pays as a whole.
   const isCharged = isPaid && payment.original_amount > 0n
   expect(charges.map(({ amount }) => amount)).toEqual(
     isCharged ? [Number(payment.original_amount)] : [],

@@ -48,7 +48,7 @@ async function show(kind: string, locale: string): Promise<void> {
   await visitor.page.setContent(body.html)
 }
 
-/** All emails in all languages if pictures of them are wanted; otherwise each email and each language once. */
+/** Has each email and each language once, and all emails in all languages if screenshots are requested. */
 const shown = emailKinds.flatMap((kind) =>
   pageLanguages
     .filter((language) => keepsPictures || language === 'en' || kind === 'payment_failed')

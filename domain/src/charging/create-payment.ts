@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { saveAutoRecharge } from '../auto-recharge/repository.ts'
-import {
-  couponFaultReasons,
-  type CouponFault,
-  type RedemptionFault,
-} from '../coupons/decide-redemption.ts'
+import type { RedemptionFault } from '../coupons/decide-redemption.ts'
 import { insertHold, lockRedeemable } from '../coupons/redeem-coupon.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
@@ -20,7 +16,12 @@ import { openIntent, type IntentDraft, type OpenedIntent } from '../settlement/o
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import type { PaymentRequest } from '../settlement/payment-request.ts'
-import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
+import {
+  couponRefused,
+  priceRequest,
+  type PricedRequest,
+  type RefusedRequest,
+} from '../settlement/price-request.ts'
 import { cannotRepeat, reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { requireProcessorCustomer } from '../payments/processor-customers.ts'
 import { lockBalanceUse, sellFromBalance, type BalanceSale } from './sell-from-balance.ts'
@@ -32,12 +33,7 @@ export type CreateOutcome =
       /** Undefined if the payment has ended and the processor did not return the secret. */
       readonly clientSecret: string | undefined
     }
-  | {
-      readonly kind: 'refused'
-      readonly reason: string
-      /** Why the coupon of the request is refused. Absent if something else is. */
-      readonly couponFault?: CouponFault
-    }
+  | RefusedRequest
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
   /** The idempotency key was used with another request. */
@@ -80,10 +76,7 @@ export async function createPayment(
     if (concurrent !== undefined) return concurrent
     const { recharge, customer } = request
     const fault = await findCouponFault(work, request)
-    if (fault !== undefined) {
-      const reason = `The coupon cannot be redeemed: ${couponFaultReasons[fault]}`
-      return { kind: 'refused' as const, reason, couponFault: fault }
-    }
+    if (fault !== undefined) return couponRefused(fault)
     const fromBalanceMinor = await holdForRest(work, customer.reference, priced)
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const

@@ -33,7 +33,7 @@ export async function sellFromBalance(
   const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
   const { customerRef, idempotencyKey } = draft
-  // Most customers have no credit, and need no transaction to find that out.
+  // Most customers have no credit, and this read spares them the transaction.
   const expectedMinor = await rows.read((sql) =>
     readBalanceUse({ sql, providerId }, customerRef, priced),
   )
@@ -57,8 +57,8 @@ export async function sellFromBalance(
 }
 
 /**
- * Returns how much of the price the customer's balance pays. Credits are not bought with it: a credit that was granted would become
- * credits of the wallet that count as paid for.
+ * Returns how much of the price the customer's balance pays. The balance does not pay for credits of a wallet, because they count as
+ * paid for, and the provider may have granted the balance.
  */
 export async function readBalanceUse(
   reading: Omit<ReadingAt, 'now'>,
@@ -110,7 +110,7 @@ async function useOf(
     plan !== undefined &&
     requiresCard(plan) &&
     (await findReusablePaymentMethod(sql, providerId, customerRef)) === undefined
-  // What is left to charge lets the customer state a country, without which the sale would have no tax.
+  // Without a country the sale would have no tax. The customer states it when paying the rest.
   const needsCountry = priced.tax === null && (await needsTaxDetails(sql, providerId))
   const mayPayAll = most === 'everything' && !needsCard && !needsCountry
   const { currency } = terms

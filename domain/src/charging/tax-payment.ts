@@ -112,7 +112,7 @@ async function beginTaxChange(
   const customer = await lockCustomer(sql, providerId, customerRef)
   const intent = await lockIntent(sql, providerId, reference)
   if (intent === undefined) throw new Error(`payment ${reference} is gone`)
-  const { paymentMethodId, currency, originalAmountMinor } = intent
+  const { paymentMethodId, currency } = intent
   if (paysInvoice(intent) || paymentMethodId !== null) {
     return { kind: 'refused', reason: 'The payment is made without the customer' }
   }
@@ -134,14 +134,14 @@ async function beginTaxChange(
   const heldMinor = intent.fromBalanceMinor
   const { totalMinor } = tax
   const use = { totalMinor, creditMinor: heldMinor, currency, mayPayAll: false }
-  const wantedMinor = decideBalanceUse(use)
-  const fromBalanceMinor = wantedMinor < heldMinor ? wantedMinor : heldMinor
-  if (totalMinor - fromBalanceMinor === originalAmountMinor) {
+  const fromBalanceMinor = decideBalanceUse(use)
+  const chargedMinor = totalMinor - fromBalanceMinor
+  if (chargedMinor === intent.originalAmountMinor) {
     await updateIntent(sql, providerId, { ...intent, tax, fromBalanceMinor, updatedAt: now })
     await holdCarried(sql, providerId, intent, fromBalanceMinor - heldMinor, now)
     return { kind: 'taxed', tax, currency }
   }
-  const request = amountChangeTo(totalMinor, tax, fromBalanceMinor)
+  const request = amountChangeTo({ originalAmountMinor: chargedMinor, fromBalanceMinor, tax })
   const call = { operation: 'change', request } as const
   const attempt = await insertAttempt(sql, providerId, reference, call, now)
   return { kind: 'begun', intent, attempt, tax }

@@ -192,13 +192,7 @@ export async function findPostedAmount(
   key: string,
   account: MoneyAccount,
 ): Promise<bigint> {
-  const [row] = await sql<{ amount: string }[]>`
-    select coalesce(sum(entry.amount), 0)::text as amount
-    from ledger_transactions as posted join ledger_entries as entry
-      on entry.provider_id = posted.provider_id and entry.transaction_ref = posted.reference
-    where posted.provider_id = ${providerId} and posted.transaction_key = ${key}
-      and entry.account = ${account}`
-  return BigInt(row!.amount)
+  return sumPosted(sql, providerId, account, sql`posted.transaction_key = ${key}`)
 }
 
 /** Returns the sum that transactions of a kind about the invoice posted to an account. Minor units. */
@@ -208,12 +202,21 @@ export async function sumPostedOfInvoice(
   invoiceRef: string,
   { kind, account }: { readonly kind: MoneyKind; readonly account: MoneyAccount },
 ): Promise<bigint> {
+  const isSummed = sql`posted.invoice_ref = ${invoiceRef} and posted.kind = ${kind}`
+  return sumPosted(sql, providerId, account, isSummed)
+}
+
+async function sumPosted(
+  sql: Queryable,
+  providerId: string,
+  account: MoneyAccount,
+  isSummed: Fragment,
+): Promise<bigint> {
   const [row] = await sql<{ amount: string }[]>`
     select coalesce(sum(entry.amount), 0)::text as amount
     from ledger_transactions as posted join ledger_entries as entry
       on entry.provider_id = posted.provider_id and entry.transaction_ref = posted.reference
-    where posted.provider_id = ${providerId} and posted.invoice_ref = ${invoiceRef}
-      and posted.kind = ${kind} and entry.account = ${account}`
+    where posted.provider_id = ${providerId} and ${isSummed} and entry.account = ${account}`
   return BigInt(row!.amount)
 }
 

@@ -66,14 +66,14 @@ export function totalTooLargeReason(
   return `With its tax the amount must not exceed ${majorText(chargeMinorMax, currency)} ${currency}`
 }
 
-/** Returns the parameters of a call that sets the amount to the price with tax, less what the balance pays. */
-export function amountChangeTo(
-  totalMinor: bigint,
-  tax: TaxBreakdown | null,
-  fromBalanceMinor: bigint,
-): JsonObject {
+/** Returns the parameters of a call that sets these amounts. `taxedTermsOf` reads them. */
+export function amountChangeTo({
+  originalAmountMinor,
+  fromBalanceMinor,
+  tax,
+}: Omit<TaxedTerms, 'amountMinor'>): JsonObject {
   return {
-    originalAmountMinor: (totalMinor - fromBalanceMinor).toString(),
+    originalAmountMinor: originalAmountMinor.toString(),
     tax: tax && taxToJson(tax),
     ...(fromBalanceMinor > 0n && { fromBalanceMinor: fromBalanceMinor.toString() }),
   }

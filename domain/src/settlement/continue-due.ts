@@ -5,7 +5,7 @@ import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentJobParts } from './process-inbox.ts'
 import { reconcileOperation } from './reconcile-intent.ts'
 
-/** A payment or a refund about which the processor is asked. */
+/** A payment or a refund that is due to be read or sent at the processor. */
 export type DueAtProcessor = {
   readonly providerId: string
   readonly customerRef: string
@@ -13,7 +13,7 @@ export type DueAtProcessor = {
 }
 
 type DueKind = {
-  /** Claims at most `itemsMax` that are due, until `againAt`. */
+  /** Claims at most `itemsMax` due items until `againAt`. */
   readonly claim: (now: Date, againAt: Date, itemsMax: number) => Promise<readonly DueAtProcessor[]>
   readonly perform: (operation: Operation, reference: string) => Promise<unknown>
   readonly failureText: string
@@ -21,12 +21,12 @@ type DueKind = {
 
 const itemsPerRoundMax = 50
 
-/** Another process claims what a dead process has claimed after this time. */
+/** How long a claim lasts. After that time, another process claims the items of a dead process. */
 const claimedMs = 120_000
 
 /**
- * Claims what is due at the processor, and performs each at the time of its customer. One that fails stays claimed, and is due again
- * when the claim has ended. Returns whether more may be due.
+ * Claims due items, and performs each at the time of its customer. An item that fails stays claimed, and is due again when the claim
+ * has ended. Returns whether more may be due.
  */
 export async function continueDue(
   parts: PaymentJobParts,

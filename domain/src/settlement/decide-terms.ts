@@ -45,7 +45,7 @@ export type PlanPayment = {
   readonly discounts?: readonly Pick<Discount, 'reference' | 'coupon'>[]
 }
 
-/** Answer to a payment of a price that discounts leave nothing of, or too little to charge. The plan begins without a payment. */
+/** Reason to refuse a payment if the discounted price is 0 or too small to charge. The plan begins without a payment. */
 export const discountedAwayReason = 'The discounted price needs no payment'
 
 /**

@@ -7,7 +7,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { bookPayment } from './deliver-payment.ts'
 import { newIntent, type IntentDraft } from './open-intent.ts'
 
-/** What the balance was to pay for cannot be delivered. The caller's transaction must not commit. */
+/** The sale that the balance pays for cannot be delivered. The caller's transaction must not commit. */
 export class UndeliverableError extends Error {
   override readonly name = 'UndeliverableError'
 }

@@ -41,7 +41,7 @@ export async function deliverPayment(
   return { ...paid, purchaseRef, invoiceRef, paidWith: paidWithOf(card) }
 }
 
-/** Returns what a payment holds of the customer's credit, because nothing was delivered for it. */
+/** Releases the customer's credit that a payment holds, because the payment delivers nothing. */
 async function releaseBalance(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,

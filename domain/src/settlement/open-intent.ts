@@ -16,7 +16,7 @@ import {
   type IntentSwitch,
   type PaymentIntent,
 } from '../payments/payment-intent.ts'
-import { amountChangeTo, termsForTotal, totalPriceOf } from '../payments/taxed-terms.ts'
+import { amountChangeTo, termsForTotal } from '../payments/taxed-terms.ts'
 
 export type IntentDraft = {
   readonly purpose: IntentPurpose
@@ -79,7 +79,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
   // The extra fields are stored with the parameters of the call but not sent. `withProcessorAmount` and `countableFailureOf` read them.
   const request = {
     ...parameters,
-    ...(hasBreakdown && amountChangeTo(totalPriceOf(intent), tax, fromBalanceMinor)),
+    ...(hasBreakdown && amountChangeTo(intent)),
     ...(isOffSchedule && { isOutOfTurn: true }),
   }
   const call = { operation: 'create', request } as const

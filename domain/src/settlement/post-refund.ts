@@ -18,7 +18,7 @@ import type { RequestedRefund } from '../payments/requested-refunds-repository.t
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { findPostedPayment } from './post-payment.ts'
 import { decideFromBalance, moveBalance } from './take-from-balance.ts'
-import { type PaymentRefund, type RefundState } from '../payments/refunds-repository.ts'
+import type { PaymentRefund, RefundState } from '../payments/refunds-repository.ts'
 
 /**
  * Posts the state of a refund in the transaction that stores it, including earlier states that were not reported. If the payment
@@ -121,8 +121,7 @@ async function moveRefundedPart(
 ): Promise<void> {
   const { reference: invoiceRef, customerRef, currency } = invoice
   const posting = refundFromBalance({ invoiceRef, customerRef, currency, ...moved })
-  const carriedMinor = moved.step === 'taken' ? moved.amountMinor : -moved.amountMinor
-  await moveBalance(work, invoice, posting, carriedMinor, `refund:${moved.refundRef}`)
+  await moveBalance(work, invoice, posting, `refund:${moved.refundRef}`)
 }
 
 /** Posts the reported part of a refund's effect on the processor's balance, each part once. */

@@ -53,14 +53,14 @@ export type PricedRequest = {
 
 export type PriceOutcome =
   | PricedRequest
-  | RefusedPrice
+  | RefusedRequest
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
 
-type RefusedPrice = {
+export type RefusedRequest = {
   readonly kind: 'refused'
   readonly reason: string
-  /** Why the coupon of the request is refused. Absent if something else is. */
+  /** Why the coupon is refused. Absent if the request is refused for another reason. */
   readonly couponFault?: CouponFault
 }
 
@@ -216,11 +216,12 @@ async function addTax(
   return reason === undefined ? { ...untaxed, kind: 'priced', tax, sellerName } : refused(reason)
 }
 
-function refused(reason: string): RefusedPrice {
+function refused(reason: string): RefusedRequest {
   return { kind: 'refused', reason }
 }
 
-function couponRefused(couponFault: CouponFault): RefusedPrice {
+/** Returns the refusal of a request whose coupon cannot be redeemed. */
+export function couponRefused(couponFault: CouponFault): RefusedRequest {
   const reason = `The coupon cannot be redeemed: ${couponFaultReasons[couponFault]}`
   return { kind: 'refused', reason, couponFault }
 }

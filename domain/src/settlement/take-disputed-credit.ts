@@ -10,8 +10,8 @@ import { findPostedPayment } from './post-payment.ts'
 import { decideFromBalance, moveBalance } from './take-from-balance.ts'
 
 /**
- * Takes the credit from the customer's balance that had returned disputed money before, for as long as the bank has withdrawn the
- * money. Each withdrawal and each return is posted once, so reports of the dispute can be repeated and arrive in any order. The caller
+ * Takes from the customer's balance the credit that had returned the disputed money before, and gives it back when the bank returns
+ * the money. Each withdrawal and each return is posted once, so reports of the dispute can be repeated and arrive in any order. The caller
  * has locked the payment and what its handler changes, because the invoice is locked after them.
  */
 export async function takeDisputedCredit(
@@ -65,12 +65,5 @@ async function move(
     ...of,
     ...{ invoiceRef, customerRef, currency, step, amountMinor },
   })
-  const carriedMinor = step === 'taken' ? amountMinor : -amountMinor
-  await moveBalance(
-    work,
-    invoice,
-    posting,
-    carriedMinor,
-    `dispute:${of.disputeRef}:${of.withdrawal}`,
-  )
+  await moveBalance(work, invoice, posting, `dispute:${of.disputeRef}:${of.withdrawal}`)
 }

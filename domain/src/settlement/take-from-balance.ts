@@ -40,21 +40,20 @@ export async function decideFromBalance(
 }
 
 /**
- * Posts a movement of the customer's balance, and moves it. `carriedMinor` is positive if the balance loses a credit. Each posting is
- * made once, so a repeated report changes nothing. What a deleted customer owes after that is written off as `part`, because no
- * invoice will charge it.
+ * Posts a movement of the customer's balance, and moves the balance by what it posts to it. Each posting is made once, so a repeated
+ * report changes nothing. What a deleted customer owes after that is written off as `part`, because no invoice will charge it.
  */
 export async function moveBalance(
   work: UnitOfWork,
   { customerRef, currency }: Pick<Invoice, 'customerRef' | 'currency'>,
   posting: Posting,
-  carriedMinor: bigint,
   part: string,
 ): Promise<void> {
   const { sql, providerId, now } = work
   const balance = { customerRef, currency }
   if ((await postMoney(work, posting)) !== 'posted') return
-  await addCarried(sql, providerId, balance, carriedMinor, now)
+  const carried = posting.entries.find(({ account }) => account === 'carried')
+  await addCarried(sql, providerId, balance, carried?.amountMinor ?? 0n, now)
   if (!(await isDeletedCustomer(sql, providerId, customerRef))) return
   const owedMinor = await readCarriedAndHeld(sql, providerId, balance)
   if (owedMinor <= 0n) return

@@ -13,8 +13,8 @@ import { taxServiceAnswerBytesMax } from './tax-service-settings.ts'
 import { taxServiceSecretPlace } from './tax-service.ts'
 
 /**
- * `answered`; why a request failed; `status`: a response other than 200; `invalid`: an answer of another form; `paused`: the service
- * was not asked, because it had failed.
+ * How a question ended. `status`: the response had another status than 200. `invalid`: the answer has another form. `paused`: the
+ * service was not asked, because it had failed. The others name why the request failed.
  */
 export type TaxServiceOutcome =
   'answered' | Extract<PostOutcome, { kind: 'failed' }>['failure'] | 'status' | 'invalid' | 'paused'

@@ -1,9 +1,9 @@
-/** Servers that are remembered. The longest remembered one is forgotten, and asked again. */
+/** Maximum number of failing servers that are remembered. The one whose last failure is the oldest is forgotten, and asked again. */
 const serversMax = 1_000
 
 /**
- * Remembers servers that fail, so that thousands of invoices do not wait for the timeout of the same server one after the other.
- * Times are milliseconds of the process.
+ * Remembers servers that fail, so that thousands of invoices do not wait for the timeout of the same server one after the other. Each
+ * process has its own memory, and asks all servers again after a restart. Times are milliseconds of the process.
  */
 export class FailurePauses {
   readonly #limits: { readonly failuresMax: number; readonly pauseMs: number }

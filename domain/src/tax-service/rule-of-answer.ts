@@ -12,7 +12,7 @@ export function ruleOfAnswer(
     jurisdiction: jurisdiction ?? null,
     ratePerMille: perMilleOf(microsOfDecimal(rate)),
   }))
-  const sum = rates.reduce((micros, { rate }) => micros + microsOfDecimal(rate), 0n)
+  const sum = sumOf(rates)
   return {
     treatment: treatment ?? (sum > 0n ? 'standard' : 'none'),
     ratePerMille: perMilleOf(sum),
@@ -22,6 +22,11 @@ export function ruleOfAnswer(
   }
 }
 
+/** Returns the sum of the rates, in millionths. */
+function sumOf(rates: TaxServiceAnswer['rates']): bigint {
+  return rates.reduce((micros, { rate }) => micros + microsOfDecimal(rate), 0n)
+}
+
 /** Returns millionths as decimal text of thousandths. */
 function perMilleOf(micros: bigint): string {
   return decimalOfMicros(micros * 1_000n)
@@ -29,7 +34,7 @@ function perMilleOf(micros: bigint): string {
 
 /** Returns why an answer of the right form cannot be used, or undefined. */
 export function faultOf({ rates, treatment }: TaxServiceAnswer): string | undefined {
-  const sum = rates.reduce((micros, { rate }) => micros + microsOfDecimal(rate), 0n)
+  const sum = sumOf(rates)
   if (sum > 1_000_000n) return 'the rates add up to more than 1'
   const isTaxed = treatment === undefined || treatment === 'standard'
   return isTaxed || sum === 0n ? undefined : `a sale that is ${treatment} has a rate above 0`

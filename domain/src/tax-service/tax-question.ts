@@ -4,7 +4,7 @@ import type { TaxServiceAnswer, TaxServiceRequest } from '@tollgate/schemas/tax-
 import { OutsideQuestion } from '../unit-of-work/outside-question.ts'
 import type { TaxService } from './tax-service.ts'
 
-/** What the service says. `built_in`: it does not answer, and the provider wants the built-in rule then. */
+/** The answer of the service. `built_in`: the service did not answer, and the provider has chosen the built-in rule for that case. */
 export type TaxDecision = TaxServiceAnswer | 'built_in'
 
 export type AskedSale = Omit<TaxServiceRequest, 'id'>
@@ -34,7 +34,7 @@ export class TaxQuestion extends OutsideQuestion {
   }
 }
 
-/** Returns what the service said about the sale. Throws the question if it was not asked yet. */
+/** Returns the service's decision on the sale. Throws the question if it was not asked yet. */
 export function decisionOn(question: TaxQuestion, asked: readonly OutsideQuestion[]): TaxDecision {
   for (const each of asked) {
     if (!(each instanceof TaxQuestion) || each.key !== question.key) continue

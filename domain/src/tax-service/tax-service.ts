@@ -1,6 +1,6 @@
 import type { taxServicePolicies } from '@tollgate/schemas/http/tax-service'
 
-/** What is done about an invoice while the tax service does not answer. `hold`: it is made when the service answers. */
+/** How invoices are made while the tax service does not answer. `hold`: they wait for its answer. `built_in`: by the built-in rule. */
 export type TaxServicePolicy = (typeof taxServicePolicies)[number]
 
 /** The server of a provider that decides its taxes. */

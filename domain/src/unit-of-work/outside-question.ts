@@ -3,19 +3,19 @@
  * is open, and then the body runs again from the start and finds the answer.
  */
 export abstract class OutsideQuestion extends Error {
-  /** The same for questions that have the same answer. */
+  /** Questions with the same key have the same answer. */
   abstract readonly key: string
 }
 
 /** Asks a question and stores the answer in it. Rejects if there is no answer and nothing may be decided without it. */
 export type AskOutside = (question: OutsideQuestion) => Promise<void>
 
-/** More questions mean that what they are about changes faster than it is answered. */
+/** Maximum number of questions of one call. More questions mean that the rows change faster than questions about them are answered. */
 const questionsMax = 32
 
 /**
- * Attempts something, and asks what an attempt throws, until one ends without a question. Without `ask`, questions are thrown to the
- * caller. A crash between an answer and the next attempt loses the answer, and it is asked for again: a question has no effects.
+ * Runs `attempt` and asks each question that it throws, until an attempt ends without a question. Without `ask`, questions are thrown
+ * to the caller. A crash between an answer and the next attempt loses the answer, and the question is asked again. It has no effects.
  */
 export async function answeringQuestions<Result>(
   ask: AskOutside | undefined,

@@ -8,8 +8,8 @@ export type AnsweredParts = {
 }
 
 /**
- * Reads what happens at the operation's time, and asks what the body throws. It may run again from the start. Without `ask`, what is
- * read is an estimate.
+ * Runs the body in a transaction that only reads, at the operation's time, and asks the questions that it throws. The body may run
+ * again from the start. Without `ask`, no question is asked, and the result is an estimate.
  */
 export function readAnswered<Result>(
   { database, ask }: AnsweredParts,

@@ -37,11 +37,11 @@ export type UnitOfWork = Operation & {
   readonly asked: readonly OutsideQuestion[]
 }
 
-/** What a reader needs that decides what happens at that instant. Its statements may run in a transaction that only reads. */
+/** The context of a function that reads rows and decides at the instant `now`. Its transaction may be one that only reads. */
 export type ReadingAt = Pick<Operation, 'providerId' | 'now'> & {
   readonly sql: Queryable
   readonly environment?: Environment
-  /** Undefined, like the environment: questions are not asked, and what is read is an estimate. */
+  /** The answered questions of earlier attempts. Without them or the environment, nothing is asked, and the result is an estimate. */
   readonly asked?: readonly OutsideQuestion[]
 }
 

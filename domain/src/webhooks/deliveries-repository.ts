@@ -164,7 +164,7 @@ const skippedPerStatement = 50_000
 
 /**
  * Skips deliveries of a disabled endpoint created before that real time, including those that no dispatcher has put on hold yet.
- * `created_at` of those of customers on test clocks is ahead of real time.
+ * `created_at` of deliveries for customers on test clocks may be ahead of real time.
  */
 export async function skipHeldDeliveries(
   sql: Queryable,

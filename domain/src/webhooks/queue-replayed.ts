@@ -91,8 +91,8 @@ export async function queueNextOfReplay(
 }
 
 /**
- * Selects the next deliveries of the replay, either those of customers on test clocks or all others. `made_at` is when they were
- * created in real time. It is in another column for each of the two, and each column has an index.
+ * Selects the next deliveries of the replay, either those for customers on test clocks or all others. `made_at` is the real time of
+ * their creation: `recorded_at` for customers on test clocks, otherwise `created_at`. Each of the two columns has an index.
  */
 function selectReplayed(
   sql: Queryable,

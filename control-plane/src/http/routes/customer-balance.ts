@@ -137,7 +137,7 @@ function registerPayoutList(app: ApiServer, parts: ReadParts, path: string): voi
   )
 }
 
-/** Returns the own reference of a customer. A deleted customer is found by it, because the balance outlives the customer. */
+/** Returns the customer's own reference. It also finds a deleted customer, because the balance outlives the customer. */
 async function requireReference(
   parts: ReadParts,
   caller: Caller,

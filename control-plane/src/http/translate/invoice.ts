@@ -39,7 +39,7 @@ export function invoiceSummaryToHttp(
     customerRef,
     currency,
     total: Number(invoice.totalMinor),
-    // Nobody owes the unpaid amount of a void invoice.
+    // The customer does not owe the unpaid amount of a void invoice.
     due: status === 'void' ? 0 : Number(dueMinor(invoice)),
     paid: Number(invoice.paidMinor),
     carried: Number(invoice.carriedMinor),

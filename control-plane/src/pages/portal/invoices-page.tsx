@@ -94,7 +94,7 @@ function statusOf({ status, isHeld }: Invoice): readonly [label: PlainKey, tone:
 
 type BalancesProps = Pick<InvoicesPageProps, 'portal' | 'balances'>
 
-/** What the next invoices take over, and what is kept for payments that are open. */
+/** Shows the amounts that the next invoices take over, and the credit that open payments hold. */
 function Balances({ portal, balances }: BalancesProps): ReactElement | null {
   const { t, formats } = portal.frame
   if (balances.length === 0) return null

@@ -3,7 +3,7 @@ import { StartRefusedError } from '../../standalone/start-refused.ts'
 import type { Source } from './source.ts'
 
 /**
- * Throws while a correction of usage is not applied. It has offsets of this log, which mean other records in the new one.
+ * Throws while a correction of usage is not applied. The correction has offsets of this log, which other records have in the new log.
  */
 export async function requireCorrectionsApplied({
   database,
