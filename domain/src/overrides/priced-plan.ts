@@ -113,9 +113,6 @@ export function offeredPlan<Plan extends PlanSnapshot>(
 ): Plan {
   const listed = { ...plan, ...plan.listed, listed: undefined, rampPeriods: undefined }
   const start = wholeSecond(now)
-  const isRamped =
-    listed.terms.ramp !== undefined ||
-    agreedPriceAt(overridesAt(versions, start).prices, plan.reference, start)?.ramp !== undefined
-  const counted = isRamped && rampPeriods > 0 ? { ...listed, rampPeriods } : listed
+  const counted = rampPeriods > 0 ? { ...listed, rampPeriods } : listed
   return pricedPlan(counted, versions, { start, rampPeriods })
 }
