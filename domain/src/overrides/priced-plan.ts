@@ -36,8 +36,8 @@ export function rampPeriodsBefore(
 }
 
 /**
- * Returns the plan with the prices of the period. Without a price of its own it is the same plan. Otherwise `listed` is the plan that
- * everybody buys. `limiting` decides caps and limits.
+ * Returns the plan with the prices of the period, and `listed` as the plan that everybody buys. It is the same plan if nothing decides about
+ * other prices. `limiting` decides caps and limits.
  */
 export function pricedPlan<Plan extends PlanSnapshot>(
   given: Plan,
@@ -49,11 +49,11 @@ export function pricedPlan<Plan extends PlanSnapshot>(
   const pricing = overridesAt(versions, start)
   const agreed = agreedPriceAt(pricing.prices, given.reference, start)
   const step = rampStepAt(listed.terms.ramp, rampPeriods)
+  if (step === undefined && versions.length === 0) return given
   const stepped = withPrices(listed, step, listed)
   const overridden = applyOverrides(stepped, { pricing, limiting: limiting ?? pricing }).plan
-  if (step === undefined && agreed === undefined) {
-    return overridden === stepped ? given : overridden
-  }
+  // Nothing has replaced the object, and so no field either.
+  if (overridden === listed && agreed === undefined) return given
   const ofCustomer = withPrices(overridden, agreed, listed)
   const priced = withPrices(ofCustomer, rampStepAt(agreed?.ramp, rampPeriods), listed)
   return { ...priced, listed: given.listed ?? given }
@@ -82,7 +82,7 @@ function agreedPriceAt(
   )
 }
 
-/** Returns the step after that many periods. Undefined before the first step of no ramp, and after the last one. */
+/** Returns the step of the ramp after that many periods. Undefined without a ramp, and after its last step. */
 function rampStepAt(ramp: readonly RampStep[] = [], periodsBefore: number): RampStep | undefined {
   let end = 0
   return ramp.find(({ periods }) => {

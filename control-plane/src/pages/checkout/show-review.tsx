@@ -65,7 +65,8 @@ export async function showReview(
   const { product } = choice
   const { plan } = step
   const held = replacedBy(choice, plan)
-  const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
+  const steps = choice.steps.get(plan.reference) ?? []
+  const shown = { checkout, product, plan, steps, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
   const couponName = (await readCoupon(pages, checkout))?.name
   const { code: refusedCode } = selection
