@@ -116,6 +116,9 @@ function startFaults(plan: PriceablePlan, { price, setupFee }: PriceFields): Val
     faults.push(
       fieldFault(['price'], 'The plan has no price of a period. Give the plan a price first.'),
     )
+  } else if (price === 0 && plan.type === 'one-time') {
+    // Without a payment, the customer could take it any number of times.
+    faults.push(fieldFault(['price'], 'A one-time plan that has a price is paid. Use a coupon.'))
   } else if (price !== undefined && price > 0 && BigInt(price) < leastMinor) {
     const least = formatMoney(leastMinor, currency)
     faults.push(

@@ -16,7 +16,7 @@ import {
   type ScheduledChange,
 } from './decide-switch.ts'
 import { hasTrial } from './new-purchase.ts'
-import { offerTo } from './offered-plan.ts'
+import { offerOwnPeriod, offerTo } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 
 export type ActivationInput = {
@@ -90,23 +90,33 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   if (input.plan === undefined || !isOffered(input.plan)) {
     return { kind: 'invalid', reason: 'The plan is not available for this product' }
   }
-  const plan = offerTo(input.plan, input, now)
+  const offered = offerTo(input.plan, input, now)
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
-  if (held?.planRef === plan.reference) return { kind: 'already-active', purchase: held }
-  if (isPack(plan) && held === undefined) return { kind: 'invalid', reason: packAloneReason }
+  if (held?.planRef === offered.reference) return { kind: 'already-active', purchase: held }
+  if (isPack(offered) && held === undefined) return { kind: 'invalid', reason: packAloneReason }
   if (input.isSoldOut) return { kind: 'invalid', reason: soldOutReason }
-  if (hasDebts) return { kind: 'payment-required', plan, hasDebts, change: undefined }
+  if (hasDebts) return { kind: 'payment-required', plan: offered, hasDebts, change: undefined }
   // A pack changes no plan, and always has a price.
-  if (isPack(plan)) return { kind: 'payment-required', plan, hasDebts, change: undefined }
+  if (isPack(offered))
+    return { kind: 'payment-required', plan: offered, hasDebts, change: undefined }
   const periodDiscounts = input.lastDiscounts
-  const chosen = { held, plan, isFirstCharge, currency: undefined, periodDiscounts, at: now }
+  const chosen = {
+    held,
+    plan: offered,
+    isFirstCharge,
+    currency: undefined,
+    periodDiscounts,
+    at: now,
+  }
   const decision = decideChange(chosen)
+  const isOwnPeriod = decision.kind === 'own-period'
+  const plan = isOwnPeriod ? offerOwnPeriod(offered, input, now) : offered
   if (decision.kind === 'at-renewal') {
     return orCardRequired({ kind: 'schedule', plan, change: decision.change }, hasCard)
   }
   if (decision.kind === 'too-early') return { kind: 'invalid', reason: tooEarlyReason(decision) }
   const change = decision.kind === 'now' ? decision.change : undefined
-  const isFree = !chargesAgain(plan)
+  const isFree = !chargesAgain(plan) || isFreeForNow(plan)
   const needsPayment = change === undefined ? !startsUnpaid(plan, input) : !needsNoPayment(change)
   if (needsPayment) return { kind: 'payment-required', plan, hasDebts, change }
   if (isFree && lastOfPlan !== undefined && grantsPeriodTwice(plan, lastOfPlan, now)) {
@@ -120,13 +130,16 @@ function orCardRequired(start: UnpaidStart, hasCard: boolean): ActivationDecisio
   return hasCard || !requiresCard(plan) ? start : { kind: 'card-required', plan, start }
 }
 
-/** Returns whether the plan starts only for customers with a saved card. So does one whose first periods alone are free. */
-export function requiresCard(
-  plan: Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms' | 'listed'>,
-): boolean {
-  if (plan.terms.requiresPaymentMethod === true) return true
-  if (plan.listed === undefined || !renews(plan)) return false
-  return periodPriceOf(plan) === 0 && periodPriceOf(plan.listed) > 0
+/** Returns whether the plan starts only for customers with a saved card. So does one of which a period is free, but not all are. */
+export function requiresCard(plan: Chosen): boolean {
+  return plan.terms.requiresPaymentMethod === true || (renews(plan) && isFreeForNow(plan))
+}
+
+type Chosen = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms' | 'listed'>
+
+/** Returns whether the customer pays nothing for a period of a plan that has a price. */
+function isFreeForNow(plan: Chosen): boolean {
+  return plan.listed !== undefined && periodPriceOf(plan) === 0 && periodPriceOf(plan.listed) > 0
 }
 
 /**

@@ -20,16 +20,36 @@ export type OfferState = {
 }
 
 /**
- * Returns the plan with the prices at which the customer can take it now. A customer who changes back to a plan continues its ramp,
- * so that two changes do not repeat the first prices. A customer without a running plan begins it.
+ * Returns the plan with the prices at which the customer can take it now. Each customer has the first prices of a ramp once, as with a
+ * trial: a customer who changes back to the plan within a period continues the ramp as if there had been no change.
  */
-export function offerTo<Plan extends PlanSnapshot>(
+export function offerTo<Plan extends PlanSnapshot>(plan: Plan, state: OfferState, now: Date): Plan {
+  const { last, lastOfPlan, overrides = [] } = state
+  if (last === undefined || !givesAccess(last, now)) return offerOwnPeriod(plan, state, now)
+  return offeredPlan(plan, overrides, now, rampPeriodsOf(lastOfPlan, now))
+}
+
+/**
+ * Returns the plan with the prices of a period of its own that begins now. It is the first one that the customer has not begun yet, so
+ * that a change or a cancellation never repeats a free period.
+ */
+export function offerOwnPeriod<Plan extends PlanSnapshot>(
   plan: Plan,
-  { last, lastOfPlan, overrides = [] }: OfferState,
+  { lastOfPlan, overrides = [] }: OfferState,
   now: Date,
 ): Plan {
-  const isChange = last !== undefined && givesAccess(last, now)
-  return offeredPlan(plan, overrides, now, isChange ? rampPeriodsOf(lastOfPlan, now) : 0)
+  return offeredPlan(plan, overrides, now, rampPeriodsBegun(lastOfPlan, now))
+}
+
+function rampPeriodsBegun(purchase: Purchase | undefined, now: Date): number {
+  if (purchase === undefined || purchase.planSnapshot === null) return 0
+  const { endedAt, endDate, startDate, anchor, planSnapshot } = purchase
+  const ends = [now, endedAt, endDate].flatMap((end) => (end === null ? [] : [end.getTime()]))
+  const until = new Date(Math.min(...ends) - 1)
+  // A trial is no period of the ramp.
+  const first = startDate < anchor ? anchor : startDate
+  if (until < first) return planSnapshot.rampPeriods ?? 0
+  return rampPeriodsBefore(purchase, planSnapshot, until) + 1
 }
 
 /** Returns the plan with the prices of the period in which the purchase changes to it. Other terms of its plan continue the ramp. */

@@ -71,12 +71,16 @@ export function suspendedObject(
   return { ...purchaseObject(purchase), reason }
 }
 
-/** Returns `data.object` of purchase.trial_ending. */
+/** Returns `data.object` of purchase.trial_ending, with the amount that is charged then. */
 export function trialEndingObject(
   purchase: Purchase,
   trialEndsAt: Date,
 ): EventObject<'purchase.trial_ending'> {
-  return { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
+  const trial = { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
+  const prices = pricesAt(purchase, trialEndsAt)
+  if (prices === undefined) return trial
+  // The first charge includes the set-up fee.
+  return { ...trial, amount: Number(prices.priceMinor + prices.setupFeeMinor) }
 }
 
 /** Returns `data.object` of purchase.renewal_reminder, with the plan and the amount of the period that begins. */

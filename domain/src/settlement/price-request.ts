@@ -15,7 +15,7 @@ import { findProvider, type Provider } from '../providers/repository.ts'
 import { givesAccess, isPaidFor } from '../purchases/access.ts'
 import { packAloneReason, packsFullReason, soldOutReason } from '../purchases/decide-activation.ts'
 import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
-import { offerTo } from '../purchases/offered-plan.ts'
+import { offerOwnPeriod, offerTo } from '../purchases/offered-plan.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax.ts'
 import { paymentLine } from '../invoices/taxed-sale.ts'
@@ -162,7 +162,9 @@ async function pricePlan(
     return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
   }
   const sale = { ...of, purchaseRef: running?.reference ?? null }
-  return priceNewPeriod({ sql, providerId, now }, request, { plan, cycleMode, isFirstCharge, sale })
+  const own = offerOwnPeriod(plan, state, now)
+  const period = { plan: own, cycleMode, isFirstCharge, sale }
+  return priceNewPeriod({ sql, providerId, now }, request, period)
 }
 
 type NewPeriod = Pick<PricedRequest, 'cycleMode'> & {
