@@ -1,7 +1,9 @@
 import type { PeriodDiscount } from '../coupons/discount-lines.ts'
+import type { OverridesVersion } from '../overrides/overrides.ts'
 import { hasCap } from '../plans/plan-cap.ts'
 import { isPack } from '../packs/pack-terms.ts'
-import { requiresPayment, type Plan } from '../plans/plan.ts'
+import { renews, requiresPayment, type Plan } from '../plans/plan.ts'
+import { periodPriceOf } from '../catalog/own-prices.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import type { Product } from '../catalog/products-repository.ts'
@@ -14,6 +16,7 @@ import {
   type ScheduledChange,
 } from './decide-switch.ts'
 import { hasTrial } from './new-purchase.ts'
+import { offerTo } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 
 export type ActivationInput = {
@@ -34,6 +37,8 @@ export type ActivationInput = {
   readonly hasCard: boolean
   /** What discounts took off the price of the newest period of `last`. Default: nothing. */
   readonly lastDiscounts?: readonly PeriodDiscount[]
+  /** The customer's overrides of the product, oldest first. Default: none. */
+  readonly overrides?: readonly OverridesVersion[]
   readonly now: Date
 }
 
@@ -76,14 +81,16 @@ export type ActivationDecision =
 
 /**
  * Decides how a plan is activated. A plan without a payment in advance starts at once, and others go to a checkout. A customer with
- * unpaid invoices for the product must pay them first, whatever the plan. A plan that requires a saved card starts only with one.
+ * unpaid invoices for the product must pay them first, whatever the plan. A plan that requires a saved card starts only with one. The
+ * decision has the plan with the prices of the customer.
  */
 export function decideActivation(input: ActivationInput): ActivationDecision {
-  const { product, plan, last, lastOfPlan, isFirstCharge, hasDebts, hasCard, now } = input
+  const { product, last, lastOfPlan, isFirstCharge, hasDebts, hasCard, now } = input
   if (product.status !== 'active') return { kind: 'invalid', reason: 'The product is not active' }
-  if (plan === undefined || !isOffered(plan)) {
+  if (input.plan === undefined || !isOffered(input.plan)) {
     return { kind: 'invalid', reason: 'The plan is not available for this product' }
   }
+  const plan = offerTo(input.plan, input, now)
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
   if (held?.planRef === plan.reference) return { kind: 'already-active', purchase: held }
   if (isPack(plan) && held === undefined) return { kind: 'invalid', reason: packAloneReason }
@@ -113,9 +120,13 @@ function orCardRequired(start: UnpaidStart, hasCard: boolean): ActivationDecisio
   return hasCard || !requiresCard(plan) ? start : { kind: 'card-required', plan, start }
 }
 
-/** Returns whether the plan starts only for customers with a saved card. */
-export function requiresCard({ terms }: Pick<Plan, 'terms'>): boolean {
-  return terms.requiresPaymentMethod === true
+/** Returns whether the plan starts only for customers with a saved card. So does one whose first periods alone are free. */
+export function requiresCard(
+  plan: Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms' | 'listed'>,
+): boolean {
+  if (plan.terms.requiresPaymentMethod === true) return true
+  if (plan.listed === undefined || !renews(plan)) return false
+  return periodPriceOf(plan) === 0 && periodPriceOf(plan.listed) > 0
 }
 
 /**
@@ -126,7 +137,7 @@ function startsUnpaid(
   plan: Plan,
   { lastOfPlan, isFirstCharge }: Pick<ActivationInput, 'lastOfPlan' | 'isFirstCharge'>,
 ): boolean {
-  if (plan.type === 'usage-based' || !requiresPayment(plan)) return true
+  if (plan.type === 'usage-based' || !requiresPayment(plan.listed ?? plan)) return true
   if (lastOfPlan === undefined && hasTrial(plan)) return false
   const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(plan, plan.currency) ?? {}
   return priceMinor === 0n && !(isFirstCharge && setupFeeMinor > 0n)
@@ -137,7 +148,7 @@ function startsUnpaid(
  * once.
  */
 function chargesAgain(plan: Plan): boolean {
-  return requiresPayment({ ...plan, setupFeeMinor: null })
+  return requiresPayment({ ...(plan.listed ?? plan), setupFeeMinor: null })
 }
 
 /** Returns whether a new purchase would grant again what the last purchase of the plan had in the current period. */

@@ -3,6 +3,9 @@ import type { PeriodDiscount } from '@tollgate/domain/coupons/discount-lines'
 import { isPack } from '@tollgate/domain/packs/pack-terms'
 import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
+import type { OverridesVersion } from '@tollgate/domain/overrides/overrides'
+import { offeredPlan } from '@tollgate/domain/overrides/priced-plan'
+import { findOverrides } from '@tollgate/domain/overrides/repository'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import { findProduct, type Product } from '@tollgate/domain/catalog/products-repository'
 import { givesAccess } from '@tollgate/domain/purchases/access'
@@ -34,6 +37,8 @@ export type Choice = {
   readonly soldOut: ReadonlySet<string>
   /** The customer's current purchase of the product. */
   readonly held: Purchase | undefined
+  /** The customer's overrides of the product. The plans have the prices of a period that begins now. */
+  readonly overrides: readonly OverridesVersion[]
 }
 
 /** Returns undefined if nothing is for sale any longer. */
@@ -49,8 +54,10 @@ export function readChoice(
     if (product?.status !== 'active') return undefined
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const held = last !== undefined && givesAccess(last, now) ? last : undefined
+    const overrides = await findOverrides(sql, providerId, customer.reference, product.reference)
     const plans = (await listPlans(sql, providerId, [product.reference]))
       .filter(isOffered)
+      .map((plan) => offeredPlan(plan, overrides, now))
       .filter((plan) => session.mayChangePlan || mayBoundCheckoutSell(plan, last, now))
       .filter((plan) => held !== undefined || !isPack(plan))
       .sort(cheapestFirst)
@@ -66,7 +73,7 @@ export function readChoice(
       const input = { product, plan, ...state, isSoldOut: soldOut.has(plan.reference), now }
       if (canStartTrial(input)) triable.add(plan.reference)
     }
-    return { product, plans, triable, soldOut, held }
+    return { product, plans, triable, soldOut, held, overrides }
   })
 }
 
