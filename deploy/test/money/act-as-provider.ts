@@ -2,6 +2,7 @@ import type { Customer } from '@tollgate/domain/customers/repository'
 import { addItem } from '@tollgate/domain/invoice-decisions/add-item'
 import { payOutBalance } from '@tollgate/domain/invoice-decisions/pay-out-balance'
 import { listRefundsOfPayout } from '@tollgate/domain/payments/requested-refunds-repository'
+import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import type { CrashingService } from './crashing-service.ts'
 import type { Shop } from './shop.ts'
@@ -30,6 +31,20 @@ export async function payOut(
     return listRefundsOfPayout(work.sql, work.providerId, outcome.payout.reference)
   })
   for (const { reference } of refunds) await sendRefund(service.parts, operation, reference)
+}
+
+/** Agrees the price of a period of a plan with the customer, as by the API. */
+export async function agreeAPrice(
+  service: CrashingService,
+  { shop, customer }: Seller & { readonly shop: Shop },
+  { plan, price }: Extract<Act, { readonly do: 'agree a price' }>,
+): Promise<void> {
+  const names = { customerRef: customer.reference, productRef: shop.productRef }
+  const prices = [{ planRef: shop.planRefs[plan], price }]
+  const overrides = { charges: [], usageLimits: [], prices }
+  await service.parts.commit(service.operation(shop.providerId), (work) =>
+    changeOverrides(work, names, overrides),
+  )
 }
 
 /** Adds a line to the next invoice of the customer. */

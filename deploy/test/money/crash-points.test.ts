@@ -38,6 +38,7 @@ const job = (name: (typeof jobs)[number]): Act[] => [{ do: 'run', job: name }]
 const month: Act[] = [{ do: 'pass', minutes: 32 * 24 * 60 }]
 const refund = (slot: 0 | 'newest' = 0): Act[] => [{ do: 'refund', slot, isPart: false }]
 const decide = (what: Decision, isPart = false): Act[] => [{ do: 'decide', what, isPart }]
+const agree = (plan: 'silver', price: number): Act[] => [{ do: 'agree a price', plan, price }]
 const payOut = (isPart = false): Act[] => [{ do: 'pay out', goesTo: 'card', isPart }]
 const use = (units: number, lateDays = 0): Act[] => [{ do: 'use', units, lateDays }]
 const enter = (card: string): Act[] => [{ do: 'enter a card', card }]
@@ -207,6 +208,19 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   'an item is charged with the next period': [
     ...[...bought('gold'), [{ do: 'add an item' } as const], [{ do: 'add an item' } as const]],
     ...[month, job('bill'), job('bill'), ...told],
+  ],
+  'a plan with a ramp is bought and renewed at agreed prices': [
+    ...[agree('silver', 700), agree('silver', 700), ...bought('silver'), agree('silver', 3_300)],
+    ...[
+      month,
+      job('bill'),
+      job('bill'),
+      agree('silver', 500),
+      month,
+      job('bill'),
+      job('bill'),
+      ...told,
+    ],
   ],
   'credits are refunded to the balance by decision': [
     ...[

@@ -19,7 +19,7 @@ import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { callProcessor, readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { walletLimits, type CrashingService } from './crashing-service.ts'
-import { addAnItem, payOut } from './act-as-provider.ts'
+import { addAnItem, agreeAPrice, payOut } from './act-as-provider.ts'
 import { decideOnNewest } from './decide-on-newest.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { PlanName, Shop } from './shop.ts'
@@ -93,6 +93,8 @@ async function play(context: StoryContext, act: Act): Promise<void> {
       return world.act((service) => decideOnNewest(service, context, act))
     case 'pay out':
       return world.act((service) => payOut(service, context, act))
+    case 'agree a price':
+      return world.act((service) => agreeAPrice(service, context, act))
     case 'add an item':
       return world.act((service) => addAnItem(service, context))
     case 'enter a card':

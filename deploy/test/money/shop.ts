@@ -21,7 +21,14 @@ const centAUnit = { billingCycle: 'monthly', creditsPerUnit: 100 } as const
 /** Prices in US cents. A change between the first 3 plans is prorated for the rest of the period. */
 const plans = {
   gold: { ...rest, price: 4_900 },
-  silver: { ...rest, price: 1_900 },
+  /** The first 2 periods of a purchase have other prices. */
+  silver: {
+    ...{ ...rest, price: 1_900 },
+    ramp: [
+      { periods: 1, price: 900 },
+      { periods: 1, price: 1_400 },
+    ],
+  },
   /** 29 dollars per month and 1 cent per unit, billed at each 5 dollars. */
   metered: { ...rest, ...centAUnit, type: 'hybrid', basePrice: 2_900, billAtUnbilledMinor: 500 },
   /** The same prices on one invoice. */
@@ -34,7 +41,7 @@ const plans = {
     freeUnits: 100,
     billAtUnbilledMinor: 500,
   },
-} as const
+} satisfies Record<string, Omit<PlanCreateInput, 'name'>>
 
 export type PlanName = keyof typeof plans
 export const planNames = Object.keys(plans) as readonly PlanName[]

@@ -106,6 +106,12 @@ export type Act =
   | { readonly do: 'pay out'; readonly goesTo: 'card' | 'other'; readonly isPart: boolean }
   /** The provider adds a line to the next invoice of the customer. */
   | { readonly do: 'add an item' }
+  /** The provider agrees a price with the customer, in minor units, for periods that begin from now on. */
+  | {
+      readonly do: 'agree a price'
+      readonly plan: 'gold' | 'silver' | 'metered'
+      readonly price: number
+    }
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
   | { readonly do: 'deliver webhooks'; readonly order: readonly number[]; readonly copies: number }
   | { readonly do: 'lose webhooks' }
@@ -185,6 +191,13 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: anyAct('add an item', {}) },
+  {
+    weight: 2,
+    arbitrary: anyAct('agree a price', {
+      plan: fc.constantFrom('gold' as const, 'silver' as const, 'metered' as const),
+      price: fc.constantFrom(700, 3_300, 9_900),
+    }),
+  },
   { weight: 4, arbitrary: anyAct('run', { job: fc.constantFrom(...jobs) }) },
   { weight: 3, arbitrary: anyAct('run', { job: fc.constant('bill' as const) }) },
   {

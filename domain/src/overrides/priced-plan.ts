@@ -98,21 +98,21 @@ export function offeredPlanAhead<Plan extends PlanSnapshot>(
   at: Date,
   periods: number,
 ): Plan {
-  return offeredPlan(plan, versions, at, (plan.listed?.rampPeriods ?? 0) + periods)
+  return offeredPlan(plan, versions, at, ((plan.listed ?? plan).rampPeriods ?? 0) + periods)
 }
 
 /**
  * Returns the plan as it is offered to a customer with these overrides, with the prices of a period that begins now.
- * `rampPeriods`: periods of the ramp that the customer had before.
+ * `rampPeriods`: periods of the ramp that the customer had before. Undefined for a customer who never had the plan.
  */
 export function offeredPlan<Plan extends PlanSnapshot>(
   plan: Plan,
   versions: readonly OverridesVersion[],
   now: Date,
-  rampPeriods = 0,
+  rampPeriods?: number,
 ): Plan {
   const listed = { ...plan, ...plan.listed, listed: undefined, rampPeriods: undefined }
   const start = wholeSecond(now)
-  const counted = rampPeriods > 0 ? { ...listed, rampPeriods } : listed
-  return pricedPlan(counted, versions, { start, rampPeriods })
+  const counted = rampPeriods === undefined ? listed : { ...listed, rampPeriods }
+  return pricedPlan(counted, versions, { start, rampPeriods: rampPeriods ?? 0 })
 }

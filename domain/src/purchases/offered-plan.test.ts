@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { boughtPlan, snapshotOfPlan } from '../../test/bought-plans.ts'
 import type { OverridesVersion } from '../overrides/overrides.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { decideChange } from './decide-switch.ts'
 import { decideUnpaidSince } from './decide-unpaid-since.ts'
 import { newUnpaidPurchase } from './new-purchase.ts'
 import { firstPaid, offerOwnPeriod, offerTo, planAfterChange, pricesAt } from './offered-plan.ts'
@@ -69,6 +70,17 @@ describe('a ramp', () => {
       priceOf(offerTo(ramped, { last, lastOfPlan: first }, at(day))),
     )
     expect(offers).toEqual([1_000, 1_000, 4_000])
+  })
+
+  test('does not repeat its first period for a customer who changes back with the renewal', () => {
+    const none = { ...ramped, terms: { ...ramped.terms, prorationPolicy: 'none' as const } }
+    const first = bought(none, '01-01', { endedAt: at('01-10') })
+    const held = bought(other, '01-10', { anchor: at('01-01'), nextBillingDate: at('02-01') })
+    const plan = offerTo(none, { last: held, lastOfPlan: first }, at('01-20'))
+    const input = { held, plan, isFirstCharge: false, currency: undefined, at: at('01-20') }
+    const decision = decideChange(input)
+    if (decision.kind !== 'at-renewal') throw new Error(decision.kind)
+    expect(priceOf(planAfterChange(decision.change.plan, held, decision.change.at))).toBe(1_000)
   })
 
   test('is not begun by a trial', () => {

@@ -26,7 +26,8 @@ export type OfferState = {
 export function offerTo<Plan extends PlanSnapshot>(plan: Plan, state: OfferState, now: Date): Plan {
   const { last, lastOfPlan, overrides = [] } = state
   if (last === undefined || !givesAccess(last, now)) return offerOwnPeriod(plan, state, now)
-  return offeredPlan(plan, overrides, now, rampPeriodsOf(lastOfPlan, now))
+  const had = lastOfPlan === undefined ? undefined : rampPeriodsOf(lastOfPlan, now)
+  return offeredPlan(plan, overrides, now, had)
 }
 
 /**
@@ -38,7 +39,7 @@ export function offerOwnPeriod<Plan extends PlanSnapshot>(
   { lastOfPlan, overrides = [] }: OfferState,
   now: Date,
 ): Plan {
-  return offeredPlan(plan, overrides, now, rampPeriodsBegun(lastOfPlan, now))
+  return offeredPlan(plan, overrides, now, rampPeriodsBegun(lastOfPlan, now) || undefined)
 }
 
 function rampPeriodsBegun(purchase: Purchase | undefined, now: Date): number {
@@ -58,7 +59,8 @@ export function planAfterChange<Plan extends PlanSnapshot>(
   held: Purchase,
   at: Date,
 ): Plan {
-  const continued = plan.reference === held.planRef ? rampPeriodsOf(held, at) : plan.rampPeriods
+  const isSame = plan.reference === held.planRef
+  const continued = isSame ? rampPeriodsOf(held, at) || undefined : plan.rampPeriods
   return offeredPlan(plan, held.overrides ?? [], at, continued)
 }
 

@@ -75,7 +75,10 @@ export type Purchase = {
    * Units included in the price of the first period after a change within a period, 10^-6; null for as many as the plan includes.
    */
   readonly firstIncludedMicros: bigint | null
-  /** What was charged for the first period, in minor units, if a change kept that period. Absent: the price of the plan. */
+  /**
+   * What was charged for the first period, in minor units, if a change kept that period, or if the price changed while the customer
+   * paid. Absent: the price of that period.
+   */
   readonly firstPaidMinor?: bigint | undefined
   /** The plan to which the purchase changes at a renewal; null if it keeps its plan. */
   readonly scheduledPlan: PlanSnapshot | null

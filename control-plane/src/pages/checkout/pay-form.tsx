@@ -79,10 +79,11 @@ function isPaidByCredit({ priceMinor, tax, creditMinor }: PayFormProps['priced']
   return creditMinor === (tax?.totalMinor ?? priceMinor)
 }
 
-function laterText({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean): string {
+function laterText({ checkout, plan, priced, next }: PayFormProps, isPlusTax: boolean): string {
   const { t } = checkout.frame
   if (renews(plan)) {
-    const price = planPrice(plan, priced.currency, checkout.frame)
+    // The next period can have another price than the first one.
+    const price = planPrice(next?.plan ?? plan, priced.currency, checkout.frame)
     return t(isPlusTax ? 'checkout:renewsPlusTax' : 'checkout:renews', { price })
   }
   if (chargesUsageLater(plan)) return t('checkout:billedWhenEnded')

@@ -80,6 +80,13 @@ export const catalogExamples = {
         limit: 100_000,
         features: { support: 'email', seats: 5 },
       },
+      'A ramp: 100 dollars for 3 months, 200 for 3 months, then 400': {
+        ...{ name: 'Growth', type: 'recurring', billingCycle: 'monthly', price: 40_000 },
+        ramp: [
+          { periods: 3, price: 10_000 },
+          { periods: 3, price: 20_000 },
+        ],
+      },
       'A cent for each call': {
         name: 'Pay as you go',
         type: 'usage-based',

@@ -95,6 +95,7 @@ export const customerExamples = {
       'A lower price and a higher cap': { charges: [ownTokens] },
       'Fewer calls per minute': { usageLimits: [ownRate] },
       'No limit per day': { usageLimits: [{ key: 'daily', cap: null }] },
+      'An agreed price': { prices: [ownPrice] },
     }),
     answer: overrides,
   },
