@@ -96,6 +96,18 @@ export const countMax = 1_000_000_000
 /** Credits of one grant, which is 100 million US dollars. */
 export const grantCreditsMax = 1_000_000_000_000
 
+/** Maximum number of days, weeks or months between two grants of a schedule. */
+export const scheduleIntervalMax = 366
+
+/** Maximum number of grants that a schedule is limited to. */
+export const scheduledGrantsMax = 100_000
+
+/** Maximum number of days after which a grant of a schedule expires. */
+export const scheduleExpiryDaysMax = 3_660
+
+/** Schedules of credits of one customer that have not ended. */
+export const creditSchedulesMax = 50
+
 /** Maximum absolute value of the priority of a grant. */
 export const grantPriorityMax = 1_000
 
