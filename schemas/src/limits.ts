@@ -193,6 +193,15 @@ export const overrideVersionsMax = 200
 
 /** Limits that a customer has in addition to those of a plan. Hot state keeps at most 32 windows of time for one purchase. */
 export const overrideLimitsMax = 10
+
+/** Agreed prices of one customer and product, and their characters as JSON text. Every reading of a purchase reads all versions. */
+export const agreedPricesMax = 20
+export const agreedPricesCharsMax = 16_384
+
+/** Steps of a ramp, and billing periods of a step. */
+export const rampStepsMax = 24
+export const rampPeriodsMax = 600
+
 /** Packs with units left that a customer can have of one product. Each limit check reads all of them. */
 export const openPacksMax = 100
 /** Thresholds of one alert, and alerts of one provider that are not of one customer. Each check of a customer reads the latter. */
