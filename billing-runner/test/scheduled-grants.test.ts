@@ -232,8 +232,10 @@ describe('a schedule of a purchase', () => {
     expect(await world.balance()).toBe(100)
   })
 
-  test('ends with the refund of the purchase, and so do the credits', async () => {
+  test('ends with the refund of the purchase, and so do the credits, also while it is paused', async () => {
+    await world.move('pause')
     await setPurchase({ status: 'refunded' })
+    expect(await isDue()).toBe(true)
     await world.run()
     expect(await world.balance()).toBe(0)
     expect(await world.schedule()).toMatchObject({ endReason: 'purchase_ended' })

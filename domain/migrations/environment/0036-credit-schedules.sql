@@ -106,9 +106,3 @@ create trigger wake_credit_schedules after update of status, next_billing_date, 
     old.status is distinct from new.status or old.next_billing_date is distinct from new.next_billing_date
     or old.end_date is distinct from new.end_date)
   execute function wake_credit_schedules();
-
--- Deleted customers are not billed, so nothing would ever look at these notes.
-delete from corrected_periods using purchases, customers
-  where purchases.provider_id = corrected_periods.provider_id and purchases.reference = corrected_periods.purchase_ref
-    and customers.provider_id = purchases.provider_id and customers.reference = purchases.customer_ref
-    and customers.status <> 'active';
