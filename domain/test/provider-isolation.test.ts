@@ -107,6 +107,8 @@ describe('tables', () => {
       ...['job_claims', 'billing_runs', 'alert_checks', 'threshold_crossings'],
       // What a migration of a plan did with each purchase. The migration and the purchases are audited.
       'plan_migration_items',
+      // Derived from a ledger transaction and a schedule, which are audited.
+      'credit_schedule_grants',
       // Derived from payments and invoices. Coupons and discounts are audited.
       ...['coupon_holds', 'discounted_periods'],
       // Derived from usage.

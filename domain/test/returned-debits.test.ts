@@ -108,3 +108,21 @@ test(`${runs} wallets have the balance of a model`, { timeout: 0 }, async () => 
   })
   await fc.assert(property, { numRuns: runs })
 })
+
+test('credits that no posted usage had taken become a grant, and later debits are posted', async () => {
+  const customerRef = 'cus_restored'
+  await addCustomer(customerRef)
+  await grant(customerRef, 100)
+  const post = (fromOffset: number, credits: bigint) => {
+    const debits = [{ providerId, customerRef, productRef: 'prd_1', micros: credits * credit }]
+    const batch = { partition: 999, fromOffset, toOffset: fromOffset + 1, debits }
+    return database.in('sandbox').begin((sql) => postDebits(sql, 'sandbox', batch, now))
+  }
+  await post(0, 30n)
+  // A correction of usage whose debit of 20 was lost with a restored database.
+  await post(1, -50n)
+  await post(2, 110n)
+  const wallet = await findWallet(database.in('sandbox'), providerId, customerRef)
+  expect(wallet?.balanceMicros).toBe(10n * credit)
+  expect(await listUnbalancedWallets(database.in('sandbox'), 10)).toEqual([])
+})

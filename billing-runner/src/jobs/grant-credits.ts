@@ -53,15 +53,16 @@ async function giveGrants(
 
 /** Expires what is due in the wallet, then returns the wallet. What is held for usage may stay in an expired grant for a moment. */
 async function readAfterExpiry(
-  { environment, providerId, now, commit }: ItemContext,
+  context: ItemContext,
   { creditsHeldMax, usageStoredWaitMs }: GrantLimits,
   hot: WalletParts,
   customerRef: string,
 ): Promise<HotWallet> {
+  const { environment, providerId, now } = context
   const name = { environment, providerId, customerRef }
   // If the counters are behind, wait for them before any row is locked.
   const before = await readWallet(hot, name, usageStoredWaitMs)
-  const isDue = await commit(async (work) => {
+  const isDue = await context.commit(async (work) => {
     const due = await listDueGrants(work.sql, providerId, customerRef, now)
     if (due.length === 0) return false
     await expireCredits(work, customerRef, createHoldCredits(hot, { heldMax: creditsHeldMax }))

@@ -13,25 +13,52 @@ import { readPage, waitForStored, type CorrectionScope, type Page } from './read
 /** Number of pairs of a customer and a product whose periods a dry run prices, beginning with the pair of the oldest record. */
 const pricedCustomersMax = 100
 
-export type CorrectionPreview =
-  | {
-      readonly kind: 'preview'
-      readonly recordsCorrected: number
-      readonly recordsSkipped: number
-      /** The largest first. */
-      readonly changes: readonly CorrectedUsage[]
-      readonly periods: CorrectedPeriodBody[]
-    }
-  | { readonly kind: 'too-many'; readonly recordsMax: number }
+export type CorrectionPreview = {
+  readonly recordsRead: number
+  readonly recordsCorrected: number
+  readonly recordsSkipped: number
+  /** The largest first. */
+  readonly changes: readonly CorrectedUsage[]
+  readonly periods: CorrectedPeriodBody[]
+}
 
-/** Returns the changes that a correction would make, and their price. Throws UsageBehindError if the usage store is behind. */
-export async function previewCorrection(
+type TooManyRecords = { readonly kind: 'too-many'; readonly recordsMax: number }
+
+/**
+ * Returns the changes that the corrections of one request would make, each by itself. Together they read at most as many records as
+ * one correction.
+ */
+export async function previewCorrections(
   parts: CorrectionParts,
   scope: CorrectionScope & { readonly now: Date },
-  wanted: NewCorrection,
-): Promise<CorrectionPreview> {
-  const stored = await waitForStored(parts, scope, wanted.selection)
+  wanted: readonly NewCorrection[],
+): Promise<TooManyRecords | { readonly kind: 'previews'; readonly previews: CorrectionPreview[] }> {
   const { previewRecordsMax: recordsMax } = parts.correctionLimits
+  const previews: CorrectionPreview[] = []
+  let left = recordsMax
+  for (const each of wanted) {
+    const preview = await previewCorrection(parts, scope, each, left)
+    if (preview === undefined) return { kind: 'too-many', recordsMax }
+    left -= preview.recordsRead
+    previews.push(preview)
+  }
+  return { kind: 'previews', previews }
+}
+
+/**
+ * Returns the changes that a correction would make, and their price. Undefined if it would read more than `recordsMax` records. Throws
+ * UsageBehindError if the usage store is behind.
+ */
+async function previewCorrection(
+  given: CorrectionParts,
+  scope: CorrectionScope & { readonly now: Date },
+  wanted: NewCorrection,
+  recordsMax: number,
+): Promise<CorrectionPreview | undefined> {
+  // One record more than is left says that there are too many.
+  const pageRecords = Math.min(given.correctionLimits.pageRecords, recordsMax + 1)
+  const parts = { ...given, correctionLimits: { ...given.correctionLimits, pageRecords } }
+  const stored = await waitForStored(parts, scope, wanted.selection)
   const differences = new Map<string, Differences>()
   const sums = new Map<string, CorrectedUsage>()
   let recordsCorrected = 0
@@ -44,7 +71,7 @@ export async function previewCorrection(
       ...{ readTo: page?.readTo, after: page?.cursor, stored },
     })
     read += page.records.length
-    if (read > recordsMax) return { kind: 'too-many', recordsMax }
+    if (read > recordsMax) return undefined
     const { changed, skipped } = planPage(scope, '', wanted, page.records)
     recordsCorrected += changed.length
     recordsSkipped += skipped
@@ -60,7 +87,7 @@ export async function previewCorrection(
   const periods = await pricePeriods(parts, scope, [...differences.values()], stored)
   await requireComparedStore(parts.usageStore, scope.environment, stored.notes)
   const changes = [...sums.values()].sort((one, other) => compareSizes(other.micros, one.micros))
-  return { kind: 'preview', recordsCorrected, recordsSkipped, changes, periods }
+  return { recordsRead: read, recordsCorrected, recordsSkipped, changes, periods }
 }
 
 type Differences = {

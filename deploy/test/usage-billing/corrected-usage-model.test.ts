@@ -1,4 +1,4 @@
-import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
+import { previewCorrections } from '@tollgate/control-plane/usage-corrections/preview-correction'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
@@ -133,9 +133,9 @@ class Story {
   async #preview(wanted: NewCorrection): Promise<readonly CorrectedPeriodBody[]> {
     const now = new Date(this.#nowMs)
     const scope = { environment: 'sandbox', providerId: this.#shop.providerId, now } as const
-    const preview = await previewCorrection(correctionPartsOf(stack.runner), scope, wanted)
-    if (preview.kind !== 'preview') throw new Error(preview.kind)
-    return preview.periods
+    const outcome = await previewCorrections(correctionPartsOf(stack.runner), scope, [wanted])
+    if (outcome.kind !== 'previews') throw new Error(outcome.kind)
+    return outcome.previews[0]!.periods
   }
 
   /** Compares a dry run with the prices of the model. Units that roll over would need the periods before. */

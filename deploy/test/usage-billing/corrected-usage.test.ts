@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { previewCorrection } from '@tollgate/control-plane/usage-corrections/preview-correction'
+import { previewCorrections } from '@tollgate/control-plane/usage-corrections/preview-correction'
 import { waitUntilApplied } from '@tollgate/control-plane/usage-corrections/wait-until-applied'
+import { deleteCustomer } from '@tollgate/domain/deletion/delete-customer'
 import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
@@ -50,9 +51,9 @@ async function dryRun(wanted: NewCorrection): Promise<(readonly [string, number]
     providerId: shop.providerId,
     now: new Date(runner.clock.now()),
   } as const
-  const preview = await previewCorrection(correctionPartsOf(runner), scope, wanted)
-  if (preview.kind !== 'preview') throw new Error(preview.kind)
-  return preview.periods.map(({ state, amountMinor }) => [state, amountMinor] as const)
+  const outcome = await previewCorrections(correctionPartsOf(runner), scope, [wanted])
+  if (outcome.kind !== 'previews') throw new Error(outcome.kind)
+  return outcome.previews[0]!.periods.map(({ state, amountMinor }) => [state, amountMinor] as const)
 }
 
 const amounts = (lines: readonly InvoiceLine[]) =>
@@ -296,6 +297,42 @@ test('credits usage without a discount in full, after discounted usage was credi
       .map(([, , minor]) => minor),
   )
   expect(ofFebruary).toEqual([[300n, -150n], [-300n, 150n], [200n], [-200n]])
+})
+
+test('reads at most as many records for all dry runs of a request as for one', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  for (const day of ['10', '11', '12']) {
+    await usageShop.use(purchase, 1, `2026-02-${day}T00:00:00Z`)
+  }
+  const { runner, shop } = usageShop
+  const now = new Date(runner.clock.now())
+  const scope = { environment: 'sandbox', providerId: shop.providerId, now } as const
+  const given = correctionPartsOf(runner)
+  const limits = { ...given.correctionLimits, previewRecordsMax: 5 }
+  const wanted = correctionOf(purchase, {})
+  const kindOf = async (corrections: number): Promise<string> => {
+    const all = Array.from({ length: corrections }, () => wanted)
+    return (await previewCorrections({ ...given, correctionLimits: limits }, scope, all)).kind
+  }
+  expect(await kindOf(1)).toBe('previews')
+  expect(await kindOf(2)).toBe('too-many')
+})
+
+test('keeps no note of the periods of a deleted customer', async () => {
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
+  await usageShop.bill('2026-02-28T13:00:00Z')
+  await correct(correctionOf(purchase, { toMs: Date.parse('2026-02-11T00:00:00Z') }))
+  expect(await noted()).toBe(1)
+  const { runner, shop } = usageShop
+  const { customerRef, productRef } = purchase
+  await runner.within(shop, (work) => deleteCustomer(work, customerRef))
+  expect(await noted()).toBe(0)
+  const timestamp = Date.parse('2026-02-10T00:00:00Z')
+  await runner.within(shop, ({ sql, providerId, now }) =>
+    noteCorrectedPeriods(sql, providerId, [{ customerRef, productRef, timestamp }], now),
+  )
+  expect(await noted()).toBe(0)
 })
 
 test('stores no correction while an earlier one is not committed', async () => {

@@ -203,11 +203,7 @@ export const abandonedCheckouts = rowsDue({
 })
 
 /** Selects schedules of credits with a grant to give, and those whose purchase has changed. */
-export const dueCreditSchedules = rowsDue({
-  table: 'credit_schedules',
-  at: 'look_at',
-  isCandidate: (sql) => sql`status = 'active'`,
-})
+export const dueCreditSchedules = rowsDue({ table: 'credit_schedules', at: 'look_at' })
 
 /** Selects wallets with grants that have expired. */
 export const expiringWallets: DueItems = {

@@ -7,7 +7,7 @@ import { fieldFault } from '../plans/field-fault.ts'
 import { lockPurchase } from '../purchases/repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { hasDate, type CreditSchedule, type ScheduleTerms } from './credit-schedule.ts'
+import { hasDate, isEnded, type CreditSchedule, type ScheduleTerms } from './credit-schedule.ts'
 import { countOpenSchedules, findScheduleByKey, insertSchedule } from './repository.ts'
 
 export type CreateScheduleOutcome =
@@ -19,8 +19,6 @@ export type CreateScheduleOutcome =
   /** The customer has as many schedules as are allowed. */
   | { readonly kind: 'too-many' }
   | { readonly kind: 'invalid'; readonly issues: readonly ValidationIssue[] }
-
-const endedStatuses: readonly string[] = ['cancelled', 'expired', 'refunded']
 
 /** Creates a schedule of grants. A repeated request with the same idempotency key returns the first schedule. */
 export async function createSchedule(
@@ -49,7 +47,7 @@ export async function createSchedule(
   if (purchaseRef !== null) {
     if (purchase?.customerRef !== customerRef) {
       issues.push(fieldFault(['purchaseRef'], `The customer has no purchase ${purchaseRef}.`))
-    } else if (endedStatuses.includes(purchase.status)) {
+    } else if (isEnded(purchase)) {
       issues.push(fieldFault(['purchaseRef'], `The purchase ${purchaseRef} has ended.`))
     }
   }

@@ -62,7 +62,11 @@ export type GrantDecision =
   | { readonly kind: 'lapse'; readonly expiresAt: Date }
   | { readonly kind: 'grant'; readonly expiresAt: Date | null }
 
-const endedStatuses: readonly string[] = ['cancelled', 'expired', 'refunded']
+/** Returns whether the purchase has ended for good. */
+export function isEnded({ status }: Pick<Purchase, 'status'>): boolean {
+  return status === 'cancelled' || status === 'expired' || status === 'refunded'
+}
+
 const dayMs = 86_400_000
 
 /**
@@ -76,11 +80,10 @@ export function decideGrant(
   now: Date,
 ): GrantDecision {
   const { status, nextAt, expiry } = schedule
-  if (status !== 'active' || nextAt === null) return { kind: 'nothing' }
-  if (purchase !== undefined && endedStatuses.includes(purchase.status)) {
-    return { kind: 'end', reason: 'purchase_ended' }
-  }
-  if (nextAt > now) return { kind: 'nothing' }
+  if (nextAt === null) return { kind: 'nothing' }
+  // A paused schedule ends with its purchase, too: the refund of the purchase takes the credits of its grants.
+  if (purchase !== undefined && isEnded(purchase)) return { kind: 'end', reason: 'purchase_ended' }
+  if (status !== 'active' || nextAt > now) return { kind: 'nothing' }
   if (purchase !== undefined && !isPaidFor(purchase, nextAt, now)) return { kind: 'wait' }
   const expiresAt = expiryOf(expiry, nextAt, following)
   if (expiresAt !== null && expiresAt <= now) return { kind: 'lapse', expiresAt }

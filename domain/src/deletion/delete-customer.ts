@@ -5,6 +5,7 @@ import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
 import { endCustomerSchedules } from '../credit-schedules/repository.ts'
 import { removeCard } from '../cards/repository.ts'
 import { removeSetups } from '../cards/setups-repository.ts'
+import { removeCorrectedPeriodsOfCustomer } from '../invoices/corrected-periods.ts'
 import { removeItemsOfCustomer } from '../invoices/items-repository.ts'
 import { cancelScheduledCharges } from '../invoices/unpaid.ts'
 import { eraseCustomerEmails } from '../emails/emails-repository.ts'
@@ -64,6 +65,7 @@ export async function deleteCustomer(
   await removeSetups(sql, providerId, reference)
   await requestCancelOfCustomer(sql, providerId, reference, now)
   await cancelScheduledCharges(sql, providerId, reference, now)
+  await removeCorrectedPeriodsOfCustomer(sql, providerId, reference)
   await removeItemsOfCustomer(sql, providerId, reference, now)
   await requestProcessorCustomerRemoval(sql, providerId, reference, now)
   await eraseCustomerEmails(sql, providerId, customer, now)

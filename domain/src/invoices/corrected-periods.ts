@@ -64,6 +64,9 @@ export async function noteCorrectedPeriods(
         select from customer_references held
         where held.provider_id = link.provider_id and held.reference = link.reference
           and held.released_at is null))
+    -- A deleted customer is not billed, not even for periods that had ended before.
+    join customers on customers.provider_id = ${providerId}
+      and customers.reference = link.customer_ref and customers.status = 'active'
     join purchases on purchases.provider_id = ${providerId}
       and purchases.customer_ref = link.customer_ref
       and (used.product_ref = '' or purchases.product_ref = used.product_ref)
@@ -137,4 +140,16 @@ export async function removeCorrectedPeriods(
     where corrected.provider_id = ${providerId} and corrected.purchase_ref = ${purchaseRef}
       and corrected.period_start = billed.period_start and corrected.version = billed.version
       and coalesce(corrected.kept_until, '-infinity') <= ${summedAt}`
+}
+
+/** Removes the notes of all purchases of a customer who is deleted. */
+export async function removeCorrectedPeriodsOfCustomer(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    delete from corrected_periods as corrected using purchases
+    where corrected.provider_id = ${providerId} and purchases.provider_id = ${providerId}
+      and purchases.reference = corrected.purchase_ref and purchases.customer_ref = ${customerRef}`
 }

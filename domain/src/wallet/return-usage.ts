@@ -10,7 +10,7 @@ import { recordCreditEvent } from './credit-event.ts'
 import { valueEntries } from './credit-value.ts'
 import type { DebitBatch } from './debits.ts'
 import { rescheduleExpiry } from './expiring-grants.ts'
-import { listGrants, updateGrants } from './grants.ts'
+import { insertGrant, listGrants, updateGrants } from './grants.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 
 /** Credits that usage took from a grant. */
@@ -21,10 +21,13 @@ type UsedGrant = Burn & {
 
 /**
  * Returns the grants to which the credits are returned. `used` lists the credits that usage took from each grant, newest first. Credits
- * that were written off come first, because they would not have been written off without the corrected usage. Throws if usage took less
- * than `micros`.
+ * that were written off come first, because they would not have been written off without the corrected usage. `restMicros` is what
+ * usage took less than `micros`: its debits were not posted, because the database was restored to an earlier state.
  */
-function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[] {
+function allocateReturn(
+  used: readonly UsedGrant[],
+  micros: bigint,
+): { readonly returned: readonly UsedGrant[]; readonly restMicros: bigint } {
   const inOrder = [
     ...used.filter(({ isWrittenOff }) => isWrittenOff),
     ...used.filter(({ isWrittenOff }) => !isWrittenOff),
@@ -36,13 +39,13 @@ function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[]
     if (part > 0n) returned.push({ ...grant, micros: part })
     left -= part
   }
-  if (left > 0n) throw new Error(`usage took ${left} millionths of a credit less than is returned`)
-  return returned
+  return { returned, restMicros: left }
 }
 
 /**
  * Posts debits whose sum is negative, because corrections have removed more usage than was new. The credits go back to the grants from
  * which usage took credits last, and the value of paid credits is owed again. Credits of grants that have expired since expire again.
+ * Credits that no posted usage had taken become a grant of their own.
  * Credits that were written off do not go to the wallet: the write-off is reversed. Take-backs that found too few credits are tried
  * again. The caller has locked the wallet.
  */
@@ -54,7 +57,8 @@ export async function returnUsage(
   amountMicros: bigint,
 ): Promise<void> {
   const { sql, providerId, now } = work
-  const returned = allocateReturn(await listUsedGrants(sql, providerId, customerRef), amountMicros)
+  const used = await listUsedGrants(sql, providerId, customerRef)
+  const { returned, restMicros } = allocateReturn(used, amountMicros)
   const kept = returned.filter(({ isWrittenOff }) => !isWrittenOff)
   const grants = await listGrants(
     sql,
@@ -80,6 +84,11 @@ export async function returnUsage(
   })
   await insertBurns(sql, providerId, reference, negative)
   await updateGrants(sql, providerId, grants, restoreToGrants(grants, kept))
+  if (restMicros > 0n) {
+    // Hot state has returned these credits, too. Without a grant for them, no debit of the partition could be posted any more.
+    const rest = { reference, remainingMicros: restMicros, priority: 0, expiresAt: null }
+    await insertGrant(sql, providerId, customerRef, { ...rest, paid: null, createdAt: now })
+  }
   if (kept.length > 0) {
     await rescheduleExpiry(
       sql,

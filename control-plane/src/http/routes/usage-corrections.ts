@@ -25,7 +25,7 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import type { Previews } from '../../previews/previews.ts'
 import type { CorrectionParts } from '../../usage-corrections/correction-parts.ts'
-import { previewCorrection } from '../../usage-corrections/preview-correction.ts'
+import { previewCorrections } from '../../usage-corrections/preview-correction.ts'
 import { waitUntilApplied } from '../../usage-corrections/wait-until-applied.ts'
 import {
   changeToHttp,
@@ -63,8 +63,8 @@ export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): voi
         idempotencyKey,
       })
       requireRecent([wanted], operation.now, [])
-      if (dryRun === true) return previewBody(parts, operation, wanted)
-      const [body] = await storeAndApply(parts, operation, [wanted])
+      const run = dryRun === true ? previewBodies : storeAndApply
+      const [body] = await run(parts, operation, [wanted])
       return body!
     },
   )
@@ -89,10 +89,8 @@ export function registerUsageCorrectionRoutes(app: ApiServer, parts: Parts): voi
         }),
       )
       requireRecent(wanted, operation.now, ['corrections'])
-      if (dryRun !== true) return { corrections: await storeAndApply(parts, operation, wanted) }
-      const bodies: UsageCorrectionBody[] = []
-      for (const each of wanted) bodies.push(await previewBody(parts, operation, each))
-      return { corrections: bodies }
+      const run = dryRun === true ? previewBodies : storeAndApply
+      return { corrections: await run(parts, operation, wanted) }
     },
   )
 
@@ -164,22 +162,24 @@ async function readBody(
   })
 }
 
-async function previewBody(
+async function previewBodies(
   parts: Parts,
   operation: Operation,
-  wanted: NewCorrection,
-): Promise<UsageCorrectionBody> {
-  const preview = await parts.previews.run(operation, () =>
-    previewCorrection(parts, operation, wanted),
+  wanted: readonly NewCorrection[],
+): Promise<UsageCorrectionBody[]> {
+  const outcome = await parts.previews.run(operation, () =>
+    previewCorrections(parts, operation, wanted),
   )
-  if (preview.kind === 'too-many') throw refusals.correctionTooLarge(preview.recordsMax)
-  const { recordsCorrected, recordsSkipped, changes, periods } = preview
-  return {
-    ...requestToHttp(wanted),
-    ...{ recordsCorrected, recordsSkipped },
-    changes: changes.slice(0, changesMax).map(changeToHttp),
-    periods,
-  }
+  if (outcome.kind === 'too-many') throw refusals.correctionTooLarge(outcome.recordsMax)
+  return outcome.previews.map((preview, index) => {
+    const { recordsCorrected, recordsSkipped, changes, periods } = preview
+    return {
+      ...requestToHttp(wanted[index]!),
+      ...{ recordsCorrected, recordsSkipped },
+      changes: changes.slice(0, changesMax).map(changeToHttp),
+      periods,
+    }
+  })
 }
 
 /** Refuses filters that begin before the oldest usage that can be corrected. */

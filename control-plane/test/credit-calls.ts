@@ -2,12 +2,15 @@ type Send = (path: string, body: unknown, method?: string) => Promise<Record<str
 
 const schedules = '/v1/ui/customers/:reference/credit-schedules'
 
-/** Returns a request for each route that changes schedules of credits. */
-export function creditScheduleCalls(
+/** Returns a request for each route that changes credits and their schedules. */
+export function creditCalls(
   refs: Record<string, string>,
   send: Send,
 ): Record<string, (path: string) => Promise<unknown>> {
   return {
+    'POST /v1/sdk/customers/:reference/credits': (path) => send(path, { credits: 100 }),
+    'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
+      send(path, { amount: -40, reason: 'a mistake' }),
     [`POST ${schedules}`]: async (path) => {
       const schedule = { credits: 100, every: { unit: 'month', count: 1 } }
       refs['scheduleRef'] = (await send(path, schedule))['reference']!
