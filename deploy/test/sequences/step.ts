@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { couponNames, planNames, type CouponName, type PlanName } from './market.ts'
-import { providerStep, type ProviderStep } from './provider-step.ts'
+import { couponNames, type CouponName } from '../money/coupons.ts'
+import { anyProviderAct, type ProviderAct } from '../money/provider-act.ts'
+import { planNames, type PlanName } from './market.ts'
 
 /** An action of a customer, its bank or the provider. `payment` is the index of a payment in the sequence, newest first. */
 export type Step =
@@ -22,6 +23,9 @@ export type Step =
   /** Uses the admitted units, at most this many. */
   | { readonly do: 'use'; readonly unitsMax: number }
   | ProviderStep
+
+/** A step of the provider. */
+export type ProviderStep = ProviderAct<PlanName>
 
 /** Hours until the next round. */
 export const pauses = [1, 20, 9 * 24, 16 * 24, 32 * 24] as const
@@ -80,7 +84,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('use' as const), unitsMax }) },
-  { weight: 14, arbitrary: providerStep },
+  { weight: 14, arbitrary: anyProviderAct(planNames) },
 )
 
 /** Maximum steps of one customer in one round. */
