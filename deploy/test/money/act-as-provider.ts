@@ -7,24 +7,63 @@ import { addItem } from '@tollgate/domain/invoice-decisions/add-item'
 import { issueOneOff } from '@tollgate/domain/invoice-decisions/issue-one-off'
 import { payOutBalance } from '@tollgate/domain/invoice-decisions/pay-out-balance'
 import { listRefundsOfPayout } from '@tollgate/domain/payments/requested-refunds-repository'
-import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import { environment } from './environment.ts'
 import type { CrashingService } from './crashing-service.ts'
-import type { Shop } from './shop.ts'
-import type { Act } from './story.ts'
+import type { ShopOf } from './shop.ts'
+import type { CouponRefs } from './coupons.ts'
+import { findHeld } from './change-terms.ts'
+import { decideOnNewest } from './decide-on-newest.ts'
+import type { ProviderAct } from './provider-act.ts'
 
 /** The provider and the customer about whom it decides. */
 export type Seller = {
-  readonly shop: Pick<Shop, 'providerId'>
+  readonly shop: Pick<ShopOf<string>, 'providerId'>
   readonly customer: Pick<Customer, 'reference'>
 }
 
+/** The seller and its product and coupons. */
+export type Selling = Seller & {
+  readonly shop: ShopOf<string> & { readonly couponRefs: CouponRefs }
+}
+
+/** An act that changes neither terms nor usage. */
+export type SellerAct = Exclude<
+  ProviderAct<string>,
+  { readonly do: 'schedule' | 'withdraw the change' | 'migrate' | 'correct' | 'backfill' }
+>
+
+/** Plays an act of the provider about the customer. The service may refuse it. */
+export async function actAsSeller(
+  service: CrashingService,
+  seller: Selling,
+  act: SellerAct,
+): Promise<void> {
+  switch (act.do) {
+    case 'decide':
+      return decideOnNewest(service, seller, act)
+    case 'pay out':
+      return payOut(service, seller, act)
+    case 'add an item':
+      return addAnItem(service, seller)
+    case 'issue an invoice':
+      return issueAnInvoice(service, seller)
+    case 'collect':
+      return collect(service, seller)
+    case 'give a coupon': {
+      const held = act.isForPurchase ? await findHeld(service, seller) : undefined
+      if (act.isForPurchase && held === undefined) return
+      const couponRef = seller.shop.couponRefs[act.coupon]
+      return giveCoupon(service, seller, { couponRef, purchaseRef: held?.reference ?? null })
+    }
+  }
+}
+
 /** Pays out the balance of the customer, and sends its refunds to the processor, as by the API. */
-export async function payOut(
+async function payOut(
   service: CrashingService,
   { shop, customer }: Seller,
-  { goesTo, isPart }: Extract<Act, { readonly do: 'pay out' }>,
+  { goesTo, isPart }: Extract<ProviderAct<string>, { readonly do: 'pay out' }>,
 ): Promise<void> {
   const operation = service.operation(shop.providerId)
   const request = {
@@ -39,36 +78,16 @@ export async function payOut(
   for (const { reference } of refunds) await sendRefund(service.parts, operation, reference)
 }
 
-/** Agrees the price of a period of a plan with the customer, as by the API. */
-export async function agreeAPrice(
-  service: CrashingService,
-  { shop, customer }: Seller & { readonly shop: Shop },
-  { plan, price }: Extract<Act, { readonly do: 'agree a price' }>,
-): Promise<void> {
-  const names = { customerRef: customer.reference, productRef: shop.productRef }
-  const prices = [{ planRef: shop.planRefs[plan], price }]
-  const overrides = { charges: [], usageLimits: [], prices }
-  await service.parts.commit(service.operation(shop.providerId), (work) =>
-    changeOverrides(work, names, overrides),
-  )
-}
-
 const line = { description: 'Work', unitMinor: 333n, quantity: '1.5' }
 
 /** Adds a line to the next invoice of the customer. */
-export async function addAnItem(
-  service: CrashingService,
-  { shop, customer }: Seller,
-): Promise<void> {
+async function addAnItem(service: CrashingService, { shop, customer }: Seller): Promise<void> {
   const request = { customerRef: customer.reference, currency: 'USD', line, reason: 'decided' }
   await service.parts.commit(service.operation(shop.providerId), (work) => addItem(work, request))
 }
 
 /** Issues an invoice of a line, which the billing runner charges. */
-export async function issueAnInvoice(
-  service: CrashingService,
-  { shop, customer }: Seller,
-): Promise<void> {
+async function issueAnInvoice(service: CrashingService, { shop, customer }: Seller): Promise<void> {
   const request = {
     ...{ customerRef: customer.reference, currency: 'USD', lines: [line] },
     ...{ dueAt: null, reason: 'decided' },
@@ -79,7 +98,7 @@ export async function issueAnInvoice(
 }
 
 /** Charges the saved card of the customer for its oldest open invoice now, as by the API. */
-export async function collect(service: CrashingService, { shop, customer }: Seller): Promise<void> {
+async function collect(service: CrashingService, { shop, customer }: Seller): Promise<void> {
   const { database, commit } = service.parts
   const operation = service.operation(shop.providerId)
   const rows = database.of(shop.providerId).in(environment)
@@ -93,7 +112,7 @@ export async function collect(service: CrashingService, { shop, customer }: Sell
 }
 
 /** Gives the customer the discount of a coupon, for one purchase or for all invoices. */
-export async function giveCoupon(
+async function giveCoupon(
   service: CrashingService,
   { shop, customer }: Seller,
   { couponRef, purchaseRef }: { readonly couponRef: string; readonly purchaseRef: string | null },

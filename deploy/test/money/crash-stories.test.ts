@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { happenings, type Happening } from './happenings.ts'
 import { Lanes } from './lanes.ts'
 import type { Stores } from './stores.ts'
+import { RunProgress } from '../run-progress.ts'
 import { anyStory } from './story.ts'
 import { runStory } from './run-story.ts'
 
@@ -15,8 +16,16 @@ import { runStory } from './run-story.ts'
 const asked = process.env['TOLLGATE_TEST_MONEY_STORIES']
 const storiesMax = Number(asked ?? 12)
 
+const askedSeed = process.env['TOLLGATE_TEST_SEED']
+
+/** A run that continues where it was stopped. Short runs and replays of a seed begin anew. */
+const progress =
+  asked === undefined || askedSeed !== undefined
+    ? undefined
+    : RunProgress.open('stories', storiesMax)
+
 /** The stories are the same in each run, unless a number of stories is set. */
-const drawn = asked === undefined ? { seed: 34 } : {}
+const firstSeed = progress?.firstSeed ?? Number(askedSeed ?? 34)
 
 /** Milliseconds after its first failure at which a failing story is reported as far as it has been shrunk. */
 const shrunkMs = 400_000
@@ -50,6 +59,9 @@ test.concurrent.each(batches)(
   'charges, grants and reports once in stories $from to $upTo, whatever process dies',
   { timeout: 3_600_000 },
   async ({ from, upTo }) => {
+    const seed = firstSeed + from - 1
+    const numRuns = upTo - from + 1
+    if (progress?.hasPassed(seed, numRuns) === true) return
     const property = async (stores: Stores): Promise<void> => {
       let shrunkAt: number | undefined
       const all = fc.asyncProperty(anyStory, async (story) => {
@@ -68,16 +80,18 @@ test.concurrent.each(batches)(
           throw error
         }
       })
-      await fc.assert(all, { ...drawn, numRuns: upTo - from + 1 })
+      await fc.assert(all, { seed, numRuns })
     }
     await lanes.run(property)
-    if (storiesMax > storiesPerTest) console.log(`${counts.get('story')} stories`)
+    progress?.end(seed, numRuns, true)
   },
 )
 
 test('had crashes, and every kind of event in 1,000 stories', () => {
   if (asked !== undefined) console.log(Object.fromEntries(counts))
+  // A run that only continues another one may have nothing to play.
+  if (progress !== undefined && !counts.has('story')) return
   expect(counts.get('crash')).toBeGreaterThan(0)
   const missing = happenings.filter((name) => (counts.get(name) ?? 0) === 0)
-  if (storiesMax >= enough) expect(missing).toEqual([])
+  if ((counts.get('story') ?? 0) >= enough) expect(missing).toEqual([])
 })

@@ -5,16 +5,16 @@ import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CrashingService } from './crashing-service.ts'
-import type { Shop } from './shop.ts'
-import type { Act } from './story.ts'
+import type { ProviderAct } from './provider-act.ts'
+import type { ShopOf } from './shop.ts'
 
 /** The provider and the customer about whom it decides. */
 type Seller = {
-  readonly shop: Pick<Shop, 'providerId'>
+  readonly shop: Pick<ShopOf<string>, 'providerId'>
   readonly customer: Pick<Customer, 'reference'>
 }
 
-type Decide = Extract<Act, { readonly do: 'decide' }>
+type Decide = Extract<ProviderAct<string>, { readonly do: 'decide' }>
 
 /**
  * Decides about the newest invoice of the customer. A part is a fixed amount, which may exceed what is left. A refund to the card is

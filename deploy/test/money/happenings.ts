@@ -1,5 +1,4 @@
-import type { StoryContext } from './play-story.ts'
-import { environment } from './environment.ts'
+import type { Books } from './books.ts'
 
 /** Conditions of the happenings in a story, as SQL. */
 const conditions = {
@@ -40,6 +39,16 @@ const conditions = {
   'credits taken back': `credit_take_backs where taken_micros > 0`,
   'credits given back': `credit_take_backs where taken_micros > 0 and given_back_at is not null`,
   'purchase that stands still': `purchases where status = 'suspended'`,
+  'invoice of own lines': `invoice_decisions where kind = 'issued'`,
+  'discount of a coupon': `invoice_lines where kind = 'discount' and amount < 0`,
+  'correction of usage': `usage_corrections where records_corrected > 0`,
+  'credit of billed usage': `invoice_lines where kind = 'late_usage' and amount < 0`,
+  'minimum that was charged': `invoice_lines where kind = 'minimum' and amount > 0`,
+  'purchase that was moved': `plan_migration_items where status = 'moved'`,
+  'purchase that the provider changed': `purchases as changed where is_scheduled_by_provider
+    and exists (select from purchases as next where next.provider_id = changed.provider_id
+      and next.replaces = changed.reference)`,
+  'sale that the balance paid for': `payment_intents where status = 'succeeded' and balance_part > 0`,
   'card that was entered': `card_setups where ended_at is not null`,
 } as const
 
@@ -54,11 +63,10 @@ function chargesFor(part: 'recurring' | 'usage'): string {
 }
 
 /** Returns how often each happening occurred. */
-export async function countHappenings({ world, shop }: StoryContext): Promise<Happenings> {
-  const sql = world.stores.postgres.database.in(environment)
+export async function countHappenings({ sql, providerId }: Books): Promise<Happenings> {
   const counts = happenings.map(
     (name) => `(select count(*)::int from ${conditions[name]} and provider_id = $1) as "${name}"`,
   )
-  const [row] = await sql.unsafe<Happenings[]>(`select ${counts.join(', ')}`, [shop.providerId])
+  const [row] = await sql.unsafe<Happenings[]>(`select ${counts.join(', ')}`, [providerId])
   return row!
 }

@@ -19,8 +19,7 @@ import { holdUsageCredits } from '@tollgate/domain/wallet/hold-usage-credits'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { callProcessor, readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { walletLimits, type CrashingService } from './crashing-service.ts'
-import { addAnItem, agreeAPrice, payOut } from './act-as-provider.ts'
-import { decideOnNewest } from './decide-on-newest.ts'
+import { playProviderAct } from './play-provider-act.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { PlanName, Shop } from './shop.ts'
 import type { Act, Slot, Story, Item } from './story.ts'
@@ -90,13 +89,18 @@ async function play(context: StoryContext, act: Act): Promise<void> {
     case 'reactivate':
       return onPurchase(context, reactivatePurchase)
     case 'decide':
-      return world.act((service) => decideOnNewest(service, context, act))
     case 'pay out':
-      return world.act((service) => payOut(service, context, act))
-    case 'agree a price':
-      return world.act((service) => agreeAPrice(service, context, act))
     case 'add an item':
-      return world.act((service) => addAnItem(service, context))
+    case 'issue an invoice':
+    case 'collect':
+    case 'give a coupon':
+    case 'schedule':
+    case 'withdraw the change':
+    case 'migrate':
+    case 'correct':
+    case 'backfill':
+    case 'agree a price':
+      return playProviderAct(context, act)
     case 'enter a card':
       return enterCard(context, act.card)
     case 'use credits':

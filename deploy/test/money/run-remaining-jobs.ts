@@ -91,6 +91,12 @@ async function findRemainingWork({
         and not exists (
           select from payment_intents
           where payment_intents.customer_ref = gone.customer_ref and refund_wanted)`,
+    corrections: await sql`
+      select reference, status, records_corrected from usage_corrections
+      where provider_id = ${providerId} and status <> 'applied'`,
+    migrations: await sql`
+      select reference, status, processed_to from plan_migrations
+      where provider_id = ${providerId} and status in ('running', 'cancelling')`,
     recharges: await sql`
       select customer_ref, status, in_flight_payment_intent_id, failure_count from auto_recharges
       where provider_id = ${providerId} and in_flight_payment_intent_id is not null`,

@@ -1,3 +1,4 @@
+import { booksOf } from './books.ts'
 import { countHappenings, type Happenings } from './happenings.ts'
 import { MoneyWorld } from './money-world.ts'
 import { playStory, type StoryContext } from './play-story.ts'
@@ -31,7 +32,7 @@ export async function runStory(
     await verifyWorldAndUsage(context)
     await check(context)
     const crashes = world.processes.filter((process) => process.hasCrashed).length
-    return { crashes, steps, happened: await countHappenings(context) }
+    return { crashes, steps, happened: await countHappenings(booksOf(context)) }
   } finally {
     await world.close()
   }

@@ -8,6 +8,7 @@ import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
+import { addCoupons, type CouponRefs } from './coupons.ts'
 import { environment } from './environment.ts'
 import type { Stores } from './stores.ts'
 
@@ -41,6 +42,13 @@ const plans = {
     freeUnits: 100,
     billAtUnbilledMinor: 500,
   },
+  /** 1 cent for each unit, and 7 dollars per month at least. */
+  committed: {
+    ...centAUnit,
+    type: 'usage-based',
+    billingModel: 'post-paid',
+    minimumCommitment: 700,
+  },
 } satisfies Record<string, Omit<PlanCreateInput, 'name'>>
 
 export type PlanName = keyof typeof plans
@@ -53,11 +61,13 @@ export type ShopOf<Name extends string> = {
   readonly planRefs: Readonly<Record<Name, string>>
 }
 
-export type Shop = ShopOf<PlanName>
+export type Shop = ShopOf<PlanName> & { readonly couponRefs: CouponRefs }
 
 /** Opens the shop of a Swedish provider who collects tax. */
-export function openShop(stores: Stores): Promise<Shop> {
-  return openShopWith(stores, plans, { country: 'SE', vatNumber: 'SE556012579001' })
+export async function openShop(stores: Stores): Promise<Shop> {
+  const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
+  const shop = await openShopWith(stores, plans, merchant)
+  return { ...shop, couponRefs: await addCoupons(stores, shop.providerId) }
 }
 
 /** Opens a shop. `merchant` is the tax information of the provider. A provider without it collects no tax. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { Crash } from './crashing-process.ts'
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
+import { anyProviderAct, type ProviderAct } from './provider-act.ts'
 import { planNames, type PlanName } from './shop.ts'
 
 /** Index of a customer's payment in the story. */
@@ -29,15 +30,6 @@ const savedCards = [
   'pm_card_simulator_expired',
 ] as const
 
-const decisions = [
-  'credited',
-  'voided',
-  'written_off',
-  'paid_outside',
-  'refunded to card',
-  'refunded to balance',
-] as const
-
 export const endings = ['won', 'lost'] as const
 
 /** Jobs of the control plane and of the billing runner. */
@@ -49,6 +41,7 @@ export const jobs = [
   'rechargeWallets',
   'takeBackCredits',
   'removeProcessorCustomers',
+  'applyCorrections',
   'bill',
 ] as const
 
@@ -73,6 +66,13 @@ const faultyPaths = [
   '/v1/setup_intents',
 ] as const
 
+/** The provider agrees a price with the customer, in minor units, for periods that begin from now on. */
+export type AgreedPrice = {
+  readonly do: 'agree a price'
+  readonly plan: 'gold' | 'silver' | 'metered'
+  readonly price: number
+}
+
 /** An act of the customer, its browser, its bank, the provider, the processor, a job, or the clock. */
 export type Act =
   | { readonly do: 'buy'; readonly slot: Slot; readonly item: Item }
@@ -96,22 +96,8 @@ export type Act =
   | { readonly do: 'leave' }
   /** The provider deletes the customer and decides about its open amounts. */
   | { readonly do: 'settle and leave'; readonly settle: CustomerSettlement }
-  /** The provider decides about the newest invoice of the customer. */
-  | {
-      readonly do: 'decide'
-      readonly what: (typeof decisions)[number]
-      readonly isPart: boolean
-    }
-  /** The provider pays out the balance of the customer. */
-  | { readonly do: 'pay out'; readonly goesTo: 'card' | 'other'; readonly isPart: boolean }
-  /** The provider adds a line to the next invoice of the customer. */
-  | { readonly do: 'add an item' }
-  /** The provider agrees a price with the customer, in minor units, for periods that begin from now on. */
-  | {
-      readonly do: 'agree a price'
-      readonly plan: 'gold' | 'silver' | 'metered'
-      readonly price: number
-    }
+  | ProviderAct<PlanName>
+  | AgreedPrice
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
   | { readonly do: 'deliver webhooks'; readonly order: readonly number[]; readonly copies: number }
   | { readonly do: 'lose webhooks' }
@@ -179,18 +165,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       settle: fc.constantFrom<CustomerSettlement>('bill_now', 'write_off'),
     }),
   },
-  {
-    weight: 3,
-    arbitrary: anyAct('decide', { what: fc.constantFrom(...decisions), isPart: fc.boolean() }),
-  },
-  {
-    weight: 2,
-    arbitrary: anyAct('pay out', {
-      goesTo: fc.constantFrom('card' as const, 'card' as const, 'other' as const),
-      isPart: fc.boolean(),
-    }),
-  },
-  { weight: 1, arbitrary: anyAct('add an item', {}) },
+  { weight: 12, arbitrary: anyProviderAct(planNames) },
   {
     weight: 2,
     arbitrary: anyAct('agree a price', {

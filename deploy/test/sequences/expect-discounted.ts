@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { LineInputs } from '@tollgate/domain/pricing/line-inputs'
 import { environment } from '../money/environment.ts'
-import { couponNames, coupons, type CouponName } from './market.ts'
+import { couponNames, coupons, type CouponName } from '../money/coupons.ts'
 import type { Player } from './player.ts'
 
 type Line = {

@@ -24,6 +24,31 @@ test.each<[string, readonly number[], Sequence]>([
       [{ do: 'use', unitsMax: 30 }],
     ],
   ],
+  [
+    'sells a plan for a credit that pays all of it',
+    [1, 1],
+    [
+      [
+        { do: 'buy', plan: 'gold', card },
+        { do: 'decide', what: 'refunded to balance', isPart: false },
+        { do: 'buy', plan: 'silver', card },
+      ],
+      [{ do: 'use', unitsMax: 30 }],
+    ],
+  ],
+  [
+    'returns to the balance what it has paid together with what the card has paid',
+    [1, 1],
+    [
+      [
+        { do: 'buy', plan: 'hybrid', card },
+        { do: 'decide', what: 'refunded to balance', isPart: false },
+        { do: 'buy', plan: 'silver', card, coupon: 'a half' },
+        { do: 'decide', what: 'refunded to balance', isPart: false },
+      ],
+      [],
+    ],
+  ],
 ])('%s', async (_, hours, sequence) => {
   expect(await playBatch(stores, [sequence], hours)).toEqual([])
 })

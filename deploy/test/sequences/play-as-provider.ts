@@ -1,11 +1,10 @@
-import { addAnItem, collect, giveCoupon, issueAnInvoice, payOut } from '../money/act-as-provider.ts'
+import { actAsSeller } from '../money/act-as-provider.ts'
 import { findHeld, migrate, scheduleFor, withdrawFrom } from '../money/change-terms.ts'
 import { announceBackfill, requestUnits } from '../money/correct-usage.ts'
 import type { CrashingService } from '../money/crashing-service.ts'
-import { decideOnNewest } from '../money/decide-on-newest.ts'
 import type { MoneyWorld } from '../money/money-world.ts'
 import type { Player } from './player.ts'
-import type { ProviderStep } from './provider-step.ts'
+import type { ProviderStep } from './step.ts'
 import { recordUnits } from './use-admitted.ts'
 
 /** Plays an act of the provider about the customer of the player. The service may refuse it. */
@@ -18,25 +17,7 @@ async function actAsProvider(
   player: Player,
   step: ProviderStep,
 ): Promise<void> {
-  const { market, customer } = player
-  const seller = { shop: market, customer }
   switch (step.do) {
-    case 'decide':
-      return decideOnNewest(service, seller, step)
-    case 'pay out':
-      return payOut(service, seller, step)
-    case 'add an item':
-      return addAnItem(service, seller)
-    case 'issue an invoice':
-      return issueAnInvoice(service, seller)
-    case 'collect':
-      return collect(service, seller)
-    case 'give a coupon': {
-      const held = step.isForPurchase ? await findHeld(service, seller) : undefined
-      if (step.isForPurchase && held === undefined) return
-      const couponRef = market.couponRefs[step.coupon]
-      return giveCoupon(service, seller, { couponRef, purchaseRef: held?.reference ?? null })
-    }
     case 'schedule':
     case 'withdraw the change':
     case 'migrate':
@@ -44,6 +25,8 @@ async function actAsProvider(
     case 'correct':
     case 'backfill':
       return changeUsage(service, player, step)
+    default:
+      return actAsSeller(service, { shop: player.market, customer: player.customer }, step)
   }
 }
 

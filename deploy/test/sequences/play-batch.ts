@@ -1,5 +1,5 @@
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
-import { booksOf } from '../money/books.ts'
+import { booksOf, type Books } from '../money/books.ts'
 import { longTimeoutMs, MoneyWorld } from '../money/money-world.ts'
 import { addCustomer } from '../money/shop.ts'
 import type { Stores } from '../money/stores.ts'
@@ -31,12 +31,13 @@ const toldEvents = /^(refund|charge\.refund|charge\.dispute|setup_intent)/
 
 /**
  * Plays the sequences on one clock, each with its own customer and with `hours` between the rounds, and checks them. The customers
- * share only the provider, the clock and the scheduled jobs.
+ * share only the provider, the clock and the scheduled jobs. `onEnd` may read what has happened.
  */
 export async function playBatch(
   stores: Stores,
   sequences: readonly Sequence[],
   hours: readonly number[],
+  onEnd: (books: Books) => Promise<void> = () => Promise.resolve(),
 ): Promise<readonly Fault[]> {
   const world = await MoneyWorld.open(stores, [], longTimeoutMs)
   try {
@@ -81,16 +82,36 @@ export async function playBatch(
       })
     }
     const books = booksOf({ world, shop: market })
-    await verifyMoney(books).catch((error: unknown) => {
-      faults.set(-1, { steps: 'all', error: String(error) })
+    await verifyMoney(books).catch(async (error: unknown) => {
+      const steps = await describeOwner(books, players, sequences, error)
+      faults.set(-1, { steps: JSON.stringify({ hours, steps }), error: String(error) })
     })
     for (const complaint of world.errors) {
       faults.set(-2, { steps: 'all', error: `complaint: ${String(complaint)}` })
     }
+    await onEnd(books)
     return [...faults.values()]
   } finally {
     await world.close()
   }
+}
+
+/** Returns the steps of the customer whose invoice or payment the error names, or all steps. */
+async function describeOwner(
+  { sql, providerId }: Books,
+  players: readonly Player[],
+  sequences: readonly Sequence[],
+  error: unknown,
+): Promise<Sequence | 'all'> {
+  const [reference = ''] = /\b(inv|pay|pi)_\w+/.exec(String(error)) ?? []
+  const [owner] = await sql<{ customer: string }[]>`
+    select customer_ref as customer from invoices
+    where provider_id = ${providerId} and reference = ${reference}
+    union all
+    select customer_ref from payment_intents
+    where provider_id = ${providerId} and reference = ${reference}`
+  const at = players.findIndex(({ customer }) => customer.reference === owner?.customer)
+  return sequences[at] ?? 'all'
 }
 
 /** Moves the clock forward and runs the due jobs. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { countHappenings, type Happening } from '../money/happenings.ts'
 import { Lanes } from '../money/lanes.ts'
 import { RunProgress } from '../run-progress.ts'
 import { playBatch, type Fault } from './play-batch.ts'
@@ -37,6 +38,37 @@ const sequencesEach = 1_000
 /** Batches that are played at the same time. A batch often waits for PostgreSQL. */
 const lanesMax = sequencesMax > batchSize ? 2 : 1
 
+/** What must happen in sequences of the provider's acts. */
+const expected = [
+  'invoice that was credited by decision',
+  'invoice that was voided by decision',
+  'invoice that was written off by decision',
+  'invoice that was paid outside',
+  'refund to the card by decision',
+  'refund to the balance by decision',
+  'refund that was taken from the balance',
+  'payout of a balance',
+  'item that was charged',
+  'invoice of own lines',
+  'discount of a coupon',
+  'correction of usage',
+  'credit of billed usage',
+  'line of late usage',
+  'minimum that was charged',
+  'purchase that was moved',
+  'purchase that the provider changed',
+  'sale that the balance paid for',
+] as const satisfies readonly Happening[]
+
+/** How often each of them has happened. */
+const counts = new Map<Happening, number>(expected.map((name) => [name, 0]))
+
+/** Sequences of this run. */
+let sequencesPlayed = 0
+
+/** Number of sequences in which each of them must happen. */
+const enough = 5_000
+
 const starts = Array.from(
   { length: Math.ceil(sequencesMax / sequencesEach) },
   (_, test) => test * sequencesEach,
@@ -54,7 +86,11 @@ test.each(starts)(
     try {
       const played = batches.map(({ seed, numRuns }) =>
         lanes.run(async (stores) => {
-          const faults = await playBatch(stores, ...drawn(seed, numRuns))
+          const faults = await playBatch(stores, ...drawn(seed, numRuns), async (books) => {
+            const happened = await countHappenings(books)
+            sequencesPlayed += numRuns
+            for (const name of expected) counts.set(name, counts.get(name)! + happened[name])
+          })
           progress?.end(seed, numRuns, faults.length === 0)
           // The run goes on with other batches, so the faults are printed now.
           if (faults.length > 0) console.error(`seed ${seed}`, faults)
@@ -68,6 +104,12 @@ test.each(starts)(
     }
   },
 )
+
+test('played every act of the provider with an effect, in many sequences', () => {
+  if (configured !== undefined) console.log(Object.fromEntries(counts))
+  const missing = expected.filter((name) => counts.get(name) === 0)
+  if (sequencesPlayed >= enough) expect(missing).toEqual([])
+})
 
 type Batch = { readonly seed: number; readonly numRuns: number }
 

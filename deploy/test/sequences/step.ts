@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { couponNames, planNames, type CouponName, type PlanName } from './market.ts'
-import { providerStep, type ProviderStep } from './provider-step.ts'
+import { couponNames, type CouponName } from '../money/coupons.ts'
+import { anyProviderAct, type ProviderAct } from '../money/provider-act.ts'
+import { planNames, type PlanName } from './market.ts'
 
 /** An action of a customer, its bank or the provider. `payment` is the index of a payment in the sequence, newest first. */
 export type Step =
@@ -22,6 +23,9 @@ export type Step =
   /** Uses the admitted units, at most this many. */
   | { readonly do: 'use'; readonly unitsMax: number }
   | ProviderStep
+
+/** A step of the provider. */
+export type ProviderStep = ProviderAct<PlanName>
 
 /** Hours until the next round. */
 export const pauses = [1, 20, 9 * 24, 16 * 24, 32 * 24] as const
@@ -80,7 +84,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('use' as const), unitsMax }) },
-  { weight: 14, arbitrary: providerStep },
+  { weight: 14, arbitrary: anyProviderAct(planNames) },
 )
 
 /** Maximum steps of one customer in one round. */
@@ -89,7 +93,64 @@ export const stepsMax = 4
 /** The steps of one customer, by round. */
 export type Sequence = readonly (readonly Step[])[]
 
+const visa = 'pm_card_visa'
+const useAll: Step = { do: 'use', unitsMax: 1_000 }
+
+/** Beginnings of sequences that are very unlikely in random order, by round. */
+const openings: readonly Sequence[] = [
+  // Billed usage is corrected, or gets further usage.
+  ...(['cheap', 'committed', 'dear'] as const).flatMap((metered): Sequence[] => [
+    [
+      [{ do: 'save card', card: visa }, { do: 'activate', plan: metered }, useAll],
+      [{ do: 'correct', place: 0.9, units: 0 }],
+      [{ do: 'correct', place: 0.9, units: 250 }],
+    ],
+    [
+      [{ do: 'save card', card: visa }, { do: 'activate', plan: metered }, useAll],
+      [{ do: 'backfill', place: 0.9, units: 200 }],
+      [{ do: 'decide', what: 'refunded to balance', isPart: true }],
+    ],
+  ]),
+  // A bill of usage cannot be charged, and the provider decides about it.
+  ...(['credited', 'voided', 'written_off', 'paid_outside'] as const).map((what): Sequence => [
+    [{ do: 'buy', plan: 'hybrid', card: visa }, { do: 'save card', card: savedCards[2] }, useAll],
+    [{ do: 'decide', what, isPart: true }],
+    [
+      { do: 'decide', what, isPart: false },
+      { do: 'correct', place: 0.9, units: 5 },
+    ],
+  ]),
+  // A sale is returned to the balance, which is refunded, paid out, or pays the next sale.
+  ...(['credited', 'refunded to balance'] as const).flatMap((what): Sequence[] => {
+    const sold: readonly Step[] = [
+      { do: 'buy', plan: 'gold', card: visa },
+      { do: 'decide', what, isPart: false },
+    ]
+    return [
+      [[...sold, { do: 'refund', payment: 0, isPart: false }], [useAll], []],
+      [[...sold, { do: 'pay out', goesTo: 'card', isPart: true }], [useAll], []],
+      [[...sold, { do: 'buy', plan: 'silver', card: visa }, useAll], [], []],
+    ]
+  }),
+  // The provider moves a purchase within its period, and the customer changes it again.
+  ...(['prorate', 'keep_period'] as const).map((billing): Sequence => [
+    [{ do: 'buy', plan: 'silver', card: visa }, useAll, { do: 'migrate', plan: 'gold', billing }],
+    [useAll, { do: 'refund', payment: 0, isPart: false }, useAll],
+    [{ do: 'buy', plan: 'hybrid', card: visa }, useAll],
+  ]),
+]
+
+/** Returns sequences of random steps. Some of them begin with rare ones. */
 export function anySequence(rounds: number): fc.Arbitrary<Sequence> {
   const round = fc.array(step, { minLength: 1, maxLength: stepsMax, size: 'max' })
-  return fc.array(round, { minLength: rounds, maxLength: rounds })
+  const random = fc.array(round, { minLength: rounds, maxLength: rounds })
+  const opening = fc.oneof(
+    { weight: 4, arbitrary: fc.constant<Sequence>([]) },
+    { weight: 1, arbitrary: fc.constantFrom(...openings) },
+  )
+  return fc
+    .tuple(opening, random)
+    .map(([first, then]) =>
+      then.map((steps, at) => [...(first[at] ?? []), ...steps].slice(0, stepsMax)),
+    )
 }
