@@ -122,7 +122,7 @@ export async function activatePlan(
       const started =
         change === undefined
           ? newUnpaidPurchase({ ...of, cycleMode, origin })
-          : newSwitchedPurchase(of, change, await readSwitchPrice(work, activated, change))
+          : newSwitchedPurchase(of, change, await readSwitchPrice(work, change))
       const purchase = await linkToPredecessor(
         work,
         started,
@@ -163,8 +163,7 @@ type ProviderSql = { readonly sql: Queryable; readonly providerId: string }
 /** Returns the price of a purchase that begins with a change of plan. */
 export async function readSwitchPrice(
   { sql, providerId }: ProviderSql,
-  plan: PlanSnapshot,
-  { currency }: Pick<PlanSwitch, 'currency'>,
+  { plan, currency }: Pick<PlanSwitch, 'plan' | 'currency'>,
 ): Promise<PurchasePrice> {
   const rate = await findExchangeRate(sql, providerId, currency)
   if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)

@@ -10,6 +10,7 @@ import type { UsageTerms } from './usage-terms.ts'
 
 export type LineInputs =
   | FixedCharge
+  | AddOnCharge
   | CreditsCharge
   | UsageCharge
   | LateUsageCharge
@@ -26,6 +27,17 @@ export type LineKind = LineInputs['kind']
 export type FixedCharge = {
   readonly kind: 'recurring' | 'setup_fee' | 'one_time'
   readonly amountMinor: string
+}
+
+/** An add-on for the line's period. */
+export type AddOnCharge = {
+  readonly kind: 'add_on'
+  /** Reference of the add-on. */
+  readonly addOn: string
+  /** Price of one for a period. */
+  readonly unitMinor: string
+  /** Whole number as text. */
+  readonly quantity: string
 }
 
 /** Credits for the wallet, at the amount that the customer paid. */

@@ -18,6 +18,7 @@ import { billsUsage } from '../pricing/billed-charges.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { cycleOf } from './access.ts'
+import { changeAheadOn } from './carry-add-ons.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { topUpName } from './purchase-rows.ts'
@@ -146,15 +147,19 @@ export function newPaidPurchase(
   }
 }
 
-/** Returns a purchase that continues the period of the purchase it replaces, from now until that period ends. */
+/**
+ * Returns a purchase that continues the period of the purchase it replaces, from now until that period ends. A change of add-ons that
+ * was scheduled for the renewal stays scheduled.
+ */
 export function newSwitchedPurchase(
-  given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
-  { from, period: { end }, includedMicros, keptMinor }: Omit<PlanSwitch, 'lines' | 'currency'>,
+  given: Omit<NewPurchase, 'origin' | 'cycleMode' | 'plan'>,
+  { from, plan, period: { end }, includedMicros, keptMinor }: Omit<PlanSwitch, 'lines' | 'currency'>,
   price: PurchasePrice,
 ): Purchase {
   const { anchor, cycleMode } = from
-  const alone = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid' })
+  const alone = newUnpaidPurchase({ ...given, plan, cycleMode, origin: 'paid' })
   const { autoRenew } = alone
+  const ahead = autoRenew ? changeAheadOn(from, plan) : undefined
   return {
     ...alone,
     ...price,
@@ -166,6 +171,9 @@ export function newSwitchedPurchase(
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     firstIncludedMicros: includedMicros,
     ...(keptMinor === undefined ? {} : { firstPaidMinor: keptMinor }),
+    ...(ahead === undefined
+      ? {}
+      : { scheduledPlan: ahead, scheduledPlanAt: end, isScheduledByProvider: true }),
   }
 }
 

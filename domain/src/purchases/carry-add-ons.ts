@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util'
+import { attachedTo, chargedBefore, isRaisable, withAddOns, withoutAddOns } from '../plans/add-ons.ts'
+import type { AttachedAddOn } from '../plans/plan.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
+import type { Purchase } from './purchase.ts'
+
+/**
+ * Returns the add-ons that the purchase has after its next renewal. Undefined if it changes to another plan then, or to new terms of
+ * its plan.
+ */
+export function addOnsAhead(held: Purchase): readonly AttachedAddOn[] | undefined {
+  const { planSnapshot, scheduledPlan } = held
+  if (scheduledPlan === null) return attachedTo(planSnapshot)
+  return changesOnlyAddOns(held) ? attachedTo(scheduledPlan) : undefined
+}
+
+/** Returns whether the scheduled change of the purchase only changes its add-ons. */
+export function changesOnlyAddOns({
+  planSnapshot,
+  scheduledPlan,
+  scheduledBilling,
+}: Pick<Purchase, 'planSnapshot' | 'scheduledPlan' | 'scheduledBilling'>): boolean {
+  if (planSnapshot === null || scheduledPlan === null || scheduledBilling !== undefined) return false
+  return isDeepStrictEqual(ownTerms(planSnapshot), ownTerms(scheduledPlan))
+}
+
+/** Fields without a value are absent in what is stored, and may be undefined in a new snapshot. */
+function ownTerms(plan: PlanSnapshot): unknown {
+  return JSON.parse(JSON.stringify(withoutSetupFee(withoutAddOns(plan))))
+}
+
+/** Returns the plan with those add-ons of the purchase that it allows, as they are in the running period. */
+export function withRunningAddOns(held: Purchase, plan: PlanSnapshot): PlanSnapshot {
+  return carried(attachedTo(held.planSnapshot), held, plan)
+}
+
+/** Returns the plan with those add-ons that it allows, as the purchase has them after its next renewal. */
+export function withAddOnsAhead(held: Purchase, plan: PlanSnapshot): PlanSnapshot {
+  return carried(addOnsAhead(held) ?? attachedTo(held.planSnapshot), held, plan)
+}
+
+/**
+ * Returns the change of add-ons that the purchase has scheduled, for the plan that now takes its place. Undefined if none is scheduled,
+ * or the plan allows none of the add-ons that change.
+ */
+export function changeAheadOn(held: Purchase, plan: PlanSnapshot): PlanSnapshot | undefined {
+  if (!changesOnlyAddOns(held)) return undefined
+  const [running, ahead] = [withRunningAddOns(held, plan), withAddOnsAhead(held, plan)]
+  return isDeepStrictEqual(attachedTo(running), attachedTo(ahead))
+    ? undefined
+    : withAddOns(withoutSetupFee(withoutAddOns(plan)), attachedTo(ahead), held.currency)
+}
+
+function carried(
+  attached: readonly AttachedAddOn[],
+  { planSnapshot, currency }: Purchase,
+  plan: PlanSnapshot,
+): PlanSnapshot {
+  const running = attachedTo(planSnapshot).map(({ reference }) => reference)
+  const allowed = attached
+    .filter((addOn) => isAllowed(addOn, planSnapshot, plan, currency))
+    // An add-on that begins with the renewal still has to pay its set-up fee then.
+    .map((addOn) => (running.includes(addOn.reference) ? chargedBefore([addOn])[0]! : addOn))
+  return withAddOns(plan, allowed, currency)
+}
+
+/** The price of an add-on is for the billing cycle and in the currency of the plans that it names. */
+function isAllowed(
+  { planRefs, raises }: AttachedAddOn,
+  held: PlanSnapshot | null,
+  plan: PlanSnapshot,
+  currency: string,
+): boolean {
+  const [before, after] = [held?.terms, plan.terms]
+  const own = withoutAddOns(plan)
+  return (
+    planRefs.includes(plan.reference) &&
+    before?.billingCycle === after.billingCycle &&
+    before?.billingCycleDays === after.billingCycleDays &&
+    (pricesIn(own, currency)?.priceMinor ?? 0n) > 0n &&
+    raises.every((raise) => isRaisable(own, raise))
+  )
+}
