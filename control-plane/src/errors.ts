@@ -23,6 +23,7 @@ import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
 import { planMigrationRefusals } from './plan-migration-refusals.ts'
 import { testClockRefusals } from './test-clock-refusals.ts'
+import { addOnRefusals } from './add-on-refusals.ts'
 import { couponRefusals } from './coupon-refusals.ts'
 import { invoiceRefusals } from './invoice-refusals.ts'
 import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
@@ -331,6 +332,7 @@ export const refusals = {
   ...testClockRefusals,
   ...planMigrationRefusals,
   ...invoiceRefusals,
+  ...addOnRefusals,
   ...couponRefusals,
   meterNotFound: (reference: string) =>
     refusal('meter_not_found', `Meter with reference ${reference} not found`),

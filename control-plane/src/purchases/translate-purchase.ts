@@ -1,4 +1,5 @@
-import { planSnapshotBody } from '@tollgate/domain/plans/plan-snapshot-body'
+import { withoutAddOns } from '@tollgate/domain/plans/add-ons'
+import { addOnsBody, planSnapshotBody } from '@tollgate/domain/plans/plan-snapshot-body'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type {
   PurchaseBody,
@@ -39,10 +40,12 @@ export function purchaseToBrief(
 function scheduledPlanOf(purchase: Purchase) {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate, endedAt } = purchase
   if (scheduledPlan === null || endedAt !== null) return undefined
-  const { reference, name, priceMinor: price, currency } = scheduledPlan
+  const { reference, name, currency } = scheduledPlan
+  const { priceMinor: price } = withoutAddOns(scheduledPlan)
   const startDate = (scheduledPlanAt ?? nextBillingDate)?.toISOString()
   const { scheduledBilling: billing, scheduledMigration: migrationRef } = purchase
-  const optional = definedFields({ startDate, billing, migrationRef })
+  const addOns = addOnsBody(scheduledPlan)
+  const optional = definedFields({ startDate, billing, migrationRef, addOns })
   return { reference, name, price, currency, ...optional }
 }
 

@@ -39,7 +39,8 @@ export function applyOverrides<Plan extends PlanCore>(
   const faults: ValidationIssue[] = []
   const change = (at: number, { charges: all }: Overrides, change: Change): void => {
     const index = all.findIndex(({ charge }) => charge === chargeKey(given[at]!))
-    const changed = index === -1 ? undefined : change.of(charges[at]!, all[index]!)
+    const raised = raisedBy(plan, at)
+    const changed = index === -1 ? undefined : change.of(charges[at]!, all[index]!, raised)
     if (changed === undefined) return
     const next = charges.with(at, changed)
     const issues = change.faults(plan, charges[at]!, changed, next)
@@ -66,10 +67,21 @@ function limitsOf({ terms }: PlanCore, { usageLimits }: Overrides) {
   return { usageLimits: [...kept, ...limitsToSet(usageLimits)] }
 }
 
+/** The units that add-ons of the purchase add to a charge. An override replaces the units of the plan, and not those. */
+type Raised = { readonly included: number; readonly cap: number }
+
+function raisedBy({ terms: { addOns, charges } }: PlanCore, at: number): Raised {
+  const [raised, own] = [charges?.[at], addOns?.own.terms.charges?.[at]]
+  if (raised === undefined || own === undefined) return { included: 0, cap: 0 }
+  // Add-ons raise by whole units, which the rounding restores exactly.
+  const added = (field: 'included' | 'cap') => Math.round((raised[field] ?? 0) - (own[field] ?? 0))
+  return { included: added('included'), cap: added('cap') }
+}
+
 /** Fields of an override that apply together or not at all. */
 type Change = {
   /** Returns the changed charge, or undefined if the override has none of the fields. */
-  readonly of: (charge: Charge, override: ChargeOverride) => Charge | undefined
+  readonly of: (charge: Charge, override: ChargeOverride, raised: Raised) => Charge | undefined
   /** Returns why the plan cannot have the changed charge. `charges` are all charges with it. */
   readonly faults: (
     plan: PlanCore,
@@ -121,7 +133,8 @@ function mergeRows(rows: readonly Row[], own: readonly Row[]): Row[] {
 }
 
 const includedUnits: Change = {
-  of: (charge, { included }) => (included === undefined ? undefined : { ...charge, included }),
+  of: (charge, { included }, raised) =>
+    included === undefined ? undefined : { ...charge, included: included + raised.included },
   faults: (plan, _before, changed, charges) => [
     ...priceFaults(plan, changed),
     ...allowanceFaults(charges, 'included'),
@@ -129,7 +142,9 @@ const includedUnits: Change = {
 }
 
 const caps: Change = {
-  of: (charge, { cap }) => (cap === undefined ? undefined : { ...charge, cap }),
+  // 0 is no cap.
+  of: (charge, { cap }, raised) =>
+    cap === undefined ? undefined : { ...charge, cap: cap === 0 ? 0 : cap + raised.cap },
   faults: (_plan, _before, changed, charges) => [
     ...capFaults(changed),
     ...allowanceFaults(charges, 'cap'),
