@@ -13,6 +13,7 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { chargesUsageLater } from '../pricing/billed-charges.ts'
 import { lockProductAgainstRemoval, type Product } from '../catalog/products-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { changeWithoutPlan } from '../purchases/carry-add-ons.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { decideActivation, type ActivationDecision } from '../purchases/decide-activation.ts'
 import { decideEndOfPrevious } from '../purchases/decide-end-of-previous.ts'
@@ -99,7 +100,10 @@ export async function activatePlan(
       return decision
     case 'already-active': {
       const withdrawn = withdrawablePlan(decision.purchase)
-      if (withdrawn !== null) await schedulePlan(work, decision.purchase.reference, null)
+      if (withdrawn !== null) {
+        const { purchase } = decision
+        await schedulePlan(work, purchase.reference, changeWithoutPlan(purchase))
+      }
       return { ...decision, withdrawn }
     }
     case 'schedule': {

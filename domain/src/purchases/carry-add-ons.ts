@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { attachedTo, chargedBefore, isRaisable, withAddOns, withoutAddOns } from '../plans/add-ons.ts'
+import {
+  attachedTo,
+  chargedBefore,
+  isRaisable,
+  withAddOns,
+  withoutAddOns,
+} from '../plans/add-ons.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
-import type { Purchase } from './purchase.ts'
+import type { ChangeToSchedule, Purchase } from './purchase.ts'
 
 /**
  * Returns the add-ons that the purchase has after its next renewal. Undefined if it changes to another plan then, or to new terms of
@@ -21,7 +27,8 @@ export function changesOnlyAddOns({
   scheduledPlan,
   scheduledBilling,
 }: Pick<Purchase, 'planSnapshot' | 'scheduledPlan' | 'scheduledBilling'>): boolean {
-  if (planSnapshot === null || scheduledPlan === null || scheduledBilling !== undefined) return false
+  if (planSnapshot === null || scheduledPlan === null || scheduledBilling !== undefined)
+    return false
   return isDeepStrictEqual(ownTerms(planSnapshot), ownTerms(scheduledPlan))
 }
 
@@ -37,19 +44,58 @@ export function withRunningAddOns(held: Purchase, plan: PlanSnapshot): PlanSnaps
 
 /** Returns the plan with those add-ons that it allows, as the purchase has them after its next renewal. */
 export function withAddOnsAhead(held: Purchase, plan: PlanSnapshot): PlanSnapshot {
-  return carried(addOnsAhead(held) ?? attachedTo(held.planSnapshot), held, plan)
+  return carried(pendingAddOns(held), held, plan)
 }
 
 /**
- * Returns the change of add-ons that the purchase has scheduled, for the plan that now takes its place. Undefined if none is scheduled,
- * or the plan allows none of the add-ons that change.
+ * Returns the change of add-ons that the purchase has scheduled, for the plan that now takes its place. Undefined if the plan has its
+ * add-ons already as they are scheduled.
  */
 export function changeAheadOn(held: Purchase, plan: PlanSnapshot): PlanSnapshot | undefined {
-  if (!changesOnlyAddOns(held)) return undefined
-  const [running, ahead] = [withRunningAddOns(held, plan), withAddOnsAhead(held, plan)]
-  return isDeepStrictEqual(attachedTo(running), attachedTo(ahead))
-    ? undefined
-    : withAddOns(withoutSetupFee(withoutAddOns(plan)), attachedTo(ahead), held.currency)
+  if (held.scheduledPlan === null) return undefined
+  const ahead = withAddOnsAhead(held, withoutSetupFee(withoutAddOns(plan)))
+  return haveSameAddOns(attachedTo(plan), attachedTo(ahead)) ? undefined : ahead
+}
+
+/**
+ * Returns the add-ons of the scheduled terms, with those of the running period that only the scheduled plan does not allow: another plan
+ * may allow them.
+ */
+function pendingAddOns({ planSnapshot, scheduledPlan, currency }: Purchase): AttachedAddOn[] {
+  const running = attachedTo(planSnapshot)
+  if (scheduledPlan === null) return [...running]
+  const scheduled = attachedTo(scheduledPlan)
+  const dropped = running.filter(
+    (addOn) =>
+      !scheduled.some(({ reference }) => reference === addOn.reference) &&
+      !isAllowed(addOn, planSnapshot, scheduledPlan, currency),
+  )
+  return [...dropped, ...scheduled]
+}
+
+/**
+ * Returns what stays scheduled if the change of plan is withdrawn: a change of the add-ons. Null if there is none, or if the scheduled
+ * change is nothing else.
+ */
+export function changeWithoutPlan(held: Purchase): ChangeToSchedule | null {
+  const { planSnapshot, scheduledPlan, nextBillingDate: at, currency } = held
+  if (planSnapshot === null || scheduledPlan === null || at === null) return null
+  if (changesOnlyAddOns(held)) return null
+  const [running, pending] = [attachedTo(planSnapshot), pendingAddOns(held)]
+  if (haveSameAddOns(running, pending)) return null
+  const plan = withAddOns(withoutSetupFee(withoutAddOns(planSnapshot)), pending, currency)
+  return { plan, at, isByProvider: true }
+}
+
+/** Set-up fees do not count, and the order in which they were attached only orders the lines of invoices. */
+export function haveSameAddOns(
+  one: readonly AttachedAddOn[],
+  other: readonly AttachedAddOn[],
+): boolean {
+  const [first, second] = [one, other].map((each) =>
+    chargedBefore(each).sort((a, b) => (a.reference < b.reference ? -1 : 1)),
+  )
+  return isDeepStrictEqual(first, second)
 }
 
 function carried(

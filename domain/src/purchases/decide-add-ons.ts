@@ -16,7 +16,7 @@ import { includedMicros } from '../plans/included-units.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
-import { addOnsAhead } from './carry-add-ons.ts'
+import { addOnsAhead, haveSameAddOns } from './carry-add-ons.ts'
 import { obstacleOfState, type StateObstacle } from './decide-schedule.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
@@ -86,7 +86,10 @@ export function decideAddOnChange(input: AddOnsInput, change: AddOnChange): AddO
   const ahead = addOnsAhead(held)
   if (ahead === undefined) return refuse('change_pending')
   const { reference } = change.addOn
-  if (change.quantity === 0 && ![...attached, ...ahead].some(({ reference: of }) => of === reference)) {
+  if (
+    change.quantity === 0 &&
+    ![...attached, ...ahead].some(({ reference: of }) => of === reference)
+  ) {
     return refuse('not_attached')
   }
   const most = Math.max(quantityOf(attached, reference), quantityOf(ahead, reference))
@@ -127,14 +130,6 @@ function decideRunning(
   if (made === undefined) return refuse('only_at_renewal')
   const isKept = haveSameAddOns(attachedTo(next), changed)
   return { kind: 'now', change: made, ahead: isKept ? null : next }
-}
-
-/** The order in which they were attached only orders the lines of invoices. */
-function haveSameAddOns(one: readonly AttachedAddOn[], other: readonly AttachedAddOn[]): boolean {
-  const [first, second] = [one, other].map((each) =>
-    chargedBefore(each).sort((a, b) => (a.reference < b.reference ? -1 : 1)),
-  )
-  return isDeepStrictEqual(first, second)
 }
 
 /** What is attached within the period pays its set-up fee then, and not with the renewal. */

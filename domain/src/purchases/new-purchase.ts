@@ -153,7 +153,13 @@ export function newPaidPurchase(
  */
 export function newSwitchedPurchase(
   given: Omit<NewPurchase, 'origin' | 'cycleMode' | 'plan'>,
-  { from, plan, period: { end }, includedMicros, keptMinor }: Omit<PlanSwitch, 'lines' | 'currency'>,
+  {
+    from,
+    plan,
+    period: { end },
+    includedMicros,
+    keptMinor,
+  }: Omit<PlanSwitch, 'lines' | 'currency'>,
   price: PurchasePrice,
 ): Purchase {
   const { anchor, cycleMode } = from
