@@ -98,7 +98,7 @@ describe('the list of changing routes', () => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!
     },
-    ...purchaseChangeCalls(refs, send),
+    ...purchaseChangeCalls(refs, send, () => mcp),
     'PUT /v1/sdk/auto-recharge': (path) =>
       send(
         path,

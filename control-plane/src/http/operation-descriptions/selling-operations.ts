@@ -22,7 +22,7 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   listAddOns: 'Returns the add-ons of a product page by page, newest first.',
   createAddOn:
     'Creates an add-on, which customers have beside a plan and pay with each period. Its currency and billing cycle are those of its plans.',
-  getAddOn: 'Returns an add-on.',
+  getAddOn: 'Returns an add-on with its price and the plans that it may be attached to.',
   updateAddOn:
     'Changes an add-on for customers who attach it afterwards. Purchases keep the terms with which it was attached.',
   deleteAddOn:
