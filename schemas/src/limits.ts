@@ -234,3 +234,6 @@ export const attachedAddOnsMax = 50
 export const addOnPlansMax = 100
 export const addOnRaisesMax = 10
 export const addOnUnitsMax = 1_000_000_000
+
+/** Maximum number of add-ons of a product that the portal lists, newest first. */
+export const listedAddOnsMax = 100
