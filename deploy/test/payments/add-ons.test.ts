@@ -1,12 +1,10 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { listLines } from '@tollgate/domain/invoices/lines'
-import type { AddOnBody } from '@tollgate/schemas/http/add-ons'
-import type { ChangedPurchaseBody } from '@tollgate/schemas/http/purchases'
-import { MigrationStack } from './plan-migration-stack.ts'
+import { AddOnShop } from './add-on-shop.ts'
 
 /* Add-ons of purchases that were paid for June, 30 days. */
 
-const stack = await MigrationStack.start()
+const shop = await AddOnShop.start()
+const { stack } = shop
 const { renewals, payments } = stack
 const small = await stack.createPlan({ name: 'Small', price: 3_000, limit: 1_000 })
 const big = await stack.createPlan({ name: 'Big', price: 9_000, limit: 5_000 })
@@ -18,56 +16,19 @@ const eleventh = '2026-06-11T00:00:00Z'
 const twentyFirst = '2026-06-21T00:00:00Z'
 const july = '2026-07-01T10:00:00Z'
 
-type Answer = {
-  readonly purchase: ChangedPurchaseBody
-  readonly effectiveAt: string
-  readonly payment?: string
-  readonly code?: string
-  readonly message?: string
-}
-
-async function createAddOn(fields: object): Promise<string> {
-  const path = `/v1/sdk/products/${payments.productRef}/add-ons`
-  const { status, body } = await payments.call<AddOnBody>('POST', path, fields)
-  if (status !== 201) throw new Error(JSON.stringify(body))
-  return body.reference
-}
-
-const calls = await createAddOn({
+const calls = await shop.create({
   ...{ name: 'Extra calls', price: 1_500, planRefs: [small, big] },
   raises: [{ meter: 'requests', raises: 'limit', units: 300 }],
 })
-const support = await createAddOn({ name: 'Support', price: 600, planRefs: [small, plain, big] })
-const seats = await createAddOn({
+const support = await shop.create({ name: 'Support', price: 600, planRefs: [small, plain, big] })
+const seats = await shop.create({
   ...{ name: 'Seat', price: 500, setupFee: 200, maxQuantity: 3, planRefs: [plain] },
 })
-
-function set(purchaseRef: string, addOnRef: string, quantity: number, when?: string) {
-  const path = `/v1/sdk/purchases/${purchaseRef}/add-ons/${addOnRef}`
-  return payments.call<Answer>('PUT', path, { quantity, ...(when === undefined ? {} : { when }) })
-}
-
-function remove(purchaseRef: string, addOnRef: string, when?: string) {
-  const query = when === undefined ? '' : `?when=${when}`
-  return payments.call<Answer>(
-    'DELETE',
-    `/v1/sdk/purchases/${purchaseRef}/add-ons/${addOnRef}${query}`,
-  )
-}
-
-async function linesOf(purchaseRef: string) {
-  const invoices = await renewals.invoicesOf(purchaseRef)
-  const { providerId } = payments.tenant
-  const lines = invoices.map(({ reference }) => listLines(renewals.sql, providerId, reference))
-  return (await Promise.all(lines)).map((each) =>
-    each.map(({ inputs: { kind }, amountMinor }) => [kind, amountMinor]),
-  )
-}
 
 test('an add-on is charged for the rest of the period, raises its limit, and renews', async () => {
   const { reference, customerRef } = await renewals.buy(small)
   stack.setTime(eleventh)
-  const { status, body } = await set(reference, calls, 1)
+  const { status, body } = await shop.set(reference, calls, 1)
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({ payment: 'paid' })
   const held = await stack.held(customerRef)
@@ -78,9 +39,9 @@ test('an add-on is charged for the rest of the period, raises its limit, and ren
   })
   // 20 of 30 days of 15 dollars, and of 300 units.
   expect(held.firstIncludedMicros).toBe(1_200_000_000n)
-  expect(await linesOf(held.reference)).toEqual([[['proration', 1_000n]]])
+  expect(await shop.linesOf(held.reference)).toEqual([[['proration', 1_000n]]])
   await stack.changeAndRenew(july)
-  expect(await linesOf(held.reference)).toEqual([
+  expect(await shop.linesOf(held.reference)).toEqual([
     [
       ['recurring', 3_000n],
       ['add_on', 1_500n],
@@ -91,24 +52,24 @@ test('an add-on is charged for the rest of the period, raises its limit, and ren
 
 test('a repeated request changes nothing', async () => {
   const { reference, customerRef } = await renewals.buy(plain)
-  const first = await set(reference, support, 1)
+  const first = await shop.set(reference, support, 1)
   const held = await stack.held(customerRef)
-  const again = await set(held.reference, support, 1)
+  const again = await shop.set(held.reference, support, 1)
   expect(again.body.purchase.reference).toBe(first.body.purchase.reference)
   expect(await stack.totalsOf(held.reference)).toEqual([600n])
 })
 
 test('units are never credited, and the rest of any other add-on is', async () => {
   const { reference, customerRef } = await renewals.buy(small)
-  await set(reference, calls, 2)
+  await shop.set(reference, calls, 2)
   const withCalls = await stack.held(customerRef)
-  await set(withCalls.reference, support, 1)
+  await shop.set(withCalls.reference, support, 1)
   stack.setTime(twentyFirst)
   const held = await stack.held(customerRef)
-  const refused = await remove(held.reference, calls, 'now')
+  const refused = await shop.remove(held.reference, calls, 'now')
   expect(refused).toMatchObject({ status: 409, body: { code: 'add_on_not_changeable' } })
   expect(refused.body.message).toContain('only_at_renewal')
-  const removed = await remove(held.reference, support, 'now')
+  const removed = await shop.remove(held.reference, support, 'now')
   expect(removed.status).toBe(200)
   const left = await stack.held(customerRef)
   // 10 of 30 days of 6 dollars.
@@ -118,27 +79,27 @@ test('units are never credited, and the rest of any other add-on is', async () =
 
 test('an add-on that raises a limit ends with the renewal, and stays if it is set again before', async () => {
   const { reference, customerRef } = await renewals.buy(small)
-  await set(reference, calls, 2)
+  await shop.set(reference, calls, 2)
   const held = await stack.held(customerRef)
-  const lower = await set(held.reference, calls, 1, 'renewal')
+  const lower = await shop.set(held.reference, calls, 1, 'renewal')
   expect(lower.body).toMatchObject({ effectiveAt: '2026-07-01T00:00:00.000Z' })
   expect(lower.body.purchase.scheduledPlan).toMatchObject({ addOns: [{ quantity: 1 }] })
-  const kept = await set(held.reference, calls, 2, 'renewal')
+  const kept = await shop.set(held.reference, calls, 2, 'renewal')
   expect(kept.body.purchase.scheduledPlan).toBeUndefined()
-  await remove(held.reference, calls)
+  await shop.remove(held.reference, calls)
   await stack.changeAndRenew(july)
   const renewed = await stack.held(customerRef)
   expect(renewed.planSnapshot?.terms).toMatchObject({ limit: 1_000 })
   expect(renewed.planSnapshot?.terms.addOns).toBeUndefined()
-  expect(await linesOf(renewed.reference)).toEqual([[['recurring', 3_000n]]])
+  expect(await shop.linesOf(renewed.reference)).toEqual([[['recurring', 3_000n]]])
 })
 
 test('a change of plan keeps what the new plan allows, credits the rest, and keeps a removal', async () => {
   const { reference, customerRef } = await renewals.buy(plain)
-  await set(reference, support, 1)
-  await set((await stack.held(customerRef)).reference, seats, 2)
+  await shop.set(reference, support, 1)
+  await shop.set((await stack.held(customerRef)).reference, seats, 2)
   const held = await stack.held(customerRef)
-  await remove(held.reference, support)
+  await shop.remove(held.reference, support)
   stack.setTime(eleventh)
   const request = { customerRef, productRef: payments.productRef, planRef: big }
   const { body } = await payments.call<{ status: string; message?: string }>(
@@ -153,11 +114,11 @@ test('a change of plan keeps what the new plan allows, credits the rest, and kee
 
 test('a set-up fee is charged once, and a maximum holds', async () => {
   const { reference, customerRef } = await renewals.buy(plain)
-  expect(await set(reference, seats, 4)).toMatchObject({ status: 409 })
-  await set(reference, seats, 1)
+  expect(await shop.set(reference, seats, 4)).toMatchObject({ status: 409 })
+  await shop.set(reference, seats, 1)
   const one = await stack.held(customerRef)
   expect(await stack.totalsOf(one.reference)).toEqual([700n])
-  await set(one.reference, seats, 3)
+  await shop.set(one.reference, seats, 3)
   const three = await stack.held(customerRef)
   expect(await stack.totalsOf(three.reference)).toEqual([1_000n])
   await stack.changeAndRenew(july)
@@ -166,11 +127,11 @@ test('a set-up fee is charged once, and a maximum holds', async () => {
 
 test('an add-on from the next period on pays its set-up fee with the renewal', async () => {
   const { reference, customerRef } = await renewals.buy(plain)
-  await set(reference, seats, 2, 'renewal')
+  await shop.set(reference, seats, 2, 'renewal')
   expect(await stack.held(customerRef)).toMatchObject({ reference })
   await stack.changeAndRenew(july)
   const renewed = await stack.held(customerRef)
-  expect(await linesOf(renewed.reference)).toEqual([
+  expect(await shop.linesOf(renewed.reference)).toEqual([
     [
       ['recurring', 3_000n],
       ['add_on', 1_000n],

@@ -320,7 +320,7 @@ export function addOnChangeLines(
   since: Date,
 ): InvoiceLine[] {
   const inputs: ProratedCharge = {
-    ...{ kind: 'proration', policy: 'proportional' },
+    ...{ kind: 'proration', ofAddOns: true, policy: 'proportional' },
     ...{ oldMinor: oldMinor.toString(), newMinor: newMinor.toString() },
     secondsLeft: wholeSeconds(since, period.end),
     secondsInPeriod: wholeSeconds(period.start, period.end),
@@ -332,7 +332,9 @@ export function addOnChangeLines(
 /** Returns a text like `Pro with 2 × Extra requests`. */
 function nameWithAddOns(plan: PlanSnapshot): string {
   const names = attachedTo(plan).map(({ name, quantity }) => `${quantity} × ${name}`)
-  return names.length === 0 ? `${plan.name} without add-ons` : `${plan.name} with ${names.join(', ')}`
+  return names.length === 0
+    ? `${plan.name} without add-ons`
+    : `${plan.name} with ${names.join(', ')}`
 }
 
 function setupFee({ name }: { readonly name: string }, feeMinor: bigint): InvoiceLine[] {

@@ -113,6 +113,8 @@ export type MinimumCharge = {
 /** A change of plan within a period: the price difference for the rest of it. A negative amount is a credit. */
 export type ProratedCharge = {
   readonly kind: 'proration'
+  /** Set if only the add-ons of the plan change. */
+  readonly ofAddOns?: true
   readonly policy: ProrationPolicy
   readonly oldMinor: string
   readonly newMinor: string
