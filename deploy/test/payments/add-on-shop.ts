@@ -4,7 +4,7 @@ import type { AddOnBody } from '@tollgate/schemas/http/add-ons'
 import type { ChangedPurchaseBody } from '@tollgate/schemas/http/purchases'
 import { MigrationStack } from './plan-migration-stack.ts'
 
-export type AddOnAnswer = {
+type AddOnAnswer = {
   readonly purchase: ChangedPurchaseBody
   readonly effectiveAt: string
   readonly invoiceRef?: string
