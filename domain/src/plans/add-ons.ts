@@ -17,27 +17,55 @@ export function attachedTo(plan: PlanSnapshot | null): readonly AttachedAddOn[] 
 }
 
 /** Returns the plan without its add-ons. */
-export function withoutAddOns(plan: PlanSnapshot): PlanSnapshot {
-  const { addOns } = plan.terms
-  return addOns === undefined ? plan : { ...plan, ...addOns.own }
+export function withoutAddOns<Plan extends PlanSnapshot>(plan: Plan): Plan {
+  const { listed, terms } = plan
+  if (terms.addOns === undefined) return plan
+  const own = { ...plan, ...terms.addOns.own }
+  return listed === undefined ? own : { ...own, listed: withoutAddOns(listed) }
 }
 
-/** Returns the plan with exactly these add-ons, whose prices are in the currency. */
-export function withAddOns(
-  plan: PlanSnapshot,
+/**
+ * Returns the plan with a change of its own prices and units. The add-ons keep theirs, also if the change leaves nothing of what they
+ * raise. The same plan if nothing changes.
+ */
+export function changeOwn<Plan extends PlanSnapshot>(
+  plan: Plan,
+  change: (own: Plan) => Plan,
+): Plan {
+  const { addOns } = plan.terms
+  if (addOns === undefined) return change(plan)
+  const own = withoutAddOns(plan)
+  const changed = change(own)
+  return changed === own ? plan : withAddOns(changed, addOns.attached, addOns.currency, own)
+}
+
+/** Returns the plan with exactly these add-ons, whose prices are in the currency. `raised` decides which of its fields they raise. */
+export function withAddOns<Plan extends PlanSnapshot>(
+  plan: Plan,
   attached: readonly AttachedAddOn[],
   currency: string,
-): PlanSnapshot {
+  raised: PlanSnapshot = withoutAddOns(plan),
+): Plan {
   const own = withoutAddOns(plan)
   if (attached.length === 0) return own
-  const { priceMinor, basePriceMinor, setupFeeMinor } = own
-  const raised = attached.reduce(
-    (terms, { raises, quantity }) =>
-      raises.reduce((each, raise) => raisedTerms({ ...own, terms: each }, raise, quantity), terms),
+  const { priceMinor, basePriceMinor, setupFeeMinor, listed } = own
+  const terms = attached.reduce(
+    (before, { raises, quantity }) =>
+      raises.reduce(
+        (each, raise) => raisedTerms({ ...own, terms: each }, raise, quantity, raised),
+        before,
+      ),
     own.terms,
   )
-  const addOns = { own: { priceMinor, basePriceMinor, setupFeeMinor, terms: own.terms }, attached }
-  return pricedWith({ ...own, terms: { ...raised, addOns } }, attached, currency)
+  const alone = { priceMinor, basePriceMinor, setupFeeMinor, terms: own.terms }
+  const priced = pricedWith(
+    { ...own, terms: { ...terms, addOns: { currency, own: alone, attached } } },
+    attached,
+    currency,
+  )
+  return listed === undefined
+    ? priced
+    : { ...priced, listed: withAddOns(listed, attached, currency) }
 }
 
 /** Returns what the add-ons cost for a period. Minor units. */
@@ -56,11 +84,11 @@ export function chargedBefore(attached: readonly AttachedAddOn[]): AttachedAddOn
 }
 
 /** A plan has one price for each currency, and a purchase has one currency. */
-function pricedWith(
-  plan: PlanSnapshot,
+function pricedWith<Plan extends PlanSnapshot>(
+  plan: Plan,
   attached: readonly AttachedAddOn[],
   currency: string,
-): PlanSnapshot {
+): Plan {
   const [price, fee] = [Number(addOnsPrice(attached)), Number(addOnsSetupFee(attached))]
   if (currency === plan.currency) {
     return {
@@ -85,28 +113,36 @@ function pricedWith(
 }
 
 /** Returns the terms with the units that the add-ons raise. A raise that the plan has no field for has no effect. */
-function raisedTerms(plan: PlanSnapshot, raise: AddOnRaise, quantity: number): PlanTerms {
+function raisedTerms(
+  plan: PlanSnapshot,
+  raise: AddOnRaise,
+  quantity: number,
+  raised: PlanSnapshot,
+): PlanTerms {
   const { terms } = plan
   const added = BigInt(raise.units) * BigInt(quantity) * microsPerUnit
   if (terms.charges !== undefined) {
-    const charges = terms.charges.map((charge) =>
-      isRaised(charge, raise) ? raisedCharge(charge, raise, added) : charge,
+    const charges = terms.charges.map((charge, at) =>
+      isRaised(raised.terms.charges?.[at] ?? charge, raise)
+        ? raisedCharge(charge, raise, added)
+        : charge,
     )
     return { ...terms, charges }
   }
-  if (!isPlanRaised(plan, raise)) return terms
+  if (!isPlanRaised(raised, raise)) return terms
   const { limit = 0, freeUnits } = terms
   // Without overage the limit is a hard cap. Included units above it could not be used.
   const movesLimit =
     raise.raises === 'limit' || (limit > 0 && terms.overagePolicy?.allowOverage !== true)
-  const raised: PlanTerms = {
+  const changed: PlanTerms = {
     ...terms,
     ...(movesLimit ? { limit: sum(limit, added) } : {}),
     ...(raise.raises === 'included' ? { freeUnits: sum(freeUnits ?? 0, added) } : {}),
   }
-  if (terms.maxUnbilledUnits === undefined) return raised
-  const included = (includedMicros({ ...plan, terms: raised }) ?? 0n) - (includedMicros(plan) ?? 0n)
-  return { ...raised, maxUnbilledUnits: sum(terms.maxUnbilledUnits, included) }
+  if (terms.maxUnbilledUnits === undefined) return changed
+  const included =
+    (includedMicros({ ...plan, terms: changed }) ?? 0n) - (includedMicros(plan) ?? 0n)
+  return { ...changed, maxUnbilledUnits: sum(terms.maxUnbilledUnits, included) }
 }
 
 /** Returns whether the plan has what the add-on raises: a limit, or units of the meter that its price includes. */
@@ -128,7 +164,8 @@ function isRaised({ meter, included = 0, cap = 0 }: Charge, raise: AddOnRaise): 
 /** Included units above the cap could not be used, so the cap rises with them. */
 function raisedCharge(charge: Charge, { raises }: AddOnRaise, added: bigint): Charge {
   const { included = 0, cap = 0 } = charge
-  if (raises === 'limit') return { ...charge, cap: sum(cap, added) }
+  // A customer may have no cap in place of that of the plan.
+  if (raises === 'limit') return cap === 0 ? charge : { ...charge, cap: sum(cap, added) }
   const raisedCap = cap > 0 ? { cap: sum(cap, added) } : {}
   return { ...charge, included: sum(included, added), ...raisedCap }
 }
@@ -154,6 +191,8 @@ export function exceedsUnits(plan: PlanSnapshot): boolean {
   return raisedNumbers(plan).some((units) => units > quantityMax)
 }
 
-function raisedNumbers({ terms: { limit = 0, freeUnits = 0, charges = [] } }: PlanSnapshot): number[] {
+function raisedNumbers({
+  terms: { limit = 0, freeUnits = 0, charges = [] },
+}: PlanSnapshot): number[] {
   return [limit, freeUnits, ...charges.flatMap(({ included = 0, cap = 0 }) => [included, cap])]
 }

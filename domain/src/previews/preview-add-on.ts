@@ -7,6 +7,7 @@ import {
   type AddOnDecision,
   type AddOnObstacle,
 } from '../purchases/decide-add-ons.ts'
+import { planAfterChange } from '../purchases/offered-plan.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { readAnswered } from '../unit-of-work/read-answered.ts'
 import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
@@ -57,7 +58,9 @@ function todayOf(decision: AddOnDecision, { reference }: Purchase, now: Date): P
 
 function nextPrice(decision: AddOnDecision, held: Purchase): bigint {
   const plan = planAfter(decision, held)
-  return (plan === null ? undefined : pricesIn(plan, held.currency)?.priceMinor) ?? 0n
+  const { nextBillingDate: at, currency } = held
+  if (plan === null || at === null) return 0n
+  return pricesIn(planAfterChange(plan, held, at), currency)?.priceMinor ?? 0n
 }
 
 /** Returns the terms of the next period. */

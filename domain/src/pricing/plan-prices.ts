@@ -54,7 +54,7 @@ export function withoutSetupFee(plan: PlanSnapshot): PlanSnapshot {
   if (addOns === undefined) return charged
   const own = { ...addOns.own, setupFeeMinor: null, terms: withoutFees(addOns.own.terms) }
   const attached = chargedBefore(addOns.attached)
-  return { ...charged, terms: { ...charged.terms, addOns: { own, attached } } }
+  return { ...charged, terms: { ...charged.terms, addOns: { ...addOns, own, attached } } }
 }
 
 function withoutFees(terms: PlanTerms): PlanTerms {

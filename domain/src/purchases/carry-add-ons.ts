@@ -34,7 +34,8 @@ export function changesOnlyAddOns({
 
 /** Fields without a value are absent in what is stored, and may be undefined in a new snapshot. */
 function ownTerms(plan: PlanSnapshot): unknown {
-  return JSON.parse(JSON.stringify(withoutSetupFee(withoutAddOns(plan))))
+  const { rampPeriods: _had, ...terms } = withoutSetupFee(withoutAddOns(plan))
+  return JSON.parse(JSON.stringify(terms))
 }
 
 /** Returns the plan with those add-ons of the purchase that it allows, as they are in the running period. */
@@ -124,7 +125,8 @@ function isAllowed(
     planRefs.includes(plan.reference) &&
     before?.billingCycle === after.billingCycle &&
     before?.billingCycleDays === after.billingCycleDays &&
-    (pricesIn(own, currency)?.priceMinor ?? 0n) > 0n &&
+    // A period that is free for a customer is one of a plan that has a price.
+    (pricesIn(own.listed ?? own, currency)?.priceMinor ?? 0n) > 0n &&
     raises.every((raise) => isRaisable(own, raise))
   )
 }

@@ -18,6 +18,7 @@ import { withAddOnsAhead, withRunningAddOns } from './carry-add-ons.ts'
 import { boundByNoticeUntil, noticeDaysOf } from './notice.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { includesUnits, isProrated, prorateUnits } from './prorate-units.ts'
+import { planAt } from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
@@ -44,6 +45,7 @@ export type PlanSwitch = {
 export type SwitchInput = {
   /** The customer's purchase of the product that gives access now. */
   readonly held: Purchase | undefined
+  /** With the prices of the customer. */
   readonly plan: PlanSnapshot
   /** Whether the customer has not paid for a purchase of the plan before, so that the set-up fee is due. */
   readonly isFirstCharge: boolean
@@ -121,7 +123,11 @@ function changeAtRenewal(
   at: Date,
 ): ChangeDecision {
   const snapshot = snapshotOf(withoutAddOns(plan))
-  const chosen = isFirstCharge ? snapshot : withoutSetupFee(snapshot)
+  // The period that begins with the renewal comes after the one in which the plan was chosen.
+  const { rampPeriods } = snapshot
+  const counted =
+    rampPeriods === undefined ? snapshot : { ...snapshot, rampPeriods: rampPeriods + 1 }
+  const chosen = isFirstCharge ? counted : withoutSetupFee(counted)
   return { kind: 'at-renewal', change: { from, plan: withAddOnsAhead(from, chosen), at } }
 }
 
@@ -188,14 +194,15 @@ function prorateSwitch(
       secondsInPeriod: unixSeconds(period.end) - unixSeconds(period.start),
     }),
   ]
-  const isCheaper = newMinor < oldMinor || newMinor < priceOf(before, currency)
+  const priceBefore = priceOf(planAt(held, before, at), currency)
+  const isCheaper = newMinor < oldMinor || newMinor < priceBefore
   if (isCheaper && includesUnits(before)) return undefined
   const dueMinor = totalOf(lines)
   const isTooSmall = dueMinor > 0n && dueMinor < processorMinimumOf(currency)
   if (isTooSmall && (includesUnits(before) || includesUnits(plan))) return undefined
   const charged = { oldMinor, newMinor, chargedMinor: totalOf(prorated), period, changedAt }
   const includedMicros = prorateUnits(held, before, plan, charged)
-  return { from: held, plan: snapshotOf(plan), period, currency, lines, discounts, includedMicros }
+  return { from: held, plan, period, currency, lines, discounts, includedMicros }
 }
 
 function priceOf(plan: PlanSnapshot, currency: string): bigint {

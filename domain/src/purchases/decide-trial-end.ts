@@ -1,6 +1,6 @@
 import { periodOf, type Period } from '../periods/periods.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
+import { pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 
@@ -22,7 +22,7 @@ export function decideTrialEnd(purchase: Purchase, hasCard: boolean, now: Date):
   if (planSnapshot === null || cycle === undefined) return { kind: 'nothing' }
   if (trialEnd === null || trialEnd > now) return { kind: 'nothing' }
   const nextBillingDate = autoRenew ? periodOf(cycle, 0).end : null
-  const prices = pricesIn(planSnapshot, purchase.currency)
+  const prices = pricesAt(purchase, periodOf(cycle, 0).start)
   const amountMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
   if (amountMinor === 0n) return { kind: 'activate', nextBillingDate }
   if (!hasCard) return { kind: 'suspend' }

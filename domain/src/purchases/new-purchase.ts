@@ -21,6 +21,7 @@ import { cycleOf } from './access.ts'
 import { changeAheadOn } from './carry-add-ons.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { firstPaid } from './offered-plan.ts'
 import { topUpName } from './purchase-rows.ts'
 import type { Purchase } from './repository.ts'
 
@@ -166,17 +167,16 @@ export function newSwitchedPurchase(
   const alone = newUnpaidPurchase({ ...given, plan, cycleMode, origin: 'paid' })
   const { autoRenew } = alone
   const ahead = autoRenew ? changeAheadOn(from, plan) : undefined
+  const continued = { ...alone, ...price, anchor, overrides: from.overrides }
   return {
-    ...alone,
-    ...price,
-    anchor,
+    ...continued,
     paidAt: from.paidAt,
     endDate: autoRenew ? null : end,
     nextBillingDate: autoRenew ? end : null,
     nextResetAt: autoRenew ? end : null,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     firstIncludedMicros: includedMicros,
-    ...(keptMinor === undefined ? {} : { firstPaidMinor: keptMinor }),
+    ...(keptMinor === undefined ? firstPaid(continued, plan) : { firstPaidMinor: keptMinor }),
     ...(ahead === undefined
       ? {}
       : { scheduledPlan: ahead, scheduledPlanAt: end, isScheduledByProvider: true }),
@@ -201,6 +201,7 @@ export function newScheduledPurchase(
     ...alone,
     ...price,
     anchor,
+    overrides: from.overrides,
     nextBillingDate: isCharged ? start : end,
     nextResetAt: end,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,

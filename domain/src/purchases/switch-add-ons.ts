@@ -6,13 +6,13 @@ import {
 } from '../coupons/discount-lines.ts'
 import { processorMinimumOf } from '../money/currencies.ts'
 import { periodAt, unixSeconds, wholeSecond } from '../periods/periods.ts'
-import { changedUnits } from '../plans/add-ons.ts'
+import { addOnsPrice, attachedTo, changedUnits } from '../plans/add-ons.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { addOnChangeLines, setupFeeLines } from '../pricing/charges.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
 import type { PlanSwitch } from './decide-switch.ts'
+import { planAfterChange } from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import { prorateUnits } from './prorate-units.ts'
 import type { Purchase } from './purchase.ts'
@@ -27,20 +27,21 @@ import type { Purchase } from './purchase.ts'
 export function switchAddOns(
   held: Purchase,
   before: PlanSnapshot,
-  plan: PlanSnapshot,
+  wanted: PlanSnapshot,
   at: Date,
   periodDiscounts: readonly PeriodDiscount[],
 ): PlanSwitch | undefined {
   const { currency } = held
   const cycle = cycleOf(held)
-  const units = changedUnits(before, plan)
+  const units = changedUnits(before, wanted)
   if (cycle === undefined || units === 'fewer') return undefined
   const period = periodAt(cycle, at)
+  const plan = planAfterChange(wanted, held, at)
   const isWhole = units === 'more' && plan.terms.charges !== undefined
   const since = isWhole ? period.start : wholeSecond(at)
   const oldMinor = paidPriceAt(held, before, at)
-  // A change that kept the period left its price, so only the difference of the add-ons is added to that.
-  const newMinor = oldMinor + priceOf(plan, currency) - priceOf(before, currency)
+  // The plan keeps the price that was charged for the period, so only the difference of the add-ons is added to that.
+  const newMinor = oldMinor + addOnsPrice(attachedTo(wanted)) - addOnsPrice(attachedTo(before))
   const prorated = addOnChangeLines({ oldMinor, newMinor }, plan, period, since)
   const discounts = changedDiscounts(
     periodDiscounts.filter(({ periodStart }) => periodStart.getTime() === period.start.getTime()),
@@ -63,11 +64,7 @@ export function switchAddOns(
     ...{ from: held, plan, period, currency, lines, discounts },
     // Units of charges are the same in each period of a purchase.
     includedMicros:
-      plan.terms.charges === undefined ? prorateUnits(held, before, plan, charged) : null,
-    ...(newMinor === priceOf(plan, currency) ? {} : { keptMinor: newMinor }),
+      plan.terms.charges === undefined ? prorateUnits(held, before, wanted, charged) : null,
+    keptMinor: newMinor,
   }
-}
-
-function priceOf(plan: PlanSnapshot, currency: string): bigint {
-  return pricesIn(plan, currency)?.priceMinor ?? 0n
 }
