@@ -93,20 +93,18 @@ describe('the list of changing routes', () => {
     'POST /v1/sdk/customers/:reference/credits': (path) => send(path, { credits: 100 }),
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
-    ...creditScheduleCalls(refs, send),
-    ...{ ...overrideCalls(refs, send), ...testClockCalls(refs, send), ...correctionCalls(send) },
+    ...{ ...creditScheduleCalls(refs, send), ...overrideCalls(refs, send) },
+    ...{ ...testClockCalls(refs, send), ...correctionCalls(send) },
     ...{ ...invoiceCalls(refs, send, () => mcp), ...exchangeAndTaxCalls(send) },
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!
     },
     ...purchaseChangeCalls(refs, send, () => mcp),
-    'PUT /v1/sdk/auto-recharge': (path) =>
-      send(
-        path,
-        { customerRef: refs['reference'], enabled: false, triggerType: 'balance', currency: 'USD' },
-        'PUT',
-      ),
+    'PUT /v1/sdk/auto-recharge': (path) => {
+      const terms = { enabled: false, triggerType: 'balance', currency: 'USD' }
+      return send(path, { customerRef: refs['reference'], ...terms }, 'PUT')
+    },
     'DELETE /v1/sdk/auto-recharge': async (path) => {
       // Set the status as after a first payment, because terms that are already disabled cannot be disabled.
       await mcp.stack.database.in('sandbox')`update auto_recharges set status = 'active'`
