@@ -24,6 +24,7 @@ import { overrideVersionsMax } from '@tollgate/schemas/limits'
 import { creditScheduleRefusals } from './credit-schedule-refusals.ts'
 import { planMigrationRefusals } from './plan-migration-refusals.ts'
 import { testClockRefusals } from './test-clock-refusals.ts'
+import { addOnRefusals } from './add-on-refusals.ts'
 import { couponRefusals } from './coupon-refusals.ts'
 import { invoiceRefusals } from './invoice-refusals.ts'
 import { phraseOf, refusal, RefusalError, refusalWithWait, temporaryRefusal } from './refusal.ts'
@@ -333,6 +334,7 @@ export const refusals = {
   ...planMigrationRefusals,
   ...creditScheduleRefusals,
   ...invoiceRefusals,
+  ...addOnRefusals,
   ...couponRefusals,
   meterNotFound: (reference: string) =>
     refusal('meter_not_found', `Meter with reference ${reference} not found`),

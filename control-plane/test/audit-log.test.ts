@@ -97,13 +97,11 @@ describe('the list of changing routes', () => {
       const { productRef, planRef, reference: customerRef } = refs
       refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!
     },
-    ...purchaseChangeCalls(refs, send),
-    'PUT /v1/sdk/auto-recharge': (path) =>
-      send(
-        path,
-        { customerRef: refs['reference'], enabled: false, triggerType: 'balance', currency: 'USD' },
-        'PUT',
-      ),
+    ...purchaseChangeCalls(refs, send, () => mcp),
+    'PUT /v1/sdk/auto-recharge': (path) => {
+      const terms = { enabled: false, triggerType: 'balance', currency: 'USD' }
+      return send(path, { customerRef: refs['reference'], ...terms }, 'PUT')
+    },
     'DELETE /v1/sdk/auto-recharge': async (path) => {
       // Set the status as after a first payment, because terms that are already disabled cannot be disabled.
       await mcp.stack.database.in('sandbox')`update auto_recharges set status = 'active'`

@@ -7,6 +7,7 @@ import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { creditSample, issueSample } from './printed-invoice.ts'
+import { createAddOn } from './add-on-calls.ts'
 import { storeEmail, storePaymentIntent, storeReconciliation } from './stored-objects.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -39,6 +40,7 @@ const names = [
   'deliveryId',
   'replayId',
   'testClockRef',
+  'addOnRef',
   'couponRef',
   'discountRef',
   'correctionRef',
@@ -124,6 +126,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     reference: customerRef,
     meterRef: meter.reference,
     alertRef: (await make<{ reference: string }>('/v1/ui/alerts', alert)).reference,
+    addOnRef: await createAddOn(stack, key, product.reference),
     couponRef,
     discountRef: discount.reference,
     sessionId: session.sessionId,
@@ -186,6 +189,7 @@ const unknown: Refs = {
   deliveryId: 'dlv_NOBODYS00000',
   replayId: 'wr_NOBODYS00000',
   testClockRef: 'tc_NOBODYS00000',
+  addOnRef: 'add_NOBODYS00000',
   couponRef: 'cpn_NOBODYS00000',
   discountRef: 'dsc_NOBODYS00000',
   correctionRef: 'ucr_NOBODYS00000',
@@ -311,7 +315,7 @@ const tables = [
   ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
   ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions', 'auto_recharges'],
   ...['payment_intents', 'payment_attempts', 'processor_customers'],
-  ...['coupons', 'discounts', 'coupon_holds', 'discounted_periods'],
+  ...['add_ons', 'coupons', 'discounts', 'coupon_holds', 'discounted_periods'],
   ...['customer_tax_details', 'webhook_endpoints', 'webhook_secrets', 'webhook_deliveries'],
 ]
 

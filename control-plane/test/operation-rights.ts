@@ -6,6 +6,7 @@ export type Right = KeyScope | 'read or webhooks' | 'user' | 'user who manages'
 const customer = '/v1/ui/customers/{reference}'
 const schedules = `${customer}/credit-schedules`
 const plan = '/v1/sdk/products/{productRef}/plans/{planRef}'
+const addOns = '/v1/sdk/products/{productRef}/add-ons'
 const migration = `${plan}/migrations/{migrationRef}`
 const intent = '/v1/sdk/payment-intents/{paymentIntentRef}'
 const invoice = '/v1/ui/invoices/{invoiceRef}'
@@ -40,6 +41,8 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     `POST ${plan}/price-preview`,
     `POST ${plan}/change-preview`,
     `POST ${plan}/migration-preview`,
+    `GET ${addOns}`,
+    `GET ${addOns}/{addOnRef}`,
     `GET ${plan}/migrations`,
     `GET ${migration}`,
     `GET ${migration}/purchases`,
@@ -153,6 +156,9 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'POST /v1/sdk/products/{productRef}/plans',
     `PUT ${plan}`,
     `DELETE ${plan}`,
+    `POST ${addOns}`,
+    `PATCH ${addOns}/{addOnRef}`,
+    `DELETE ${addOns}/{addOnRef}`,
     `POST ${plan}/migrations`,
     `POST ${migration}/pause`,
     `POST ${migration}/resume`,
@@ -162,6 +168,8 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'POST /v1/sdk/purchases/{purchaseRef}/reactivate',
     'PUT /v1/sdk/purchases/{purchaseRef}/scheduled-change',
     'DELETE /v1/sdk/purchases/{purchaseRef}/scheduled-change',
+    'PUT /v1/sdk/purchases/{purchaseRef}/add-ons/{addOnRef}',
+    'DELETE /v1/sdk/purchases/{purchaseRef}/add-ons/{addOnRef}',
     'POST /v1/sdk/checkout-sessions',
     'POST /v1/sdk/products/mcp/bootstrap',
     'PUT /v1/sdk/products/{productRef}/mcp/plans',

@@ -1,3 +1,6 @@
+import { addOnCalls } from './add-on-calls.ts'
+import type { McpStack } from './mcp-stack.ts'
+
 type Send = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
 
 const migrations = '/v1/sdk/products/:productRef/plans/:planRef/migrations'
@@ -6,6 +9,7 @@ const migrations = '/v1/sdk/products/:productRef/plans/:planRef/migrations'
 export function purchaseChangeCalls(
   refs: Record<string, string>,
   send: Send,
+  stackOf: () => McpStack,
 ): Record<string, (path: string) => Promise<unknown>> {
   return {
     'PUT /v1/sdk/purchases/:purchaseRef/scheduled-change': async (path) => {
@@ -21,6 +25,7 @@ export function purchaseChangeCalls(
     [`POST ${migrations}/:migrationRef/pause`]: (path) => send(path, {}),
     [`POST ${migrations}/:migrationRef/resume`]: (path) => send(path, {}),
     [`POST ${migrations}/:migrationRef/cancel`]: (path) => send(path, {}),
+    ...addOnCalls(refs, send, stackOf),
     'POST /v1/sdk/purchases/:purchaseRef/cancel': (path) => send(path, {}),
     'POST /v1/sdk/purchases/:purchaseRef/reactivate': (path) => send(path, {}),
   }

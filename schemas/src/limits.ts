@@ -248,3 +248,13 @@ export const listedDiscountsMax = 1_000
 
 /** Maximum number of units of a line that a person adds to an invoice. Its amount then stays an exact JSON number. */
 export const itemUnitsMax = 1_000
+
+/** Maximum number of one add-on, of add-ons beside a plan, of plans and raises of an add-on, and of units that one adds to a raise. */
+export const addOnQuantityMax = 10_000
+export const attachedAddOnsMax = 50
+export const addOnPlansMax = 100
+export const addOnRaisesMax = 10
+export const addOnUnitsMax = 1_000_000_000
+
+/** Maximum number of add-ons of a product that the portal lists, newest first. */
+export const listedAddOnsMax = 100

@@ -28,6 +28,7 @@ export const referencePrefixes = {
   invoiceItem: 'ini_',
   coupon: 'cpn_',
   discount: 'dsc_',
+  addOn: 'add_',
   dispute: 'dp_',
   payout: 'po_',
   refund: 're_',

@@ -56,6 +56,8 @@ import { registerEmailSettingsRoutes } from './routes/email-settings.ts'
 import { registerEmailRoutes } from './routes/emails.ts'
 import { registerExchangeRateRoutes } from './routes/exchange-rates.ts'
 import { registerInvoiceDecisionRoutes } from './routes/invoice-decisions.ts'
+import { registerAddOnRoutes } from './routes/add-ons.ts'
+import { registerPurchaseAddOnRoutes } from './routes/purchase-add-ons.ts'
 import { registerCouponRoutes } from './routes/coupons.ts'
 import { registerDiscountRoutes } from './routes/discounts.ts'
 import { registerInvoiceItemRoutes } from './routes/invoice-items.ts'
@@ -207,6 +209,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPricePreviewRoute(app, parts)
   registerPlanPreviewRoute(app, parts)
   registerPlanMigrationRoutes(app, parts)
+  registerAddOnRoutes(app, parts)
   registerMcpRoutes(app, parts)
   registerCustomerRoutes(app, parts)
   registerCreditRoutes(app, parts)
@@ -217,6 +220,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerPurchaseRoutes(app, parts)
   registerPurchaseChangeRoutes(app, parts)
   registerScheduledChangeRoutes(app, parts)
+  registerPurchaseAddOnRoutes(app, parts)
   registerPreviewRoutes(app, parts)
   registerActivationRoute(app, parts)
   registerLimitRoutes(app, parts)

@@ -5,7 +5,7 @@ const sharedOperations = [
   /^POST \/v1\/sdk\/customers$/,
   /^\w+ \/v1\/sdk\/customers\/:reference(\/(balance|credits))?$/,
   /^\w+ \/v1\/sdk\/products(\/.*)?$/,
-  /^\w+ \/v1\/sdk\/purchases\/:purchaseRef(\/(cancel|reactivate|scheduled-change|\w+-preview))?$/,
+  /^\w+ \/v1\/sdk\/purchases\/:purchaseRef(\/(cancel|reactivate|scheduled-change|add-ons\/:addOnRef|\w+-preview))?$/,
   /^\w+ \/v1\/sdk\/(auto-recharge|payment-method|merchant|platform-config)$/,
   /^\w+ \/v1\/webhook_endpoints(\/.*)?$/,
 ]

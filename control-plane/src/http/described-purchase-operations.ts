@@ -1,7 +1,24 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 
-/** The operations on purchases, by method and path. */
+/** The operations on purchases and add-ons, by method and path. */
 export const describedPurchaseOperations: Readonly<Record<string, DescribedOperation>> = {
+  'get /v1/sdk/products/{productRef}/add-ons': operation('listAddOns', 'List add-ons', 404),
+  'post /v1/sdk/products/{productRef}/add-ons': operation('createAddOn', 'Create an add-on', 404),
+  'get /v1/sdk/products/{productRef}/add-ons/{addOnRef}': operation(
+    'getAddOn',
+    'Get an add-on',
+    404,
+  ),
+  'patch /v1/sdk/products/{productRef}/add-ons/{addOnRef}': operation(
+    'updateAddOn',
+    'Change an add-on',
+    404,
+  ),
+  'delete /v1/sdk/products/{productRef}/add-ons/{addOnRef}': operation(
+    'deleteAddOn',
+    'Delete or archive an add-on',
+    404,
+  ),
   'post /v1/sdk/activate': operation(
     'activatePlan',
     'Start a plan, or get a link to pay for it',
@@ -38,6 +55,18 @@ export const describedPurchaseOperations: Readonly<Record<string, DescribedOpera
     'withdrawPlanChange',
     'Withdraw a scheduled change of plan',
     404,
+  ),
+  'put /v1/sdk/purchases/{purchaseRef}/add-ons/{addOnRef}': operation(
+    'setAddOn',
+    'Attach an add-on, or change its quantity',
+    404,
+    409,
+  ),
+  'delete /v1/sdk/purchases/{purchaseRef}/add-ons/{addOnRef}': operation(
+    'removeAddOn',
+    'Remove an add-on from a purchase',
+    404,
+    409,
   ),
   'post /v1/sdk/purchases/{purchaseRef}/invoice-preview': operation(
     'previewInvoice',

@@ -28,6 +28,7 @@ function computationOf({ inputs, amountMinor }: InvoiceLine, currency: string): 
         details: [documentText('credits', { credits: unitsText(inputs.credits) })],
         prices: [whole],
       }
+    case 'add_on':
     case 'item': {
       const unitPrice = formatMoney(BigInt(inputs.unitMinor), currency)
       return { details: [], prices: [{ quantity: unitsText(inputs.quantity), unitPrice }] }

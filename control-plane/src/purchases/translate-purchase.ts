@@ -1,4 +1,5 @@
-import { planSnapshotBody } from '@tollgate/domain/plans/plan-snapshot-body'
+import { withoutAddOns } from '@tollgate/domain/plans/add-ons'
+import { addOnsBody, planSnapshotBody } from '@tollgate/domain/plans/plan-snapshot-body'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type {
   PurchaseBody,
@@ -43,10 +44,11 @@ function scheduledPlanOf(purchase: Purchase) {
   const startsAt = scheduledPlanAt ?? nextBillingDate
   const plan =
     startsAt === null ? scheduledPlan : planAfterChange(scheduledPlan, purchase, startsAt)
-  const { reference, name, priceMinor: price, currency } = plan
+  const { reference, name, priceMinor: price, currency } = withoutAddOns(plan)
   const startDate = startsAt?.toISOString()
   const { scheduledBilling: billing, scheduledMigration: migrationRef } = purchase
-  const optional = definedFields({ startDate, billing, migrationRef })
+  const addOns = addOnsBody(scheduledPlan)
+  const optional = definedFields({ startDate, billing, migrationRef, addOns })
   return { reference, name, price, currency, ...optional }
 }
 

@@ -13,6 +13,7 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { chargesUsageLater } from '../pricing/billed-charges.ts'
 import { lockProductAgainstRemoval, type Product } from '../catalog/products-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { changeWithoutPlan } from '../purchases/carry-add-ons.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { decideActivation, type ActivationDecision } from '../purchases/decide-activation.ts'
 import { decideEndOfPrevious } from '../purchases/decide-end-of-previous.ts'
@@ -99,7 +100,10 @@ export async function activatePlan(
       return decision
     case 'already-active': {
       const withdrawn = withdrawablePlan(decision.purchase)
-      if (withdrawn !== null) await schedulePlan(work, decision.purchase.reference, null)
+      if (withdrawn !== null) {
+        const { purchase } = decision
+        await schedulePlan(work, purchase.reference, changeWithoutPlan(purchase))
+      }
       return { ...decision, withdrawn }
     }
     case 'schedule': {
@@ -122,7 +126,7 @@ export async function activatePlan(
       const started =
         change === undefined
           ? newUnpaidPurchase({ ...of, cycleMode, origin })
-          : newSwitchedPurchase(of, change, await readSwitchPrice(work, activated, change))
+          : newSwitchedPurchase(of, change, await readSwitchPrice(work, change))
       const purchase = await linkToPredecessor(
         work,
         started,
@@ -163,8 +167,7 @@ type ProviderSql = { readonly sql: Queryable; readonly providerId: string }
 /** Returns the price of a purchase that begins with a change of plan. */
 export async function readSwitchPrice(
   { sql, providerId }: ProviderSql,
-  plan: PlanSnapshot,
-  { currency }: Pick<PlanSwitch, 'currency'>,
+  { plan, currency }: Pick<PlanSwitch, 'plan' | 'currency'>,
 ): Promise<PurchasePrice> {
   const rate = await findExchangeRate(sql, providerId, currency)
   if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)

@@ -70,7 +70,7 @@ export async function startedPurchase(
     product: { reference: productRef, name: productName },
   }
   if (change === undefined) return newUnpaidPurchase({ ...sale, cycleMode, origin: 'manual' })
-  return newSwitchedPurchase(sale, change, await readSwitchPrice(at, plan, change))
+  return newSwitchedPurchase(sale, change, await readSwitchPrice(at, change))
 }
 
 /** Schedules the change for `at`, the renewal, because the difference cannot be prorated. The caller has locked the purchase. */

@@ -6,6 +6,7 @@ import type { Coupon, Discount } from './coupon.ts'
 /** Lines that coupons discount: prices of plans and usage. The lines of a change of plan have discount lines of their own. */
 export const discountedKinds: ReadonlySet<LineKind> = new Set([
   'recurring',
+  'add_on',
   'setup_fee',
   'one_time',
   'usage',

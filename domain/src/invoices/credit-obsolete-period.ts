@@ -6,7 +6,7 @@ import { lockInvoice } from './repository.ts'
 import type { LineKind } from '../pricing/line-inputs.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
-const prepaidKinds: ReadonlySet<LineKind> = new Set(['recurring', 'setup_fee'])
+const prepaidKinds: ReadonlySet<LineKind> = new Set(['recurring', 'add_on', 'setup_fee'])
 
 /**
  * Credits the price of a period that will not begin on an open invoice that also charges usage or was paid in part, or on

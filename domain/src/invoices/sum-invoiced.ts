@@ -23,7 +23,7 @@ export async function sumInvoiced(
     where invoices.provider_id = ${providerId} and invoices.customer_ref = ${customerRef}
       and invoices.status in ('open', 'paid', 'partly_refunded', 'refunded')
       and line.kind in (
-        'recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum', 'proration', 'discount')
+        'recurring', 'add_on', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum', 'proration', 'discount')
       and coalesce(line.period_start, invoices.issued_at) >= ${from}
       and coalesce(line.period_start, invoices.issued_at) < ${to}
     group by invoices.currency order by invoices.currency`

@@ -11,6 +11,7 @@ import {
 } from '../coupons/discounts-repository.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import type { LineKind } from '../pricing/line-inputs.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PeriodClaim } from './billed-periods.ts'
 import { listDiscountedUsage } from './discounted-usage.ts'
@@ -56,7 +57,8 @@ export async function storePeriodDiscounts(
   const begun = claims.find(({ part }) => part === 'recurring')
   if (begun === undefined) return
   const baseMinor = discountedMinor(lines)
-  const priceMinor = totalOf(lines.filter(({ inputs }) => inputs.kind === 'recurring'))
+  const ofPeriod: ReadonlySet<LineKind> = new Set(['recurring', 'add_on'])
+  const priceMinor = totalOf(lines.filter(({ inputs }) => ofPeriod.has(inputs.kind)))
   const amounts = lines.flatMap(({ inputs, amountMinor }) => {
     if (inputs.kind !== 'discount' || inputs.discount === undefined) return []
     const share = shareOf(-amountMinor, priceMinor, baseMinor)

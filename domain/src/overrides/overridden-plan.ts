@@ -1,4 +1,5 @@
 import type { Charge } from '@tollgate/schemas/http/charges'
+import { changeOwn } from '../plans/add-ons.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { applyOverrides } from './apply-overrides.ts'
@@ -47,7 +48,8 @@ export function planOfNextPeriod<Plan extends PlanSnapshot>(
 ): Plan {
   if (overrides.length === 0) return plan
   const current = currentOverrides(overrides)
-  return applyOverrides(plan, { pricing: current, limiting: current }).plan
+  const inForce = { pricing: current, limiting: current }
+  return changeOwn(plan, (own) => applyOverrides(own, inForce).plan)
 }
 
 /**

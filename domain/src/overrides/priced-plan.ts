@@ -1,6 +1,7 @@
 import type { AgreedPrice, PriceFields, RampStep } from '@tollgate/schemas/http/agreed-prices'
 import { withOwnPrices } from '../catalog/own-prices.ts'
 import { periodIndexAt, wholeSecond, type CycleMode } from '../periods/periods.ts'
+import { changeOwn } from '../plans/add-ons.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { applyOverrides } from './apply-overrides.ts'
 import { overridesAt, type Overrides, type OverridesVersion } from './overrides.ts'
@@ -37,13 +38,22 @@ export function rampPeriodsBefore(
 
 /**
  * Returns the plan with the prices of the period, and `listed` as the plan that everybody buys. It is the same plan if nothing decides about
- * other prices. `limiting` decides caps and limits.
+ * other prices. `limiting` decides caps and limits. Prices and units of add-ons are added to those of the plan.
  */
 export function pricedPlan<Plan extends PlanSnapshot>(
   given: Plan,
   versions: readonly OverridesVersion[],
-  { start, rampPeriods }: PricedPeriod,
+  period: PricedPeriod,
   limiting?: Overrides,
+): Plan {
+  return changeOwn(given, (own) => pricedOwn(own, versions, period, limiting))
+}
+
+function pricedOwn<Plan extends PlanSnapshot>(
+  given: Plan,
+  versions: readonly OverridesVersion[],
+  { start, rampPeriods }: PricedPeriod,
+  limiting: Overrides | undefined,
 ): Plan {
   const listed = { ...given, ...given.listed, listed: undefined }
   const pricing = overridesAt(versions, start)

@@ -7,6 +7,7 @@ import type {
 } from '@tollgate/schemas/http/plan-terms'
 import type { RampStep } from '@tollgate/schemas/http/agreed-prices'
 import type { Charge } from '@tollgate/schemas/http/charges'
+import type { AddOnRaise } from '@tollgate/schemas/http/add-on-terms'
 import type { Pack } from '@tollgate/schemas/http/packs'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
@@ -38,6 +39,8 @@ export type PlanTerms = {
   readonly usageLimits?: readonly UsageLimit[]
   /** Set for packs: units that are used beside the running plan of the product. */
   readonly pack?: Pack
+  /** Only in the terms of a purchase: its add-ons. Prices, limits and included units of the plan contain theirs. */
+  readonly addOns?: PlanAddOns
   readonly trialDays?: number
   readonly rolloverUnusedUnits?: boolean
   /** Whether the plan starts only for customers with a saved card. */
@@ -45,6 +48,29 @@ export type PlanTerms = {
   readonly autoRenew?: boolean
   readonly measures?: string
 } & Configuration
+
+/** An add-on of a purchase, with the terms that it had when it was attached. */
+export type AttachedAddOn = {
+  readonly reference: string
+  readonly name: string
+  readonly quantity: number
+  /** Price of one for a period, in minor units of the purchase's currency. */
+  readonly price: number
+  /** The fee that the next charge contains, in minor units. 0 once it was charged. */
+  readonly setupFee: number
+  readonly raises: readonly AddOnRaise[]
+  /** References of the plans that it may be attached to. */
+  readonly planRefs: readonly string[]
+}
+
+export type PlanAddOns = {
+  /** Currency of their prices, which is that of the purchase. */
+  readonly currency: string
+  /** The plan without its add-ons. */
+  readonly own: Pick<Plan, 'priceMinor' | 'basePriceMinor' | 'setupFeeMinor' | 'terms'>
+  /** In the order in which they were attached. */
+  readonly attached: readonly AttachedAddOn[]
+}
 
 /** Fields that limits and prices read, but that this folder stores unchanged. */
 export const configurationKeys = [

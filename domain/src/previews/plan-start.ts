@@ -61,7 +61,7 @@ export function unpaidStart(
     start: async (at, customer) => {
       const sale = { customer, product, plan, now: at.now }
       if (change === undefined) return newUnpaidPurchase({ ...sale, cycleMode, origin })
-      return newSwitchedPurchase(sale, change, await readSwitchPrice(at, plan, change))
+      return newSwitchedPurchase(sale, change, await readSwitchPrice(at, change))
     },
   }
 }

@@ -63,7 +63,7 @@ function paidPurchase(sale: Sale, { terms }: PricedRequest): Purchase {
 
 function switchedPurchase(change: PlanSwitch) {
   return ({ cycleMode: _mode, ...sale }: Sale, { terms }: PricedRequest): Purchase => {
-    const price = switchPrice(sale.plan, terms.currency, terms.exchangeRate)
+    const price = switchPrice(change.plan, terms.currency, terms.exchangeRate)
     return { ...newSwitchedPurchase(sale, change, price), paidAt: sale.now }
   }
 }

@@ -1,10 +1,18 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
+import { addOnsPrice, addOnsSetupFee, attachedTo } from '../plans/add-ons.ts'
+import type { AttachedAddOn } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { billedCharges, type BilledCharge } from './billed-charges.ts'
 import { isChargeTerms } from './charge-terms.ts'
 import { invoiceLine, type ChargedPeriod, type InvoiceLine } from './invoice-line.ts'
-import type { CreditConversion, LateUsageCharge, UsageReading } from './line-inputs.ts'
+import type {
+  AddOnCharge,
+  CreditConversion,
+  LateUsageCharge,
+  ProratedCharge,
+  UsageReading,
+} from './line-inputs.ts'
 import { pricesIn } from './plan-prices.ts'
 
 /* Charges of a purchase, as lines of an invoice in the currency of the purchase. */
@@ -18,9 +26,23 @@ export function recurringLines(
   period: ChargedPeriod,
   isFirstCharge: boolean,
 ): InvoiceLine[] {
-  const { priceMinor, setupFeeMinor } = requirePrices(plan, currency)
-  const price = invoiceLine(fixedInputs('recurring', priceMinor), plan.name, period)
-  return withoutZeroLines([price, ...setupFee(plan, isFirstCharge ? setupFeeMinor : 0n)])
+  const { priceMinor } = requirePrices(plan, currency)
+  const attached = attachedTo(plan)
+  const ownMinor = priceMinor - addOnsPrice(attached)
+  const price = invoiceLine(fixedInputs('recurring', ownMinor), plan.name, period)
+  return withoutZeroLines([
+    price,
+    ...attached.map((addOn) => addOnLine(addOn, period)),
+    ...(isFirstCharge ? setupFeeLines(plan, currency) : []),
+  ])
+}
+
+function addOnLine({ reference, name, price, quantity }: AttachedAddOn, period: ChargedPeriod) {
+  const inputs: AddOnCharge = {
+    ...{ kind: 'add_on', addOn: reference },
+    ...{ unitMinor: price.toString(), quantity: quantity.toString() },
+  }
+  return invoiceLine(inputs, name, period)
 }
 
 export function oneTimeLines(plan: PlanSnapshot, currency: string): InvoiceLine[] {
@@ -279,12 +301,43 @@ export function carriedInLines(amountMinor: bigint): InvoiceLine[] {
   ])
 }
 
-/** Returns the line for the set-up fee of a plan. */
+/** Returns the lines for the set-up fees of a plan and of its add-ons. */
 export function setupFeeLines(plan: PlanSnapshot, currency: string): InvoiceLine[] {
-  return withoutZeroLines(setupFee(plan, requirePrices(plan, currency).setupFeeMinor))
+  const attached = attachedTo(plan)
+  const ownMinor = requirePrices(plan, currency).setupFeeMinor - addOnsSetupFee(attached)
+  const ofAddOns = attached.flatMap((addOn) => setupFee(addOn, BigInt(addOn.setupFee)))
+  return withoutZeroLines([...setupFee(plan, ownMinor), ...ofAddOns])
 }
 
-function setupFee({ name }: PlanSnapshot, feeMinor: bigint): InvoiceLine[] {
+/** Prices of one period of a purchase, before and after a change of its add-ons. Minor units. */
+export type AddOnPrices = { readonly oldMinor: bigint; readonly newMinor: bigint }
+
+/** Returns the line for a change of add-ons within a period: the difference of the prices from `since` to the end of the period. */
+export function addOnChangeLines(
+  { oldMinor, newMinor }: AddOnPrices,
+  after: PlanSnapshot,
+  period: ChargedPeriod,
+  since: Date,
+): InvoiceLine[] {
+  const inputs: ProratedCharge = {
+    ...{ kind: 'proration', ofAddOns: true, policy: 'proportional' },
+    ...{ oldMinor: oldMinor.toString(), newMinor: newMinor.toString() },
+    secondsLeft: wholeSeconds(since, period.end),
+    secondsInPeriod: wholeSeconds(period.start, period.end),
+  }
+  const left = { start: since, end: period.end }
+  return withoutZeroLines([invoiceLine(inputs, `Change to ${nameWithAddOns(after)}`, left)])
+}
+
+/** Returns a text like `Pro with 2 × Extra requests`. */
+function nameWithAddOns(plan: PlanSnapshot): string {
+  const names = attachedTo(plan).map(({ name, quantity }) => `${quantity} × ${name}`)
+  return names.length === 0
+    ? `${plan.name} without add-ons`
+    : `${plan.name} with ${names.join(', ')}`
+}
+
+function setupFee({ name }: { readonly name: string }, feeMinor: bigint): InvoiceLine[] {
   return [invoiceLine(fixedInputs('setup_fee', feeMinor), `${name}, set-up fee`, null)]
 }
 

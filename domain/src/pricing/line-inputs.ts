@@ -10,6 +10,7 @@ import type { UsageTerms } from './usage-terms.ts'
 
 export type LineInputs =
   | FixedCharge
+  | AddOnCharge
   | CreditsCharge
   | UsageCharge
   | LateUsageCharge
@@ -26,6 +27,17 @@ export type LineKind = LineInputs['kind']
 export type FixedCharge = {
   readonly kind: 'recurring' | 'setup_fee' | 'one_time'
   readonly amountMinor: string
+}
+
+/** An add-on for the line's period. */
+export type AddOnCharge = {
+  readonly kind: 'add_on'
+  /** Reference of the add-on. */
+  readonly addOn: string
+  /** Price of one for a period. */
+  readonly unitMinor: string
+  /** Whole number as text. */
+  readonly quantity: string
 }
 
 /** Credits for the wallet, at the amount that the customer paid. */
@@ -101,6 +113,8 @@ export type MinimumCharge = {
 /** A change of plan within a period: the price difference for the rest of it. A negative amount is a credit. */
 export type ProratedCharge = {
   readonly kind: 'proration'
+  /** Set if only the add-ons of the plan change. */
+  readonly ofAddOns?: true
   readonly policy: ProrationPolicy
   readonly oldMinor: string
   readonly newMinor: string

@@ -1,3 +1,5 @@
+import { chargedBefore } from '../plans/add-ons.ts'
+import type { PlanTerms } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 
 /** Prices of a plan in one currency, without usage. Minor units. */
@@ -45,11 +47,19 @@ export function currenciesOf(plan: PricedPlan): string[] {
   return [...new Set([plan.currency, ...options.map(({ currency }) => currency)])]
 }
 
-/** Returns the plan as it applies to a customer who has paid its set-up fee. */
+/** Returns the plan as it applies to a customer who has paid its set-up fee and those of its add-ons. */
 export function withoutSetupFee(plan: PlanSnapshot): PlanSnapshot {
-  const options = plan.terms.pricingOptions?.map(({ setupFee: _, ...option }) => option)
-  const terms = options === undefined ? plan.terms : { ...plan.terms, pricingOptions: options }
-  return { ...plan, setupFeeMinor: null, terms }
+  const { addOns } = plan.terms
+  const charged = { ...plan, setupFeeMinor: null, terms: withoutFees(plan.terms) }
+  if (addOns === undefined) return charged
+  const own = { ...addOns.own, setupFeeMinor: null, terms: withoutFees(addOns.own.terms) }
+  const attached = chargedBefore(addOns.attached)
+  return { ...charged, terms: { ...charged.terms, addOns: { ...addOns, own, attached } } }
+}
+
+function withoutFees(terms: PlanTerms): PlanTerms {
+  const options = terms.pricingOptions?.map(({ setupFee: _, ...option }) => option)
+  return options === undefined ? terms : { ...terms, pricingOptions: options }
 }
 
 /** A usage-based plan charges only usage. A hybrid plan charges a base price in addition. */

@@ -54,6 +54,8 @@ function exactAmount(inputs: LineInputs): Fraction {
     case 'credits':
     case 'carried_in':
       return wholeAmount(BigInt(inputs.amountMinor))
+    case 'add_on':
+      return wholeAmount(BigInt(inputs.unitMinor) * BigInt(inputs.quantity))
     case 'item': {
       const { numerator, denominator } = fractionOf(inputs.quantity)
       return { numerator: BigInt(inputs.unitMinor) * numerator, denominator }

@@ -7,6 +7,7 @@ import { renews, requiresPayment } from '../plans/plan.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
 import { cycleOf, isLapsed } from './access.ts'
+import { withAddOnsAhead } from './carry-add-ons.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 import { isEnding } from './transitions.ts'
 
@@ -18,6 +19,12 @@ export type ChangeTiming = {
   readonly notBefore: Date
 }
 
+/** States of a purchase in which its terms stay. */
+export type StateObstacle = Extract<
+  MoveObstacle,
+  'past_due' | 'suspended' | 'trialing' | 'cancelled' | 'ended' | 'does_not_renew'
+>
+
 /** Why a change of plan cannot be scheduled for a purchase. */
 export type ScheduleObstacle = Exclude<MoveObstacle, 'change_pending'> | 'unchanged'
 
@@ -28,14 +35,15 @@ export type ScheduleDecision =
 /**
  * Decides about a change of a purchase to the terms of a plan, which may be the plan that it has. Only a purchase that renews and
  * whose period is paid can be scheduled to change, and only to a plan with the same periods in the same currency, because the new
- * purchase continues the periods of the old one.
+ * purchase continues the periods of the old one. It keeps the add-ons that the plan allows.
  */
 export function decideSchedule(
   held: Purchase,
-  plan: PlanSnapshot,
+  chosen: PlanSnapshot,
   timing: ChangeTiming,
   now: Date,
 ): ScheduleDecision {
+  const plan = withAddOnsAhead(held, chosen)
   const obstacle = obstacleOfState(held, now) ?? obstacleOfTerms(held, plan)
   if (obstacle !== undefined) return { kind: 'refused', obstacle }
   const { billing } = timing
@@ -48,7 +56,8 @@ export function decideSchedule(
   return { kind: 'schedule', change: { plan, at, billing, isByProvider: true } }
 }
 
-function obstacleOfState(held: Purchase, now: Date): ScheduleObstacle | undefined {
+/** Returns why the state of the purchase allows no change of its terms. Undefined if it allows one. */
+export function obstacleOfState(held: Purchase, now: Date): StateObstacle | undefined {
   if (isEnding(held)) return 'cancelled'
   switch (held.status) {
     case 'suspended':

@@ -67,7 +67,7 @@ export function changeWithin(
     const kept = { period: periodAt(cycle, at), lines: [], currency }
     const discounts = keptDiscounts(periodDiscounts, kept.period.start)
     const change = {
-      ...{ from: held, ...kept, discounts },
+      ...{ from: held, plan, ...kept, discounts },
       includedMicros: unitsFromChange(before, plan),
       keptMinor: paidPriceAt(held, before, at),
     }

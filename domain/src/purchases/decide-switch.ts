@@ -12,7 +12,9 @@ import { prorationLines, setupFeeLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { renews } from '../plans/plan.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
+import { withoutAddOns } from '../plans/add-ons.ts'
 import { cycleOf, isLapsed } from './access.ts'
+import { withAddOnsAhead, withRunningAddOns } from './carry-add-ons.ts'
 import { boundByNoticeUntil, noticeDaysOf } from './notice.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { includesUnits, isProrated, prorateUnits } from './prorate-units.ts'
@@ -26,6 +28,8 @@ import { planOfNextPeriod } from '../overrides/overridden-plan.ts'
 export type PlanSwitch = {
   /** The purchase that the change ends. */
   readonly from: Purchase
+  /** The new plan, with the add-ons that the purchase keeps. */
+  readonly plan: PlanSnapshot
   readonly period: Period
   readonly currency: string
   /** Lines to charge now, without tax. Their total may be a credit. */
@@ -84,9 +88,14 @@ type ChangeDecision =
  * Included units and caps of charges are not prorated, because each charge has its own. A change from or to a plan with such charges
  * waits for the renewal as well.
  *
+ * Within a period and at a renewal, the purchase keeps the add-ons that the new plan allows. The rest of all others is credited. A new
+ * period begins without add-ons.
+ *
  * A plan with a notice can be left for a cheaper plan only when a cancellation would end it, whatever the policy.
  */
-export function decideChange(input: SwitchInput): ChangeDecision {
+export function decideChange(given: SwitchInput): ChangeDecision {
+  const { held: last } = given
+  const input = last === undefined ? given : { ...given, plan: withRunningAddOns(last, given.plan) }
   const until = input.held && boundByNoticeUntil(input.held, input.plan, input.at)
   if (input.held !== undefined && until !== undefined) {
     return changeAfterNotice(input.held, input, until)
@@ -113,13 +122,13 @@ function changeAtRenewal(
   { plan, isFirstCharge }: SwitchInput,
   at: Date,
 ): ChangeDecision {
-  const snapshot = snapshotOf(plan)
+  const snapshot = snapshotOf(withoutAddOns(plan))
   // The period that begins with the renewal comes after the one in which the plan was chosen.
   const { rampPeriods } = snapshot
   const counted =
     rampPeriods === undefined ? snapshot : { ...snapshot, rampPeriods: rampPeriods + 1 }
   const chosen = isFirstCharge ? counted : withoutSetupFee(counted)
-  return { kind: 'at-renewal', change: { from, plan: chosen, at } }
+  return { kind: 'at-renewal', change: { from, plan: withAddOnsAhead(from, chosen), at } }
 }
 
 /** A plan that cannot continue the purchase's periods cannot be scheduled. The customer has to cancel the purchase first. */
@@ -193,7 +202,7 @@ function prorateSwitch(
   if (isTooSmall && (includesUnits(before) || includesUnits(plan))) return undefined
   const charged = { oldMinor, newMinor, chargedMinor: totalOf(prorated), period, changedAt }
   const includedMicros = prorateUnits(held, before, plan, charged)
-  return { from: held, period, currency, lines, discounts, includedMicros }
+  return { from: held, plan, period, currency, lines, discounts, includedMicros }
 }
 
 function priceOf(plan: PlanSnapshot, currency: string): bigint {

@@ -18,6 +18,7 @@ import { billsUsage } from '../pricing/billed-charges.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { cycleOf } from './access.ts'
+import { changeAheadOn } from './carry-add-ons.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { firstPaid } from './offered-plan.ts'
@@ -147,15 +148,25 @@ export function newPaidPurchase(
   }
 }
 
-/** Returns a purchase that continues the period of the purchase it replaces, from now until that period ends. */
+/**
+ * Returns a purchase that continues the period of the purchase it replaces, from now until that period ends. A change of add-ons that
+ * was scheduled for the renewal stays scheduled.
+ */
 export function newSwitchedPurchase(
-  given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
-  { from, period: { end }, includedMicros, keptMinor }: Omit<PlanSwitch, 'lines' | 'currency'>,
+  given: Omit<NewPurchase, 'origin' | 'cycleMode' | 'plan'>,
+  {
+    from,
+    plan,
+    period: { end },
+    includedMicros,
+    keptMinor,
+  }: Omit<PlanSwitch, 'lines' | 'currency'>,
   price: PurchasePrice,
 ): Purchase {
   const { anchor, cycleMode } = from
-  const alone = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid' })
+  const alone = newUnpaidPurchase({ ...given, plan, cycleMode, origin: 'paid' })
   const { autoRenew } = alone
+  const ahead = autoRenew ? changeAheadOn(from, plan) : undefined
   const continued = { ...alone, ...price, anchor, overrides: from.overrides }
   return {
     ...continued,
@@ -165,7 +176,10 @@ export function newSwitchedPurchase(
     nextResetAt: autoRenew ? end : null,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     firstIncludedMicros: includedMicros,
-    ...(keptMinor === undefined ? firstPaid(continued, given.plan) : { firstPaidMinor: keptMinor }),
+    ...(keptMinor === undefined ? firstPaid(continued, plan) : { firstPaidMinor: keptMinor }),
+    ...(ahead === undefined
+      ? {}
+      : { scheduledPlan: ahead, scheduledPlanAt: end, isScheduledByProvider: true }),
   }
 }
 

@@ -55,6 +55,20 @@ export async function updateWindowsTakenIn(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
+/** Stores the terms of a trial, and the units that it includes. Nothing of it was charged, so they change in place. */
+export async function updateTrialTerms(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'planSnapshot' | 'firstIncludedMicros' | 'updatedAt'>,
+): Promise<void> {
+  await sql`
+    update purchases
+    set plan_snapshot = ${jsonb(sql, purchase.planSnapshot)},
+      first_included_micros = ${purchase.firstIncludedMicros?.toString() ?? null},
+      updated_at = ${purchase.updatedAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
 /** Stores the scheduled plan, its date, and how and by whom it was scheduled. */
 export async function updateScheduledPlan(
   sql: Queryable,

@@ -52,8 +52,8 @@ export async function insertPurchase(
        amount, original_amount, currency, exchange_rate, anchor, cycle_mode, billing_cycle,
        is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
        next_reset_at, next_usage_bill_at, replaces, allowance_window, allowance_since,
-       allowance_until, windows_taken_in, first_included_micros, first_paid, is_pack, created_at,
-       updated_at)
+       allowance_until, windows_taken_in, first_included_micros, first_paid, is_pack,
+       scheduled_plan, scheduled_plan_at, is_scheduled_by_provider, created_at, updated_at)
     values (${providerId}, ${purchase.reference}, ${purchase.customerRef},
       ${purchase.productRef || null},
       ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
@@ -67,6 +67,8 @@ export async function insertPurchase(
       ${purchase.windowsTakenIn.length === 0 ? null : jsonb(sql, purchase.windowsTakenIn)},
       ${purchase.firstIncludedMicros?.toString() ?? null},
       ${purchase.firstPaidMinor?.toString() ?? null}, ${purchase.isPack},
+      ${purchase.scheduledPlan === null ? null : jsonb(sql, purchase.scheduledPlan)},
+      ${purchase.scheduledPlanAt}, ${purchase.isScheduledByProvider === true},
       ${purchase.createdAt}, ${purchase.updatedAt})`
 }
 

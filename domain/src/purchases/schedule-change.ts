@@ -2,6 +2,7 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { snapshotOf } from '../plans/plan-snapshot.ts'
 import { withoutSetupFee } from '../pricing/plan-prices.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { changeWithoutPlan } from './carry-add-ons.ts'
 import { decideSchedule, type ChangeTiming, type ScheduleObstacle } from './decide-schedule.ts'
 import { lockWithCustomer } from './lock-with-customer.ts'
 import { planChangeScheduledObject } from './purchase-event.ts'
@@ -61,7 +62,7 @@ export async function scheduleChange(
 
 /**
  * Withdraws the scheduled change of a purchase, which the customer, the provider or a migration has scheduled. Without such a change,
- * the purchase stays as it is. Returns undefined if there is no such purchase.
+ * the purchase stays as it is. A change of add-ons stays scheduled if it was scheduled beside a change of plan. Returns undefined if there is no such purchase.
  */
 export async function withdrawChange(
   work: UnitOfWork,
@@ -70,5 +71,5 @@ export async function withdrawChange(
   const held = await lockWithCustomer(work, purchaseRef)
   if (held === undefined) return undefined
   // An ended purchase has no change to withdraw.
-  return (await schedulePlan(work, purchaseRef, null)) ?? held
+  return (await schedulePlan(work, purchaseRef, changeWithoutPlan(held))) ?? held
 }

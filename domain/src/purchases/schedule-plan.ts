@@ -1,4 +1,5 @@
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { changeWithoutPlan } from './carry-add-ons.ts'
 import { updateScheduledPlan } from './purchase-fields-repository.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { purchaseObject } from './purchase-event.ts'
@@ -48,7 +49,7 @@ export function withdrawablePlan({
 }
 
 /**
- * Withdraws the change that the customer chose; a repeated request changes nothing. Returns undefined if the provider scheduled the
+ * Withdraws the change of plan that the customer chose, and keeps a change of add-ons; a repeated request changes nothing. Returns undefined if the provider scheduled the
  * change, or if the purchase has ended.
  */
 export async function withdrawChoice(
@@ -56,5 +57,6 @@ export async function withdrawChoice(
   reference: string,
 ): Promise<Purchase | undefined> {
   const purchase = await lockPurchase(work.sql, work.providerId, reference)
-  return purchase?.isScheduledByProvider === true ? undefined : schedulePlan(work, reference, null)
+  if (purchase === undefined || purchase.isScheduledByProvider === true) return undefined
+  return schedulePlan(work, reference, changeWithoutPlan(purchase))
 }

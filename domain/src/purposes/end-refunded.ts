@@ -44,6 +44,21 @@ export async function endRefundedSale(work: UnitOfWork, intent: PaymentIntent): 
   if (isRefunded) await endRefundedPurchase(work, purchaseRef)
 }
 
+/**
+ * Ends the purchase that began with a change of add-ons once the invoice of that is returned in full. A purchase that has renewed since
+ * has paid for its add-ons again.
+ */
+export async function endRefundedChange(
+  work: UnitOfWork,
+  { purchaseRef, invoiceRef }: Pick<PaymentIntent, 'purchaseRef' | 'invoiceRef'>,
+): Promise<void> {
+  if (purchaseRef === null || invoiceRef === null) return
+  const { sql, providerId } = work
+  const [renewed] = await listBilledPeriods(sql, providerId, purchaseRef, 'recurring', 1)
+  if (renewed !== undefined || !(await isReturned(sql, providerId, invoiceRef))) return
+  await endRefundedPurchase(work, purchaseRef)
+}
+
 /** Ends the purchase once all its payments are refunded. */
 export async function endOnceAllRefunded(
   work: UnitOfWork,

@@ -244,7 +244,7 @@ function newPurchaseOfSwitch(
   change: PlanSwitch,
   { currency, exchangeRate }: PaymentIntent,
 ): Purchase {
-  const price = switchPrice(given.plan, currency, exchangeRate)
+  const price = switchPrice(change.plan, currency, exchangeRate)
   const purchase = newSwitchedPurchase(given, change, price)
   return { ...purchase, status: 'pending', paidAt: given.now }
 }

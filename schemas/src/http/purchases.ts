@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { attachedAddOnSchema } from './add-on-terms.ts'
 import { chargedUsageFields } from './charge-usage.ts'
 import { chargesSchema } from './charges.ts'
 import { shownOverridesSchema } from './overrides.ts'
@@ -59,6 +60,8 @@ export const planSnapshotSchema = z.object({
   charges: chargesSchema.optional(),
   usageLimits: usageLimitsSchema.optional(),
   pack: packSchema.optional(),
+  /** Their prices are not part of `price`, and their units are part of the limits. Absent if there are none. */
+  addOns: z.array(attachedAddOnSchema).optional(),
 })
 
 export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>
@@ -108,6 +111,8 @@ const purchaseFields = {
       billing: z.enum(changeBillings).optional(),
       /** The migration of the plan that scheduled the change. */
       migrationRef: z.string().optional(),
+      /** The add-ons beside the plan from then on. Absent if there are none. */
+      addOns: z.array(attachedAddOnSchema).optional(),
     })
     .optional(),
   cancelledAt: z.string().optional(),

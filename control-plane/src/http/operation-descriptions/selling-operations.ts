@@ -19,6 +19,18 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Changes the fields that the request holds. Purchases keep the terms of the plan at the time of purchase; only new purchases get the change.',
   deletePlan:
     'Deletes a plan without purchases. A plan with purchases is archived instead: it is no longer offered, and the purchases continue.',
+  listAddOns: 'Returns the add-ons of a product page by page, newest first.',
+  createAddOn:
+    'Creates an add-on, which customers have beside a plan and pay with each period. Its currency and billing cycle are those of its plans.',
+  getAddOn: 'Returns an add-on with its price and the plans that it may be attached to.',
+  updateAddOn:
+    'Changes an add-on for customers who attach it afterwards. Purchases keep the terms with which it was attached.',
+  deleteAddOn:
+    'Deletes an add-on that no customer ever had. Any other is archived: nobody can attach it any more, and purchases keep it.',
+  setAddOn:
+    'Attaches an add-on to a purchase, or changes its quantity. Within the period, the difference for the rest of it is charged to the saved card, and the purchase is replaced by one that continues its period, as by a change of plan. Repeating the request is safe.',
+  removeAddOn:
+    'Removes an add-on with the next renewal, or now with a credit for the rest of the period. An add-on that raises limits or included units is only removed with the renewal.',
   activatePlan:
     'Starts a plan for a customer at once if it needs no payment and no card, or if the credit of the customer pays all of it. Otherwise the answer has a `checkoutUrl` where the customer pays or saves a card.',
   listPurchases: 'Returns all purchases that match the filters, newest first.',

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import { attachedTo } from '@tollgate/domain/plans/add-ons'
 import { isCreditBased } from '@tollgate/domain/plans/plan'
 import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -32,6 +33,8 @@ type PurchasePageProps = {
   /** Undefined if usage cannot be read now. */
   readonly charts: readonly MeterChart[] | undefined
   readonly control: SpendControl
+  /** Whether the customer has add-ons, or can attach some. */
+  readonly hasAddOns: boolean
   readonly now: Date
   readonly notice: Notice | undefined
 }
@@ -44,6 +47,7 @@ export function PurchasePage({
   isOffering,
   charts,
   control,
+  hasAddOns,
   now,
   notice,
 }: PurchasePageProps): ReactElement {
@@ -68,12 +72,36 @@ export function PurchasePage({
       />
       {!purchase.isPack && (
         <>
+          {hasAddOns && <AddOnsSection portal={portal} purchase={purchase} />}
           <BudgetSection portal={portal} purchase={purchase} control={control} now={now} />
           <UsageSection charts={charts} now={now} reader={frame} />
         </>
       )}
       <PurchaseFacts purchase={purchase} reader={frame} />
     </PortalPage>
+  )
+}
+
+function AddOnsSection(props: {
+  readonly portal: Portal
+  readonly purchase: Purchase
+}): ReactElement {
+  const { portal, purchase } = props
+  const { t, formats } = portal.frame
+  return (
+    <section className="card">
+      <h2>{t('portal:addOns')}</h2>
+      <ul>
+        {attachedTo(purchase.planSnapshot).map(({ reference, name, quantity }) => (
+          <li key={reference}>
+            {t('portal:addOnReview', { quantity: formats.count(quantity), addOn: name })}
+          </li>
+        ))}
+      </ul>
+      <a className="button" href={`${purchasePath(portal, purchase.reference)}/add-ons`}>
+        {t('portal:addOns')}
+      </a>
+    </section>
   )
 }
 

@@ -27,6 +27,7 @@ import { OverviewPage, readOverview } from './overview.tsx'
 import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { readCancelPreview, type CancelPreviewParts } from './read-cancel-preview.ts'
+import { readOfferedAddOns } from './offered-add-ons.ts'
 import { readOfferedPacks } from './offered-packs.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
@@ -80,10 +81,11 @@ export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts
       ? await readPackUnits(pages, portal.caller, portal.customer.reference)
       : undefined
     const pack = packs?.get(purchase.reference)
+    const addOns = await readOfferedAddOns(pages, portal, purchase, now)
     const isOffering = (await readOfferedPacks(pages, portal, purchase, now)) !== undefined
     const page = {
       ...{ portal, shown, suspension, pack, isOffering },
-      ...{ charts, control, now, notice },
+      ...{ charts, control, now, notice, hasAddOns: addOns.length > 0 },
     }
     return sendPage(reply, 200, PurchasePage(page))
   })

@@ -5,6 +5,7 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ApiServer } from '../../access/api-server.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'
+import { registerAddOnPages } from './add-on-routes.ts'
 import { registerBudgetForm } from './budget-routes.ts'
 import { registerBillingPages } from './billing-routes.ts'
 import { registerCardPages } from './card-routes.tsx'
@@ -17,8 +18,10 @@ import { registerPurchasePages, type PortalPurchaseParts } from './purchase-rout
 import { registerReturn, type ReturnPageParts } from './return-routes.tsx'
 import { registerUnpaidPages } from './unpaid-routes.tsx'
 import type { ReadParts } from '../../access/read.ts'
+import type { AddOnParts } from '../../purchases/change-add-ons.ts'
 
 export type PortalPagesParts = PortalPurchaseParts &
+  AddOnParts &
   OpenPortalParts &
   PortalCreditsParts &
   ReturnPageParts
@@ -40,6 +43,7 @@ export function registerPortal(app: ApiServer, pages: PortalPagesParts): void {
     registerPurchasePages(portal, pages)
     registerBudgetForm(portal, pages)
     registerPackPages(portal, pages)
+    registerAddOnPages(portal, pages)
     registerCreditPages(portal, pages)
     registerInvoicePages(portal, pages)
     registerCardPages(portal, pages)

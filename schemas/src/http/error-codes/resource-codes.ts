@@ -245,6 +245,12 @@ export const resourceCodes = {
     'The purchase or the plan does not allow a scheduled change. The message names the reason.',
     'Change the plan now, or wait until the purchase is active and paid.',
   ),
+  add_on_not_found: define(404, 'The product has no such add-on.', checkReference),
+  add_on_not_changeable: define(
+    409,
+    'The purchase, its plan or the add-on does not allow the change. The message names the reason.',
+    'For `only_at_renewal`, repeat the request with `when` set to `renewal`. Otherwise read the purchase again.',
+  ),
   too_many_sessions: define(
     429,
     'The customer has too many hosted pages open.',

@@ -1,3 +1,4 @@
+import { addOnExamples } from './add-ons.ts'
 import { alertExamples } from './alerts.ts'
 import { couponExamples } from './coupons.ts'
 import { catalogExamples } from './catalog.ts'
@@ -30,6 +31,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...usageCorrectionExamples,
   ...alertExamples,
   ...couponExamples,
+  ...addOnExamples,
   ...testClockExamples,
   ...customerExamples,
   ...creditExamples,

@@ -14,6 +14,8 @@ const byName: Readonly<Record<string, unknown>> = {
   alertRef: refs.alert,
   couponRef: refs.coupon,
   discountRef: refs.discount,
+  addOnRef: refs.addOn,
+  when: 'renewal',
   code: 'LAUNCH20',
   archived: 'false',
   testClockRef: refs.testClock,

@@ -23,6 +23,7 @@ export const refs = {
   alert: 'alr_7HQ2ZK9XW4MB',
   coupon: 'cpn_8QZ2XN7HB5KW',
   discount: 'dsc_2XN7HB5KW8QZ',
+  addOn: 'add_7HB5KW8QZ2XN',
   testClock: 'tc_5KW8QZ2XN7HB',
   usageCorrection: 'ucr_8ZK4XW2QB7HN',
   planMigration: 'mig_5KW8QZ2XN7HB',

@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  attachedTo,
+  chargedBefore,
+  isRaisable,
+  withAddOns,
+  withoutAddOns,
+} from '../plans/add-ons.ts'
+import type { AttachedAddOn } from '../plans/plan.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
+import type { ChangeToSchedule, Purchase } from './purchase.ts'
+
+/**
+ * Returns the add-ons that the purchase has after its next renewal. Undefined if it changes to another plan then, or to new terms of
+ * its plan.
+ */
+export function addOnsAhead(held: Purchase): readonly AttachedAddOn[] | undefined {
+  const { planSnapshot, scheduledPlan } = held
+  if (scheduledPlan === null) return attachedTo(planSnapshot)
+  return changesOnlyAddOns(held) ? attachedTo(scheduledPlan) : undefined
+}
+
+/** Returns whether the scheduled change of the purchase only changes its add-ons. */
+export function changesOnlyAddOns({
+  planSnapshot,
+  scheduledPlan,
+  scheduledBilling,
+}: Pick<Purchase, 'planSnapshot' | 'scheduledPlan' | 'scheduledBilling'>): boolean {
+  if (planSnapshot === null || scheduledPlan === null || scheduledBilling !== undefined)
+    return false
+  return isDeepStrictEqual(ownTerms(planSnapshot), ownTerms(scheduledPlan))
+}
+
+/** Fields without a value are absent in what is stored, and may be undefined in a new snapshot. */
+function ownTerms(plan: PlanSnapshot): unknown {
+  const { rampPeriods: _had, ...terms } = withoutSetupFee(withoutAddOns(plan))
+  return JSON.parse(JSON.stringify(terms))
+}
+
+/** Returns the plan with those add-ons of the purchase that it allows, as they are in the running period. */
+export function withRunningAddOns(held: Purchase, plan: PlanSnapshot): PlanSnapshot {
+  return carried(attachedTo(held.planSnapshot), held, plan)
+}
+
+/** Returns the plan with those add-ons that it allows, as the purchase has them after its next renewal. */
+export function withAddOnsAhead(held: Purchase, plan: PlanSnapshot): PlanSnapshot {
+  return carried(pendingAddOns(held), held, plan)
+}
+
+/**
+ * Returns the change of add-ons that the purchase has scheduled, for the plan that now takes its place. Undefined if the plan has its
+ * add-ons already as they are scheduled.
+ */
+export function changeAheadOn(held: Purchase, plan: PlanSnapshot): PlanSnapshot | undefined {
+  if (held.scheduledPlan === null) return undefined
+  const ahead = withAddOnsAhead(held, withoutSetupFee(withoutAddOns(plan)))
+  return haveSameAddOns(attachedTo(plan), attachedTo(ahead)) ? undefined : ahead
+}
+
+/**
+ * Returns the add-ons of the scheduled terms, with those of the running period that only the scheduled plan does not allow: another plan
+ * may allow them.
+ */
+function pendingAddOns({ planSnapshot, scheduledPlan, currency }: Purchase): AttachedAddOn[] {
+  const running = attachedTo(planSnapshot)
+  if (scheduledPlan === null) return [...running]
+  const scheduled = attachedTo(scheduledPlan)
+  const dropped = running.filter(
+    (addOn) =>
+      !scheduled.some(({ reference }) => reference === addOn.reference) &&
+      !isAllowed(addOn, planSnapshot, scheduledPlan, currency),
+  )
+  return [...dropped, ...scheduled]
+}
+
+/**
+ * Returns what stays scheduled if the change of plan is withdrawn: a change of the add-ons. Null if there is none, or if the scheduled
+ * change is nothing else.
+ */
+export function changeWithoutPlan(held: Purchase): ChangeToSchedule | null {
+  const { planSnapshot, scheduledPlan, nextBillingDate: at, currency } = held
+  if (planSnapshot === null || scheduledPlan === null || at === null) return null
+  if (changesOnlyAddOns(held)) return null
+  const [running, pending] = [attachedTo(planSnapshot), pendingAddOns(held)]
+  if (haveSameAddOns(running, pending)) return null
+  const plan = withAddOns(withoutSetupFee(withoutAddOns(planSnapshot)), pending, currency)
+  return { plan, at, isByProvider: true }
+}
+
+/** Set-up fees do not count, and the order in which they were attached only orders the lines of invoices. */
+export function haveSameAddOns(
+  one: readonly AttachedAddOn[],
+  other: readonly AttachedAddOn[],
+): boolean {
+  const [first, second] = [one, other].map((each) =>
+    chargedBefore(each).sort((a, b) => (a.reference < b.reference ? -1 : 1)),
+  )
+  return isDeepStrictEqual(first, second)
+}
+
+function carried(
+  attached: readonly AttachedAddOn[],
+  { planSnapshot, currency }: Purchase,
+  plan: PlanSnapshot,
+): PlanSnapshot {
+  const running = attachedTo(planSnapshot).map(({ reference }) => reference)
+  const allowed = attached
+    .filter((addOn) => isAllowed(addOn, planSnapshot, plan, currency))
+    // An add-on that begins with the renewal still has to pay its set-up fee then.
+    .map((addOn) => (running.includes(addOn.reference) ? chargedBefore([addOn])[0]! : addOn))
+  return withAddOns(plan, allowed, currency)
+}
+
+/** The price of an add-on is for the billing cycle and in the currency of the plans that it names. */
+function isAllowed(
+  { planRefs, raises }: AttachedAddOn,
+  held: PlanSnapshot | null,
+  plan: PlanSnapshot,
+  currency: string,
+): boolean {
+  const [before, after] = [held?.terms, plan.terms]
+  const own = withoutAddOns(plan)
+  return (
+    planRefs.includes(plan.reference) &&
+    before?.billingCycle === after.billingCycle &&
+    before?.billingCycleDays === after.billingCycleDays &&
+    // A period that is free for a customer is one of a plan that has a price.
+    (pricesIn(own.listed ?? own, currency)?.priceMinor ?? 0n) > 0n &&
+    raises.every((raise) => isRaisable(own, raise))
+  )
+}
