@@ -14,6 +14,7 @@ const kinds: ReadonlyMap<string, EmailKind> = new Map(
     'customer.credit.auto_topup_failed': 'payment_failed',
     'purchase.plan_changed': 'plan_changed',
     'purchase.plan_change_scheduled': 'plan_changed',
+    'purchase.plan_change_withdrawn': 'plan_changed',
     'usage.limit_reached': 'budget_reached',
     'customer.credit.expiring': 'credits_expiring',
   } satisfies Partial<Record<EventType, EmailKind>>),

@@ -16,6 +16,8 @@ export type ChangeTiming = {
   readonly billing: ChangeBilling | undefined
   /** The earliest time of the change. A renewal is the first one from then on. */
   readonly notBefore: Date
+  /** When the terms were those of the plan. */
+  readonly termsAt: Date
 }
 
 /** Why a change of plan cannot be scheduled for a purchase. */
@@ -27,8 +29,8 @@ export type ScheduleDecision =
 
 /**
  * Decides about a change of a purchase to the terms of a plan, which may be the plan that it has. Only a purchase that renews and
- * whose period is paid can be scheduled to change, and only to a plan with the same periods in the same currency, because the new
- * purchase continues the periods of the old one.
+ * whose period is paid or a trial can be scheduled to change, and only to a plan with the same periods in the same currency, because
+ * the new purchase continues the periods of the old one. The end of a trial counts as a renewal.
  */
 export function decideSchedule(
   held: Purchase,
@@ -38,14 +40,14 @@ export function decideSchedule(
 ): ScheduleDecision {
   const obstacle = obstacleOfState(held, now) ?? obstacleOfTerms(held, plan)
   if (obstacle !== undefined) return { kind: 'refused', obstacle }
-  const { billing } = timing
+  const { billing, termsAt } = timing
   if (billing === undefined) {
     const at = renewalFrom(held, timing.notBefore)
     if (at === undefined) return { kind: 'refused', obstacle: 'does_not_renew' }
-    return { kind: 'schedule', change: { plan, at, isByProvider: true } }
+    return { kind: 'schedule', change: { plan, at, termsAt, isByProvider: true } }
   }
   const at = timing.notBefore > now ? timing.notBefore : now
-  return { kind: 'schedule', change: { plan, at, billing, isByProvider: true } }
+  return { kind: 'schedule', change: { plan, at, billing, termsAt, isByProvider: true } }
 }
 
 function obstacleOfState(held: Purchase, now: Date): ScheduleObstacle | undefined {
@@ -53,8 +55,8 @@ function obstacleOfState(held: Purchase, now: Date): ScheduleObstacle | undefine
   switch (held.status) {
     case 'suspended':
     case 'past_due':
-    case 'trialing':
       return held.status
+    case 'trialing':
     case 'active':
       if (isLapsed(held, now)) return 'ended'
       return held.autoRenew && !held.isPack ? undefined : 'does_not_renew'
@@ -77,7 +79,7 @@ function obstacleOfTerms(held: Purchase, plan: PlanSnapshot): ScheduleObstacle |
 }
 
 /** Returns whether both have the same terms. A set-up fee is no term of a purchase that has begun. */
-function hasTerms(before: PlanSnapshot, plan: PlanSnapshot): boolean {
+export function hasTerms(before: PlanSnapshot, plan: PlanSnapshot): boolean {
   return isDeepStrictEqual(comparable(before), comparable(plan))
 }
 

@@ -33,6 +33,7 @@ export function scheduledPurchase(purchase: Purchase, change: ChangeToSchedule |
     scheduledBilling: change?.billing,
     scheduledMigration: change?.migration,
     isScheduledByProvider: change?.isByProvider,
+    scheduledTermsAt: change?.termsAt,
   }
 }
 

@@ -9,6 +9,7 @@ import { listProductNames } from '../catalog/products-repository.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
 import { addPack } from '../packs/add-pack.ts'
 import { hasMaxPacks } from '../packs/repository.ts'
+import { joinMigration } from '../plan-migrations/join-migration.ts'
 import { requestCancelOfOthers } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { listPriceOf, priceBeforeTax, termsForTotal } from '../payments/taxed-terms.ts'
@@ -159,6 +160,7 @@ async function startPurchase(
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await emitPlanChanged(work, purchase, replaced)
+  await joinMigration(work, purchase, intent.createdAt)
   await requestCancelOfOthers(work.sql, work.providerId, intent, work.now)
   return purchase
 }

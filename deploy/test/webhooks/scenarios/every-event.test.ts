@@ -102,6 +102,8 @@ describe('a purchase', () => {
     const scheduled = { id: purchase.reference, plan: large, amount: 4900, customer: customerRef }
     const { data } = await deliveries.expect('purchase.plan_change_scheduled', scheduled)
     expect(data).toMatchObject({ previous_attributes: { plan: planRef } })
+    await world.call('DELETE', path)
+    await deliveries.expect('purchase.plan_change_withdrawn', { id: purchase.reference })
   })
 
   test('can be reactivated after a cancellation', async () => {
