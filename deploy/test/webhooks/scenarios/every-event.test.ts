@@ -86,8 +86,7 @@ describe('a purchase', () => {
     const paid = { customer: customerRef, plan: planRef, amount: 1900, currency: 'usd' }
     const activated = { id: purchase.reference, status: 'active', isRecurring: true, ...paid }
     await deliveries.expect('purchase.activated', activated)
-    const processed = { ...paid, processor_payment_intent: paymentId }
-    await deliveries.expect('payment.succeeded', processed)
+    await deliveries.expect('payment.succeeded', { ...paid, processor_payment_intent: paymentId })
     const refund = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
     const refunded = { processor_refund: refund.id, amount: 1900 }
     await deliveries.expect('payment.refunded', refunded)
