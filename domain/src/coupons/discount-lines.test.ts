@@ -217,7 +217,7 @@ test('an amount that paid a part of a set-up fee is never taken off twice by cha
           ...each,
           ...{ periodStart: at, amountMinor: newMinor },
         }))
-        const [{ amountMinor }] = held as [{ amountMinor: bigint }]
+        const { amountMinor } = held[0]!
         // The coupon gives its whole amount if the price leaves room for it, and no more.
         expect(amountMinor + elsewhereMinor).toBeLessThanOrEqual(offMinor)
         const room = newPrice + elsewhereMinor
