@@ -35,6 +35,8 @@ export function emailKindOf({
   object,
 }: Pick<OutboxEvent, 'type' | 'object'>): EmailKind | null {
   const kind = kinds.get(type) ?? null
+  // The customer's balance has paid everything, so there is no payment to confirm.
+  if (kind === 'receipt' && object['amount'] === 0) return null
   // Limits and wallets also have thresholds. Those are alerts for the provider.
   if (kind === 'budget_reached' && object['watches'] !== 'budget') return null
   if (kind === 'payment_failed' && noFailures.has(object['reason'])) return null
