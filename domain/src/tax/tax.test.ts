@@ -159,7 +159,7 @@ describe('decideTaxDetails', () => {
     expect(decideTaxDetails(entered, known)).toEqual(refusal)
   })
 
-  test('stores the region only where regions have rates of their own', () => {
+  test('stores the region of Canada, and a state of the US if it is given', () => {
     const regionOf = (entered: object, before?: TaxDetails): unknown => {
       const decision = decideTaxDetails({ isBusiness: false, ...entered }, before)
       return decision.kind === 'accept' ? decision.details.region : decision.reason
@@ -167,6 +167,12 @@ describe('decideTaxDetails', () => {
     const canadian = { ...known, country: 'CA', region: 'ON' }
     expect(regionOf({ customerCountry: 'ca', region: ' on ' })).toBe('ON')
     expect(regionOf({ customerCountry: 'DE', region: 'ON' })).toBeUndefined()
+    expect(regionOf({ customerCountry: 'US', region: 'ny' })).toBe('NY')
+    expect(regionOf({ customerCountry: 'US' })).toBeUndefined()
+    expect(regionOf({ customerCountry: 'US' }, { ...known, country: 'US', region: 'WA' })).toBe(
+      'WA',
+    )
+    expect(regionOf({ customerCountry: 'US', region: 'XX' })).toMatch('region XX is not one of US')
     expect(regionOf({}, canadian)).toBe('ON')
     expect(regionOf({ customerCountry: 'CA' }, canadian)).toBe('ON')
     expect(regionOf({ customerCountry: 'SE' }, canadian)).toBeUndefined()
