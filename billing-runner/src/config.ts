@@ -135,6 +135,12 @@ export const billingRunnerSettings = {
     200,
     { min: 1, max: 10_000 },
   ),
+  scheduledGrantsMax: integerSetting(
+    'TOLLGATE_SCHEDULED_GRANTS_MAX',
+    'Maximum missed grants of one schedule that a run gives; the next run continues',
+    100,
+    { min: 1, max: 10_000 },
+  ),
   stuckAfterMs: integerSetting(
     'TOLLGATE_BILLING_STUCK_AFTER_MS',
     'Milliseconds without progress in a run after which this runner reports itself as unhealthy',

@@ -153,7 +153,7 @@ function openUntraced(
       outbound: await own(Promise.resolve(openTaxServices(config, logger))),
       secrets: await openSecrets(config, logger),
     },
-    processors: overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
+    processors: overrides.processors ?? (await own(openPaymentProcessors(config))),
     database: overrides.database ?? (await own(openDatabase(config))),
     eventLog: overrides.eventLog ?? (await own(openLog(config, logger))),
     hotState: overrides.hotState ?? (await own(openHotState(config, 'publisher', logger))),

@@ -91,6 +91,7 @@ const nothingScheduled = Object.fromEntries(
     'USAGE_RESET',
     'PACK_SETTLEMENT',
     'PLAN_MIGRATIONS',
+    'SCHEDULED_GRANTS',
     'PLAN_CHANGES',
     'ENDED_PURCHASES',
     'ABANDONED_CHECKOUTS',

@@ -21,6 +21,7 @@ import type {
 } from '@tollgate/schemas/http/customers'
 import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
+import { creditScheduleRefusals } from './credit-schedule-refusals.ts'
 import { planMigrationRefusals } from './plan-migration-refusals.ts'
 import { testClockRefusals } from './test-clock-refusals.ts'
 import { couponRefusals } from './coupon-refusals.ts'
@@ -330,6 +331,7 @@ export const refusals = {
     refusal('too_many_alerts', `A provider can have ${max} alerts that are not of one customer`),
   ...testClockRefusals,
   ...planMigrationRefusals,
+  ...creditScheduleRefusals,
   ...invoiceRefusals,
   ...couponRefusals,
   meterNotFound: (reference: string) =>

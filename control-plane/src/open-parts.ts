@@ -87,8 +87,7 @@ function openUntraced(
       database,
       eventLog: withHeadsOf(hotState, log, config),
       hotState,
-      processors:
-        overrides.processors ?? (await own(Promise.resolve(openPaymentProcessors(config)))),
+      processors: overrides.processors ?? (await own(openPaymentProcessors(config))),
       secrets: overrides.secrets ?? (await openSecrets(config, logger)),
       outbound:
         overrides.outbound ?? (await own(openOutbound(config, config.mcpAnswerBytesMax, logger))),

@@ -14,6 +14,7 @@ import { buildTestApp, changingRoutes } from './built-app.ts'
 import { createUser, password, signIn } from './console-user.ts'
 import { customerAuthCalls } from './customer-auth-calls.ts'
 import { McpStack } from './mcp-stack.ts'
+import { creditScheduleCalls } from './credit-schedule-calls.ts'
 import { correctionCalls } from './correction-calls.ts'
 import { exchangeAndTaxCalls } from './exchange-and-tax-calls.ts'
 import { invoiceCalls } from './invoice-calls.ts'
@@ -92,6 +93,7 @@ describe('the list of changing routes', () => {
     'POST /v1/sdk/customers/:reference/credits': (path) => send(path, { credits: 100 }),
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
       send(path, { amount: -40, reason: 'a mistake' }),
+    ...creditScheduleCalls(refs, send),
     ...{ ...overrideCalls(refs, send), ...testClockCalls(refs, send), ...correctionCalls(send) },
     ...{ ...invoiceCalls(refs, send, () => mcp), ...exchangeAndTaxCalls(send) },
     'POST /v1/sdk/activate': async (path) => {

@@ -4,6 +4,7 @@ import type { KeyScope } from '@tollgate/schemas/key-scopes'
 export type Right = KeyScope | 'read or webhooks' | 'user' | 'user who manages'
 
 const customer = '/v1/ui/customers/{reference}'
+const schedules = `${customer}/credit-schedules`
 const plan = '/v1/sdk/products/{productRef}/plans/{planRef}'
 const migration = `${plan}/migrations/{migrationRef}`
 const intent = '/v1/sdk/payment-intents/{paymentIntentRef}'
@@ -67,6 +68,8 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'GET /v1/ui/customers',
     `GET ${customer}/budgets`,
     `GET ${customer}/margin`,
+    `GET ${schedules}`,
+    `GET ${schedules}/{scheduleRef}/grants`,
     `GET ${customer}/tax-details`,
     'GET /v1/ui/tax-service',
     `GET ${customer}/invoice-balance`,
@@ -108,6 +111,11 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'POST /v1/sdk/customers/customer-sessions',
     'POST /v1/sdk/customers/{reference}/credits',
     `POST ${customer}/credits/adjustments`,
+    `POST ${schedules}`,
+    `PATCH ${schedules}/{scheduleRef}`,
+    `POST ${schedules}/{scheduleRef}/pause`,
+    `POST ${schedules}/{scheduleRef}/resume`,
+    `POST ${schedules}/{scheduleRef}/end`,
     `PUT ${customer}/tax-details`,
     'PUT /v1/ui/tax-service',
     'DELETE /v1/ui/tax-service',

@@ -71,7 +71,7 @@ async function faultsOf(body: object): Promise<unknown> {
 test('stores overrides, shows them with the purchase, and removes them', async () => {
   const customerRef = await createCustomer()
   expect((await call('GET', pathOf(customerRef))).body).toEqual({
-    ...{ customerRef, productRef, charges: [], usageLimits: [] },
+    ...{ customerRef, productRef, charges: [], usageLimits: [], prices: [] },
   })
   const overrides = {
     charges: [
@@ -87,7 +87,7 @@ test('stores overrides, shows them with the purchase, and removes them', async (
   const since = expect.any(String) as string
   expect([saved.status, saved.body]).toEqual([
     200,
-    { customerRef, productRef, ...overrides, since },
+    { customerRef, productRef, ...overrides, prices: [], since },
   ])
   expect((await call('GET', pathOf(customerRef))).body).toEqual(saved.body)
   await call('POST', '/v1/sdk/activate', { customerRef, productRef, planRef })
@@ -96,7 +96,7 @@ test('stores overrides, shows them with the purchase, and removes them', async (
     return (await call<{ purchases: PurchaseBody[] }>('GET', path)).body.purchases[0]!
   }
   const bought = await shown()
-  expect(bought.overrides).toEqual({ ...overrides, since })
+  expect(bought.overrides).toEqual({ ...overrides, prices: [], since })
   // The purchase keeps the plan as it was sold, with its limits.
   expect(bought.planSnapshot).toMatchObject({ usageLimits: studio.usageLimits })
   // The same overrides again are no change.

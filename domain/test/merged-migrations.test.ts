@@ -65,6 +65,10 @@ async function goBack(): Promise<void> {
       alter table ${schema}.customer_links drop column is_reusable,
         drop constraint customer_links_check, alter column product_ref set not null;
       alter table ${schema}.credit_grants drop column is_expiry_announced;
+      drop function ${schema}.wake_credit_schedules() cascade;
+      drop table ${schema}.credit_schedule_grants, ${schema}.credit_schedules;
+      drop index ${schema}.credit_take_backs_short;
+      alter table ${schema}.credit_take_backs drop column grants_up_to_id, drop column retakes;
       alter table ${schema}.customers drop column test_clock_ref;
       drop table ${schema}.test_clocks;
       drop function ${schema}.due_in_real_time() cascade;

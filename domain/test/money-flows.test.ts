@@ -36,6 +36,7 @@ const steps = fc.array(
         'follow',
         'follow',
         'again',
+        'correct',
         'settle',
         'pay out',
         'fail payout',
@@ -168,6 +169,8 @@ async function take(world: MoneyWorld, step: Step): Promise<void> {
       return world.pay(termsOf(step), at % 5 > 0)
     case 'use':
       return world.use(amount)
+    case 'correct':
+      return world.correct(amount, flag)
     case 'settle':
       return payment && world.settle(payment)
     case 'refund': {

@@ -31,6 +31,8 @@ type Back = {
   isUndone: boolean
   /** Credits removed by grant; undefined if no removal was tried. */
   taken?: [Grant, bigint][]
+  /** The grants at the first try. Only their credits are removed later, and those of the own grant. */
+  older?: readonly Grant[]
   isGivenBack: boolean
 }
 
@@ -49,6 +51,9 @@ export class MoneyModel {
   readonly #backs = new Map<string, Back>()
   readonly #payments = new Map<string, PaymentTerms>()
   readonly #settled = new Set<string>()
+  /** Credits that usage took and that were not returned, and when it took some last. */
+  readonly #uses = new Map<Grant, { credits: bigint; last: number }>()
+  #time = 0
 
   /** Sums by account and currency, without sums of 0. */
   accounts(): Record<string, string> {
@@ -119,7 +124,45 @@ export class MoneyModel {
   /** Returns the credits that could be removed. */
   used(credits: bigint): bigint {
     const taken = this.#take(this.#grants, credits, 'revenue')
+    this.#time += 1
+    for (const [grant, part] of taken) {
+      const before = this.#uses.get(grant)?.credits ?? 0n
+      this.#uses.set(grant, { credits: before + part, last: this.#time })
+    }
     return sum(taken.map(([, amount]) => amount))
+  }
+
+  /** Credits that usage took and that were not returned. */
+  get usedCredits(): bigint {
+    return sum([...this.#uses.values()].map(({ credits }) => credits))
+  }
+
+  /** Returns credits of corrected usage to the grants that were used last. */
+  corrected(credits: bigint): void {
+    let left = credits
+    const age = ({ payment }: Grant, all = this.#grants): number =>
+      all.findIndex((grant) => grant.payment === payment)
+    const lastFirst = [...this.#uses].toSorted(
+      ([one, used], [other, usedOther]) => usedOther.last - used.last || age(other) - age(one),
+    )
+    for (const [grant, use] of lastFirst) {
+      const part = use.credits < left ? use.credits : left
+      if (part === 0n) continue
+      use.credits -= part
+      this.#burn(grant, -part, 'revenue')
+      left -= part
+    }
+  }
+
+  /** Takes credits that came back since the first try. */
+  retaken(reference: string): void {
+    const back = this.#backs.get(reference)!
+    const { taken, older } = back
+    if (taken === undefined || older === undefined || back.isUndone) return
+    const missing = back.wanted - sum(taken.map(([, credits]) => credits))
+    const own = this.#grants.filter(({ payment }) => payment === back.payment)
+    const others = older.filter(({ payment }) => payment !== back.payment)
+    taken.push(...this.#take([...own, ...others], missing, back.account))
   }
 
   refund(reference: string, of: string, amount: bigint): void {
@@ -204,6 +247,7 @@ export class MoneyModel {
       const own = this.#grants.filter(({ payment }) => payment === back.payment)
       const others = this.#grants.filter(({ payment }) => payment !== back.payment)
       const wanted = back.isUndone ? 0n : back.wanted
+      back.older = [...this.#grants]
       back.taken = this.#take([...own, ...others], wanted, back.account)
     } else if (back.isUndone && !back.isGivenBack) {
       for (const [grant, credits] of back.taken) this.#burn(grant, -credits, back.account)

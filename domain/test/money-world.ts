@@ -54,9 +54,20 @@ export class MoneyWorld {
     const [billed] = await createPurchases(database, providerId, 1)
     const wallet = await WalletWorld.open(database, number)
     const world = new MoneyWorld(database, wallet, billed!)
-    await wallet.grant(500, 0, undefined)
-    world.model.granted(500n)
+    await world.grant(500)
     return world
+  }
+
+  async grant(credits: number): Promise<void> {
+    this.#step()
+    await this.#wallet.grant(credits, 0, undefined)
+    this.model.granted(BigInt(credits))
+  }
+
+  /** Holds credits for a usage record that is never written. Returns the function that releases them. */
+  async holdForNothing(credits: number): Promise<() => Promise<void>> {
+    await this.#wallet.use(credits, true)
+    return () => this.#wallet.releaseLast()
   }
 
   close(): Promise<void> {
@@ -91,6 +102,32 @@ export class MoneyWorld {
     await this.#wallet.count()
     await this.#wallet.post()
     expect(BigInt(taken)).toBe(this.model.used(BigInt(credits)))
+  }
+
+  /** A correction returns credits of usage. Take-backs that were short get them, also if their process dies first. */
+  async correct(credits: number, diesFirst: boolean): Promise<void> {
+    this.#step()
+    const used = this.model.usedCredits
+    const returned = BigInt(credits) < used ? BigInt(credits) : used
+    if (returned === 0n) return
+    await this.#wallet.correct(Number(returned))
+    this.model.corrected(returned)
+    await this.retake(diesFirst)
+  }
+
+  /** Runs the take-backs that are due again because credits came back. */
+  async retake(diesFirst = false): Promise<void> {
+    const due = await this.#database.in('sandbox')<{ reference: string }[]>`
+      select reference from credit_take_backs
+      where customer_ref = ${this.#name} and due_at is not null and taken_micros is not null
+        and not is_undone
+      order by due_at, reference`
+    for (const { reference } of due) {
+      this.#step()
+      if (diesFirst) await this.#wallet.takeBack(reference, 'before the commit')
+      await this.#wallet.takeBack(reference, 'nowhere')
+      this.model.retaken(reference)
+    }
   }
 
   async refund(payment: PaymentTerms, amountMinor: bigint): Promise<void> {
@@ -249,8 +286,10 @@ export class MoneyWorld {
 
   async follow(reference: string): Promise<void> {
     await this.#wallet.takeBack(reference, 'nowhere')
-    await this.#wallet.takeBack(reference, 'nowhere')
     this.model.creditsFollowed(reference)
+    await this.#wallet.takeBack(reference, 'nowhere')
+    this.model.retaken(reference)
+    await this.retake()
   }
 
   async check(): Promise<void> {

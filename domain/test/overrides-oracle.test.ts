@@ -126,7 +126,12 @@ test('bills each period by what it began with, whatever changes within it and af
       const story = { ...given, changes: given.changes.toSorted((a, b) => a.atMs - b.atMs) }
       const plan = planOf(story.plan)
       const purchase = {
-        ...{ startDate: new Date(startMs), firstIncludedMicros: null },
+        ...{
+          startDate: new Date(startMs),
+          anchor: new Date(startMs),
+          cycleMode: 'calendar' as const,
+        },
+        firstIncludedMicros: null,
         overrides: historyOf(story.changes),
       }
       for (const [at, charge] of modelOf(story).entries()) {

@@ -16,7 +16,7 @@ import { expireCredits } from '../src/wallet/expire-credits.ts'
 import { claimExpiringWallets, listDueGrants } from '../src/wallet/expiring-grants.ts'
 import { grantCredits } from '../src/wallet/grant-credits.ts'
 import { createHoldCredits, createReleaseCredits } from '../src/wallet/hold-credits.ts'
-import type { WalletParts } from '../src/wallet/hot-wallet.ts'
+import { resolveWalletAddress, type WalletParts } from '../src/wallet/hot-wallet.ts'
 import { postDebits } from '../src/wallet/post-debits.ts'
 import { spendableMicros, readWallet } from '../src/wallet/read-wallet.ts'
 import { holdUsageCredits } from '../src/wallet/hold-usage-credits.ts'
@@ -76,6 +76,20 @@ export class WalletWorld {
     const { heldMicros: takenMicros } = await holdUsageCredits(this.#parts, due, limits)
     if (!diesBeforeTheRecord && takenMicros > 0n) this.#log.push({ usageRef, micros: takenMicros })
     return Number(takenMicros) / 1e6
+  }
+
+  /** Appends a record that takes usage away and returns its credits, counts it and posts it. */
+  async correct(credits: number): Promise<void> {
+    this.#usages += 1
+    this.#log.push({ usageRef: `usage_${this.#usages}`, micros: micros(-credits) })
+    await this.count()
+    await this.post()
+  }
+
+  /** Releases the hold of the last usage, whose record was never written. */
+  async releaseLast(): Promise<void> {
+    const at = resolveWalletAddress(this.#parts, this.#name)
+    await this.#hot.releaseReservation(at, `usage_${this.#usages}`)
   }
 
   /** Lets the projection count this many more records. */

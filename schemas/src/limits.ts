@@ -96,6 +96,18 @@ export const countMax = 1_000_000_000
 /** Credits of one grant, which is 100 million US dollars. */
 export const grantCreditsMax = 1_000_000_000_000
 
+/** Maximum number of days, weeks or months between two grants of a schedule. */
+export const scheduleIntervalMax = 366
+
+/** Maximum number of grants that a schedule is limited to. */
+export const scheduledGrantsMax = 100_000
+
+/** Maximum number of days after which a grant of a schedule expires. */
+export const scheduleExpiryDaysMax = 3_660
+
+/** Schedules of credits of one customer that have not ended. */
+export const creditSchedulesMax = 50
+
 /** Maximum absolute value of the priority of a grant. */
 export const grantPriorityMax = 1_000
 
@@ -181,6 +193,15 @@ export const overrideVersionsMax = 200
 
 /** Limits that a customer has in addition to those of a plan. Hot state keeps at most 32 windows of time for one purchase. */
 export const overrideLimitsMax = 10
+
+/** Agreed prices of one customer and product, and their characters as JSON text. Every reading of a purchase reads all versions. */
+export const agreedPricesMax = 20
+export const agreedPricesCharsMax = 16_384
+
+/** Steps of a ramp, and billing periods of a step. */
+export const rampStepsMax = 24
+export const rampPeriodsMax = 600
+
 /** Packs with units left that a customer can have of one product. Each limit check reads all of them. */
 export const openPacksMax = 100
 /** Thresholds of one alert, and alerts of one provider that are not of one customer. Each check of a customer reads the latter. */

@@ -40,6 +40,7 @@ export const referencePrefixes = {
   emailSuppression: 'ems_',
   testClock: 'tc_',
   planMigration: 'mig_',
+  creditSchedule: 'csh_',
 } as const
 
 type ReferenceKind = keyof typeof referencePrefixes

@@ -12,6 +12,7 @@ import { createEndedPurchases } from './end-purchases.ts'
 import { createTrialExpiry } from './end-trials.ts'
 import { createAbandonedCheckouts } from './expire-checkouts.ts'
 import { createTaxIdChecks } from './check-tax-ids.ts'
+import { createScheduledGrants } from './grant-credits.ts'
 import type { Job } from './job.ts'
 import { createPlanMigrations } from './migrate-plans.ts'
 import { createReminders } from './remind.ts'
@@ -31,14 +32,17 @@ export type ScheduledJob = {
 }
 
 /** The parts that jobs use in addition to the database. */
-export type JobParts = Pick<Parts, 'charge' | 'clock' | 'eventLog' | 'taxRegister' | 'usageStore'>
+export type JobParts = Pick<
+  Parts,
+  'charge' | 'clock' | 'eventLog' | 'hotState' | 'taxRegister' | 'usageStore'
+>
 
 /** Sandbox customers have invented tax ids. */
 const live = ['live'] as const
 
 /** Returns every job, in the order of a run by hand. */
 export function createJobs(config: BillingRunnerConfig, parts: JobParts): ScheduledJob[] {
-  const { charge, clock, eventLog, taxRegister, usageStore } = parts
+  const { charge, clock, eventLog, hotState, taxRegister, usageStore } = parts
   const jitterMs = config.paymentRetryJitterMinutes * 60_000
   const charging = { charge, delays: { hours: config.paymentRetryHours, jitterMs } }
   const hourMs = 3_600_000
@@ -82,6 +86,7 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [usageBilling, config.usageBilling],
     [thresholdBilling, config.thresholdBilling],
     [createRetries(charging), config.paymentRetries],
+    [createScheduledGrants(config, { log: eventLog, hotState }), config.scheduledGrants],
     [createWriteOffs(config.writeOffAfterDays * dayMs), config.writeOffs],
     [createUsageReset(measuring), config.usageReset],
     [packs, config.packSettlement],

@@ -33,6 +33,11 @@ export const scheduleSettings = {
     'plans are changed whose change was scheduled for a time within a period',
     '* * * * *',
   ),
+  scheduledGrants: scheduleSetting(
+    'TOLLGATE_SCHEDULE_SCHEDULED_GRANTS',
+    'the grants of schedules of credits are given',
+    '* * * * *',
+  ),
   paymentRetries: scheduleSetting(
     'TOLLGATE_SCHEDULE_PAYMENT_RETRIES',
     'failed charges that are due are retried',

@@ -48,6 +48,7 @@ import { registerSignInRoutes } from './routes/console-sign-in.ts'
 import { registerCreditAdjustmentRoute } from './routes/credit-adjustments.ts'
 import { registerCreditHoldsRoute } from './routes/credit-holds.ts'
 import { registerCustomerOwnersRoute } from './routes/customer-owners.ts'
+import { registerCreditScheduleRoutes } from './routes/credit-schedules.ts'
 import { registerCreditRoutes } from './routes/credits.ts'
 import { registerCustomerLinkRoutes } from './routes/customer-links.ts'
 import { registerCustomerRoutes } from './routes/customers.ts'
@@ -210,6 +211,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerCustomerRoutes(app, parts)
   registerCreditRoutes(app, parts)
   registerCreditAdjustmentRoute(app, parts)
+  registerCreditScheduleRoutes(app, parts)
   registerOverrideRoutes(app, parts)
   registerSessionRoutes(app, parts)
   registerPurchaseRoutes(app, parts)

@@ -2,6 +2,7 @@ import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedInvoiceOperations } from './described-invoice-operations.ts'
 import { describedEmailOperations } from './described-email-operations.ts'
 import { describedCorrectionOperations } from './described-correction-operations.ts'
+import { describedCreditOperations } from './described-credit-operations.ts'
 import { describedPlanMigrationOperations } from './described-plan-migration-operations.ts'
 import { describedTestClockOperations } from './described-test-clock-operations.ts'
 import { describedTaxOperations } from './described-tax-operations.ts'
@@ -314,6 +315,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Get what a customer paid and what models cost',
     404,
   ),
+  ...describedCreditOperations,
   ...describedCorrectionOperations,
   ...describedTestClockOperations,
   ...describedPlanMigrationOperations,
@@ -336,7 +338,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
 /** Operations that run once for each `Idempotency-Key`, however often the request is repeated. */
 export const idempotentOperations: ReadonlySet<string> = new Set([
   ...['recordUsage', 'recordUsages', 'recordMeterEvent', 'recordMeterEvents', 'checkLimit'],
-  ...['grantCredits', 'adjustCredits', 'createCheckoutSession'],
+  ...['grantCredits', 'adjustCredits', 'createCreditSchedule', 'createCheckoutSession'],
   ...['creditInvoice', 'voidInvoice', 'writeOffInvoice', 'recordOutsidePayment'],
 ])
 

@@ -2,7 +2,7 @@ import { documentNumberText } from '@tollgate/domain/invoices/invoice'
 import type { Environment } from '@tollgate/schemas/environment'
 import { creditNoteTexts, type PrintedCreditNote } from './credit-note-texts.ts'
 import { invoiceTexts, type PrintedInvoice } from './invoice-texts.ts'
-import { renderDocument, type Brand } from './render-document.ts'
+import type { Brand, DocumentFile } from './render-document.ts'
 
 /** A document as a file for download. */
 export type RenderedDocument = { readonly fileName: string; readonly pdf: Buffer }
@@ -15,8 +15,7 @@ export async function renderInvoice(
   const { number, reference, updatedAt } = printed.invoice
   const name = number === null ? reference : documentNumberText('invoice', number, environment)
   const texts = invoiceTexts(printed, environment)
-  const pdf = await renderDocument({ name, changedAt: updatedAt, texts, brand })
-  return { fileName: `${name}.pdf`, pdf }
+  return renderFile({ name, changedAt: updatedAt, texts, brand })
 }
 
 export async function renderCreditNote(
@@ -27,6 +26,11 @@ export async function renderCreditNote(
   const { number, createdAt, voidedAt } = printed.note
   const name = documentNumberText('credit_note', number, environment)
   const texts = creditNoteTexts(printed, environment)
-  const pdf = await renderDocument({ name, changedAt: voidedAt ?? createdAt, texts, brand })
-  return { fileName: `${name}.pdf`, pdf }
+  return renderFile({ name, changedAt: voidedAt ?? createdAt, texts, brand })
+}
+
+async function renderFile(file: DocumentFile): Promise<RenderedDocument> {
+  // Imported here, because the libraries for PDF and fonts would make each start of the service 0.2 s longer.
+  const { renderDocument } = await import('./render-document.ts')
+  return { fileName: `${file.name}.pdf`, pdf: await renderDocument(file) }
 }

@@ -5,6 +5,7 @@ import type {
   PurchaseBriefBody,
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
+import { planAfterChange } from '@tollgate/domain/purchases/offered-plan'
 import type { OverridesBody } from '@tollgate/schemas/http/overrides'
 import { overridesToHttp } from './translate-overrides.ts'
 import { definedFields } from '../domain/defined-fields.ts'
@@ -39,19 +40,28 @@ export function purchaseToBrief(
 function scheduledPlanOf(purchase: Purchase) {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate, endedAt } = purchase
   if (scheduledPlan === null || endedAt !== null) return undefined
-  const { reference, name, priceMinor: price, currency } = scheduledPlan
-  const startDate = (scheduledPlanAt ?? nextBillingDate)?.toISOString()
+  const startsAt = scheduledPlanAt ?? nextBillingDate
+  const plan =
+    startsAt === null ? scheduledPlan : planAfterChange(scheduledPlan, purchase, startsAt)
+  const { reference, name, priceMinor: price, currency } = plan
+  const startDate = startsAt?.toISOString()
   const { scheduledBilling: billing, scheduledMigration: migrationRef } = purchase
   const optional = definedFields({ startDate, billing, migrationRef })
   return { reference, name, price, currency, ...optional }
 }
 
-/** Overrides have no effect on a plan without charges. */
+/** Returns the overrides that have an effect on the plan. Charges and limits have none on a plan without charges. */
 function overridesOf({ overrides = [], planSnapshot }: Purchase): OverridesBody | undefined {
   const current = overrides.at(-1)
-  if (current === undefined || planSnapshot?.terms.charges === undefined) return undefined
-  const isEmpty = current.charges.length === 0 && current.usageLimits.length === 0
-  return isEmpty ? undefined : overridesToHttp(current)
+  if (current === undefined || planSnapshot === null) return undefined
+  const { prices, charges, usageLimits, ...shown } = overridesToHttp(current)
+  const ofPlan = prices.filter(({ planRef }) => planRef === planSnapshot.reference)
+  const limiting =
+    planSnapshot.terms.charges === undefined
+      ? { charges: [], usageLimits: [] }
+      : { charges, usageLimits }
+  const all = { ...limiting, prices: ofPlan }
+  return Object.values(all).every(({ length }) => length === 0) ? undefined : { ...all, ...shown }
 }
 
 function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) {

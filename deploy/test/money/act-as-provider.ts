@@ -1,14 +1,20 @@
+import { chargeNow } from '@tollgate/domain/closing/bill-now'
+import { readOpenInvoices } from '@tollgate/domain/closing/open-amounts'
+import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import type { Customer } from '@tollgate/domain/customers/repository'
+import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { addItem } from '@tollgate/domain/invoice-decisions/add-item'
+import { issueOneOff } from '@tollgate/domain/invoice-decisions/issue-one-off'
 import { payOutBalance } from '@tollgate/domain/invoice-decisions/pay-out-balance'
 import { listRefundsOfPayout } from '@tollgate/domain/payments/requested-refunds-repository'
 import { sendRefund } from '@tollgate/domain/settlement/send-refund'
+import { environment } from './environment.ts'
 import type { CrashingService } from './crashing-service.ts'
 import type { Shop } from './shop.ts'
 import type { Act } from './story.ts'
 
 /** The provider and the customer about whom it decides. */
-type Seller = {
+export type Seller = {
   readonly shop: Pick<Shop, 'providerId'>
   readonly customer: Pick<Customer, 'reference'>
 }
@@ -32,12 +38,53 @@ export async function payOut(
   for (const { reference } of refunds) await sendRefund(service.parts, operation, reference)
 }
 
+const line = { description: 'Work', unitMinor: 333n, quantity: '1.5' }
+
 /** Adds a line to the next invoice of the customer. */
 export async function addAnItem(
   service: CrashingService,
   { shop, customer }: Seller,
 ): Promise<void> {
-  const line = { description: 'Work', unitMinor: 333n, quantity: '1.5' }
   const request = { customerRef: customer.reference, currency: 'USD', line, reason: 'decided' }
   await service.parts.commit(service.operation(shop.providerId), (work) => addItem(work, request))
+}
+
+/** Issues an invoice of a line, which the billing runner charges. */
+export async function issueAnInvoice(
+  service: CrashingService,
+  { shop, customer }: Seller,
+): Promise<void> {
+  const request = {
+    ...{ customerRef: customer.reference, currency: 'USD', lines: [line] },
+    ...{ dueAt: null, reason: 'decided' },
+  }
+  await service.parts.commit(service.operation(shop.providerId), (work) =>
+    issueOneOff(work, request, { name: 'Acme' }),
+  )
+}
+
+/** Charges the saved card of the customer for its oldest open invoice now, as by the API. */
+export async function collect(service: CrashingService, { shop, customer }: Seller): Promise<void> {
+  const { database, commit } = service.parts
+  const operation = service.operation(shop.providerId)
+  const rows = database.of(shop.providerId).in(environment)
+  const { invoices } = await rows.read((sql) =>
+    readOpenInvoices(sql, shop.providerId, customer.reference),
+  )
+  const [oldest] = invoices
+  if (oldest === undefined) return
+  const charge = createSavedCardCharger(service.parts)
+  await chargeNow({ database, commit, charge }, operation, oldest)
+}
+
+/** Gives the customer the discount of a coupon, for one purchase or for all invoices. */
+export async function giveCoupon(
+  service: CrashingService,
+  { shop, customer }: Seller,
+  { couponRef, purchaseRef }: { readonly couponRef: string; readonly purchaseRef: string | null },
+): Promise<void> {
+  const redemption = { couponRef, customerRef: customer.reference, purchaseRef }
+  await service.parts.commit(service.operation(shop.providerId), (work) =>
+    addDiscount(work, redemption),
+  )
 }

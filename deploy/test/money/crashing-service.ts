@@ -23,6 +23,8 @@ import type { MeasuringParts } from '@tollgate/domain/billing/measure-usage'
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
+import { createPlanChanges } from '@tollgate/billing-runner/jobs/change-plans'
+import { createPlanMigrations } from '@tollgate/billing-runner/jobs/migrate-plans'
 import { createTrialExpiry } from '@tollgate/billing-runner/jobs/end-trials'
 import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchases'
 import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
@@ -32,6 +34,9 @@ import { createThresholdBilling } from '@tollgate/billing-runner/jobs/bill-thres
 import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
 import { createPackSettlement } from '@tollgate/billing-runner/jobs/settle-packs'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
+import { applyCorrection } from '@tollgate/control-plane/usage-corrections/apply-correction'
+import type { CorrectionParts } from '@tollgate/control-plane/usage-corrections/correction-parts'
+import { claimCorrections } from '@tollgate/domain/usage-corrections/repository'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
 import type { WalletKey, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
@@ -60,6 +65,13 @@ const runnerConfig = {
 }
 
 export const walletLimits = { waitMs: 0, heldMs: 3_600_000, heldMax: 10_000 }
+
+const correctionLimits = {
+  pageRecords: 2,
+  storedWaitMs: 0,
+  previewRecordsMax: 100,
+  waitMs: 0,
+}
 
 export const usageGraceMs = runnerConfig.usageGraceMinutes * 60_000
 
@@ -163,6 +175,27 @@ export class CrashingService {
     return takeBackCredits({ database, publisher: this.#publisher, logger, wallets }, environment)
   }
 
+  /** Applies the requested corrections of usage. The lease of a dead process expires immediately. */
+  async applyCorrections(): Promise<void> {
+    const sql = this.database.in(environment)
+    const { usageLog, usageStore } = this.#usage
+    const parts: CorrectionParts = {
+      publisher: this.#publisher,
+      eventLog: usageLog,
+      usageStore,
+      appendRecords: (holder, records) =>
+        this.process.effect('append corrections', () =>
+          usageLog.appendCorrections(holder, records),
+        ),
+      correctionLimits,
+    }
+    for (;;) {
+      const claimed = await claimCorrections(sql, { rowsMax: 10, leaseMs: 0 })
+      if (claimed.length === 0) return
+      for (const each of claimed) await applyCorrection(parts, environment, each, () => false)
+    }
+  }
+
   /** Deletes a customer as the control plane does. */
   async closeCustomer(
     providerId: string,
@@ -223,6 +256,8 @@ export class CrashingService {
       createEndedPurchases(),
       createTrialExpiry(charging),
       renewals,
+      createPlanMigrations({ pageMax: 10, inFlightMax: 1 }),
+      createPlanChanges(charging),
       usageBilling,
       createThresholdBilling(within),
       createRetries(charging),

@@ -351,8 +351,8 @@ async function useCredits({ world, shop, customer }: StoryContext): Promise<void
   try {
     const { heldMicros } = await holdUsageCredits({ log, hotState }, due, walletLimits)
     if (heldMicros === 0n) return
-    const debit = { usageRef, micros: heldMicros }
-    await log.record({ ...fields, productRef: shop.productRef, micros: 0n, at: world.now, debit })
+    const used = { id: usageRef, productRef: shop.productRef, micros: 0n, debitMicros: heldMicros }
+    await log.record({ ...fields, ...used, at: world.now })
   } catch (error) {
     // The process that had to publish the wallet died.
     if (!(error instanceof UsageBehindError)) throw error

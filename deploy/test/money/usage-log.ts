@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { correctionEvent } from '@tollgate/ingest/domain/correction-events'
+import type { AppendRecords } from '@tollgate/control-plane/usage-corrections/append-records'
 import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
 import { readDebitPosition } from '@tollgate/domain/wallet/debit-positions'
 import { postDebits } from '@tollgate/domain/wallet/post-debits'
@@ -8,7 +10,6 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { ManualClock } from '../manual-clock.ts'
@@ -27,11 +28,15 @@ export type Used = {
   /** 10^-6 units. */
   readonly micros: bigint
   readonly at: Date
-  /** Debit of the wallet under this usage reference, in 10^-6 credits. */
-  readonly debit?: { readonly usageRef: string; readonly micros: bigint }
+  /** Id of the record, under which credits are held. Without it, the record gets a new one. */
+  readonly id?: string
+  /** Debit of the wallet, in 10^-6 credits. */
+  readonly debitMicros?: bigint
 }
 
-export type UsedRecord = Used & {
+/** A record of usage or, with negative amounts or a difference, of its correction. */
+export type UsedRecord = Omit<Used, 'id'> & {
+  readonly event: MeterEvent
   readonly partition: number
   readonly offset: number
   readonly toldAt: Date
@@ -55,6 +60,8 @@ export class UsageLog {
   /** Distinguishes the inserts of concurrent lanes, which share a server that drops inserts with a known token. */
   readonly #name = randomUUID()
   #unstored: UsedRecord[] = []
+  /** Ids of the records of corrections, which are appended once. */
+  readonly #corrections = new Set<string>()
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(stores: LogStores) {
@@ -82,16 +89,35 @@ export class UsageLog {
 
   /** Records usage, one record after the other in the order of the calls. */
   record(used: Used): Promise<void> {
-    const recorded = this.#last.then(() => this.#project(used))
+    return this.#append(this.#eventOf(used))
+  }
+
+  /** Appends the records of corrections as ingest does. A record that was appended before is dropped. */
+  readonly appendCorrections: AppendRecords = async ({ providerId }, records) => {
+    for (const record of records) {
+      if (this.#corrections.has(record.id)) continue
+      this.#corrections.add(record.id)
+      await this.#append(correctionEvent(record, providerId, this.#stores.clock.now()))
+    }
+  }
+
+  #append(event: MeterEvent): Promise<void> {
+    const recorded = this.#last.then(() => this.#project(event))
     this.#last = recorded.catch(() => undefined)
     return recorded
   }
 
-  async #project(used: Used): Promise<void> {
-    const { providerId, customerRef } = used
+  async #project(event: MeterEvent): Promise<void> {
+    const { providerId, customerRef, productRef, value, timestamp, debit } = event
     const partition = partitionOf(subjectKey(providerId, customerRef), partitionCount)
-    const toldAt = new Date(this.#stores.clock.now())
-    const record = { ...used, partition, offset: this.#heads[partition]!, toldAt }
+    const record: UsedRecord = {
+      ...{ event, providerId, customerRef, partition, offset: this.#heads[partition]! },
+      productRef: productRef ?? '',
+      micros: BigInt(value),
+      at: new Date(timestamp),
+      toldAt: new Date(this.#stores.clock.now()),
+      ...(debit !== null && { debitMicros: BigInt(debit) }),
+    }
     await this.#count(record)
     await this.#post(record)
     this.#unstored.push(record)
@@ -100,7 +126,7 @@ export class UsageLog {
   }
 
   async #count(record: UsedRecord): Promise<void> {
-    const { partition, offset, debit } = record
+    const { event, partition, offset, debitMicros = 0n } = record
     await this.#stores.hotState.apply({
       space: environment,
       partition,
@@ -108,7 +134,7 @@ export class UsageLog {
       nextOffset: offset + 1,
       marks: [],
       increments: [...incrementsOfUsage(record), ...incrementsOfDebit(record)],
-      settled: debit ? [{ ...walletOf(record), reservationId: debit.usageRef }] : [],
+      settled: debitMicros > 0n ? [{ ...walletOf(record), reservationId: event.id }] : [],
     })
   }
 
@@ -117,7 +143,7 @@ export class UsageLog {
     for (let partition = 0; partition < partitionCount; partition++) {
       const own = this.#unstored.filter((record) => record.partition === partition)
       if (own.length === 0) continue
-      const rows = own.map((record) => ({ offset: record.offset, event: this.#eventOf(record) }))
+      const rows = own.map((record) => ({ offset: record.offset, event: record.event }))
       const token = `${this.#name}-${partition}-${rows[0]!.offset}-${rows.length}`
       await this.#stores.usageStore.insert(table, usageColumns(partition), rows, token)
     }
@@ -125,9 +151,10 @@ export class UsageLog {
   }
 
   async #post(record: UsedRecord): Promise<void> {
-    const { providerId, customerRef, productRef, debit, partition, offset } = record
+    const { providerId, customerRef, productRef, debitMicros, partition, offset } = record
     const { postgres, clock } = this.#stores
-    const debits = debit ? [{ providerId, customerRef, productRef, micros: debit.micros }] : []
+    const own = { providerId, customerRef, productRef }
+    const debits = debitMicros === undefined ? [] : [{ ...own, micros: debitMicros }]
     await postgres.database.in(environment).begin(async (sql) => {
       const fromOffset = await readDebitPosition(sql, partition)
       const batch = { partition, fromOffset, toOffset: offset + 1, debits }
@@ -135,18 +162,16 @@ export class UsageLog {
     })
   }
 
-  #eventOf({ providerId, customerRef, productRef, micros, at, debit }: UsedRecord): MeterEvent {
-    const named = {
-      id: debit?.usageRef ?? `usage_${randomUUID()}`,
-      providerId,
-      customerRef,
+  #eventOf({ id, micros, at, debitMicros, ...named }: Used): MeterEvent {
+    const fields = {
+      ...named,
+      id: id ?? `usage_${randomUUID()}`,
       meterName: requestsMeterName,
       value: Number(micros),
       timestamp: at.getTime(),
       receivedAt: this.#stores.clock.now(),
-      productRef,
     }
-    return recordedEvent(named, debit === undefined ? null : decimalFromMicros(debit.micros))
+    return recordedEvent(fields, debitMicros?.toString() ?? null)
   }
 }
 
@@ -155,8 +180,8 @@ function walletOf({ providerId, customerRef }: UsedRecord) {
 }
 
 function incrementsOfDebit(record: UsedRecord): readonly Increment[] {
-  if (record.debit === undefined) return []
-  const amount = record.debit.micros
+  const { debitMicros: amount } = record
+  if (amount === undefined) return []
   return [{ ...walletOf(record), series: walletSeries, second: 1, amount }]
 }
 

@@ -314,8 +314,9 @@ async function verifyTakeBacks(
       (select coalesce(sum(-entry.amount), 0) from ledger_transactions as moved
         join ledger_entries as entry on entry.provider_id = moved.provider_id
           and entry.transaction_ref = moved.reference and account = 'wallet' and unit = 'credits'
-        where moved.provider_id = claim.provider_id and moved.transaction_key in
-          ('take-back:' || claim.reference, 'give-back:' || claim.reference))::text as moved
+        where moved.provider_id = claim.provider_id and (moved.transaction_key in
+          ('take-back:' || claim.reference, 'give-back:' || claim.reference)
+          or moved.transaction_key like 'take-back-again:%:' || claim.reference))::text as moved
     from credit_take_backs as claim where provider_id = ${providerId}`
   for (const { taken, back, moved } of claims) expect(moved).toBe(back ? '0' : (taken ?? '0'))
   for (const { reference, processor_payment_id: id, ...payment } of payments) {

@@ -62,7 +62,7 @@ export async function startPayingStack({
     TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY: 'pk_test_pages',
     ...settings,
   }
-  const processors = openPaymentProcessors(readSettings(stripeSettings, own))
+  const processors = await openPaymentProcessors(readSettings(stripeSettings, own))
   const request = isLikeStripe
     ? { ...options, processors, settings: { ...own, TOLLGATE_STRIPE_SANDBOX_URL: stripeUrl } }
     : { ...options, settings: own }

@@ -14,6 +14,7 @@ import type { HeldPurchase } from '@tollgate/domain/previews/preview-purchase'
 import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
+import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import { readActivationState } from '@tollgate/domain/purchases/read-activation-state'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import {
@@ -29,6 +30,7 @@ import { saveTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import type { PaymentIntent } from '@tollgate/platform/payments/payment-objects'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
+import type { AgreedPrice } from '@tollgate/schemas/http/agreed-prices'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import type { RunnerStack, Shop } from '../../../billing-runner/test/runner-stack.ts'
 import type { DrawnCoupon } from './random-previews.ts'
@@ -42,8 +44,7 @@ const graceMs = 3_600_000
 /** What became of a plan that a customer wanted to take. */
 export type TakenPlan =
   | {
-      readonly kind:
-        'activated' | 'scheduled' | 'already-active' | 'card-required' | 'payment-required'
+      readonly kind: 'activated' | 'scheduled' | 'already-active' | 'payment-required'
     }
   | { readonly kind: 'refused'; readonly reason: string }
 
@@ -119,11 +120,13 @@ export class PreviewShop {
   async addPlan(input: Partial<PlanCreateInput>): Promise<Plan> {
     const { billAtUnbilledMinor: _threshold, ...billedAtEnd } = input
     const { minimumCommitment: _minimum, ...plain } = billedAtEnd
+    const { ramp: _ramp, ...unramped } = plain
     const add = (terms: Partial<PlanCreateInput>): Promise<Plan> =>
       this.runner.addPlan(this.shop, terms)
     return add(input)
       .catch(() => add(billedAtEnd))
       .catch(() => add(plain))
+      .catch(() => add(unramped))
   }
 
   async buy(input: Partial<PlanCreateInput>, isTrial = false): Promise<Purchase> {
@@ -178,6 +181,14 @@ export class PreviewShop {
     })
   }
 
+  /** Agrees prices of a plan with the customer. Prices that do not fit the plan are not agreed. */
+  async agree(customerRef: string, prices: readonly AgreedPrice[]): Promise<void> {
+    const names = { customerRef, productRef: this.shop.product.reference }
+    await this.within((work) =>
+      changeOverrides(work, names, { charges: [], usageLimits: [], prices }),
+    )
+  }
+
   cancel({ reference }: Pick<Purchase, 'reference'>): Promise<unknown> {
     return this.within((work) => cancelPurchase(work, reference, null))
   }
@@ -193,9 +204,24 @@ export class PreviewShop {
       }),
     )
     if (outcome.kind === 'invalid') return { kind: 'refused', reason: outcome.reason }
+    if (outcome.kind === 'card-required') {
+      await this.#saveCard(customer)
+      return this.take(customer, plan)
+    }
     if (outcome.kind !== 'payment-required') return { kind: outcome.kind }
     if (await this.#startDiscounted(customer, plan)) return { kind: 'activated' }
     return (await this.#pay(customer, plan)) ?? { kind: 'payment-required' }
+  }
+
+  /** Saves a card that can be charged, in place of the one before. */
+  async #saveCard({ reference }: Customer): Promise<void> {
+    await this.within(
+      ({ sql, providerId, now }) => sql`
+        insert into customer_cards
+          (provider_id, customer_ref, brand, last4, exp_month, exp_year, reusable, payment_method_id, updated_at)
+        values (${providerId}, ${reference}, 'visa', '4242', 12, 2030, true, 'pm_card_visa', ${now})
+        on conflict (provider_id, customer_ref) do update set payment_method_id = 'pm_card_visa'`,
+    )
   }
 
   /** Starts a plan of which discounts leave nothing, after the customer has saved a card. */
@@ -216,7 +242,7 @@ export class PreviewShop {
       return findDiscountedStart(work, input, customer.reference, null)
     })
     if (begun === undefined) return false
-    await this.runner.saveCard(this.shop, customer.reference)
+    await this.#saveCard(customer)
     return (await this.within((work) => startDiscountedPlan(work, request))) !== undefined
   }
 
@@ -231,14 +257,16 @@ export class PreviewShop {
     if (priced.kind === 'refused') return priced
     if (priced.kind !== 'priced') throw new Error(JSON.stringify(priced))
     const { terms, tax, planSwitch, discounts, cycleMode, sellerName } = priced
+    const { plan: offered } = priced
     const draft = {
       purpose: 'product',
       ...{ customerRef: customer.reference, processorCustomerId: null },
-      ...{ productRef, plan, cycleMode, terms, tax, planSwitch, discounts, sellerName },
+      ...{ productRef, plan: offered, cycleMode, terms, tax, planSwitch, discounts, sellerName },
       ...{ checkoutSessionId: null, paymentMethodId: null, keepsCard: false, description: null },
       ...{ purchaseRef: null, invoiceRef: null, inputSha256: '' },
       idempotencyKey: `${customer.reference}:${plan.reference}`,
     } as const
+    let isPaidByBalance = false
     await this.within(async (work) => {
       const { sql, providerId, now } = work
       const { reference: customerRef } = customer
@@ -246,6 +274,7 @@ export class PreviewShop {
       const priceMinor = tax?.totalMinor ?? terms.originalAmountMinor
       if (fromBalanceMinor === priceMinor) {
         await deliverFromBalance(work, { ...draft, fromBalanceMinor }, 'https://shop.example')
+        isPaidByBalance = true
         return
       }
       const balance = { customerRef, currency: terms.currency }
@@ -265,7 +294,7 @@ export class PreviewShop {
       const reading = { payment, card: undefined, isCardSaved: false }
       await applyPaymentState(work, intent.reference, reading, 'https://shop.example')
     })
-    return undefined
+    return isPaidByBalance ? { kind: 'activated' } : undefined
   }
 
   readonly #charge = async (charge: InvoiceCharge): Promise<ChargeOutcome> => {

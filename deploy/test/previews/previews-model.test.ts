@@ -17,6 +17,7 @@ import {
   acts,
   customers,
   planInputs,
+  pricesFor,
   storySteps,
   type Act,
   type Customer,
@@ -64,7 +65,7 @@ async function play(story: Story): Promise<void> {
     await playStep(purchase, step)
   }
   const known = new Set((await shop.invoicesOf(purchase.customerRef)).map((each) => each.reference))
-  const previewed = await previewAndAct(purchase, story.act)
+  const previewed = await previewAndAct(purchase, story.act, story.customer)
   await runUntilLast(purchase, previewed)
   const made = (await shop.invoicesOf(purchase.customerRef)).filter(
     ({ reference }) => !known.has(reference),
@@ -83,8 +84,22 @@ async function prepare({ plan, isTrial, customer }: Story): Promise<Purchase> {
   if (customer.tax !== undefined) await shop.tax(customerRef, customer.tax)
   if (customer.carriedMinor !== 0n) await shop.carry(customerRef, customer.carriedMinor)
   for (const coupon of customer.coupons) await shop.redeem(purchase, coupon)
+  await agree(customer, purchase, purchase.planRef!, plan)
   if (customer.packUnits > 0) await deliverPack(shop, purchase, { units: customer.packUnits })
   return purchase
+}
+
+/** Agrees the drawn prices for a plan, as far as they fit it. */
+async function agree(
+  { agreed }: Customer,
+  { customerRef }: Purchase,
+  planRef: string,
+  plan: Parameters<typeof shop.buy>[0],
+): Promise<void> {
+  const prices = agreed && pricesFor(plan, agreed.prices)
+  if (agreed === undefined || prices === undefined) return
+  const from = new Date(shop.now.getTime() + agreed.fromDays * 86_400_000).toISOString()
+  await shop.agree(customerRef, [{ planRef, from, ...prices }])
 }
 
 async function playStep(purchase: Purchase, step: StoryStep): Promise<void> {
@@ -102,7 +117,11 @@ async function playStep(purchase: Purchase, step: StoryStep): Promise<void> {
 }
 
 /** Previews the act and then does it. Returns the previewed invoices. */
-async function previewAndAct(purchase: Purchase, act: Act): Promise<readonly PreviewedInvoice[]> {
+async function previewAndAct(
+  purchase: Purchase,
+  act: Act,
+  customer: Customer,
+): Promise<readonly PreviewedInvoice[]> {
   const held = await shop.held(purchase)
   const before = await shop.countRows()
   const unchanged = async (): Promise<void> => expect(await shop.countRows()).toEqual(before)
@@ -129,6 +148,7 @@ async function previewAndAct(purchase: Purchase, act: Act): Promise<readonly Pre
     }
     case 'schedule': {
       const { reference: planRef } = await shop.addPlan({ name: 'Second', ...act.plan })
+      await agree(customer, purchase, planRef, act.plan)
       const effectiveAt =
         act.waitMs === undefined ? undefined : new Date(shop.now.getTime() + act.waitMs)
       const billing = effectiveAt === undefined ? undefined : act.billing
@@ -142,6 +162,7 @@ async function previewAndAct(purchase: Purchase, act: Act): Promise<readonly Pre
     }
     case 'change': {
       const plan = await shop.addPlan({ name: 'Second', ...act.plan })
+      await agree(customer, purchase, plan.reference, act.plan)
       const rows = await shop.countRows()
       const change = { ...held, planRef: plan.reference }
       const preview = await previewChange(shop.parts(), shop.at, change)

@@ -1,5 +1,6 @@
 import type { CouponTerms } from '@tollgate/domain/coupons/coupon'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
+import type { PriceFields } from '@tollgate/schemas/http/agreed-prices'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import fc from 'fast-check'
 import { inputOf, plans } from '../usage-billing/random-stories.ts'
@@ -77,21 +78,66 @@ const recurring: fc.Arbitrary<PlanInput> = fc
 
 const taxBehavior = fc.constantFrom('auto', 'inclusive', 'exclusive')
 
+/** Prices in place of those of a plan, by what the plan has a price for. */
+export type DrawnPrices = {
+  readonly price: number
+  readonly setupFee: number
+  readonly creditsPerUnit: number
+  readonly chargePrice: string
+  readonly minimum: number
+}
+
+const drawnPrices: fc.Arbitrary<DrawnPrices> = fc.record({
+  price: fc.constantFrom(0, 900, 2_000, 12_000),
+  setupFee: fc.constantFrom(0, 700),
+  creditsPerUnit: fc.constantFrom(0, 40, 170.5),
+  chargePrice: price,
+  minimum: fc.constantFrom(0, 500, 1_500),
+})
+
+/** Returns the prices that fit the plan. Undefined if none does. */
+export function pricesFor(
+  { type, price: periodMinor, basePrice, setupFee, minimumCommitment, ...plan }: PlanInput,
+  own: DrawnPrices,
+): PriceFields | undefined {
+  const baseMinor = type === 'hybrid' ? (basePrice ?? periodMinor ?? 0) : (periodMinor ?? 0)
+  const perUnit = plan.charges?.find(({ model }) => model === 'per_unit')?.key
+  const hasRate = (plan.creditsPerUnit ?? 0) > 0 && (plan.usageTiers ?? []).length === 0
+  const fitting = {
+    ...(baseMinor >= 50 && type !== 'usage-based' ? { price: own.price } : {}),
+    ...((setupFee ?? 0) > 0 ? { setupFee: own.setupFee } : {}),
+    ...(hasRate ? { creditsPerUnit: own.creditsPerUnit } : {}),
+    ...(perUnit === undefined ? {} : { charges: [{ charge: perUnit, price: own.chargePrice }] }),
+    ...((minimumCommitment ?? 0) > 0 ? { minimumCommitment: own.minimum } : {}),
+  }
+  return Object.keys(fitting).length === 0 ? undefined : fitting
+}
+
+function withRamp(plan: PlanInput, steps: readonly DrawnPrices[]): PlanInput {
+  const ramp = steps.flatMap((step) => {
+    const { setupFee: _fee, ...prices } = pricesFor(plan, step) ?? {}
+    return Object.keys(prices).length === 0 ? [] : [{ periods: 1, ...prices }]
+  })
+  return ramp.length === 0 ? plan : { ...plan, ramp }
+}
+
 export const planInputs: fc.Arbitrary<PlanInput> = fc
   .tuple(
     fc.oneof(measured, charged, recurring),
     taxBehavior,
     fc.constantFrom(0, 0, 400),
     fc.constantFrom(0, 0, 900),
+    fc.oneof(fc.constant([]), fc.array(drawnPrices, { maxLength: 3 })),
   )
-  .map(([plan, behavior, threshold, minimum]) => {
+  .map(([plan, behavior, threshold, minimum, steps]) => {
     const isBilledLater = plan.type === 'usage-based' || plan.type === 'hybrid'
-    return {
+    const whole = {
       ...plan,
       taxBehavior: behavior as 'auto',
       ...(threshold > 0 && isBilledLater ? { billAtUnbilledMinor: threshold } : {}),
       ...(minimum > 0 && isBilledLater ? { minimumCommitment: minimum } : {}),
     }
+    return withRamp(whole, steps)
   })
 
 const noDetails = { businessName: null, customerName: null, taxId: null, taxIdType: null }
@@ -109,6 +155,8 @@ export type Customer = {
   readonly issuesZero: boolean
   readonly packUnits: number
   readonly coupons: readonly DrawnCoupon[]
+  /** Prices that are agreed with the customer, for periods that begin from so many days on. Undefined for none. */
+  readonly agreed: { readonly prices: DrawnPrices; readonly fromDays: number } | undefined
 }
 
 /** A coupon that the customer has redeemed, for the purchase or for all of them. */
@@ -142,6 +190,9 @@ export const customers: fc.Arbitrary<Customer> = fc.record({
   issuesZero: fc.boolean(),
   packUnits: fc.oneof(fc.constant(0), fc.nat(800)),
   coupons: fc.oneof(fc.constant([]), fc.array(coupon, { minLength: 1, maxLength: 2 })),
+  agreed: fc.option(fc.record({ prices: drawnPrices, fromDays: fc.constantFrom(0, 0, 20, 45) }), {
+    nil: undefined,
+  }),
 })
 
 const micros = fc.oneof(

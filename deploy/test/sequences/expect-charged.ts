@@ -61,7 +61,7 @@ function expectSetupFeesOnce(facts: Facts): void {
 }
 
 /** Cents per unit of the plans that are billed afterwards. */
-const centsPerUnit: Partial<Record<PlanName, bigint>> = { cheap: 1n, dear: 2n }
+const centsPerUnit: Partial<Record<PlanName, bigint>> = { cheap: 1n, dear: 2n, committed: 1n }
 
 /** Maximum free units per month, whatever plans are held in it. */
 const freeUnitsMax = plans.cheap.freeUnits
@@ -83,9 +83,10 @@ async function expectUsageBilled({ world, market, customer, admitted }: Player, 
     const cents = centsPerUnit[plan]
     if (cents !== undefined) billedUnits += amount / cents
   }
-  const firstMs = used[0]!.at.getTime()
-  const months = Math.floor((used.at(-1)!.at.getTime() - firstMs) / (28 * dayMs)) + 2
+  const times = used.map(({ at }) => at.getTime())
+  const months = Math.floor((Math.max(...times) - Math.min(...times)) / (28 * dayMs)) + 2
   const freeUnits = usedUnits - billedUnits
+  expect(freeUnits, `${usedUnits} used, ${billedUnits} billed`).toBeGreaterThanOrEqual(0n)
   expect(freeUnits, `${usedUnits} used, ${billedUnits} billed`).toBeLessThanOrEqual(
     BigInt(months * freeUnitsMax),
   )

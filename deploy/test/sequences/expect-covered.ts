@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { monthAt, readFacts, replacedBy, type Facts, type HeldFact } from './facts.ts'
+import { isKept, monthAt, readFacts, replacedBy, type Facts, type HeldFact } from './facts.ts'
 import { limitOf, plans, type PlanName } from './market.ts'
 import type { Player } from './player.ts'
 
@@ -41,6 +41,7 @@ function isPaid(facts: Facts, purchase: HeldFact, now: Date): boolean {
     const first = facts.held.find((each) => each.plan === plan)
     return first?.reference === purchase.reference
   }
+  if (isKept(facts, purchase) && now < monthAt(purchase.anchor, purchase.start).end) return true
   return chainOf(facts, purchase).some(({ reference }) =>
     facts.paid.some(
       (line) =>
@@ -91,17 +92,31 @@ function limitNow(facts: Facts, purchase: HeldFact, now: Date): number | undefin
 
 function includedUnits(facts: Facts, purchase: HeldFact, now: Date): number {
   const included = includedUnitsOf(purchase.plan)
-  const { start } = monthAt(purchase.anchor, now)
+  const { start, end } = monthAt(purchase.anchor, now)
   const replaced = replacedBy(facts, purchase)
   const goesOn = replaced?.anchor.getTime() === purchase.anchor.getTime()
-  if (!goesOn || purchase.start <= start || priceOf(replaced.plan) === 0) return included
-  const charged = facts.paid.find(
+  if (!goesOn || purchase.start <= start || isKept(facts, purchase)) return included
+  const paidBefore = paidFor(facts, replaced)
+  if (paidBefore === 0) return included
+  // Access continues while the charge of the difference is retried.
+  const charges = purchase.status === 'past_due' ? [...facts.paid, ...facts.owed] : facts.paid
+  const charged = charges.find(
     ({ purchaseRef, kind }) => purchaseRef === purchase.reference && kind === 'proration',
   )
+  const difference = priceOf(purchase.plan) - paidBefore
   const share =
-    Number(charged?.amountMinor ?? 0n) / (priceOf(purchase.plan) - priceOf(replaced.plan))
+    difference > 0
+      ? Number(charged?.amountMinor ?? 0n) / difference
+      : (end.getTime() - purchase.start.getTime()) / (end.getTime() - start.getTime())
   const before = includedUnits(facts, replaced, purchase.start)
   return before + (included - includedUnitsOf(replaced.plan)) * share
+}
+
+/** Returns the price for which the purchase has its running period, in cents. */
+function paidFor(facts: Facts, purchase: HeldFact): number {
+  const replaced = replacedBy(facts, purchase)
+  if (replaced === undefined || !isKept(facts, purchase)) return priceOf(purchase.plan)
+  return paidFor(facts, replaced)
 }
 
 /** Returns the units per month that the plan's price includes. */

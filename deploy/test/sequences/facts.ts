@@ -24,10 +24,17 @@ export type PaidFact = {
   readonly end: Date | null
 }
 
-export type Facts = { readonly held: readonly HeldFact[]; readonly paid: readonly PaidFact[] }
+export type Facts = {
+  readonly held: readonly HeldFact[]
+  readonly paid: readonly PaidFact[]
+  /** Prices on open invoices. A purchase goes on while their charge is retried. */
+  readonly owed: readonly PaidFact[]
+  /** Plans to which the provider moves purchases for nothing until their next period, by the purchase. */
+  readonly kept: ReadonlyMap<string, PlanName>
+}
 
 /** Reads the purchases and payments, oldest first. */
-export async function readFacts({ world, market, customer }: Player): Promise<Facts> {
+export async function readFacts({ world, market, customer, kept }: Player): Promise<Facts> {
   const sql = world.stores.postgres.database.in(environment)
   const { providerId } = market
   const customerRef = customer.reference
@@ -37,13 +44,13 @@ export async function readFacts({ world, market, customer }: Player): Promise<Fa
     from purchases where provider_id = ${providerId} and customer_ref = ${customerRef}
       and plan_ref is not null
     order by created_at, reference`
-  const paid = await sql<PaidFact[]>`
-    select purchase_ref as "purchaseRef", kind, amount::bigint as "amountMinor",
+  const lines = await sql<(PaidFact & { status: string })[]>`
+    select invoices.status, purchase_ref as "purchaseRef", kind, amount::bigint as "amountMinor",
       period_start as start, period_end as end
     from invoice_lines join invoices
       on invoices.provider_id = invoice_lines.provider_id and reference = invoice_ref
     where invoices.provider_id = ${providerId} and customer_ref = ${customerRef}
-      and purchase_ref is not null and invoices.status in ('paid', 'partly_refunded')
+      and purchase_ref is not null and invoices.status in ('open', 'paid', 'partly_refunded')
       and not exists (
         select from payment_disputes join payment_intents
           on payment_intents.provider_id = payment_disputes.provider_id
@@ -52,7 +59,12 @@ export async function readFacts({ world, market, customer }: Player): Promise<Fa
           and payment_disputes.status = 'lost'
           and payment_intents.invoice_ref = invoices.reference)
     order by invoices.created_at, invoices.reference, line`
-  return { held: held.map((row) => named(market, row)), paid }
+  return {
+    held: held.map((row) => named(market, row)),
+    paid: lines.filter(({ status }) => status !== 'open'),
+    owed: lines.filter(({ status }) => status === 'open'),
+    kept,
+  }
 }
 
 function named(
@@ -65,6 +77,11 @@ function named(
 /** Returns the purchase that gave access until this one replaced it. */
 export function replacedBy({ held }: Facts, { replaces }: HeldFact): HeldFact | undefined {
   return held.find(({ reference }) => reference === replaces)
+}
+
+/** Returns whether the provider has moved the customer to this purchase for nothing, until the end of the period in which it began. */
+export function isKept(facts: Facts, { replaces, plan }: HeldFact): boolean {
+  return replaces !== null && facts.kept.get(replaces) === plan
 }
 
 /**

@@ -1,4 +1,7 @@
-import { openShopWith, type ShopOf } from '../money/shop.ts'
+import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
+import type { CouponTerms } from '@tollgate/domain/coupons/coupon'
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
+import { openShopWith, operationIn, type ShopOf } from '../money/shop.ts'
 import type { Stores } from '../money/stores.ts'
 
 const monthly = { type: 'recurring', billingCycle: 'monthly' } as const
@@ -28,6 +31,8 @@ export const plans = {
     billAtUnbilledMinor: 50,
     prorationPolicy: 'proportional',
   },
+  /** 1 cent per unit, and 7 dollars per month at least. */
+  committed: { ...perUnit, creditsPerUnit: 100, minimumCommitment: 700 },
   /** 1 cent per unit, paid from the wallet. */
   wallet: { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 },
 } as const
@@ -35,11 +40,65 @@ export const plans = {
 export type PlanName = keyof typeof plans
 export const planNames = Object.keys(plans) as readonly PlanName[]
 
-export type Market = ShopOf<PlanName>
+const anyPlan = {
+  code: null,
+  amountOffMinor: null,
+  currency: null,
+  productRefs: [],
+  planRefs: [],
+  redemptionsMax: null,
+  redemptionsPerCustomerMax: null,
+  redeemBy: null,
+} as const
+
+/** Discounts by a percentage, or by an amount in US cents. */
+export const coupons = {
+  'a fifth': { ...anyPlan, percentOff: '20', duration: 'forever', durationInvoices: null },
+  /** Two invoices of a customer who has not redeemed it before. */
+  'a half': {
+    ...anyPlan,
+    percentOff: '50',
+    duration: 'repeating',
+    durationInvoices: 2,
+    redemptionsPerCustomerMax: 1,
+  },
+  'all of it': {
+    ...anyPlan,
+    percentOff: '100',
+    duration: 'once',
+    durationInvoices: 1,
+    redemptionsPerCustomerMax: 1,
+  },
+  '5 dollars': {
+    ...anyPlan,
+    percentOff: null,
+    amountOffMinor: 500n,
+    currency: 'USD',
+    duration: 'once',
+    durationInvoices: 1,
+  },
+} as const satisfies Record<string, Omit<CouponTerms, 'name'>>
+
+export type CouponName = keyof typeof coupons
+export const couponNames = Object.keys(coupons) as readonly CouponName[]
+
+export type Market = ShopOf<PlanName> & {
+  readonly couponRefs: Readonly<Record<CouponName, string>>
+}
 
 /** Opens a provider that collects no tax, so that a payment equals the price. */
-export function openMarket(stores: Stores): Promise<Market> {
-  return openShopWith(stores, plans, { supportEmail: 'help@acme.example' })
+export async function openMarket(stores: Stores): Promise<Market> {
+  const shop = await openShopWith(stores, plans, { supportEmail: 'help@acme.example' })
+  const operation = operationIn(shop.providerId, new Date(stores.clock.now()))
+  const { result } = await runUnitOfWork(stores.postgres.database, operation, async (work) => {
+    const refs: Partial<Record<CouponName, string>> = {}
+    for (const name of couponNames) {
+      const coupon = await createCoupon(work, { ...coupons[name], name })
+      refs[name] = coupon!.reference
+    }
+    return refs as Market['couponRefs']
+  })
+  return { ...shop, couponRefs: result }
 }
 
 export function nameOf(market: Market, planRef: string | null): PlanName {

@@ -1,9 +1,12 @@
+import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { booksOf } from '../money/books.ts'
 import { longTimeoutMs, MoneyWorld } from '../money/money-world.ts'
 import { addCustomer } from '../money/shop.ts'
 import type { Stores } from '../money/stores.ts'
 import { verifyMoney } from '../money/verify-world.ts'
 import { expectCharged } from './expect-charged.ts'
+import { expectDiscounted } from './expect-discounted.ts'
+import { expectSettled, readDocuments } from './expect-settled.ts'
 import { openMarket } from './market.ts'
 import { playStep } from './play-step.ts'
 import { createPlayer, type Player } from './player.ts'
@@ -68,7 +71,15 @@ export async function playBatch(
     // The processor's fee of the last charges is read 1 minute after them.
     await world.advanceClock(betweenStepsMs)
     await receiveEvents(world)
-    for (const [at, player] of players.entries()) await check(at, () => expectCharged(player))
+    const documents = await readDocuments(world, market)
+    const processor = await readProcessor(world.simulator.simulator.url)
+    for (const [at, player] of players.entries()) {
+      await check(at, async () => {
+        await expectCharged(player)
+        await expectDiscounted(player)
+        expectSettled(player, documents, processor)
+      })
+    }
     const books = booksOf({ world, shop: market })
     await verifyMoney(books).catch((error: unknown) => {
       faults.set(-1, { steps: 'all', error: String(error) })

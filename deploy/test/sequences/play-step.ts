@@ -6,12 +6,11 @@ import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { activatePlan } from '@tollgate/domain/billing/activate-plan'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
-import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
-import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { callProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { environment } from '../money/environment.ts'
 import type { PlanName } from './market.ts'
-import type { Player } from './player.ts'
+import { playAsProvider } from './play-as-provider.ts'
+import { changePurchase, commit, type Player } from './player.ts'
 import type { Step } from './step.ts'
 import { useAdmitted } from './use-admitted.ts'
 
@@ -21,7 +20,7 @@ export async function playStep(player: Player, step: Step): Promise<void> {
     case 'activate':
       return activate(player, step.plan)
     case 'buy':
-      return buy(player, step.plan, step.card)
+      return buy(player, step)
     case 'top up':
       return pay(player, 'pm_card_visa', { purpose: 'credit_topup', amountMinor: 1_000n })
     case 'save card':
@@ -38,12 +37,9 @@ export async function playStep(player: Player, step: Step): Promise<void> {
     case 'dispute':
     case 'close disputes':
       return playAtProcessor(player, step)
+    default:
+      return playAsProvider(player, step)
   }
-}
-
-async function commit(player: Player, body: (work: UnitOfWork) => Promise<unknown>): Promise<void> {
-  const { providerId } = player.market
-  await player.world.act((service) => service.parts.commit(service.operation(providerId), body))
 }
 
 function activate(player: Player, plan: PlanName): Promise<void> {
@@ -53,24 +49,16 @@ function activate(player: Player, plan: PlanName): Promise<void> {
   return commit(player, (work) => activatePlan(work, { ...request, seller: { name: 'Acme' } }))
 }
 
-function changePurchase(
+function buy(
   player: Player,
-  change: (work: UnitOfWork, reference: string) => Promise<unknown>,
+  { plan, card, coupon }: Extract<Step, { readonly do: 'buy' }>,
 ): Promise<void> {
-  const { customer, market } = player
-  return commit(player, async (work) => {
-    const { sql, providerId } = work
-    const held = await findDecidingPurchase(sql, providerId, customer.reference, market.productRef)
-    if (held !== undefined) await change(work, held.reference)
-  })
-}
-
-function buy(player: Player, plan: PlanName, card: string): Promise<void> {
-  const { productRef, planRefs } = player.market
+  const { productRef, planRefs, couponRefs } = player.market
   const fields = {
     purpose: 'product',
     productRef,
     planRef: planRefs[plan],
+    couponRef: coupon && couponRefs[coupon],
     keepsCard: true,
   } as const
   return pay(player, card, fields)

@@ -1,10 +1,16 @@
 import fc from 'fast-check'
-import { planNames, type PlanName } from './market.ts'
+import { couponNames, planNames, type CouponName, type PlanName } from './market.ts'
+import { providerStep, type ProviderStep } from './provider-step.ts'
 
 /** An action of a customer, its bank or the provider. `payment` is the index of a payment in the sequence, newest first. */
 export type Step =
   | { readonly do: 'activate'; readonly plan: PlanName }
-  | { readonly do: 'buy'; readonly plan: PlanName; readonly card: string }
+  | {
+      readonly do: 'buy'
+      readonly plan: PlanName
+      readonly card: string
+      readonly coupon?: CouponName | undefined
+    }
   | { readonly do: 'top up' }
   | { readonly do: 'save card'; readonly card: string }
   | { readonly do: 'pay debt' }
@@ -15,6 +21,7 @@ export type Step =
   | { readonly do: 'close disputes'; readonly ending: 'won' | 'lost' }
   /** Uses the admitted units, at most this many. */
   | { readonly do: 'use'; readonly unitsMax: number }
+  | ProviderStep
 
 /** Hours until the next round. */
 export const pauses = [1, 20, 9 * 24, 16 * 24, 32 * 24] as const
@@ -42,6 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('buy' as const),
       plan,
       card: fc.constantFrom(...cards),
+      coupon: fc.constantFrom(undefined, undefined, undefined, undefined, ...couponNames),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('top up' as const) }) },
@@ -72,6 +80,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('use' as const), unitsMax }) },
+  { weight: 14, arbitrary: providerStep },
 )
 
 /** Maximum steps of one customer in one round. */

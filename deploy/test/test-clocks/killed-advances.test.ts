@@ -25,7 +25,8 @@ afterAll(async () => {
 })
 
 const start = `${clockYear}-01-01T00:00:00.000Z`
-const end = `${clockYear}-03-10T00:00:00.000Z`
+/** After the end of a month, a trial, retries of a declined card and the expiry of credits. */
+const end = `${clockYear}-02-10T00:00:00.000Z`
 
 type Life = { readonly clock: string; readonly customers: readonly string[] }
 
@@ -71,8 +72,13 @@ async function tracesOf(customerRef: string) {
       )
       .toSorted(),
     credits: transactions.map(({ kind, credits, createdAt }) => ({ kind, credits, createdAt })),
-    events: (await clocks.eventsOf(customerRef)).toSorted(),
+    events: (await clocks.eventsOf(customerRef)).map(toTheHour).toSorted(),
   }
+}
+
+/** A charge during which a runner dies is repeated 10 minutes of the clock later. Everything else happens at the same second. */
+function toTheHour(event: string): string {
+  return event.replace(/:..:......Z (?=payment\.|purchase\.past_due)/, ' ')
 }
 
 test(`runners that die leave what a runner leaves that lives, seed ${seed}`, async () => {

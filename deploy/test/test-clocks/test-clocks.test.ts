@@ -195,4 +195,34 @@ describe('customers on a clock', () => {
       ...{ credits: '-100', createdAt: at('02-03', '04:05:06') },
     })
   })
+
+  test('gives the grants of a schedule once the purchase is renewed for their date', async () => {
+    const plan = { name: 'Allowance', type: 'recurring', price: 1000, billingCycle: 'monthly' }
+    const { reference: planRef } = await clocks.client.createPlan(productRef, plan)
+    const clock = await clocks.createClock(at('01-10'))
+    const customerRef = await clocks.createCustomer(clock)
+    const { reference: purchaseRef } = await clocks.buy(customerRef, productRef, planRef)
+    const path = `/v1/ui/customers/${customerRef}/credit-schedules`
+    const { reference } = await clocks.post<{ reference: string }>(path, {
+      ...{ credits: 100, every: { unit: 'month', count: 1 }, purchaseRef },
+      ...{ expiry: 'next_grant', rollOverMax: 30 },
+    })
+    await clocks.advance(clock, at('03-15'))
+    const { grants } = await clocks.get<{ grants: Record<string, string>[] }>(
+      `${path}/${reference}/grants`,
+    )
+    expect(grants).toMatchObject([
+      { dueAt: at('03-10'), outcome: 'granted', credits: 130, expiresAt: at('04-10') },
+      { dueAt: at('02-10'), outcome: 'granted', credits: 130, expiresAt: at('03-10') },
+      { dueAt: at('01-10'), outcome: 'granted', credits: 100, expiresAt: at('02-10') },
+    ])
+    // Renewals are paid at 10:00.
+    expect(grants.map(({ processedAt }) => processedAt!.slice(5, 15))).toEqual([
+      ...['03-10T10:0', '02-10T10:0', '01-10T00:0'],
+    ])
+    const balance = await clocks.get<{ credits: number }>(
+      `/v1/sdk/customers/${customerRef}/balance`,
+    )
+    expect(balance.credits).toBe(130)
+  })
 })

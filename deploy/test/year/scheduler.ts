@@ -146,7 +146,8 @@ export class Scheduler {
 
   #jobParts(charge: ChargeInvoice | undefined): JobParts {
     const { clock, stack } = this.#installation
-    return { charge, clock, eventLog: stack.eventLog, usageStore: stack.usageStore }
+    const { eventLog, hotState, usageStore } = stack
+    return { charge, clock, eventLog, hotState, usageStore }
   }
 
   #chargeFor(killSwitch: KillSwitch): ChargeInvoice {

@@ -4,11 +4,11 @@ import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import { periodAt } from '../periods/periods.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
 import { billsUsage } from '../pricing/billed-charges.ts'
 import { isPurchaseChargedBack } from './charged-back.ts'
 import { cycleOf } from '../purchases/access.ts'
 import { renewalAfter } from '../purchases/decide-renewal.ts'
+import { pricesAt } from '../purchases/offered-plan.ts'
 import { movePurchase, type PurchaseChange } from '../purchases/move-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { canMove, type PurchaseTrigger } from '../purchases/transitions.ts'
@@ -70,7 +70,7 @@ async function beginPeriod(
   if (purchase.status === 'suspended') await endSubstitute(work, purchase)
   await movePurchase(work, purchase, trigger, {
     ...noFailures,
-    ...(purchase.originalAmountMinor === null ? await readFirstPrice(work, purchase) : {}),
+    ...(purchase.originalAmountMinor === null ? await readFirstPrice(work, purchase, period) : {}),
     ...renewalAfter(purchase, nextDate(purchase, period, work.now)),
     nextUsageBillAt: purchase.nextUsageBillAt ?? firstUsageBill(purchase, work.now),
     paidAt: work.now,
@@ -80,9 +80,11 @@ async function beginPeriod(
 /** Returns the price of the purchase. A purchase that began with a trial has no price until its first paid period. */
 async function readFirstPrice(
   { sql, providerId }: UnitOfWork,
-  { planSnapshot, currency }: Purchase,
+  purchase: Purchase,
+  { start }: ChargedPeriod,
 ): Promise<PurchaseChange> {
-  const prices = planSnapshot === null ? undefined : pricesIn(planSnapshot, currency)
+  const { currency } = purchase
+  const prices = pricesAt(purchase, start)
   const rate = await findExchangeRate(sql, providerId, currency)
   if (prices === undefined || rate === undefined) return {}
   const exchangeRate = dollarsPerUnit(rate)

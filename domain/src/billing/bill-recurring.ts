@@ -7,6 +7,7 @@ import { lockInvoice } from '../invoices/repository.ts'
 import type { Period } from '../periods/periods.ts'
 import { pipelined } from '../postgres/pipelined.ts'
 import { recurringLines } from '../pricing/charges.ts'
+import { planAt } from '../purchases/offered-plan.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -27,12 +28,13 @@ export async function billRecurring(
   const { sql, providerId } = work
   const { reference, customerRef, currency, planSnapshot, productRef } = purchase
   if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
+  const priced = planAt(purchase, planSnapshot, period.start)
   const request: InvoiceRequest = {
     customerRef,
     purchaseRef: reference,
     planSnapshot,
     currency,
-    lines: recurringLines(planSnapshot, currency, period, isFirstCharge),
+    lines: recurringLines(priced, currency, period, isFirstCharge),
     claims: [{ part: 'recurring', period }],
     discountedProductRef: productRef,
   }

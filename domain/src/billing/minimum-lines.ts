@@ -8,6 +8,7 @@ import {
 } from '../pricing/invoice-line.ts'
 import type { MinimumCharge } from '../pricing/line-inputs.ts'
 import { cycleOf } from '../purchases/access.ts'
+import { planAt } from '../purchases/offered-plan.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 
@@ -27,10 +28,11 @@ export function minimumLines(
   usage: readonly InvoiceLine[],
   now: Date,
 ): InvoiceLine[] {
-  const { minimumCommitment = 0 } = plan.terms
-  // A plan with a minimum is sold in its own currency alone.
-  if (minimumCommitment === 0 || purchase.currency !== plan.currency) return []
+  // A plan with a minimum is sold in its own currency alone. A plan without one has none in any period.
+  if ((plan.terms.minimumCommitment ?? 0) === 0 || purchase.currency !== plan.currency) return []
   return periodsOf(bill).flatMap((period) => {
+    const { minimumCommitment = 0 } = planAt(purchase, plan, period.start).terms
+    if (minimumCommitment === 0) return []
     const counted = usage.filter((line) => line.period?.start.getTime() === period.start.getTime())
     const before = bill.earlier.find(({ start }) => start.getTime() === period.start.getTime())
     const countedMinor = billedUsageMinor(before) + totalOf(counted)

@@ -28,6 +28,7 @@ const purchase = {
   startDate: june.start,
   suspendedAt: null,
   accessRestoredAt: null,
+  cycleMode: 'calendar' as const,
   firstIncludedMicros: null,
 }
 

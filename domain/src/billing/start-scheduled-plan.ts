@@ -9,6 +9,7 @@ import { joinMigration } from '../plan-migrations/join-migration.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import { planAfterChange } from '../purchases/offered-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
@@ -20,7 +21,7 @@ import type { Purchase } from '../purchases/repository.ts'
 export async function startScheduledPlan(
   work: UnitOfWork,
   purchase: Purchase,
-  plan: PlanSnapshot,
+  chosen: PlanSnapshot,
   period: Period,
 ): Promise<Purchase> {
   const { sql, providerId, now } = work
@@ -29,6 +30,7 @@ export async function startScheduledPlan(
   if (customer === undefined) throw new Error(`there is no customer ${customerRef}`)
   const rate = await findExchangeRate(sql, providerId, currency)
   if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
+  const plan = planAfterChange(chosen, purchase, period.start)
   const replaced = await endNow(work, purchase, 'expired', { endedAt: period.start })
   const sale = { customer, product: { reference: productRef, name: productName }, plan, now }
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))

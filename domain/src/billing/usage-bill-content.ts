@@ -3,6 +3,7 @@ import { recurringLines } from '../pricing/charges.ts'
 import { totalOf, type ChargedPeriod, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { splitCharges } from '../pricing/split-charges.ts'
 import { decideDueRenewal } from '../purchases/decide-renewal.ts'
+import { planAt } from '../purchases/offered-plan.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 import type { ChargeUsage, UsageToPrice } from './usage-lines.ts'
@@ -49,7 +50,8 @@ export function combinedRenewal(
     return undefined
   const { start } = renewal.period
   if (newest !== undefined && newest.start >= start) return undefined
-  const lines = recurringLines(planSnapshot, currency, renewal.period, renewal.isFirstCharge)
+  const priced = planAt(purchase, planSnapshot, start)
+  const lines = recurringLines(priced, currency, renewal.period, renewal.isFirstCharge)
   return { lines, period: { start, end: renewal.period.end } }
 }
 

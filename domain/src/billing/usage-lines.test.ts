@@ -13,6 +13,7 @@ const purchase = {
   startDate: may.start,
   suspendedAt: null,
   accessRestoredAt: null,
+  cycleMode: 'calendar' as const,
   firstIncludedMicros: null,
 }
 

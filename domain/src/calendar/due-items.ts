@@ -202,6 +202,13 @@ export const abandonedCheckouts = rowsDue({
   item: 'session_id',
 })
 
+/** Selects schedules of credits with a grant to give, and those whose purchase has changed. */
+export const dueCreditSchedules = rowsDue({
+  table: 'credit_schedules',
+  at: 'look_at',
+  isCandidate: (sql) => sql`status = 'active'`,
+})
+
 /** Selects wallets with grants that have expired. */
 export const expiringWallets: DueItems = {
   select: (sql, now) => sql`
@@ -226,7 +233,7 @@ export function walletsToAnnounce(aheadMs: number): DueItems {
 }
 
 type DueRows = {
-  readonly table: 'purchases' | 'invoices' | 'checkout_sessions'
+  readonly table: 'purchases' | 'invoices' | 'checkout_sessions' | 'credit_schedules'
   /** Name of the column with the time. */
   readonly at: string
   /** Returns a further condition. Without it, every row with a time is a candidate. */

@@ -12,6 +12,7 @@ import { paymentMethodFaults } from './payment-method-faults.ts'
 import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
 import { packFaults } from './pack-faults.ts'
 import { priceFaults } from './price-faults.ts'
+import { rampFaults } from './ramp-faults.ts'
 import { mainOption, upperCaseOptions } from '../plans/pricing-options.ts'
 import { enforcedTermsOf, termFaults } from '../plans/term-faults.ts'
 import { maxUnbilledUnits, unbilledLimitFaults, type DollarRates } from './unbilled-limit.ts'
@@ -154,6 +155,7 @@ const termKeys = [
   'minimumCommitment',
   'pack',
   'pricingOptions',
+  'ramp',
   'trialDays',
   'requiresPaymentMethod',
   'rolloverUnusedUnits',
@@ -190,6 +192,10 @@ function refusedPrices(plan: PlanDraft, { rates, meters }: PlanContext): PlanDec
     ...unbilledLimitFaults(plan, rates),
     ...billThresholdFaults(plan),
     ...minimumFaults(plan),
+    ...rampFaults(plan, plan.terms.ramp ?? []).map((each) => ({
+      ...each,
+      path: ['ramp', ...each.path],
+    })),
     ...paymentMethodFaults(plan),
   ])
 }
@@ -217,6 +223,7 @@ function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }
     ...(terms.minimumCommitment === undefined
       ? []
       : [['minimum', terms.minimumCommitment, terms.billingCycle]]),
+    ...(terms.ramp === undefined ? [] : [['ramp', terms.ramp, terms.billingCycle]]),
     ...(terms.pack === undefined
       ? []
       : [terms.pack, terms.trialDays, terms.limits?.['maxTransactions']]),

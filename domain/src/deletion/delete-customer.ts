@@ -2,6 +2,7 @@ import { removeCustomerAlerts } from '../alerts/repository.ts'
 import { removeCustomerBudgets } from '../budgets/repository.ts'
 import { removeAutoRecharge } from '../auto-recharge/repository.ts'
 import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
+import { endCustomerSchedules } from '../credit-schedules/repository.ts'
 import { removeCard } from '../cards/repository.ts'
 import { removeSetups } from '../cards/setups-repository.ts'
 import { removeItemsOfCustomer } from '../invoices/items-repository.ts'
@@ -58,6 +59,7 @@ export async function deleteCustomer(
   await removeAutoRecharge(sql, providerId, reference)
   await removeCustomerAlerts(sql, providerId, reference)
   await removeCustomerBudgets(sql, providerId, reference)
+  await endCustomerSchedules(sql, providerId, reference, now)
   await removeCard(sql, providerId, reference)
   await removeSetups(sql, providerId, reference)
   await requestCancelOfCustomer(sql, providerId, reference, now)

@@ -185,6 +185,16 @@ export async function findTransactionRef(
   return row?.reference
 }
 
+/**
+ * Returns the id of the provider's last transaction, 0 if there is none. Under the lock of a wallet it separates the transactions of
+ * the wallet so far from all later ones.
+ */
+export async function readLastTransactionId(sql: Queryable, providerId: string): Promise<bigint> {
+  const [row] = await sql<{ id: bigint }[]>`
+    select coalesce(max(id), 0) as id from ledger_transactions where provider_id = ${providerId}`
+  return row!.id
+}
+
 /** Returns the amount that the transaction with that key posted to an account; 0 if there is none. Minor units. */
 export async function findPostedAmount(
   sql: Queryable,

@@ -1,13 +1,10 @@
 import type { Charge } from '@tollgate/schemas/http/charges'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { ChargeOverride } from '@tollgate/schemas/http/overrides'
-import { isDeepStrictEqual } from 'node:util'
-import { capFaults, chargedUsage, repeatedAllowances } from '../catalog/charge-faults.ts'
-import { chargePriceFaults } from '../catalog/charge-price-faults.ts'
+import { capFaults, repeatedAllowances } from '../catalog/charge-faults.ts'
+import { ownPriceFaults, withOwnPrice, withOwnPriceFaults } from '../catalog/own-charge-price.ts'
 import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
-import { fieldFault } from '../plans/field-fault.ts'
 import type { PlanCore } from '../plans/plan.ts'
-import { priceUnitOf } from '../pricing/charge-terms.ts'
 import { isRemoved, limitsToSet, type Overrides } from './overrides.ts'
 
 /*
@@ -79,51 +76,12 @@ type Change = {
   ) => ValidationIssue[]
 }
 
-/** A cap that is lower than the included units is allowed: it limits the customer, whatever the plan includes. */
-function priceFaults(plan: PlanCore, charge: Charge): ValidationIssue[] {
-  return chargePriceFaults(charge, chargedUsage(plan)).filter(({ path }) => path[0] !== 'cap')
-}
-
-const prices: Change = {
-  of: (charge, { price, creditsPerUnit, tiers, rows }) => {
-    if ([price, creditsPerUnit, tiers, rows].every((each) => each === undefined)) return undefined
-    return {
-      ...charge,
-      ...(price === undefined ? {} : { price }),
-      ...(creditsPerUnit === undefined ? {} : { creditsPerUnit }),
-      ...(tiers === undefined ? {} : { tiers }),
-      ...(rows === undefined ? {} : { rows: mergeRows(charge.rows ?? [], rows) }),
-    }
-  },
-  faults: (plan, before, changed) => {
-    const unit = priceUnitOf(before)
-    // Lines of a period are known by the charges that have a price, so an override does not add or remove one.
-    if (unit === undefined) return [fieldFault(['price'], 'This charge of the plan has no price.')]
-    if ((changed.rows ?? []).length > (before.rows ?? []).length) {
-      return [fieldFault(['rows'], 'The matrix of the plan has no row with these values.')]
-    }
-    const faults = priceFaults(plan, changed)
-    if (faults.length > 0 || priceUnitOf(changed) === unit) return faults
-    const field = unit === 'minor' ? 'price' : 'creditsPerUnit'
-    return [fieldFault([field], `This charge of the plan has its price in \`${field}\`.`)]
-  },
-}
-
-type Row = NonNullable<Charge['rows']>[number]
-
-/** The rows of a matrix stay the same, because usage is summed by row. A row without a match is appended, which is refused. */
-function mergeRows(rows: readonly Row[], own: readonly Row[]): Row[] {
-  const isOf = (row: Row) => (other: Row) => isDeepStrictEqual(row.when, other.when)
-  return [
-    ...rows.map((row) => own.find(isOf(row)) ?? row),
-    ...own.filter((row) => !rows.some(isOf(row))),
-  ]
-}
+const prices: Change = { of: withOwnPrice, faults: withOwnPriceFaults }
 
 const includedUnits: Change = {
   of: (charge, { included }) => (included === undefined ? undefined : { ...charge, included }),
   faults: (plan, _before, changed, charges) => [
-    ...priceFaults(plan, changed),
+    ...ownPriceFaults(plan, changed),
     ...allowanceFaults(charges, 'included'),
   ],
 }

@@ -1,18 +1,22 @@
+import type { AgreedPrice } from '@tollgate/schemas/http/agreed-prices'
 import type { Charge } from '@tollgate/schemas/http/charges'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { usageLimitFaults, type ChargeableMeters } from '../catalog/charge-faults.ts'
+import { withOwnPrices } from '../catalog/own-prices.ts'
+import { currencyFaults, rampFaults } from '../catalog/ramp-faults.ts'
 import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
 import { fieldFault } from '../plans/field-fault.ts'
 import type { PlanCore } from '../plans/plan.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { applyOverrides } from './apply-overrides.ts'
 import { isRemoved, limitsToSet, type Overrides } from './overrides.ts'
 
 /** What overrides of a customer can apply to. */
 export type OverridableProduct = {
   /** The plan of the customer's purchase, as it was bought. Undefined if no purchase gives access. */
-  readonly held: PlanCore | undefined
+  readonly held: PlanSnapshot | undefined
   /** Plans of the product that can be bought. */
-  readonly plans: readonly PlanCore[]
+  readonly plans: readonly PlanSnapshot[]
   /** The meters that the limits name. */
   readonly meters: ChargeableMeters
 }
@@ -26,12 +30,56 @@ export function overrideFaults(
   { held, plans, meters }: OverridableProduct,
 ): ValidationIssue[] {
   const all = [...(held === undefined ? [] : [held]), ...plans]
-  if (all.every(({ terms }) => terms.charges === undefined)) return withoutCharges(overrides)
+  const priced = agreedPriceFaults(overrides.prices ?? [], all)
+  if (all.every(({ terms }) => terms.charges === undefined)) {
+    return [...withoutCharges(overrides), ...priced]
+  }
   return [
+    ...priced,
     ...repeatedCharges(overrides),
     ...overrides.charges.flatMap((_, index) => chargeFaults(overrides, index, held, plans)),
     ...setLimitFaults(overrides, held?.terms.charges ?? [], meters),
     ...removedLimitFaults(overrides, all),
+  ]
+}
+
+/** Prices must fit the plan as the customer has it, or as it can be bought now. */
+function agreedPriceFaults(
+  prices: readonly AgreedPrice[],
+  plans: readonly PlanSnapshot[],
+): ValidationIssue[] {
+  return prices.flatMap((price, index) => {
+    const path = ['prices', index]
+    const named = plans.filter(({ reference }) => reference === price.planRef)
+    if (named.length === 0) {
+      return [
+        fieldFault([...path, 'planRef'], `The product has no plan ${price.planRef} on offer.`),
+      ]
+    }
+    const faults = named.map((plan) => priceFaultsOn(plan, price))
+    const fewest = faults.some((each) => each.length === 0) ? [] : faults.at(-1)!
+    const issues = [...termFaults(price), ...fewest]
+    return issues.map((each) => ({ ...each, path: [...path, ...each.path] }))
+  })
+}
+
+function termFaults({ from, until, planRef: _planRef, ...prices }: AgreedPrice): ValidationIssue[] {
+  if (from !== undefined && until !== undefined && Date.parse(from) >= Date.parse(until)) {
+    return [fieldFault(['until'], '`until` must be after `from`.')]
+  }
+  if (Object.values(prices).some((each) => each !== undefined)) return []
+  return [fieldFault([], 'Set at least one price.')]
+}
+
+function priceFaultsOn(
+  plan: PlanSnapshot,
+  { planRef: _planRef, from: _from, until: _until, ramp = [], ...prices }: AgreedPrice,
+): ValidationIssue[] {
+  const ofRamp = rampFaults(plan, ramp)
+  return [
+    ...currencyFaults(plan),
+    ...withOwnPrices(plan, prices, plan).faults,
+    ...ofRamp.map((each) => ({ ...each, path: ['ramp', ...each.path] })),
   ]
 }
 

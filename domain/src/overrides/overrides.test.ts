@@ -1,7 +1,7 @@
 import type { Charge } from '@tollgate/schemas/http/charges'
 import { overrideVersionsMax } from '@tollgate/schemas/limits'
 import { describe, expect, test } from 'vitest'
-import type { PlanCore } from '../plans/plan.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { applyOverrides } from './apply-overrides.ts'
 import { nextHistory } from './next-history.ts'
 import type { Overrides, OverridesVersion } from './overrides.ts'
@@ -18,7 +18,8 @@ const images: Charge = {
     { when: { model: 'small' }, price: '2' },
   ],
 }
-const plan: PlanCore = {
+const plan: PlanSnapshot = {
+  ...{ reference: 'pln_1', name: 'Pro', currency: 'USD', meterRef: null, setupFeeMinor: null },
   ...{ type: 'hybrid', priceMinor: 0, basePriceMinor: null },
   terms: {
     charges: [tokens, images],
@@ -94,7 +95,7 @@ describe('overrides of a plan', () => {
   })
 
   test('have no effect on a plan without charges', () => {
-    const plain: PlanCore = { ...plan, terms: { limit: 5 } }
+    const plain: PlanSnapshot = { ...plan, terms: { limit: 5 } }
     const usageLimits = [{ meter: 'requests', cap: 1, per: 'day' as const }]
     expect(applied({ charges: [{ charge: 'tokens', cap: 1 }], usageLimits }, plain).plan).toBe(
       plain,
@@ -114,10 +115,14 @@ describe('versions', () => {
   test('price a period by its beginning, limit at once, and bill up to the highest cap', () => {
     const first = change([], '05T00:00:00', '2', 400)
     const overrides = change(first, '20T00:00:00', '1', 900)
-    const purchase = { startDate: at('01T00:00:00'), firstIncludedMicros: null }
+    const since = at('01T00:00:00')
+    const purchase = {
+      ...{ startDate: since, anchor: since, cycleMode: 'calendar' as const },
+      firstIncludedMicros: null,
+    }
     const march = { start: at('10T00:00:00'), end: at('30T00:00:00') }
-    const charge = (of: PlanCore) => of.terms.charges![0]
-    expect(charge(planInPeriod(plan, { overrides }, march.start))).toMatchObject({
+    const charge = (of: PlanSnapshot) => of.terms.charges![0]
+    expect(charge(planInPeriod(plan, { ...purchase, overrides }, march.start))).toMatchObject({
       ...{ price: '2', cap: 900 },
     })
     expect(charge(planOfNextPeriod(plan, { overrides }))).toMatchObject({ price: '1', cap: 900 })

@@ -1,3 +1,4 @@
+import type { AgreedPrice } from '@tollgate/schemas/http/agreed-prices'
 import type { ChargeOverride, OwnLimit, RemovedLimit } from '@tollgate/schemas/http/overrides'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 
@@ -6,6 +7,8 @@ export type Overrides = {
   readonly charges: readonly ChargeOverride[]
   /** Each replaces the limit of a plan that has its key, or removes it, or is added. */
   readonly usageLimits: readonly OwnLimit[]
+  /** Prices of plans, of which the first one that is in force applies. Absent for none. */
+  readonly prices?: readonly AgreedPrice[] | undefined
 }
 
 /** Overrides from an instant on, until the next version. */

@@ -34,13 +34,13 @@ export async function saveOverrides(
   history: readonly [OverridesVersion, ...OverridesVersion[]],
   now: Date,
 ): Promise<void> {
-  const { charges, usageLimits } = history.at(-1)!
+  const { charges, usageLimits, prices = [] } = history.at(-1)!
   await sql`
     insert into customer_overrides
-      (provider_id, customer_ref, product_ref, charges, usage_limits, history, updated_at)
+      (provider_id, customer_ref, product_ref, charges, usage_limits, prices, history, updated_at)
     values (${providerId}, ${customerRef}, ${productRef}, ${jsonb(sql, charges)},
-      ${jsonb(sql, usageLimits)}, ${jsonb(sql, history)}, ${now})
+      ${jsonb(sql, usageLimits)}, ${jsonb(sql, prices)}, ${jsonb(sql, history)}, ${now})
     on conflict (provider_id, customer_ref, product_ref) do update
       set charges = excluded.charges, usage_limits = excluded.usage_limits,
-        history = excluded.history, updated_at = excluded.updated_at`
+        prices = excluded.prices, history = excluded.history, updated_at = excluded.updated_at`
 }

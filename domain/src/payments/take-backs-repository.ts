@@ -1,3 +1,4 @@
+import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /** Credits that are taken back because the payment that bought them was refunded or disputed. */
@@ -15,10 +16,20 @@ export type TakeBack = {
   readonly isUndone: boolean
   /** Credits that were available and taken, in 10^-6 credits; null if not tried yet. */
   readonly takenMicros: bigint | null
+  /**
+   * Id of the last ledger transaction before the first attempt. Credits of grants up to it were in the wallet at that time. Null
+   * before the first attempt.
+   */
+  readonly grantsUpToId: bigint | null
+  /** Number of postings after the first one, each of credits that came back to the wallet. */
+  readonly retakes: number
   readonly isGivenBack: boolean
 }
 
-export type Claim = Omit<TakeBack, 'isUndone' | 'takenMicros' | 'isGivenBack'>
+export type Claim = Pick<
+  TakeBack,
+  'reference' | 'cause' | 'intentRef' | 'customerRef' | 'amountMinor' | 'credits'
+>
 
 /** Inserts a claim. Does nothing if the claim exists. */
 export async function insertClaim(
@@ -115,6 +126,8 @@ export async function lockTakeBack(
       credits: bigint
       is_undone: boolean
       taken_micros: string | null
+      grants_up_to_id: bigint | null
+      retakes: number
       given_back_at: Date | null
     }[]
   >`
@@ -130,19 +143,44 @@ export async function lockTakeBack(
     credits: row.credits,
     isUndone: row.is_undone,
     takenMicros: row.taken_micros === null ? null : BigInt(row.taken_micros),
+    grantsUpToId: row.grants_up_to_id,
+    retakes: row.retakes,
     isGivenBack: row.given_back_at !== null,
   }
 }
 
-/** Stores the results of a take-back and ends its processing. */
+/** Stores the results of a take-back. Its processing ends, unless it `isTriedAgain` at the time to which the row was claimed. */
 export async function saveTakeBackResult(
   sql: Queryable,
   providerId: string,
-  { reference, takenMicros, isGivenBack }: TakeBack,
+  { reference, takenMicros, grantsUpToId, retakes, isGivenBack }: TakeBack,
+  isTriedAgain: boolean,
   now: Date,
 ): Promise<void> {
   await sql`
     update credit_take_backs set taken_micros = ${takenMicros?.toString() ?? null},
-      given_back_at = ${isGivenBack ? now : null}, due_at = null, updated_at = ${now}
+      grants_up_to_id = ${grantsUpToId?.toString() ?? null}, retakes = ${retakes},
+      given_back_at = ${isGivenBack ? now : null},
+      due_at = ${isTriedAgain ? sql`due_at` : null}, updated_at = ${now}
     where provider_id = ${providerId} and reference = ${reference}`
+}
+
+/**
+ * Makes the customer's take-backs due that have found too few credits. The caller has locked the wallet and put credits back into it,
+ * so the next attempt finds these credits.
+ */
+export async function retryShortTakeBacks(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update credit_take_backs set due_at = ${now}
+    where provider_id = ${providerId} and customer_ref = ${customerRef} and ${isShort(sql)}`
+}
+
+/** Has the conditions of the partial index, so that the planner uses it. */
+function isShort(sql: Queryable): Fragment {
+  return sql`not is_undone and taken_micros < credits * 1000000::numeric`
 }

@@ -23,8 +23,10 @@ function capOf(plan: PlanCore): bigint | null {
   const { limit, freeUnits, limits } = plan.terms
   switch (plan.type) {
     case 'recurring':
-      // The free units of a free plan are its cap. Those of a paid plan never increase its cap.
-      return positive(limit) ?? (plan.priceMinor === 0 ? positive(freeUnits) : null)
+      // The free units of a free plan are its cap. Those of a paid plan never increase its cap, not even in a period that is free.
+      return (
+        positive(limit) ?? ((plan.listed ?? plan).priceMinor === 0 ? positive(freeUnits) : null)
+      )
     case 'usage-based':
       return positive(limit)
     case 'one-time':

@@ -1,20 +1,10 @@
-import type { Plan } from './plan.ts'
+import type { PlanSnapshot } from './plan.ts'
 
-/** Snapshot of the plan that a purchase keeps: all fields on which limits and prices depend. */
-export type PlanSnapshot = Pick<
-  Plan,
-  | 'reference'
-  | 'name'
-  | 'type'
-  | 'priceMinor'
-  | 'basePriceMinor'
-  | 'setupFeeMinor'
-  | 'currency'
-  | 'meterRef'
-  | 'terms'
->
+export type { PlanSnapshot }
 
-export function snapshotOf(plan: PlanSnapshot): PlanSnapshot {
+/** Returns the snapshot of the plan as it is sold to everybody. The prices of a customer and of a ramp are found by time. */
+export function snapshotOf(offered: PlanSnapshot): PlanSnapshot {
+  const plan = offered.listed ?? offered
   return {
     reference: plan.reference,
     name: plan.name,
@@ -25,5 +15,6 @@ export function snapshotOf(plan: PlanSnapshot): PlanSnapshot {
     currency: plan.currency,
     meterRef: plan.meterRef,
     terms: plan.terms,
+    ...(plan.rampPeriods === undefined ? {} : { rampPeriods: plan.rampPeriods }),
   }
 }

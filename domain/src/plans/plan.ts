@@ -5,6 +5,7 @@ import type {
   PlanType,
   PricingOption,
 } from '@tollgate/schemas/http/plan-terms'
+import type { RampStep } from '@tollgate/schemas/http/agreed-prices'
 import type { Charge } from '@tollgate/schemas/http/charges'
 import type { Pack } from '@tollgate/schemas/http/packs'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
@@ -29,6 +30,8 @@ export type PlanTerms = {
   /** Derived: the units of a period that cost at most `maxUnbilledMinor`. */
   readonly maxUnbilledUnits?: number
   readonly pricingOptions?: readonly PricingOption[]
+  /** Prices of the first periods of each purchase. The prices beside it apply after the last step. */
+  readonly ramp?: readonly RampStep[]
   /** Prices and limits by meter. Absent for plans that price and limit only the meter `requests`. */
   readonly charges?: readonly Charge[]
   /** Limits in addition to the caps of the charges. */
@@ -89,12 +92,32 @@ export type Plan = {
   readonly currency: string
   readonly meterRef: string | null
   readonly terms: PlanTerms
+  /** Periods of the ramp that the customer had before the purchase. Absent for 0. A plan on offer has none. */
+  readonly rampPeriods?: number | undefined
+  /** The plan as it is sold to everybody, if the other fields are the prices of one customer, or of a step of the ramp. */
+  readonly listed?: PlanSnapshot | undefined
   readonly createdAt: Date
   readonly updatedAt: Date
 }
 
+/** Snapshot of the plan that a purchase keeps: all fields on which limits and prices depend. */
+export type PlanSnapshot = Pick<
+  Plan,
+  | 'reference'
+  | 'name'
+  | 'type'
+  | 'priceMinor'
+  | 'basePriceMinor'
+  | 'setupFeeMinor'
+  | 'currency'
+  | 'meterRef'
+  | 'terms'
+  | 'rampPeriods'
+  | 'listed'
+>
+
 /** Fields that decide how a plan is priced and counted. */
-export type PlanCore = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms'>
+export type PlanCore = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms' | 'listed'>
 
 /** `PlanCore` with the set-up fee, which is also part of the plan's cost. */
 export type PlanCosts = PlanCore & Pick<Plan, 'setupFeeMinor'>

@@ -6,6 +6,7 @@ import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import { decideDueRenewal, renewalAfter } from '../purchases/decide-renewal.ts'
 import { decideTrialEnd } from '../purchases/decide-trial-end.ts'
 import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import { planAfterChange, planAt } from '../purchases/offered-plan.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
 /** What happens on the next billing date of a purchase. */
@@ -88,17 +89,19 @@ export function chargeOfRenewal(
   // The billing runner cannot charge it either.
   if (pricesIn(plan, currency) === undefined) return undefined
   const { period, isFirstCharge } = charge
-  return { of, plan, period, lines: recurringLines(plan, currency, period, isFirstCharge) }
+  const priced = planAt(of, plan, period.start)
+  return { of, plan, period, lines: recurringLines(priced, currency, period, isFirstCharge) }
 }
 
 /** Returns the purchase that begins with the period in place of this one. */
 function replacementOf(
   purchase: Purchase,
-  { plan, period }: Extract<RenewalAhead['decision'], { kind: 'change' }>,
+  { plan: chosen, period }: Extract<RenewalAhead['decision'], { kind: 'change' }>,
   now: Date,
 ): Purchase {
   const { customerRef, customerEmail, productRef, productName, currency, exchangeRate } = purchase
   const customer = { reference: customerRef, email: customerEmail }
+  const plan = planAfterChange(chosen, purchase, period.start)
   const sale = { customer, product: { reference: productRef, name: productName }, plan, now }
   // The amount in dollars is of no interest here.
   const price = switchPrice(plan, currency, exchangeRate ?? '1')

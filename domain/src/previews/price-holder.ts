@@ -4,7 +4,7 @@ import { payByPacks } from '../billing/pay-by-packs.ts'
 import { usageBillLines, type UsageToPrice } from '../billing/usage-lines.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { totalOf, type ChargedPeriod } from '../pricing/invoice-line.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
+import { pricesAt } from '../purchases/offered-plan.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { StoredUpTo } from '../stored-usage/stored-up-to.ts'
 import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
@@ -41,14 +41,15 @@ export async function priceHolder(
 
 async function pricePeriod(
   { usageStore }: Pick<PreviewParts, 'usageStore'>,
-  { environment, providerId }: PreviewAt,
+  { environment, providerId, now }: PreviewAt,
   holder: HolderToPrice,
   plan: PlanSnapshot,
   stored: StoredUpTo,
 ): Promise<PeriodPrice | undefined> {
   const { period, conversion, packs } = holder
   const purchase = { ...holder.purchase, planSnapshot: plan }
-  const prices = pricesIn(plan, purchase.currency)
+  // Both are priced as in the last complete period, or as in the running one if there is none.
+  const prices = pricesAt(purchase, period?.start ?? now)
   if (prices === undefined || conversion === undefined) return undefined
   const { priceMinor } = prices
   if (period === undefined) return { priceMinor, usageMinor: 0n }

@@ -1,4 +1,5 @@
 import type { Customer } from '../customers/repository.ts'
+import { findOverrides } from '../overrides/repository.ts'
 import { decideEndOfPrevious } from '../purchases/decide-end-of-previous.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { fieldsOfEnd, movedPurchase } from '../purchases/move-purchase.ts'
@@ -21,12 +22,17 @@ export async function startAhead(
 ): Promise<StartedAhead> {
   const { now } = at
   const alone = await begun.start(at, customer)
-  if (previous === undefined) return { started: alone, ended: undefined }
+  const { customerRef, productRef } = alone
+  // All purchases of the customer and product have the same overrides.
+  const overrides =
+    previous === undefined
+      ? await findOverrides(at.sql, at.providerId, customerRef, productRef)
+      : previous.overrides
+  if (previous === undefined) return { started: { ...alone, overrides }, ended: undefined }
   const end = decideEndOfPrevious(previous, now)
   const ended =
     end && movedPurchase(previous, end.trigger, { ...fieldsOfEnd(now), endedAt: end.endedAt }, now)
   const replaced = end?.isReplaced === true ? ended : undefined
   const linked = await linkToPredecessor(at, alone, { previous, replaced }, begun.isPaidInFull)
-  // All purchases of the customer and product have the same overrides.
-  return { started: { ...linked, overrides: previous.overrides }, ended }
+  return { started: { ...linked, overrides }, ended }
 }

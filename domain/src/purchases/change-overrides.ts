@@ -2,8 +2,9 @@ import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { lockChargedMeters } from '../catalog/plan-context.ts'
 import { listPlans } from '../catalog/plans-repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
-import { givesAccess } from './access.ts'
-import { findDecidingPurchase } from './repository.ts'
+import { periodAt, wholeSecond } from '../periods/periods.ts'
+import { cycleOf, givesAccess } from './access.ts'
+import { findDecidingPurchase, type Purchase } from './repository.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { nextHistory } from '../overrides/next-history.ts'
 import { overrideFaults } from '../overrides/override-faults.ts'
@@ -31,10 +32,12 @@ export async function changeOverrides(
   if ((await lockCustomer(sql, providerId, customerRef)) === undefined) {
     return { kind: 'customer-not-found' }
   }
-  const issues = await findFaults(work, names, overrides)
+  const purchase = await findDecidingPurchase(sql, providerId, customerRef, productRef)
+  const held = purchase !== undefined && givesAccess(purchase, now) ? purchase : undefined
+  const issues = await findFaults(work, names, overrides, held)
   if (issues.length > 0) return { kind: 'invalid', issues }
   const history = await findOverrides(sql, providerId, customerRef, productRef)
-  const versions = nextHistory(history, overrides, now)
+  const versions = nextHistory(history, overrides, now, beginsNow(held, now))
   if (versions === undefined) return { kind: 'too-many-changes' }
   const [first, ...later] = versions
   if (first !== undefined && versions !== history) {
@@ -44,17 +47,25 @@ export async function changeOverrides(
   return { kind: 'changed', current: versions.at(-1) }
 }
 
+/** Returns whether a period of the purchase began in this second, so that its price may be charged already. */
+function beginsNow(held: Purchase | undefined, now: Date): boolean {
+  if (held === undefined) return false
+  const cycle = cycleOf(held)
+  const starts = [held.startDate, ...(cycle === undefined ? [] : [periodAt(cycle, now).start])]
+  return starts.some((start) => start.getTime() === wholeSecond(now).getTime())
+}
+
 async function findFaults(
-  { sql, providerId, now }: UnitOfWork,
-  { customerRef, productRef }: { readonly customerRef: string; readonly productRef: string },
+  { sql, providerId }: UnitOfWork,
+  { productRef }: { readonly customerRef: string; readonly productRef: string },
   overrides: Overrides,
+  held: Purchase | undefined,
 ): Promise<ValidationIssue[]> {
-  if (overrides.charges.length === 0 && overrides.usageLimits.length === 0) return []
-  const purchase = await findDecidingPurchase(sql, providerId, customerRef, productRef)
+  const { charges, usageLimits, prices = [] } = overrides
+  if ([charges, usageLimits, prices].every(({ length }) => length === 0)) return []
   const plans = await listPlans(sql, providerId, [productRef])
-  const held = purchase !== undefined && givesAccess(purchase, now) ? purchase.planSnapshot : null
   return overrideFaults(overrides, {
-    held: held ?? undefined,
+    held: held?.planSnapshot ?? undefined,
     plans: plans.filter(({ status }) => status !== 'archived'),
     meters: await lockChargedMeters(sql, providerId, [
       { usageLimits: limitsToSet(overrides.usageLimits) },

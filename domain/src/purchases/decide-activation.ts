@@ -1,7 +1,9 @@
 import type { PeriodDiscount } from '../coupons/discount-lines.ts'
+import type { OverridesVersion } from '../overrides/overrides.ts'
 import { hasCap } from '../plans/plan-cap.ts'
 import { isPack } from '../packs/pack-terms.ts'
-import { requiresPayment, type Plan } from '../plans/plan.ts'
+import { renews, requiresPayment, type Plan } from '../plans/plan.ts'
+import { periodPriceOf } from '../catalog/own-prices.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import type { Product } from '../catalog/products-repository.ts'
@@ -14,6 +16,7 @@ import {
   type ScheduledChange,
 } from './decide-switch.ts'
 import { hasTrial } from './new-purchase.ts'
+import { offerOwnPeriod, offerTo } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 
 export type ActivationInput = {
@@ -34,6 +37,8 @@ export type ActivationInput = {
   readonly hasCard: boolean
   /** What discounts took off the price of the newest period of `last`. Default: nothing. */
   readonly lastDiscounts?: readonly PeriodDiscount[]
+  /** The customer's overrides of the product, oldest first. Default: none. */
+  readonly overrides?: readonly OverridesVersion[]
   readonly now: Date
 }
 
@@ -76,30 +81,42 @@ export type ActivationDecision =
 
 /**
  * Decides how a plan is activated. A plan without a payment in advance starts at once, and others go to a checkout. A customer with
- * unpaid invoices for the product must pay them first, whatever the plan. A plan that requires a saved card starts only with one.
+ * unpaid invoices for the product must pay them first, whatever the plan. A plan that requires a saved card starts only with one. The
+ * decision has the plan with the prices of the customer.
  */
 export function decideActivation(input: ActivationInput): ActivationDecision {
-  const { product, plan, last, lastOfPlan, isFirstCharge, hasDebts, hasCard, now } = input
+  const { product, last, lastOfPlan, isFirstCharge, hasDebts, hasCard, now } = input
   if (product.status !== 'active') return { kind: 'invalid', reason: 'The product is not active' }
-  if (plan === undefined || !isOffered(plan)) {
+  if (input.plan === undefined || !isOffered(input.plan)) {
     return { kind: 'invalid', reason: 'The plan is not available for this product' }
   }
+  const offered = offerTo(input.plan, input, now)
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
-  if (held?.planRef === plan.reference) return { kind: 'already-active', purchase: held }
-  if (isPack(plan) && held === undefined) return { kind: 'invalid', reason: packAloneReason }
+  if (held?.planRef === offered.reference) return { kind: 'already-active', purchase: held }
+  if (isPack(offered) && held === undefined) return { kind: 'invalid', reason: packAloneReason }
   if (input.isSoldOut) return { kind: 'invalid', reason: soldOutReason }
-  if (hasDebts) return { kind: 'payment-required', plan, hasDebts, change: undefined }
+  if (hasDebts) return { kind: 'payment-required', plan: offered, hasDebts, change: undefined }
   // A pack changes no plan, and always has a price.
-  if (isPack(plan)) return { kind: 'payment-required', plan, hasDebts, change: undefined }
+  if (isPack(offered))
+    return { kind: 'payment-required', plan: offered, hasDebts, change: undefined }
   const periodDiscounts = input.lastDiscounts
-  const chosen = { held, plan, isFirstCharge, currency: undefined, periodDiscounts, at: now }
+  const chosen = {
+    held,
+    plan: offered,
+    isFirstCharge,
+    currency: undefined,
+    periodDiscounts,
+    at: now,
+  }
   const decision = decideChange(chosen)
+  const isOwnPeriod = decision.kind === 'own-period'
+  const plan = isOwnPeriod ? offerOwnPeriod(offered, input, now) : offered
   if (decision.kind === 'at-renewal') {
     return orCardRequired({ kind: 'schedule', plan, change: decision.change }, hasCard)
   }
   if (decision.kind === 'too-early') return { kind: 'invalid', reason: tooEarlyReason(decision) }
   const change = decision.kind === 'now' ? decision.change : undefined
-  const isFree = !chargesAgain(plan)
+  const isFree = !chargesAgain(plan) || isFreeForNow(plan)
   const needsPayment = change === undefined ? !startsUnpaid(plan, input) : !needsNoPayment(change)
   if (needsPayment) return { kind: 'payment-required', plan, hasDebts, change }
   if (isFree && lastOfPlan !== undefined && grantsPeriodTwice(plan, lastOfPlan, now)) {
@@ -113,9 +130,16 @@ function orCardRequired(start: UnpaidStart, hasCard: boolean): ActivationDecisio
   return hasCard || !requiresCard(plan) ? start : { kind: 'card-required', plan, start }
 }
 
-/** Returns whether the plan starts only for customers with a saved card. */
-export function requiresCard({ terms }: Pick<Plan, 'terms'>): boolean {
-  return terms.requiresPaymentMethod === true
+/** Returns whether the plan starts only for customers with a saved card. So does one of which a period is free, but not all are. */
+export function requiresCard(plan: Chosen): boolean {
+  return plan.terms.requiresPaymentMethod === true || (renews(plan) && isFreeForNow(plan))
+}
+
+type Chosen = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms' | 'listed'>
+
+/** Returns whether the customer pays nothing for a period of a plan that has a price. */
+function isFreeForNow(plan: Chosen): boolean {
+  return plan.listed !== undefined && periodPriceOf(plan) === 0 && periodPriceOf(plan.listed) > 0
 }
 
 /**
@@ -126,7 +150,7 @@ function startsUnpaid(
   plan: Plan,
   { lastOfPlan, isFirstCharge }: Pick<ActivationInput, 'lastOfPlan' | 'isFirstCharge'>,
 ): boolean {
-  if (plan.type === 'usage-based' || !requiresPayment(plan)) return true
+  if (plan.type === 'usage-based' || !requiresPayment(plan.listed ?? plan)) return true
   if (lastOfPlan === undefined && hasTrial(plan)) return false
   const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(plan, plan.currency) ?? {}
   return priceMinor === 0n && !(isFirstCharge && setupFeeMinor > 0n)
@@ -137,7 +161,7 @@ function startsUnpaid(
  * once.
  */
 function chargesAgain(plan: Plan): boolean {
-  return requiresPayment({ ...plan, setupFeeMinor: null })
+  return requiresPayment({ ...(plan.listed ?? plan), setupFeeMinor: null })
 }
 
 /** Returns whether a new purchase would grant again what the last purchase of the plan had in the current period. */

@@ -1,6 +1,6 @@
 import { periodAt, type Period } from '../periods/periods.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
+import { pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { canMove, isEnding } from './transitions.ts'
@@ -33,7 +33,7 @@ export function decideDueRenewal(purchase: Purchase, now: Date): DueRenewal {
   if (plan !== undefined) return { kind: 'change', period, plan }
   // The period is the first one only if the purchase itself started with a renewal.
   const isFirstCharge = period.start.getTime() === purchase.startDate.getTime()
-  const prices = pricesIn(planSnapshot, purchase.currency)
+  const prices = pricesAt(purchase, period.start)
   const isFeeDue = isFirstCharge && prices !== undefined && prices.setupFeeMinor > 0n
   return prices === undefined || prices.priceMinor > 0n || isFeeDue
     ? { kind: 'charge', period, isFirstCharge }

@@ -85,7 +85,8 @@ export function hasTerms(before: PlanSnapshot, plan: PlanSnapshot): boolean {
 
 /** Fields without a value are absent in what is stored, and may be undefined in a plan. */
 function comparable(plan: PlanSnapshot): unknown {
-  return JSON.parse(JSON.stringify(withoutSetupFee(snapshotOf(plan))))
+  const { rampPeriods: _had, ...terms } = withoutSetupFee(snapshotOf(plan))
+  return JSON.parse(JSON.stringify(terms))
 }
 
 function haveSamePeriods({ terms: before }: PlanSnapshot, { terms: after }: PlanSnapshot): boolean {

@@ -6,6 +6,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf, isLapsed } from './access.ts'
 import { decideProration, type PlanSwitch } from './decide-switch.ts'
+import { planAfterChange, planAt } from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './purchase.ts'
 import { isEnding } from './transitions.ts'
@@ -51,7 +52,7 @@ export function decideDueChange(
  */
 export function changeWithin(
   held: Purchase,
-  plan: PlanSnapshot,
+  chosen: PlanSnapshot,
   billing: ChangeBilling,
   at: Date,
   periodDiscounts: readonly PeriodDiscount[],
@@ -59,10 +60,11 @@ export function changeWithin(
   const { planSnapshot: before, nextBillingDate, currency } = held
   const cycle = cycleOf(held)
   if (before === null) return { kind: 'nothing' }
+  const plan = planAfterChange(chosen, held, at)
   if (cycle === undefined || held.status === 'trialing') {
     return { kind: 'change', plan, change: undefined }
   }
-  if (billing === 'keep_period' || costNothing([before, plan], currency)) {
+  if (billing === 'keep_period' || costNothing([planAt(held, before, at), plan], currency)) {
     const kept = { period: periodAt(cycle, at), lines: [], currency }
     const discounts = keptDiscounts(periodDiscounts, kept.period.start)
     const change = {

@@ -16,6 +16,7 @@ import { cycleOf, isLapsed } from './access.ts'
 import { boundByNoticeUntil, noticeDaysOf } from './notice.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { includesUnits, isProrated, prorateUnits } from './prorate-units.ts'
+import { planAt } from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
@@ -40,6 +41,7 @@ export type PlanSwitch = {
 export type SwitchInput = {
   /** The customer's purchase of the product that gives access now. */
   readonly held: Purchase | undefined
+  /** With the prices of the customer. */
   readonly plan: PlanSnapshot
   /** Whether the customer has not paid for a purchase of the plan before, so that the set-up fee is due. */
   readonly isFirstCharge: boolean
@@ -112,7 +114,11 @@ function changeAtRenewal(
   at: Date,
 ): ChangeDecision {
   const snapshot = snapshotOf(plan)
-  const chosen = isFirstCharge ? snapshot : withoutSetupFee(snapshot)
+  // The period that begins with the renewal comes after the one in which the plan was chosen.
+  const { rampPeriods } = snapshot
+  const counted =
+    rampPeriods === undefined ? snapshot : { ...snapshot, rampPeriods: rampPeriods + 1 }
+  const chosen = isFirstCharge ? counted : withoutSetupFee(counted)
   return { kind: 'at-renewal', change: { from, plan: chosen, at } }
 }
 
@@ -179,7 +185,8 @@ function prorateSwitch(
       secondsInPeriod: unixSeconds(period.end) - unixSeconds(period.start),
     }),
   ]
-  const isCheaper = newMinor < oldMinor || newMinor < priceOf(before, currency)
+  const priceBefore = priceOf(planAt(held, before, at), currency)
+  const isCheaper = newMinor < oldMinor || newMinor < priceBefore
   if (isCheaper && includesUnits(before)) return undefined
   const dueMinor = totalOf(lines)
   const isTooSmall = dueMinor > 0n && dueMinor < processorMinimumOf(currency)

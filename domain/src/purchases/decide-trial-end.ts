@@ -1,8 +1,8 @@
 import { periodOf, type Period } from '../periods/periods.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { cycleOf } from './access.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
+import { pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 
@@ -28,7 +28,7 @@ export function decideTrialEnd(purchase: Purchase, hasCard: boolean, now: Date):
   const plan = scheduledPlanFor(purchase, trialEnd)
   if (plan !== undefined) return { kind: 'change', plan, period: periodOf(cycle, 0) }
   const nextBillingDate = autoRenew ? periodOf(cycle, 0).end : null
-  const prices = pricesIn(planSnapshot, purchase.currency)
+  const prices = pricesAt(purchase, periodOf(cycle, 0).start)
   const amountMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
   if (amountMinor === 0n) return { kind: 'activate', nextBillingDate }
   if (!hasCard) return { kind: 'suspend' }

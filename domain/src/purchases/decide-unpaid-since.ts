@@ -1,6 +1,7 @@
 import { usagePeriodAt } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
+import { pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import { endedSuspended } from './suspension.ts'
 
@@ -24,8 +25,13 @@ export function decideUnpaidSince(
   const cycle = cycleOf(purchase)
   if (cycle === undefined) return undefined
   const { startDate } = purchase
-  const paidTo = paidUntil ?? usagePeriodAt(cycle, startDate, startDate).end
-  return accessUntil(purchase, now) > paidTo ? paidTo : undefined
+  const until = accessUntil(purchase, now)
+  let paidTo = paidUntil ?? usagePeriodAt(cycle, startDate, startDate).end
+  // A period that costs nothing is not charged, and leaves nothing unpaid.
+  while (paidTo < until && pricesAt(purchase, paidTo)?.priceMinor === 0n) {
+    paidTo = usagePeriodAt(cycle, startDate, paidTo).end
+  }
+  return until > paidTo ? paidTo : undefined
 }
 
 function accessUntil(purchase: Purchase, now: Date): Date {

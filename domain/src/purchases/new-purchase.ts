@@ -20,6 +20,7 @@ import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { cycleOf } from './access.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { firstPaid } from './offered-plan.ts'
 import { topUpName } from './purchase-rows.ts'
 import type { Purchase } from './repository.ts'
 
@@ -174,17 +175,16 @@ export function newSwitchedPurchase(
   const { anchor, cycleMode } = from
   const alone = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid' })
   const { autoRenew } = alone
+  const continued = { ...alone, ...price, anchor, overrides: from.overrides }
   return {
-    ...alone,
-    ...price,
-    anchor,
+    ...continued,
     paidAt: from.paidAt,
     endDate: autoRenew ? null : end,
     nextBillingDate: autoRenew ? end : null,
     nextResetAt: autoRenew ? end : null,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     firstIncludedMicros: includedMicros,
-    ...(keptMinor === undefined ? {} : { firstPaidMinor: keptMinor }),
+    ...(keptMinor === undefined ? firstPaid(continued, given.plan) : { firstPaidMinor: keptMinor }),
   }
 }
 
@@ -206,6 +206,7 @@ export function newScheduledPurchase(
     ...alone,
     ...price,
     anchor,
+    overrides: from.overrides,
     nextBillingDate: isCharged ? start : end,
     nextResetAt: end,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,

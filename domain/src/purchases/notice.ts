@@ -1,6 +1,7 @@
 import { daysAbout, periodAt } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
+import { planAfterChange, pricesAt } from './offered-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
@@ -18,7 +19,7 @@ export function endAfterNotice(purchase: Purchase, now: Date): Date | undefined 
   if (days === 0 || cycle === undefined || status !== 'active') return undefined
   if (isEnding(purchase)) return endDate ?? undefined
   if (!autoRenew || nextBillingDate === null) return undefined
-  const given = endOfGivenNotice(purchase)
+  const given = endOfGivenNotice(purchase, now)
   if (given !== undefined) return given
   const soonest = now.getTime() + days * dayMs
   let end = nextBillingDate
@@ -35,7 +36,7 @@ export function boundByNoticeUntil(
   plan: PlanSnapshot,
   now: Date,
 ): Date | undefined {
-  if (plan.reference === purchase.planRef || !isCheaper(plan, purchase)) return undefined
+  if (plan.reference === purchase.planRef || !isCheaper(plan, purchase, now)) return undefined
   return endAfterNotice(purchase, now)
 }
 
@@ -44,20 +45,22 @@ export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): 
 }
 
 /** A change to a cheaper plan that waits for a renewal counts as a notice that was already given, unless the provider scheduled it. */
-function endOfGivenNotice(purchase: Purchase): Date | undefined {
+function endOfGivenNotice(purchase: Purchase, now: Date): Date | undefined {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate } = purchase
   if (purchase.isScheduledByProvider === true) return undefined
-  if (scheduledPlan === null || !isCheaper(scheduledPlan, purchase)) return undefined
-  return scheduledPlanAt ?? nextBillingDate ?? undefined
+  const at = scheduledPlanAt ?? nextBillingDate
+  if (scheduledPlan === null || at === null) return undefined
+  const plan = planAfterChange(scheduledPlan, purchase, at)
+  return isCheaper(plan, purchase, now) ? at : undefined
 }
 
 /**
  * Returns whether the plan costs less than the plan of the purchase, or costs the same with a shorter notice. Prices are compared
- * in the currency of the purchase. If the plan has no price in it, only a free plan counts as cheaper.
+ * in the currency of the purchase, as they are now. If the plan has no price in it, only a free plan counts as cheaper.
  */
-function isCheaper(plan: PlanSnapshot, purchase: Purchase): boolean {
+function isCheaper(plan: PlanSnapshot, purchase: Purchase, now: Date): boolean {
   const { planSnapshot: held, currency } = purchase
-  const before = held === null ? undefined : pricesIn(held, currency)
+  const before = pricesAt(purchase, now)
   if (held === null || before === undefined) return false
   const after = pricesIn(plan, currency)
   if (after === undefined) {

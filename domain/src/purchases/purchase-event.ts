@@ -3,6 +3,7 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { unixSeconds, type Period } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
+import { planAfterChange, pricesAt } from './offered-plan.ts'
 import type { ChangeToSchedule } from './purchase.ts'
 import type { Purchase } from './repository.ts'
 import type { PurchaseTrigger } from './transitions.ts'
@@ -41,7 +42,8 @@ export function planChangeScheduledObject(
   purchase: Purchase,
   { plan, at }: ChangeToSchedule,
 ): EventObject<'purchase.plan_change_scheduled'> {
-  const { priceMinor = 0n } = pricesIn(plan, purchase.currency) ?? {}
+  const priced = planAfterChange(plan, purchase, at)
+  const { priceMinor = 0n } = pricesIn(priced, purchase.currency) ?? {}
   return {
     ...purchaseObject(purchase),
     plan: plan.reference,
@@ -69,12 +71,16 @@ export function suspendedObject(
   return { ...purchaseObject(purchase), reason }
 }
 
-/** Returns `data.object` of purchase.trial_ending. */
+/** Returns `data.object` of purchase.trial_ending, with the amount that is charged then. */
 export function trialEndingObject(
   purchase: Purchase,
   trialEndsAt: Date,
 ): EventObject<'purchase.trial_ending'> {
-  return { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
+  const trial = { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
+  const prices = pricesAt(purchase, trialEndsAt)
+  if (prices === undefined) return trial
+  // The first charge includes the set-up fee.
+  return { ...trial, amount: Number(prices.priceMinor + prices.setupFeeMinor) }
 }
 
 /** Returns `data.object` of purchase.renewal_reminder, with the plan and the amount of the period that begins. */
@@ -84,8 +90,12 @@ export function renewalReminderObject(
 ): EventObject<'purchase.renewal_reminder'> {
   const reminder = { ...purchaseObject(purchase), nextBillingAt: unixSeconds(nextBillingAt) }
   const changed = scheduledPlanFor(purchase, nextBillingAt)
-  if (changed === undefined) return reminder
-  const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(changed, purchase.currency) ?? {}
+  if (changed === undefined) {
+    const prices = pricesAt(purchase, nextBillingAt)
+    return prices === undefined ? reminder : { ...reminder, amount: Number(prices.priceMinor) }
+  }
+  const priced = planAfterChange(changed, purchase, nextBillingAt)
+  const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(priced, purchase.currency) ?? {}
   return { ...reminder, plan: changed.reference, amount: Number(priceMinor + setupFeeMinor) }
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { findOverrides } from '../overrides/repository.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { listDebts } from '../invoices/debts.ts'
@@ -10,7 +11,7 @@ import {
 } from './repository.ts'
 import type { ActivationInput } from './decide-activation.ts'
 
-/** Reads the customer's purchases, debts and card as far as they decide how the plan starts. */
+/** Reads the customer's purchases, overrides, debts and card as far as they decide how the plan starts. */
 export async function readActivationState(
   sql: Queryable,
   providerId: string,
@@ -18,7 +19,7 @@ export async function readActivationState(
 ): Promise<
   Pick<
     ActivationInput,
-    'last' | 'lastOfPlan' | 'isFirstCharge' | 'hasDebts' | 'hasCard' | 'lastDiscounts'
+    'last' | 'lastOfPlan' | 'isFirstCharge' | 'hasDebts' | 'hasCard' | 'lastDiscounts' | 'overrides'
   >
 > {
   const { customerRef, productRef } = ofPlan
@@ -30,5 +31,6 @@ export async function readActivationState(
   const hasCard = (await findReusablePaymentMethod(sql, providerId, customerRef)) !== undefined
   const lastDiscounts =
     last === undefined ? [] : await listPeriodDiscounts(sql, providerId, last.reference)
-  return { last, lastOfPlan, isFirstCharge, hasDebts, hasCard, lastDiscounts }
+  const overrides = await findOverrides(sql, providerId, customerRef, productRef)
+  return { last, lastOfPlan, isFirstCharge, hasDebts, hasCard, lastDiscounts, overrides }
 }

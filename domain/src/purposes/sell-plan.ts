@@ -7,6 +7,9 @@ import { endPreviousPurchase, emitPlanChanged } from '../billing/activate-plan.t
 import { findPlan } from '../catalog/plans-repository.ts'
 import { listProductNames } from '../catalog/products-repository.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
+import type { OverridesVersion } from '../overrides/overrides.ts'
+import { offeredPlan } from '../overrides/priced-plan.ts'
+import { findOverrides } from '../overrides/repository.ts'
 import { addPack } from '../packs/add-pack.ts'
 import { hasMaxPacks } from '../packs/repository.ts'
 import { joinMigration } from '../plan-migrations/join-migration.ts'
@@ -28,6 +31,7 @@ import {
   newSwitchedPurchase,
   switchPrice,
 } from '../purchases/new-purchase.ts'
+import { firstPaid } from '../purchases/offered-plan.ts'
 import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
 import { mayBoundCheckoutSell } from '../sessions/bound-checkout.ts'
 import { isBoundCheckout } from '../sessions/checkout-sessions.ts'
@@ -51,10 +55,12 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   if (decision.kind === 'add-credits') {
     return bookSale(saleOfCredits(intent, credits ?? 0n, decision.held.reference))
   }
-  const started = newPaidPurchase(
+  const paid = newPaidPurchase(
     { customer, product, plan, now: work.now, cycleMode },
     planPriceOf(intent),
   )
+  const priced = { ...paid, overrides: sale.overrides }
+  const started = { ...priced, ...firstPaid(priced, plan) }
   const isPack = decision.kind === 'add-pack'
   if (isPack && (await hasMaxPacks(work.sql, work.providerId, started, work.now))) {
     return undeliverable(packsFullReason)
@@ -108,7 +114,10 @@ type PlanSale = {
   readonly decision: Exclude<PlanSaleDecision, Undeliverable>
   readonly customer: Customer
   readonly product: { readonly reference: string; readonly name: string }
+  /** With the prices of the customer at the time of the payment's creation. */
   readonly plan: PlanSnapshot
+  /** The customer's overrides of the product. */
+  readonly overrides: readonly OverridesVersion[]
   /** The customer's latest purchase of the product. */
   readonly last: Purchase | undefined
   /** The same purchase if it gives access now. */
@@ -121,26 +130,30 @@ async function readPlanSale(
   intent: PaymentIntent,
 ): Promise<PlanSale | Undeliverable> {
   const { sql, providerId, now } = work
-  const { customerRef, productRef, planSnapshot: plan, credits } = intent
-  if (productRef === null || plan === null) throw new Error(`${intent.reference} buys no plan`)
+  const { customerRef, productRef, planSnapshot: sold, credits } = intent
+  if (productRef === null || sold === null) throw new Error(`${intent.reference} buys no plan`)
   const customer = await lockCustomer(sql, providerId, customerRef)
   if (customer === undefined) return undeliverable('The customer was deleted')
   const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
+  const overrides = await findOverrides(sql, providerId, customerRef, productRef)
+  // The payment was created with the prices of that time.
+  const pricedAt = new Date(intent.planSwitch?.changedAt ?? intent.createdAt)
+  const plan = offeredPlan(sold, overrides, pricedAt, sold.rampPeriods)
   // A payment that succeeds after the plan was sold out is refunded.
-  const sold = await currentTermsOf(sql, providerId, productRef, plan)
+  const current = await currentTermsOf(sql, providerId, productRef, sold)
   const decision = decidePlanSale({
     plan,
     held,
     buysCredits: credits !== null,
-    isSoldOut: await lockAndCheckSoldOut(sql, providerId, sold, customerRef),
+    isSoldOut: await lockAndCheckSoldOut(sql, providerId, current, customerRef),
     isForbiddenByCheckout: await isForbiddenByCheckout(work, intent, plan, last),
     now,
   })
   if (decision.kind === 'undeliverable') return decision
   const names = await listProductNames(sql, providerId, [productRef])
   const product = { reference: productRef, name: names.get(productRef) ?? '' }
-  return { kind: 'sale', decision, customer, product, plan, last, held }
+  return { kind: 'sale', decision, customer, product, plan, overrides, last, held }
 }
 
 async function startPurchase(

@@ -85,11 +85,11 @@ export async function startDiscountedPlan(
   const product = await lockProductAgainstRemoval(sql, providerId, productRef)
   if (product === undefined) return undefined
   if ((await lockCustomer(sql, providerId, customerRef)) === undefined) return undefined
-  const plan = await findPlan(sql, providerId, productRef, planRef)
-  if (plan === undefined) return undefined
+  const listed = await findPlan(sql, providerId, productRef, planRef)
+  if (listed === undefined) return undefined
   const state = await readActivationState(sql, providerId, { customerRef, productRef, planRef })
-  const isSoldOut = await lockAndCheckSoldOut(sql, providerId, plan, customerRef)
-  const input = { product, plan, ...state, isSoldOut, now }
+  const isSoldOut = await lockAndCheckSoldOut(sql, providerId, listed, customerRef)
+  const input = { product, plan: listed, ...state, isSoldOut, now }
   const begun = await findDiscountedStart(work, input, customerRef, couponRef)
   if (begun === undefined || begun.needsCard) return undefined
   const started = await newDiscountedPurchase(work, request, product, begun)
@@ -97,6 +97,7 @@ export async function startDiscountedPlan(
   const claimed = { discounts: begun.discounts, customerRef }
   if ((await claimSaleDiscounts(work, claimed, started, state.last)) !== undefined) return undefined
   const replaced = await endPreviousPurchase(work, state.last)
+  const { plan } = begun
   const isPaidInFull = (pricesIn(plan, plan.currency)?.priceMinor ?? 0n) > 0n
   const predecessor = { previous: state.last, replaced }
   const purchase = await linkToPredecessor(work, started, predecessor, isPaidInFull)

@@ -2,7 +2,9 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
-import { hasPaidForPlan } from '../purchases/repository.ts'
+import { findOverrides } from '../overrides/repository.ts'
+import { offerTo } from '../purchases/offered-plan.ts'
+import { findDecidingPurchase, findLastOfPlan, hasPaidForPlan } from '../purchases/repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockCustomer } from '../customers/repository.ts'
@@ -178,16 +180,25 @@ export async function reuseOrOpenCheckoutSession(
   return open === undefined ? undefined : fromRow(open)
 }
 
+function firstPriceOf({ type, priceMinor, basePriceMinor }: Plan): number {
+  return type === 'hybrid' ? (basePriceMinor ?? priceMinor) : priceMinor
+}
+
 /** Returns the amount due before the plan starts, in minor units. */
 async function firstChargeMinor(
-  { sql, providerId }: UnitOfWork,
+  { sql, providerId, now }: UnitOfWork,
   { customerRef, productRef }: Pick<CheckoutRequest, 'customerRef' | 'productRef'>,
   plan: Plan,
 ): Promise<number> {
-  const base = plan.type === 'hybrid' ? (plan.basePriceMinor ?? plan.priceMinor) : plan.priceMinor
-  if (plan.setupFeeMinor === null || productRef === null) return base
+  if (productRef === null) return firstPriceOf(plan)
+  const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
   const ofPlan = { customerRef, productRef, planRef: plan.reference }
-  return (await hasPaidForPlan(sql, providerId, ofPlan)) ? base : base + plan.setupFeeMinor
+  const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
+  const overrides = await findOverrides(sql, providerId, customerRef, productRef)
+  const priced = offerTo(plan, { last, lastOfPlan, overrides }, now)
+  const base = firstPriceOf(priced)
+  if (priced.setupFeeMinor === null) return base
+  return (await hasPaidForPlan(sql, providerId, ofPlan)) ? base : base + priced.setupFeeMinor
 }
 
 async function insertCheckoutSession(

@@ -15,6 +15,7 @@ import { findProvider, type Provider } from '../providers/repository.ts'
 import { givesAccess, isPaidFor } from '../purchases/access.ts'
 import { packAloneReason, packsFullReason, soldOutReason } from '../purchases/decide-activation.ts'
 import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
+import { offerOwnPeriod, offerTo } from '../purchases/offered-plan.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax.ts'
 import { paymentLine } from '../invoices/taxed-sale.ts'
@@ -112,14 +113,15 @@ async function pricePlan(
   }
   const product = await findProduct(sql, providerId, productRef)
   if (product === undefined) return { kind: 'product-not-found' }
-  const plan = await findPlan(sql, providerId, productRef, planRef)
-  if (plan === undefined) return { kind: 'plan-not-found' }
-  if (product.status !== 'active' || !isOffered(plan)) {
+  const listed = await findPlan(sql, providerId, productRef, planRef)
+  if (listed === undefined) return { kind: 'plan-not-found' }
+  if (product.status !== 'active' || !isOffered(listed)) {
     return refused(`Plan ${planRef} cannot be bought`)
   }
   const of = { customerRef: customer.reference, productRef, planRef }
   const state = await readActivationState(sql, providerId, of)
   const { last: held, isFirstCharge, hasDebts, lastDiscounts } = state
+  const plan = offerTo(listed, state, now)
   if (held?.planRef === planRef && givesAccess(held, now) && isPaidFor(held)) {
     return refused(`The customer has plan ${planRef} already`)
   }
@@ -160,7 +162,9 @@ async function pricePlan(
     return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
   }
   const sale = { ...of, purchaseRef: running?.reference ?? null }
-  return priceNewPeriod({ sql, providerId, now }, request, { plan, cycleMode, isFirstCharge, sale })
+  const own = offerOwnPeriod(plan, state, now)
+  const period = { plan: own, cycleMode, isFirstCharge, sale }
+  return priceNewPeriod({ sql, providerId, now }, request, period)
 }
 
 type NewPeriod = Pick<PricedRequest, 'cycleMode'> & {

@@ -2,12 +2,12 @@ import { microsPerUnit, numberFromMicros } from '@tollgate/schemas/quantity'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { listBurnsOf } from '../wallet/burns.ts'
-import { removalsHeldMsMax, type HoldCredits, type ReleaseCredits } from '../wallet/hold-credits.ts'
-import { findTransactionRef, sha256OfInput } from '../money-ledger/ledger.ts'
+import { removalsHeldMsMax, type HoldCredits } from '../wallet/hold-credits.ts'
+import { findTransactionRef, readLastTransactionId } from '../money-ledger/ledger.ts'
 import { restoreCredits } from '../wallet/restore-credits.ts'
 import type { HotWallet } from '../wallet/read-wallet.ts'
 import { lockWallet, type Wallet } from '../wallet/repository.ts'
-import { removeHeldCredits, type CreditRemoval } from '../wallet/remove-credits.ts'
+import { removeHeldCredits } from '../wallet/remove-credits.ts'
 import { topUpKey } from '../wallet/top-up-credits.ts'
 import {
   lockTakeBack,
@@ -15,14 +15,22 @@ import {
   type TakeBack,
   type TakeBackName,
 } from '../payments/take-backs-repository.ts'
-
-/** Sets credits aside in hot state until they are debited. */
-export type HotStateCredits = { readonly hold: HoldCredits; readonly release: ReleaseCredits }
+import { hasOlderGrants, retakeCredits } from './retake-credits.ts'
+import {
+  missingMicros,
+  movementOf,
+  takeBackKeys,
+  type HotStateCredits,
+} from './take-back-movement.ts'
 
 /**
  * Takes credits back or gives them back, whichever is still to be done. The wallet never becomes negative: used credits stay used,
  * and their refunded value stays in the refunds account. Credits of the payment's own grant are taken first, then others, because a
  * wallet is one balance. The wallet of a deleted customer stays unchanged.
+ *
+ * If too few credits were available, later attempts take credits that come back to grants from before the first attempt: those of
+ * corrected usage, of released holds, and of other refunds that failed. Credits that are added later stay with the customer. While
+ * usage of these grants is not posted, it may still be released, so the take-back stays due.
  *
  * After a crash before the commit, the next try finds the hold by its name, and releases it if it is no longer wanted.
  */
@@ -39,7 +47,9 @@ export async function processTakeBack(
   if (row === undefined) throw new Error(`take-back ${reference} does not exist`)
   const settled =
     wallet === undefined ? row : await executeTakeBack(work, wallet, row, hot, credits)
-  await saveTakeBackResult(sql, providerId, settled, now)
+  const isTriedAgain =
+    wallet !== undefined && missingMicros(settled) > 0n && (await hasOlderGrants(work, settled))
+  await saveTakeBackResult(sql, providerId, settled, isTriedAgain, now)
 }
 
 async function executeTakeBack(
@@ -49,14 +59,19 @@ async function executeTakeBack(
   hot: HotWallet | undefined,
   credits: HotStateCredits,
 ): Promise<TakeBack> {
+  const name = { ...work, customerRef: row.customerRef }
+  const [firstKey, ...otherKeys] = takeBackKeys(row)
   if (row.takenMicros === null) {
+    const grantsUpToId = await readLastTransactionId(work.sql, work.providerId)
     const isWanted = !row.isUndone && row.credits > 0n && wallet.grantedMicros > 0n
-    if (isWanted)
-      return { ...row, takenMicros: await takeCreditsBack(work, wallet, row, credits.hold) }
-    await credits.release({ ...work, customerRef: row.customerRef }, takeBackKey(row))
-    return { ...row, takenMicros: 0n }
+    const takenMicros = isWanted ? await takeCreditsBack(work, wallet, row, credits.hold) : 0n
+    if (!isWanted) await credits.release(name, firstKey)
+    return { ...row, takenMicros, grantsUpToId }
   }
-  if (!row.isUndone || row.isGivenBack) return row
+  if (!row.isUndone) return retakeCredits(work, wallet, row, hot, credits)
+  if (row.isGivenBack) return row
+  // An attempt that crashed before its commit may have left the hold of the next posting.
+  await credits.release(name, otherKeys.at(-1)!)
   if (row.takenMicros > 0n) await returnCredits(work, wallet, row, hot)
   return { ...row, isGivenBack: true }
 }
@@ -68,7 +83,7 @@ async function takeCreditsBack(
   holdCredits: HoldCredits,
 ): Promise<bigint> {
   const { customerRef, credits, cause, reference } = row
-  const key = takeBackKey(row)
+  const [key] = takeBackKeys(row)
   const wantedMicros = credits * BigInt(microsPerUnit)
   const held = await holdCredits({ ...work, customerRef }, wallet, {
     key,
@@ -99,29 +114,8 @@ async function returnCredits(
   hot: HotWallet | undefined,
 ): Promise<void> {
   const { cause, reference } = row
-  const burns = await listBurnsOf(work.sql, work.providerId, takeBackKey(row))
+  const burns = await listBurnsOf(work.sql, work.providerId, takeBackKeys(row))
   const reason = cause === 'refund' ? `refund ${reference} failed` : `dispute ${reference} was won`
   const back = { ...movementOf(row, 'give_back', `give-back:${reference}`), reason }
   await restoreCredits(work, wallet, hot, burns, back)
-}
-
-/** Returns the ledger movement of a take-back. The paid value of the credits is posted against refunds or disputes. */
-function movementOf(
-  { customerRef, cause, credits, intentRef }: TakeBack,
-  kind: 'take_back' | 'give_back',
-  key: string,
-): Omit<CreditRemoval, 'reason'> {
-  return {
-    customerRef,
-    kind,
-    key,
-    inputSha256: sha256OfInput([customerRef, credits.toString()]),
-    to: 'purchased',
-    moneyTo: cause === 'refund' ? 'refunds' : 'disputes',
-    result: { payment: intentRef },
-  }
-}
-
-function takeBackKey({ reference }: TakeBack): string {
-  return `take-back:${reference}`
 }

@@ -108,12 +108,17 @@ export async function storeInFlight(
   hot: HotWallet | undefined,
 ): Promise<void> {
   if (hot === undefined) return
-  const postedMicros = wallet.grantedMicros - wallet.balanceMicros
-  const inFlightMicros = hot.spentMicros - postedMicros - unpublishedRemovals(wallet, hot)
+  const inFlightMicros = unpostedMicros(wallet, hot)
   if (inFlightMicros <= 0n) return
   const grants = await listOpenGrants(sql, providerId, customerRef)
   if (inFlightMicros <= inFlightOf(grants)) return
   await updateGrants(sql, providerId, grants, assignInFlight(grants, inFlightMicros))
+}
+
+/** Returns the usage of the wallet that is counted or held in hot state and not posted yet. Negative for unposted corrections. */
+export function unpostedMicros(wallet: Wallet, hot: HotWallet): bigint {
+  const postedMicros = wallet.grantedMicros - wallet.balanceMicros
+  return hot.spentMicros - postedMicros - unpublishedRemovals(wallet, hot)
 }
 
 /** Removals that are not published yet: the ledger no longer has these credits, and hot state still holds them. */

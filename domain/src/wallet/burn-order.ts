@@ -25,8 +25,7 @@ export function allocateBurn(grants: readonly CreditGrant[], micros: bigint): Bu
   if (missing > 0n) {
     throw new Error(`the grants lack ${missing} millionths of a credit that were used`)
   }
-  return grants
-    .toSorted(burnOrder)
+  return inBurnOrder(grants)
     .filter(({ reference }) => burns.has(reference))
     .map(({ reference }) => ({ grantRef: reference, micros: burns.get(reference)! }))
 }
@@ -112,7 +111,7 @@ export function positionInOrder(
   postedMicros: bigint,
 ): { readonly freeMicros: bigint; readonly endMicros: bigint } {
   let end = postedMicros + inFlightOf(grants)
-  for (const grant of grants.toSorted(burnOrder)) {
+  for (const grant of inBurnOrder(grants)) {
     end += freeMicros(grant)
     if (grant.reference === grantRef) return { freeMicros: freeMicros(grant), endMicros: end }
   }
@@ -128,11 +127,11 @@ function allocateInOrder(
   micros: bigint,
   amountOf: (grant: CreditGrant) => bigint,
 ): Burn[] {
-  return allocate(grants.toSorted(burnOrder), micros, amountOf)
+  return allocate(inBurnOrder(grants), micros, amountOf)
 }
 
 function deallocate(grants: readonly CreditGrant[], micros: bigint): Burn[] {
-  const newestFirst = grants.toSorted(burnOrder).reverse()
+  const newestFirst = inBurnOrder(grants).reverse()
   const back = allocate(newestFirst, micros, ({ inFlightMicros }) => inFlightMicros)
   return back.map(({ grantRef, micros: taken }) => ({ grantRef, micros: -taken }))
 }
@@ -155,6 +154,11 @@ function allocate(
 
 function sumOf(burns: readonly Burn[]): bigint {
   return burns.reduce((sum, { micros }) => sum + micros, 0n)
+}
+
+/** Returns the grants in the order in which usage takes their credits. */
+export function inBurnOrder(grants: readonly CreditGrant[]): CreditGrant[] {
+  return grants.toSorted(burnOrder)
 }
 
 function burnOrder(one: CreditGrant, other: CreditGrant): number {

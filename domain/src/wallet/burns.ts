@@ -1,17 +1,18 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Burn } from './burn-order.ts'
 
-/** Returns how much the posting with that key took from which grants. */
+/** Returns how much the postings with these keys took from which grants, one entry per grant. */
 export async function listBurnsOf(
   sql: Queryable,
   providerId: string,
-  transactionKey: string,
+  transactionKeys: readonly string[],
 ): Promise<Burn[]> {
   const rows = await sql<{ grant_ref: string; micros: string }[]>`
-    select grant_ref, micros from credit_burns
-    where provider_id = ${providerId} and transaction_ref = (
+    select grant_ref, sum(micros)::text as micros from credit_burns
+    where provider_id = ${providerId} and transaction_ref in (
       select reference from ledger_transactions
-      where provider_id = ${providerId} and transaction_key = ${transactionKey})`
+      where provider_id = ${providerId} and transaction_key in ${sql([...transactionKeys])})
+    group by grant_ref`
   return rows.map((row) => ({ grantRef: row.grant_ref, micros: BigInt(row.micros) }))
 }
 

@@ -48,6 +48,29 @@ export async function listOpenGrants(
   return rows.map(fromRow)
 }
 
+/**
+ * Returns references of the customer's grants with credits left that were added up to that ledger transaction, and `ownRef`
+ * whenever that grant was added.
+ */
+export async function listOpenGrantRefsUpTo(
+  sql: Queryable,
+  providerId: string,
+  which: {
+    readonly customerRef: string
+    readonly upToId: bigint
+    readonly ownRef: string | undefined
+  },
+): Promise<Set<string>> {
+  const rows = await sql<{ transaction_ref: string }[]>`
+    select open.transaction_ref from credit_grants as open
+    join ledger_transactions as added on added.provider_id = open.provider_id
+      and added.reference = open.transaction_ref
+    where open.provider_id = ${providerId} and open.customer_ref = ${which.customerRef}
+      and open.remaining_micros > 0
+      and (added.id <= ${which.upToId.toString()} or added.reference = ${which.ownRef ?? null})`
+  return new Set(rows.map(({ transaction_ref: reference }) => reference))
+}
+
 /** Returns the named grants, with or without credits left. */
 export async function listGrants(
   sql: Queryable,

@@ -5,6 +5,7 @@ import { recordCreditEvent } from './credit-event.ts'
 import { valueEntries } from './credit-value.ts'
 import { rescheduleExpiry } from './expiring-grants.ts'
 import { listGrants, updateGrants } from './grants.ts'
+import { retryShortTakeBacks } from '../payments/take-backs-repository.ts'
 import { insertTransaction } from '../money-ledger/ledger.ts'
 import { storeInFlight } from './add-credits.ts'
 import type { HotWallet } from './read-wallet.ts'
@@ -13,7 +14,7 @@ import type { CreditRemoval } from './remove-credits.ts'
 
 /**
  * Puts credits back that `removeCredits` had removed: into the same grants, with reversed entries. Credits of grants that have expired
- * since expire again. The caller has locked the wallet and read `hot` just before.
+ * since expire again, and take-backs that found too few credits are tried again. The caller has locked the wallet and read `hot` just before.
  */
 export async function restoreCredits(
   work: UnitOfWork,
@@ -41,6 +42,7 @@ export async function restoreCredits(
   })
   await updateGrants(sql, providerId, grants, restoreToGrants(grants, burns))
   await rescheduleExpiry(sql, providerId, grantRefs)
+  await retryShortTakeBacks(sql, providerId, customerRef, now)
   const after = {
     ...wallet,
     grantedMicros: wallet.grantedMicros + amountMicros,

@@ -1,6 +1,7 @@
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
+import { retryShortTakeBacks } from '../payments/take-backs-repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { restoreToGrants, type Burn } from './burn-order.ts'
@@ -42,7 +43,8 @@ function allocateReturn(used: readonly UsedGrant[], micros: bigint): UsedGrant[]
 /**
  * Posts debits whose sum is negative, because corrections have removed more usage than was new. The credits go back to the grants from
  * which usage took credits last, and the value of paid credits is owed again. Credits of grants that have expired since expire again.
- * Credits that were written off do not go to the wallet: the write-off is reversed. The caller has locked the wallet.
+ * Credits that were written off do not go to the wallet: the write-off is reversed. Take-backs that found too few credits are tried
+ * again. The caller has locked the wallet.
  */
 export async function returnUsage(
   work: UnitOfWork,
@@ -84,6 +86,7 @@ export async function returnUsage(
       providerId,
       kept.map(({ grantRef }) => grantRef),
     )
+    await retryShortTakeBacks(sql, providerId, customerRef, now)
   }
   const wallet = await reverseWriteOff(
     work,

@@ -3,6 +3,7 @@ import type { Money } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { addCredits } from './add-credits.ts'
+import { retryShortTakeBacks } from '../payments/take-backs-repository.ts'
 import { lockWallet } from './repository.ts'
 
 export type TopUp = {
@@ -41,7 +42,10 @@ export async function topUpCredits(
   const outcome = await addCredits(work, wallet, undefined, addition, () => ({
     payment: paymentRef,
   }))
-  return outcome.kind === 'full' ? 'full' : 'topped-up'
+  if (outcome.kind === 'full') return 'full'
+  // The payment may have been refunded before its credits were added.
+  await retryShortTakeBacks(sql, providerId, customerRef, now)
+  return 'topped-up'
 }
 
 /** Returns the key of the transaction, and so of the grant, that a payment bought. */

@@ -7,7 +7,6 @@ import type { hotStateSettings } from './hot-state-settings.ts'
 import { openLmdbHotState, type LmdbHotStateOptions } from './lmdb/lmdb-hot-state.ts'
 import type { RedisServers } from './redis/connect.ts'
 import type { EntryCacheOptions } from './redis/entry-cache/with-entry-cache.ts'
-import { openRedisHotState } from './redis/redis-hot-state.ts'
 
 export type HotStateConfig = SettingValues<typeof hotStateSettings> & { readonly dataDir: string }
 
@@ -20,6 +19,8 @@ export async function openHotState(
   if (config.hotState === 'embedded') {
     return await openLmdbHotState({ folder: embeddedFolder(config.dataDir, 'hot'), role })
   }
+  // Imported here, so that a start on the embedded hot state does not load the client of Redis.
+  const { openRedisHotState } = await import('./redis/redis-hot-state.ts')
   return await openRedisHotState({
     servers: serversOf(config),
     tls: {

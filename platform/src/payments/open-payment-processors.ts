@@ -1,7 +1,6 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import type { SettingValues } from '../config/settings.ts'
 import type { PaymentProcessor } from './payment-processor.ts'
-import { StripePaymentProcessor } from './stripe/stripe-payment-processor.ts'
 import { stripeAccess, type stripeSettings } from './stripe/stripe-settings.ts'
 
 /** The payment processor of each environment. An environment without one accepts no payments. */
@@ -10,14 +9,17 @@ export type PaymentProcessors = {
   close(): Promise<void>
 }
 
-export function openPaymentProcessors(
+export async function openPaymentProcessors(
   config: SettingValues<typeof stripeSettings>,
-): PaymentProcessors {
-  const open = (environment: Environment): PaymentProcessor | undefined => {
+): Promise<PaymentProcessors> {
+  const open = async (environment: Environment): Promise<PaymentProcessor | undefined> => {
     const access = stripeAccess(config, environment)
-    return access === undefined ? undefined : new StripePaymentProcessor(access)
+    if (access === undefined) return undefined
+    // Imported here, so that a start without a payment processor does not load its client.
+    const { StripePaymentProcessor } = await import('./stripe/stripe-payment-processor.ts')
+    return new StripePaymentProcessor(access)
   }
-  const processors = { sandbox: open('sandbox'), live: open('live') }
+  const processors = { sandbox: await open('sandbox'), live: await open('live') }
   return {
     of: (environment) => processors[environment],
     close: async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chargesMax, overrideLimitsMax } from '../limits.ts'
+import { agreedPricesSchema } from './agreed-prices.ts'
 import { chargeSchema, stableKey } from './charges.ts'
 import { positiveQuantity } from './fields.ts'
 import { usageLimitSchema, type UsageLimit } from './usage-limits.ts'
@@ -70,6 +71,8 @@ export const overridesUpdateSchema = z.object({
   charges: z.array(chargeOverrideSchema).max(chargesMax).default([]),
   /** Each replaces the limit of a plan that has its key, or removes it, or is added. They act at once. */
   usageLimits: z.array(ownLimitInput).max(overrideLimitsMax).default([]),
+  /** Prices of plans for periods that begin from now on. The first one that names a plan and is in force at a time applies. */
+  prices: agreedPricesSchema.default([]),
 })
 
 export type OverridesInput = z.infer<typeof overridesUpdateSchema>
@@ -77,6 +80,7 @@ export type OverridesInput = z.infer<typeof overridesUpdateSchema>
 const overridesFields = {
   charges: z.array(chargeOverrideSchema),
   usageLimits: z.array(z.union([usageLimitSchema, removedLimitSchema])).max(overrideLimitsMax),
+  prices: agreedPricesSchema,
   /** When they were changed last. Prices and included units apply to periods that begin then or later. Absent if never. */
   since: z.string().optional(),
 }

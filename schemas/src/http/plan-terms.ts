@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { countMax, daysMax, listItemsMax } from '../limits.ts'
+import { rampSchema } from './agreed-prices.ts'
 import { chargesSchema } from './charges.ts'
 import { packSchema } from './packs.ts'
+import { creditRate, usageTierSchema } from './unit-prices.ts'
 import { usageLimitsSchema } from './usage-limits.ts'
 import {
   amountMinor,
   currencyCode,
-  isQuantity,
   jsonObject,
   longText,
   nameText,
   positiveQuantity,
-  shortText,
   unitCount,
 } from './fields.ts'
 
@@ -48,18 +48,6 @@ export const pricingOptionSchema = z.object({
 export type PricingOption = z.infer<typeof pricingOptionSchema>
 
 export const usageTierModes = ['graduated', 'volume'] as const
-
-/** Credits per unit, with up to 6 decimals. */
-const creditRate = z.number().min(0).max(countMax).refine(isQuantity, {
-  error: 'At most 6 decimals are allowed',
-})
-
-const usageTierSchema = z.object({
-  name: shortText.optional(),
-  minUsage: unitCount,
-  maxUsage: unitCount.nullable().optional(),
-  creditsPerUnit: creditRate,
-})
 
 const overagePolicySchema = z.object({
   allowOverage: z.boolean().optional(),
@@ -131,6 +119,11 @@ export const planFields = {
   minimumCommitment: amountMinor
     .describe(
       "What the usage of each billing period costs at least, in minor units of the plan's currency; 0 for no minimum. The base price comes on top. The difference is a line of the bill of the period. Only for post-paid and hybrid plans that charge for usage, in one currency.",
+    )
+    .optional(),
+  ramp: rampSchema
+    .describe(
+      'Prices of the first billing periods of each purchase, in the order of time. After the last step, the prices beside it apply. Only for plans with billing periods, in one currency. An empty list removes the ramp.',
     )
     .optional(),
   /** Prices and limits by meter, in place of the fields that price and limit `requests`. */

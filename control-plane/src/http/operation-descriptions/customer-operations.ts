@@ -65,9 +65,9 @@ export const customerOperations: Readonly<Record<string, string>> = {
   deleteCustomer:
     'Deletes a customer and its personal data. Usage and payments are kept for the books. A customer with open invoices, usage that is not billed yet, or credits is refused until the request says whether to bill it or to write it off.',
   getOverrides:
-    'Returns the limits and prices that the customer has instead of those of the plans of a product. The lists are empty without any.',
+    'Returns the limits and prices that the customer has instead of those of the plans of a product, also of plans that the customer has not bought. The lists are empty without any.',
   setOverrides:
-    'Replaces all overrides of the customer for a product. Caps and limits act at once. Prices and included units apply to periods that begin from now on. They follow the customer to other plans with the same charge keys. Invoices that exist do not change.',
+    'Replaces all overrides of the customer for a product. Caps and limits act at once. Prices and included units apply to periods that begin from now on. They follow the customer to other plans with the same charge keys. `prices` agree the base price, set-up fee, unit prices, minimum or ramp of a plan with the customer, also before a purchase, with optional `from` and `until`; the price at the start of a period holds for it. Invoices that exist do not change.',
   removeOverrides:
     'Removes all overrides of the customer for a product. Caps and limits of the plan act at once, and its prices from the next period on.',
   getUserInfo:

@@ -1,4 +1,5 @@
 import { correctionOperations } from './correction-operations.ts'
+import { creditScheduleOperations } from './credit-schedule-operations.ts'
 import { customerOperations } from './customer-operations.ts'
 import { planMigrationOperations } from './plan-migration-operations.ts'
 import { providerOperations } from './provider-operations.ts'
@@ -11,6 +12,7 @@ export const operationDescriptions: Readonly<Record<string, string>> = {
   ...sellingOperations,
   ...providerOperations,
   ...correctionOperations,
+  ...creditScheduleOperations,
   ...testClockOperations,
   ...planMigrationOperations,
 }

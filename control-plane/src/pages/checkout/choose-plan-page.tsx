@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react'
+import type { PriceStep } from '@tollgate/domain/overrides/price-steps'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import type { Notice } from '../notice.tsx'
@@ -20,7 +21,7 @@ type ChoosePlanProps = {
 
 export function ChoosePlanPage(props: ChoosePlanProps): ReactElement {
   const { checkout, choice, notice } = props
-  const { product, plans, triable, soldOut, held } = choice
+  const { product, plans, steps, triable, soldOut, held } = choice
   const { t } = checkout.frame
   const title = t('checkout:choosePlanOf', { product: product.name })
   const currencies = [...new Set(plans.flatMap(currenciesOf))]
@@ -45,6 +46,7 @@ export function ChoosePlanPage(props: ChoosePlanProps): ReactElement {
             <PlanCard
               key={plan.reference}
               plan={plan}
+              steps={steps.get(plan.reference) ?? []}
               reader={checkout.frame}
               currency={shown ?? plan.currency}
               chosenCurrency={currency}
@@ -62,6 +64,7 @@ export function ChoosePlanPage(props: ChoosePlanProps): ReactElement {
 
 type PlanCardProps = {
   readonly plan: Plan
+  readonly steps: readonly PriceStep<Plan>[]
   readonly reader: Reader
   readonly currency: string
   readonly chosenCurrency: string | undefined
@@ -72,9 +75,10 @@ type PlanCardProps = {
 }
 
 function PlanCard(props: PlanCardProps): ReactElement {
-  const { plan, reader, currency, chosenCurrency, href, isTriable, isHeld, isSoldOut } = props
+  const { plan, steps, reader, currency, chosenCurrency, href } = props
+  const { isTriable, isHeld, isSoldOut } = props
   const { t } = reader
-  const facts = planFacts(plan, { currency, isTriable }, reader)
+  const facts = planFacts(plan, { currency, isTriable, steps }, reader)
   return (
     <article className="card" aria-label={plan.name}>
       <div className="row spread">

@@ -1,5 +1,6 @@
 import { creditValueMinor } from '@tollgate/domain/money/credits'
 import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
+import type { PriceStep } from '@tollgate/domain/overrides/price-steps'
 import { isCreditBased, renews, type Plan } from '@tollgate/domain/plans/plan'
 import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { chargesUsageLater } from '@tollgate/domain/pricing/billed-charges'
@@ -7,22 +8,30 @@ import { usageTermsOf } from '@tollgate/domain/pricing/usage-terms'
 import { customCycleDays } from '@tollgate/domain/periods/periods'
 import type { Reader } from '../reader.ts'
 import { chargeFacts } from './charge-facts.ts'
+import { planPrice } from './plan-price.ts'
 import { usagePrices } from './usage-prices.ts'
 
 type PlanView = {
   readonly currency: string
+  /** Later prices of the plan, oldest first. Default: the prices stay the same. */
+  readonly steps?: readonly PriceStep<Plan>[]
   /** Whether the customer can start the plan without paying first. */
   readonly isTriable: boolean
 }
 
 /** Returns what a customer should know about a plan before choosing it, in addition to the price. */
-export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader: Reader): string[] {
+export function planFacts(
+  plan: Plan,
+  { currency, isTriable, steps = [] }: PlanView,
+  reader: Reader,
+): string[] {
   const { t, formats } = reader
   const usageTerms = usageTermsOf(plan)
   const { trialDays = 0, freeUnits = 0, accessExpiryDays = 0, maxUnbilledMinor = 0 } = plan.terms
   const { charges, billAtUnbilledMinor = 0, minimumCommitment = 0 } = plan.terms
   const setupMinor = pricesIn(plan, currency)?.setupFeeMinor ?? 0n
   const facts: readonly (string | false)[] = [
+    ...stepFacts(plan, steps, currency, reader),
     charges === undefined &&
       isCreditBased(plan) &&
       t('checkout:requestsCost', { units: exampleUnits, price: examplePrice(plan, formats.money) }),
@@ -54,6 +63,38 @@ export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader:
       }),
   ]
   return facts.filter((fact) => fact !== false)
+}
+
+/** Returns for each later time which prices are other ones from then on. */
+function stepFacts(
+  plan: Plan,
+  steps: readonly PriceStep<Plan>[],
+  currency: string,
+  reader: Reader,
+): string[] {
+  let before = priceTexts(plan, currency, reader)
+  return steps.flatMap(({ from, plan: later }) => {
+    const texts = priceTexts(later, currency, reader)
+    const changed = texts.filter((text) => !before.includes(text))
+    before = texts
+    if (changed.length === 0) return []
+    const prices = changed.join(', ')
+    return [reader.t('checkout:pricesFrom', { date: reader.formats.date(from), prices })]
+  })
+}
+
+function priceTexts(plan: Plan, currency: string, reader: Reader): string[] {
+  const usageTerms = usageTermsOf(plan)
+  const { charges = [], minimumCommitment = 0 } = plan.terms
+  const amount = reader.formats.money(BigInt(minimumCommitment), plan.currency)
+  return [
+    planPrice(plan, currency, reader),
+    ...(usageTerms === undefined ? [] : usagePrices(usageTerms, reader)),
+    ...charges.flatMap((charge) => chargeFacts(charge, plan.currency, reader)),
+    ...((plan.listed?.terms.minimumCommitment ?? minimumCommitment) > 0
+      ? [reader.t('checkout:minimumPerPeriod', { amount })]
+      : []),
+  ]
 }
 
 /** Number of requests for which the price is shown, because the price of a single request is usually far below one cent. */

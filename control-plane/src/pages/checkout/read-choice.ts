@@ -3,16 +3,25 @@ import type { PeriodDiscount } from '@tollgate/domain/coupons/discount-lines'
 import { isPack } from '@tollgate/domain/packs/pack-terms'
 import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
+import type { OverridesVersion } from '@tollgate/domain/overrides/overrides'
+import { priceStepsAhead, type PriceStep } from '@tollgate/domain/overrides/price-steps'
+import { findOverrides } from '@tollgate/domain/overrides/repository'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import { findProduct, type Product } from '@tollgate/domain/catalog/products-repository'
-import { givesAccess } from '@tollgate/domain/purchases/access'
+import { periodAt } from '@tollgate/domain/periods/periods'
+import { cycleOf, givesAccess } from '@tollgate/domain/purchases/access'
 import {
   decideActivation,
   requiresCard,
   type ActivationDecision,
 } from '@tollgate/domain/purchases/decide-activation'
+import { offerTo } from '@tollgate/domain/purchases/offered-plan'
 import { readActivationState } from '@tollgate/domain/purchases/read-activation-state'
-import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import {
+  findDecidingPurchase,
+  findLastOfPlan,
+  type Purchase,
+} from '@tollgate/domain/purchases/repository'
 import { mayBoundCheckoutSell } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import {
@@ -21,7 +30,9 @@ import {
 } from '@tollgate/domain/purposes/start-discounted'
 import { canStartTrial } from '@tollgate/domain/billing/start-trial'
 import type { Clock } from '@tollgate/platform/clock/clock'
+import { trialEnd } from '@tollgate/domain/pricing/trial'
 import { read, type ReadParts } from '../../access/read.ts'
+import { requireProvider } from '../../access/require.ts'
 import type { Checkout } from './checkout.ts'
 
 /** The plans that a customer can choose from. */
@@ -34,23 +45,38 @@ export type Choice = {
   readonly soldOut: ReadonlySet<string>
   /** The customer's current purchase of the product. */
   readonly held: Purchase | undefined
+  /** The customer's overrides of the product. The plans have the prices of a period that begins now. */
+  readonly overrides: readonly OverridesVersion[]
+  /** Later prices of each plan that starts now, by its reference. */
+  readonly steps: ReadonlyMap<string, readonly PriceStep<Plan>[]>
 }
 
 /** Returns undefined if nothing is for sale any longer. */
-export function readChoice(
+export async function readChoice(
   pages: ReadParts & { readonly clock: Clock },
   { caller, customer, session }: Checkout,
 ): Promise<Choice | undefined> {
   const { providerId } = caller
   const { productRef } = session
   const now = new Date(pages.clock.now())
+  const { cycleMode } = await requireProvider(pages, caller)
   return read(pages, caller, async (sql) => {
     const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
     if (product?.status !== 'active') return undefined
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const held = last !== undefined && givesAccess(last, now) ? last : undefined
-    const plans = (await listPlans(sql, providerId, [product.reference]))
-      .filter(isOffered)
+    const overrides = await findOverrides(sql, providerId, customer.reference, product.reference)
+    const listed = (await listPlans(sql, providerId, [product.reference])).filter(isOffered)
+    const offered = await Promise.all(
+      listed.map(async (plan) => {
+        const of = { customerRef: customer.reference, productRef: product.reference }
+        // The plans that the customer had decide only about a change.
+        const lastOfPlan =
+          held && (await findLastOfPlan(sql, providerId, { ...of, planRef: plan.reference }))
+        return offerTo(plan, { last, lastOfPlan, overrides }, now)
+      }),
+    )
+    const plans = offered
       .filter((plan) => session.mayChangePlan || mayBoundCheckoutSell(plan, last, now))
       .filter((plan) => held !== undefined || !isPack(plan))
       .sort(cheapestFirst)
@@ -66,8 +92,22 @@ export function readChoice(
       const input = { product, plan, ...state, isSoldOut: soldOut.has(plan.reference), now }
       if (canStartTrial(input)) triable.add(plan.reference)
     }
-    return { product, plans, triable, soldOut, held }
+    const steps = new Map(
+      plans.map((plan) => {
+        const trialEndsAt = triable.has(plan.reference) && trialEnd(plan.terms.trialDays, now)
+        const begins = trialEndsAt || beginOf(plan, held, now)
+        return [plan.reference, priceStepsAhead(plan, overrides, { begins, mode: cycleMode })]
+      }),
+    )
+    return { product, plans, triable, soldOut, held, overrides, steps }
   })
+}
+
+/** Returns the start of the first period of a plan that the customer takes now. A change can continue the running period. */
+function beginOf({ terms }: Plan, held: Purchase | undefined, now: Date): Date {
+  const cycle = held && cycleOf(held)
+  const isOwnPeriod = terms.prorationPolicy === 'full' || cycle?.billingCycle !== terms.billingCycle
+  return cycle === undefined || isOwnPeriod ? now : periodAt(cycle, now).start
 }
 
 function cheapestFirst(one: Plan, other: Plan): number {

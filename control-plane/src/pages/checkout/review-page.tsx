@@ -1,4 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
+import type { PriceStep } from '@tollgate/domain/overrides/price-steps'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type { Product } from '@tollgate/domain/catalog/products-repository'
 import type { Notice } from '../notice.tsx'
@@ -15,6 +16,8 @@ type ReviewProps = {
   readonly currency: string
   /** Whether the plan starts with a trial. */
   readonly isTriable: boolean
+  /** Later prices of the plan. */
+  readonly steps: readonly PriceStep<Plan>[]
   /** Text about the plan that ends when the chosen one starts. Undefined if no plan ends. */
   readonly replaced: string | undefined
   readonly notice: Notice | undefined
@@ -24,9 +27,9 @@ type ReviewProps = {
 
 /** The page about the chosen plan, before the customer takes it. */
 export function ReviewPage(props: ReviewProps): ReactElement {
-  const { checkout, product, plan, currency, isTriable, replaced, notice, children } = props
+  const { checkout, product, plan, currency, isTriable, steps, replaced, notice, children } = props
   const { frame, session } = checkout
-  const facts = planFacts(plan, { currency, isTriable }, frame)
+  const facts = planFacts(plan, { currency, isTriable, steps }, frame)
   return (
     <CheckoutPage checkout={checkout} title={plan.name} notice={notice}>
       {session.planRef === null && (

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReactElement } from 'react'
 import { findCard } from '@tollgate/domain/cards/repository'
 import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
+import { offeredPlanAhead } from '@tollgate/domain/overrides/priced-plan'
 import { isPack } from '@tollgate/domain/packs/pack-terms'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
@@ -65,7 +66,8 @@ export async function showReview(
   const { product } = choice
   const { plan } = step
   const held = replacedBy(choice, plan)
-  const shown = { checkout, product, plan, isTriable: step.kind === 'try', notice }
+  const steps = choice.steps.get(plan.reference) ?? []
+  const shown = { checkout, product, plan, steps, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
   const { code: refusedCode } = selection
   const send = async (
@@ -85,7 +87,7 @@ export async function showReview(
     )
   }
   if (step.kind !== 'payment-required') {
-    const untaxed = await readOrder(pages, checkout, step, now)
+    const untaxed = await readOrder(pages, checkout, step, choice, now)
     const order = { ...untaxed, next: await taxedCharge(pages, checkout, untaxed.next) }
     const { scheduled, change, currency } = order
     const replaced =
@@ -141,22 +143,28 @@ async function readOrder(
   pages: ReadParts,
   checkout: Checkout,
   step: UnpaidStep,
+  choice: Choice,
   now: Date,
 ): Promise<StartOrder> {
   const { plan } = step
+  const { overrides } = choice
+  const nextOf = (currency: string, at: Date | undefined) =>
+    nextChargeOf(nextPlan(plan, choice, at), currency, at)
   const savedCard = await readSavedCard(pages, checkout)
   const { cycleMode } = await requireProvider(pages, checkout.caller)
   const { currency } = plan
   const defaults = { change: undefined, scheduled: undefined, trialEndsAt: undefined, savedCard }
   if (step.kind === 'try') {
     const trialEndsAt = trialEnd(plan.terms.trialDays, now)
-    const next = trialEndsAt && chargeAfterTrial(plan, currency, trialEndsAt)
+    const next =
+      trialEndsAt &&
+      chargeAfterTrial(offeredPlanAhead(plan, overrides, trialEndsAt, 0), currency, trialEndsAt)
     return { ...defaults, currency, trialEndsAt, next }
   }
   if (step.kind === 'discounted') {
     const endsAt = firstPeriodEnd(plan, cycleMode, now)
     const lines = discountedStartLines(step)
-    return { ...defaults, currency, lines, next: nextChargeOf(plan, currency, endsAt) }
+    return { ...defaults, currency, lines, next: nextOf(currency, endsAt) }
   }
   const start = step.kind === 'card-required' ? step.start : step
   if (start.kind === 'schedule') {
@@ -167,7 +175,12 @@ async function readOrder(
   const { change } = start
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
   const shownIn = change?.currency ?? currency
-  return { ...defaults, currency: shownIn, change, next: nextChargeOf(plan, shownIn, endsAt) }
+  return { ...defaults, currency: shownIn, change, next: nextOf(shownIn, endsAt) }
+}
+
+/** Returns the plan with the prices of the second period. */
+function nextPlan(plan: Plan, { overrides }: Choice, at: Date | undefined): Plan {
+  return at === undefined ? plan : offeredPlanAhead(plan, overrides, at, 1)
 }
 
 type PaymentStep = {
@@ -207,7 +220,7 @@ async function readPayForm(
     periodDiscounts,
   })
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
-  const next = nextChargeOf(plan, currency, endsAt)
+  const next = nextChargeOf(nextPlan(plan, choice, endsAt), currency, endsAt)
   const savedCard = await readSavedCard(pages, checkout)
   return { checkout, plan, isFirstCharge, billing, priced, couponFault, change, next, savedCard }
 }

@@ -21,7 +21,7 @@ type CreditsPageProps = {
 
 export function CreditsPage({ portal, view, typed, notice }: CreditsPageProps): ReactElement {
   const { t, formats } = portal.frame
-  const { leftMicros, displayRate } = view
+  const { leftMicros, displayRate, nextGrant } = view
   const credits = wholeCredits(leftMicros)
   const { currency } = displayRate
   const worthMinor = creditValueMinor(BigInt(credits), currency, toFraction(displayRate))
@@ -33,6 +33,14 @@ export function CreditsPage({ portal, view, typed, notice }: CreditsPageProps): 
         <p className="quiet">
           {t('portal:worth', { amount: formats.money(worthMinor, currency) })}
         </p>
+        {nextGrant !== undefined && (
+          <p className="quiet">
+            {t('portal:nextGrant', {
+              credits: t('shared:credits', { count: Number(nextGrant.credits) }),
+              date: formats.date(nextGrant.at),
+            })}
+          </p>
+        )}
         <PostForm page={portal} path="/top-up">
           <div className="actions">
             <button className="button main" type="submit">

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { findNextGrant } from '@tollgate/domain/credit-schedules/repository'
 import { findAutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { listMovements } from '@tollgate/domain/wallet/list-movements'
@@ -103,6 +104,7 @@ async function readCredits(
     return {
       leftMicros,
       displayRate,
+      nextGrant: await findNextGrant(sql, providerId, customerRef),
       ...(await listMovements(sql, providerId, customerRef, range)),
       pageNumber,
       recharge,

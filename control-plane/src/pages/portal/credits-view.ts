@@ -8,6 +8,8 @@ export type CreditsView = {
   /** Remaining credits, in 10^-6 credits. */
   readonly leftMicros: bigint
   readonly displayRate: ExchangeRate
+  /** The next grant of a schedule, in whole credits. Undefined if none is planned. */
+  readonly nextGrant: { readonly credits: bigint; readonly at: Date } | undefined
   readonly movements: readonly WalletMovement[]
   readonly total: number
   /** Page number, starting at 1. */

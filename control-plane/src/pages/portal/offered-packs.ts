@@ -2,6 +2,8 @@ import { isOffered } from '@tollgate/domain/catalog/plan-offer'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import { findProduct, type Product } from '@tollgate/domain/catalog/products-repository'
 import { isPack } from '@tollgate/domain/packs/pack-terms'
+import { offeredPlan } from '@tollgate/domain/overrides/priced-plan'
+import { findOverrides } from '@tollgate/domain/overrides/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { givesAccess } from '@tollgate/domain/purchases/access'
@@ -33,7 +35,10 @@ export function readOfferedPacks(
   return read(pages, caller, async (sql) => {
     if (!takesPacks(purchase, now)) return undefined
     const product = await findProduct(sql, providerId, productRef)
-    const plans = await listOfferedPacks(sql, providerId, [productRef])
+    const overrides = await findOverrides(sql, providerId, customer.reference, productRef)
+    const plans = (await listOfferedPacks(sql, providerId, [productRef])).map((plan) =>
+      offeredPlan(plan, overrides, now),
+    )
     if (product?.status !== 'active' || plans.length === 0) return undefined
     const packs = await Promise.all(
       plans.map(async (plan) => ({

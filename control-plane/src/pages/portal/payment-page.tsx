@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ReactElement } from 'react'
 import type { Card } from '@tollgate/domain/cards/repository'
+import { planAt } from '@tollgate/domain/purchases/offered-plan'
 import { expiryText } from '../../invoices/document-formats.ts'
 import { cardScripts } from '../card-form.tsx'
 import { cardName } from '../card-name.ts'
@@ -95,8 +96,15 @@ function Uses({ portal, uses: { renewing, hasAutoRecharge } }: UsesProps): React
     <section className="card">
       <h2>{t('portal:whatItPays')}</h2>
       <ul>
-        {renewing.map(({ reference, productName: product, planSnapshot, nextBillingDate }) => {
-          const price = planSnapshot === null ? '' : priceText(planSnapshot, portal.frame)
+        {renewing.map((purchase) => {
+          const { reference, productName: product, planSnapshot, nextBillingDate } = purchase
+          const price =
+            planSnapshot === null
+              ? ''
+              : priceText(
+                  planAt(purchase, planSnapshot, nextBillingDate ?? purchase.startDate),
+                  portal.frame,
+                )
           return (
             <li key={reference}>
               {nextBillingDate === null

@@ -6,6 +6,7 @@ import { unbilledCap } from '@tollgate/domain/catalog/unbilled-limit'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
+import { planAt } from '@tollgate/domain/purchases/offered-plan'
 import { reactivateRefusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { withdrawablePlan } from '@tollgate/domain/purchases/schedule-plan'
@@ -55,7 +56,10 @@ export function PurchaseCard({
   const path = purchasePath(portal, purchase.reference)
   const planName = purchase.planSnapshot?.name
   // The price Free is not repeated for a plan that is called Free.
-  const price = purchase.planSnapshot === null ? undefined : priceText(purchase.planSnapshot, frame)
+  const price =
+    purchase.planSnapshot === null
+      ? undefined
+      : priceText(planAt(purchase, purchase.planSnapshot, now), frame)
   const facts: readonly (readonly [string, ReactElement | string])[] = [
     ...(price === undefined || price === planName ? [] : [[t('portal:price'), price] as const]),
     ...(words.date === undefined

@@ -53,6 +53,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   unbilledMax: 'Nutzung bis {{amount}} pro Zeitraum, bevor sie abgerechnet wird',
   billedAtAmount:
     'Wird innerhalb des Zeitraums abgerechnet, sobald nicht abgerechnete Nutzung {{amount}} erreicht',
+  pricesFrom: 'Ab {{date}}: {{prices}}',
   setupFeeOf: 'Einrichtungsgebühr {{amount}} (einmalig)',
   startsWithCard: 'Beginnt mit einer gespeicherten Karte',
   accessDays_one: 'Zugang für {{count}} Tag',

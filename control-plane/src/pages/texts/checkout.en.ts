@@ -51,6 +51,7 @@ export const checkoutEnglish = {
   chargeUpTo: '{{name}}: up to {{units}} in each period',
   unbilledMax: 'Usage up to {{amount}} in each period before it is billed',
   billedAtAmount: 'Billed within the period whenever unbilled usage reaches {{amount}}',
+  pricesFrom: 'From {{date}}: {{prices}}',
   setupFeeOf: 'Setup fee {{amount}} (once)',
   startsWithCard: 'Starts with a saved card',
   accessDays_one: 'Access for {{count}} day',

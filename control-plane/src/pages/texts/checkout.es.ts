@@ -59,6 +59,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   chargeUpTo: '{{name}}: hasta {{units}} por período',
   unbilledMax: 'Uso de hasta {{amount}} por período antes de facturarse',
   billedAtAmount: 'Se factura durante el período cuando el uso sin facturar alcanza {{amount}}',
+  pricesFrom: 'A partir del {{date}}: {{prices}}',
   setupFeeOf: 'Cuota de alta de {{amount}} (una sola vez)',
   startsWithCard: 'Empieza con una tarjeta guardada',
   accessDays_one: 'Acceso durante {{count}} día',

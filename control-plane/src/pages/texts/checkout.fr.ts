@@ -60,6 +60,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   unbilledMax: 'Utilisation jusqu’à {{amount}} par période avant facturation',
   billedAtAmount:
     'Facturé pendant la période dès que l’utilisation non facturée atteint {{amount}}',
+  pricesFrom: 'À partir du {{date}} : {{prices}}',
   setupFeeOf: 'Frais de mise en service {{amount}} (une fois)',
   startsWithCard: 'Commence avec une carte enregistrée',
   accessDays_one: 'Accès pendant {{count}} jour',

@@ -45,6 +45,7 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   chargeUpTo: '{{name}}: 期間ごとに {{units}} まで',
   unbilledMax: '請求前に利用できるのは期間ごとに {{amount}} まで',
   billedAtAmount: '未請求の利用額が {{amount}} に達するたびに期間中でも請求',
+  pricesFrom: '{{date}} から: {{prices}}',
   setupFeeOf: '初期費用 {{amount}} (1 回のみ)',
   startsWithCard: 'カードの登録後に開始',
   accessDays_other: '{{count}} 日間利用可能',

@@ -59,6 +59,7 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   chargeUpTo: '{{name}}: até {{units}} por período',
   unbilledMax: 'Uso de até {{amount}} por período antes da cobrança',
   billedAtAmount: 'Cobrado durante o período quando o uso ainda não cobrado chega a {{amount}}',
+  pricesFrom: 'A partir de {{date}}: {{prices}}',
   setupFeeOf: 'Taxa de ativação de {{amount}} (única)',
   startsWithCard: 'Começa com um cartão salvo',
   accessDays_one: 'Acesso por {{count}} dia',

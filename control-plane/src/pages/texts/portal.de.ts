@@ -105,6 +105,7 @@ export const portalGerman: Translation<typeof portalEnglish> = {
   doneRefused: 'Das ist nicht mehr möglich: Der Tarif hat sich inzwischen geändert.',
   balance: 'Guthaben',
   worth: 'im Wert von {{amount}}',
+  nextGrant: 'Als Nächstes: {{credits}} am {{date}}',
   buyCredits: 'Credits kaufen',
   movements: 'Bewegungen',
   noMovements: 'Es wurden noch keine Credits hinzugefügt oder genutzt.',

@@ -102,6 +102,7 @@ export const portalEnglish = {
   // Credits.
   balance: 'Balance',
   worth: 'worth {{amount}}',
+  nextGrant: 'Next: {{credits}} on {{date}}',
   buyCredits: 'Buy credits',
   movements: 'Movements',
   noMovements: 'No credits have been added or used yet.',

@@ -103,6 +103,7 @@ export const portalSpanish: Translation<typeof portalEnglish> = {
   doneRefused: 'Esto ya no es posible: el plan ha cambiado entretanto.',
   balance: 'Saldo',
   worth: 'por valor de {{amount}}',
+  nextGrant: 'Próximamente: {{credits}} el {{date}}',
   buyCredits: 'Comprar créditos',
   movements: 'Movimientos',
   noMovements: 'Todavía no se han añadido ni usado créditos.',

@@ -106,6 +106,7 @@ export const portalFrench: Translation<typeof portalEnglish> = {
   doneRefused: 'Ce n’est plus possible : la formule a changé entre-temps.',
   balance: 'Solde',
   worth: 'd’une valeur de {{amount}}',
+  nextGrant: 'Prochain ajout : {{credits}} le {{date}}',
   buyCredits: 'Acheter des crédits',
   movements: 'Mouvements',
   noMovements: 'Aucun crédit n’a encore été ajouté ou utilisé.',

@@ -100,6 +100,7 @@ export const portalJapanese: Translation<typeof portalEnglish> = {
   doneRefused: 'プランの状態が変わったため、この操作はできなくなりました。',
   balance: '残高',
   worth: '{{amount}} 相当',
+  nextGrant: '次回：{{date}} に {{credits}}',
   buyCredits: 'クレジットを購入',
   movements: '履歴',
   noMovements: 'クレジットの追加や使用はまだありません。',

@@ -103,6 +103,7 @@ export const portalPortuguese: Translation<typeof portalEnglish> = {
   doneRefused: 'Isto não é mais possível: o plano mudou nesse meio-tempo.',
   balance: 'Saldo',
   worth: 'no valor de {{amount}}',
+  nextGrant: 'Próximo: {{credits}} em {{date}}',
   buyCredits: 'Comprar créditos',
   movements: 'Movimentações',
   noMovements: 'Nenhum crédito foi adicionado ou usado ainda.',

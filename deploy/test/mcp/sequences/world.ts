@@ -97,7 +97,7 @@ export class World {
       // Holds expire by the system clock. A sweep by the test's clock, which is ahead, would delete holds of running calls.
       TOLLGATE_HOUSEKEEPING_INTERVAL_MS: '3600000',
     }
-    const processors = openPaymentProcessors(readSettings(stripeSettings, settings))
+    const processors = await openPaymentProcessors(readSettings(stripeSettings, settings))
     const stack = await startStack({ clock, processors, settings })
     const [origin, relay] = [new ToolOrigin(), new IngestRelay(Number(new URL(stack.baseUrl).port))]
     await Promise.all([origin.start(), relay.start()])

@@ -218,6 +218,17 @@ export const resourceCodes = {
     'The purchase has ended, was cancelled at once, or is not pending cancellation.',
     'Read the purchase again; create a new one if it has ended.',
   ),
+  credit_schedule_not_found: define(404, 'The customer has no such schedule.', checkReference),
+  credit_schedule_ended: define(
+    409,
+    'The schedule of credits has ended, and does not change any more.',
+    'Create another schedule.',
+  ),
+  too_many_credit_schedules: define(
+    409,
+    'The customer has as many schedules of credits as are allowed.',
+    'End a schedule that is no longer needed.',
+  ),
   plan_migration_not_found: define(404, 'The plan has no such migration.', checkReference),
   plan_migration_running: define(
     409,

@@ -34,12 +34,28 @@ const user = {
 
 const ownTokens = { charge: 'tokens', price: '0.0002', cap: 50_000_000 }
 const ownRate = { meter: 'requests', cap: 10, per: 'rolling', rollingSeconds: 60 } as const
+const ownPrice = {
+  planRef: refs.proPlan,
+  price: 7_900,
+  setupFee: 0,
+  until: '2027-03-01T00:00:00.000Z',
+  ramp: [{ periods: 3, price: 3_900 }],
+}
 const overrides = examplesOf(overridesResponseSchema, {
   'A price and a limit': {
     customerRef: refs.customer,
     productRef: refs.product,
     charges: [ownTokens],
     usageLimits: [ownRate],
+    prices: [],
+    since: instants.now,
+  },
+  'An agreed price': {
+    customerRef: refs.customer,
+    productRef: refs.product,
+    charges: [],
+    usageLimits: [],
+    prices: [ownPrice],
     since: instants.now,
   },
 })

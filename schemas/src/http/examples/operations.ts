@@ -3,6 +3,7 @@ import { couponExamples } from './coupons.ts'
 import { catalogExamples } from './catalog.ts'
 import { consoleListExamples } from './console-lists.ts'
 import { consoleExamples } from './console.ts'
+import { creditScheduleExamples } from './credit-schedules.ts'
 import { creditExamples } from './credits.ts'
 import { customerAuthExamples } from './customer-auth.ts'
 import { customerExamples } from './customers.ts'
@@ -32,6 +33,7 @@ export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...testClockExamples,
   ...customerExamples,
   ...creditExamples,
+  ...creditScheduleExamples,
   ...catalogExamples,
   ...purchaseExamples,
   ...invoiceExamples,

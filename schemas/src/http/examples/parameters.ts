@@ -19,6 +19,7 @@ const byName: Readonly<Record<string, unknown>> = {
   testClockRef: refs.testClock,
   correctionRef: refs.usageCorrection,
   migrationRef: refs.planMigration,
+  scheduleRef: refs.creditSchedule,
   sessionId: refs.session,
   eventId: refs.event,
   endpointId: refs.webhookEndpoint,

@@ -26,6 +26,7 @@ export const refs = {
   testClock: 'tc_5KW8QZ2XN7HB',
   usageCorrection: 'ucr_8ZK4XW2QB7HN',
   planMigration: 'mig_5KW8QZ2XN7HB',
+  creditSchedule: 'csh_7HB5KW8QZ2XN',
   usage: 'usage_06b9k3qv7m2xw8t4n1hz5cj0dr',
   session: '3f1c9a7e5b2d4860a1c3e5f7092b4d6e',
   event: 'evt_2M9XK4TQ7BHW',

@@ -48,7 +48,7 @@ export async function measureBilling(options: BillingOptions): Promise<BillingRe
   const { client, environment } = options
   const url = environment['TOLLGATE_DATABASE_URL'] ?? ''
   const database = createPostgresDatabase({ url, isOwner: true, poolMax: inFlightMax })
-  const processors = openPaymentProcessors(readSettings(stripeSettings, environment))
+  const processors = await openPaymentProcessors(readSettings(stripeSettings, environment))
   const processor = processors.of('sandbox')
   if (processor === undefined) throw new Error('No payment processor is configured')
   const pool = database.in('sandbox')

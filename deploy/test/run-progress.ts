@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Minimum time between two printed lines, in milliseconds. */
+const printEveryMs = 60_000
+
+/** A line of the file: the first seed of the run, or a batch that passed. */
+type Line =
+  | { readonly suite: string; readonly firstSeed: number }
+  | { readonly suite: string; readonly passed: number; readonly cases: number }
+
+/**
+ * The progress of a test of random cases that runs for hours. It is kept in a file, so that a run which was stopped or killed
+ * continues where it was. A batch of cases has a seed, and is written to the file once all its cases have passed. A batch that failed
+ * is not written, so the next run plays it again.
+ */
+export class RunProgress {
+  readonly firstSeed: number
+  readonly #suite: string
+  readonly #path: string
+  readonly #casesMax: number
+  /** Number of cases that passed, by the seed of their batch. */
+  readonly #passed: Map<number, number>
+  readonly #startedAt = Date.now()
+  /** Cases that were played by this process. */
+  #played = 0
+  #printedAt = 0
+
+  private constructor(suite: string, path: string, casesMax: number) {
+    this.#suite = suite
+    this.#path = path
+    this.#casesMax = casesMax
+    const lines = readLines(path, suite)
+    const first = lines.find((line) => 'firstSeed' in line)
+    this.firstSeed = first?.firstSeed ?? Date.now()
+    const passed = lines.filter((line) => 'passed' in line)
+    // Of two lines of a seed, the later one has more cases.
+    this.#passed = new Map(passed.map((line) => [line.passed, line.cases]))
+    if (first === undefined) this.#append({ suite, firstSeed: this.firstSeed })
+    this.#print()
+  }
+
+  /**
+   * Opens the file that `TOLLGATE_TEST_PROGRESS` names. Without it, each suite has a file for each commit, so that no case counts that
+   * passed with other code.
+   */
+  static open(suite: string, casesMax: number): RunProgress {
+    const named = process.env['TOLLGATE_TEST_PROGRESS']
+    const path = resolve(root, named ?? `.test-progress/${suite}-${currentCommit()}.jsonl`)
+    return RunProgress.openAt(path, suite, casesMax)
+  }
+
+  static openAt(path: string, suite: string, casesMax: number): RunProgress {
+    return new RunProgress(suite, path, casesMax)
+  }
+
+  /** Number of cases that have passed, in all runs. */
+  get passedCases(): number {
+    return [...this.#passed.values()].reduce((sum, cases) => sum + cases, 0)
+  }
+
+  hasPassed(seed: number, cases: number): boolean {
+    return (this.#passed.get(seed) ?? 0) >= cases
+  }
+
+  /** Counts a batch that was played. Its seed counts once, however often it is played. */
+  end(seed: number, cases: number, hasPassed: boolean): void {
+    this.#played += cases
+    if (hasPassed && !this.hasPassed(seed, cases)) {
+      this.#passed.set(seed, cases)
+      this.#append({ suite: this.#suite, passed: seed, cases })
+    }
+    if (Date.now() - this.#printedAt >= printEveryMs) this.#print()
+  }
+
+  #append(line: Line): void {
+    mkdirSync(dirname(this.#path), { recursive: true })
+    // The line that a killed process has not completed ends here.
+    appendFileSync(this.#path, `\n${JSON.stringify(line)}`)
+  }
+
+  #print(): void {
+    this.#printedAt = Date.now()
+    const perSecond = this.#played / ((Date.now() - this.#startedAt) / 1_000)
+    const pace = this.#played === 0 ? this.#path : `${perSecond.toFixed(2)} per second`
+    console.log(`${this.#suite}: ${this.passedCases} of ${this.#casesMax} have passed, ${pace}`)
+  }
+}
+
+/** Returns the lines of the suite. Incomplete lines are ignored. */
+function readLines(path: string, suite: string): Line[] {
+  if (!existsSync(path)) return []
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return lines.flatMap((text): Line[] => {
+    try {
+      const line = JSON.parse(text) as Line
+      return line.suite === suite ? [line] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Returns the beginning of the commit's name, or `unknown` outside of a repository. */
+function currentCommit(): string {
+  try {
+    const options = { cwd: root, encoding: 'utf8' as const, stdio: 'pipe' as const }
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], options).trim()
+  } catch {
+    return 'unknown'
+  }
+}

@@ -1,0 +1,114 @@
+import { addAnItem, collect, giveCoupon, issueAnInvoice, payOut } from '../money/act-as-provider.ts'
+import { findHeld, migrate, scheduleFor, withdrawFrom } from '../money/change-terms.ts'
+import { announceBackfill, requestUnits } from '../money/correct-usage.ts'
+import type { CrashingService } from '../money/crashing-service.ts'
+import { decideOnNewest } from '../money/decide-on-newest.ts'
+import type { MoneyWorld } from '../money/money-world.ts'
+import type { Player } from './player.ts'
+import type { ProviderStep } from './provider-step.ts'
+import { recordUnits } from './use-admitted.ts'
+
+/** Plays an act of the provider about the customer of the player. The service may refuse it. */
+export async function playAsProvider(player: Player, step: ProviderStep): Promise<void> {
+  await player.world.act((service) => actAsProvider(service, player, step))
+}
+
+async function actAsProvider(
+  service: CrashingService,
+  player: Player,
+  step: ProviderStep,
+): Promise<void> {
+  const { market, customer } = player
+  const seller = { shop: market, customer }
+  switch (step.do) {
+    case 'decide':
+      return decideOnNewest(service, seller, step)
+    case 'pay out':
+      return payOut(service, seller, step)
+    case 'add an item':
+      return addAnItem(service, seller)
+    case 'issue an invoice':
+      return issueAnInvoice(service, seller)
+    case 'collect':
+      return collect(service, seller)
+    case 'give a coupon': {
+      const held = step.isForPurchase ? await findHeld(service, seller) : undefined
+      if (step.isForPurchase && held === undefined) return
+      const couponRef = market.couponRefs[step.coupon]
+      return giveCoupon(service, seller, { couponRef, purchaseRef: held?.reference ?? null })
+    }
+    case 'schedule':
+    case 'withdraw the change':
+    case 'migrate':
+      return changeTerms(service, player, step)
+    case 'correct':
+    case 'backfill':
+      return changeUsage(service, player, step)
+  }
+}
+
+type ChangeTerms = Extract<
+  ProviderStep,
+  { readonly do: 'schedule' | 'withdraw the change' | 'migrate' }
+>
+
+/** Changes the terms of the purchase, and notes what the provider has promised. */
+async function changeTerms(
+  service: CrashingService,
+  player: Player,
+  step: ChangeTerms,
+): Promise<void> {
+  const { market, customer, kept } = player
+  const holding = { shop: market, customer }
+  const held = await findHeld(service, holding)
+  if (held === undefined) return
+  if (step.do === 'withdraw the change') {
+    await withdrawFrom(service, holding)
+    kept.delete(held.reference)
+    return
+  }
+  const request = { ...step, planRef: market.planRefs[step.plan] }
+  const isScheduled =
+    step.do === 'migrate'
+      ? await migrate(service, holding, request)
+      : await scheduleFor(service, holding, { ...request, hours: step.days * 24 })
+  if (!isScheduled) return
+  if (step.billing === 'keep_period') kept.set(held.reference, step.plan)
+  else kept.delete(held.reference)
+}
+
+type ChangeUsage = Extract<ProviderStep, { readonly do: 'correct' | 'backfill' }>
+
+/** Corrects a record of the player, or records further units at its time. A wallet is only debited for usage of now. */
+async function changeUsage(
+  service: CrashingService,
+  player: Player,
+  step: ChangeUsage,
+): Promise<void> {
+  const { market, customer, admitted, world } = player
+  const own = admitted.at(Math.min(-1, -Math.ceil(step.place * admitted.length)))
+  if (own === undefined) return
+  const holding = { shop: market, customer }
+  if (step.do === 'correct') {
+    await requestUnits(service, holding, { id: own.id, units: step.units })
+    await inTurn(world, () => service.applyCorrections())
+    own.units = step.units
+    return
+  }
+  if (own.plan === 'wallet' || world.now.getTime() === own.at.getTime()) return
+  await announceBackfill(service, holding, own.at)
+  const id = await recordUnits(player, step.units, own.at)
+  admitted.push({ at: own.at, plan: own.plan, id, units: step.units })
+}
+
+const turns = new WeakMap<MoneyWorld, Promise<void>>()
+
+/** Runs `body` after those of other players, so that none of them is still applying the correction when it returns. */
+function inTurn(world: MoneyWorld, body: () => Promise<void>): Promise<void> {
+  const turn = (turns.get(world) ?? Promise.resolve()).then(body)
+  turns.set(
+    world,
+    turn.catch(() => undefined),
+  )
+  return turn
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import type { Billing } from '../money/change-terms.ts'
+import { couponNames, planNames, type CouponName, type PlanName } from './market.ts'
+
+const decisions = [
+  'credited',
+  'voided',
+  'written_off',
+  'paid_outside',
+  'refunded to card',
+  'refunded to balance',
+] as const
+
+/** An act of the provider. `place` is the index of a record of the customer, from 0 to 1, newest first. */
+export type ProviderStep =
+  /** The provider decides about the newest invoice of the customer. */
+  | { readonly do: 'decide'; readonly what: (typeof decisions)[number]; readonly isPart: boolean }
+  | { readonly do: 'pay out'; readonly goesTo: 'card' | 'other'; readonly isPart: boolean }
+  | { readonly do: 'add an item' }
+  | { readonly do: 'issue an invoice' }
+  /** The saved card is charged for the oldest open invoice. */
+  | { readonly do: 'collect' }
+  /** A discount for the purchase, or for all invoices of the customer. */
+  | { readonly do: 'give a coupon'; readonly coupon: CouponName; readonly isForPurchase: boolean }
+  | {
+      readonly do: 'schedule'
+      readonly plan: PlanName
+      readonly billing: Billing
+      readonly days: number
+    }
+  | { readonly do: 'withdraw the change' }
+  /** The purchase of the customer is moved to the current terms of the plan. */
+  | { readonly do: 'migrate'; readonly plan: PlanName; readonly billing: Billing }
+  /** A record gets another value. 0 takes it away. */
+  | { readonly do: 'correct'; readonly place: number; readonly units: number }
+  /** Usage is recorded at the time of an earlier record. */
+  | { readonly do: 'backfill'; readonly place: number; readonly units: number }
+
+const plan = fc.constantFrom(...planNames)
+const billing = fc.constantFrom<Billing>('renewal', 'prorate', 'prorate', 'keep_period')
+const place = fc.constantFrom(0, 0, 0.5, 0.9)
+const isPart = fc.boolean()
+
+export const providerStep: fc.Arbitrary<ProviderStep> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('decide' as const),
+      what: fc.constantFrom(...decisions),
+      isPart,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('pay out' as const),
+      goesTo: fc.constantFrom('card' as const, 'other' as const),
+      isPart,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('add an item' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('issue an invoice' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('collect' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('give a coupon' as const),
+      coupon: fc.constantFrom(...couponNames),
+      isForPurchase: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('schedule' as const),
+      plan,
+      billing,
+      days: fc.constantFrom(0, 0, 3, 40),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('withdraw the change' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('migrate' as const), plan, billing }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('correct' as const),
+      place,
+      units: fc.constantFrom(0, 0, 5, 250),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('backfill' as const),
+      place,
+      units: fc.constantFrom(1, 40, 200),
+    }),
+  },
+)
