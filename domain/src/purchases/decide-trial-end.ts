@@ -2,7 +2,7 @@ import { periodOf, type Period } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { cycleOf } from './access.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
-import { pricesAt } from './offered-plan.ts'
+import { planAfterChange, pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 
@@ -25,8 +25,11 @@ export function decideTrialEnd(purchase: Purchase, hasCard: boolean, now: Date):
   if (status !== 'trialing' || isEnding(purchase)) return { kind: 'nothing' }
   if (planSnapshot === null || cycle === undefined) return { kind: 'nothing' }
   if (trialEnd === null || trialEnd > now) return { kind: 'nothing' }
-  const plan = scheduledPlanFor(purchase, trialEnd)
-  if (plan !== undefined) return { kind: 'change', plan, period: periodOf(cycle, 0) }
+  const chosen = scheduledPlanFor(purchase, trialEnd)
+  if (chosen !== undefined) {
+    const plan = planAfterChange(chosen, purchase, trialEnd)
+    return { kind: 'change', plan, period: periodOf(cycle, 0) }
+  }
   const nextBillingDate = autoRenew ? periodOf(cycle, 0).end : null
   const prices = pricesAt(purchase, periodOf(cycle, 0).start)
   const amountMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
