@@ -88,8 +88,7 @@ describe('a purchase', () => {
     await deliveries.expect('purchase.activated', activated)
     await deliveries.expect('payment.succeeded', { ...paid, processor_payment_intent: paymentId })
     const refund = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
-    const refunded = { processor_refund: refund.id, amount: 1900 }
-    await deliveries.expect('payment.refunded', refunded)
+    await deliveries.expect('payment.refunded', { processor_refund: refund.id, amount: 1900 })
     await deliveries.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
   })
 
