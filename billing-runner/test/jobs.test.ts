@@ -208,7 +208,7 @@ test('the reminder of a renewal that changes the plan has the new plan and its a
   const purchase = await stack.buy(shop, small, { originalAmountMinor: 900 })
   const at = new Date('2026-03-31T12:00:00Z')
   await stack.within(shop, (work) =>
-    schedulePlan(work, purchase.reference, { plan: snapshotOf(big), at }),
+    schedulePlan(work, purchase.reference, { plan: snapshotOf(big), at, termsAt: undefined }),
   )
   await run('reminders', '2026-02-26T00:00:00Z')
   await stack.within(shop, (work) =>

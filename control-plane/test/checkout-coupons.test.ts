@@ -249,3 +249,22 @@ test('a trial redeems the code for its purchase, and does not start once the cod
   expect((await answerTo(other, 'trial', plan)).headers.get('location')).not.toContain('kept=')
   expect(await purchasesOf(late)).toHaveLength(1)
 })
+
+test('says that an entered code is no longer valid, or takes nothing off, instead of showing it as a discount', async () => {
+  const plan = plans['paid']!
+  const { code = '', reference, name } = await createCoupon()
+  const opened = await open(await createCustomer())
+  expect(await enter(opened, { plan, currency: 'USD', code })).toContain(`Your discount: ${name}`)
+  await call('POST', `/v1/ui/coupons/${reference}/archive`)
+  const later = await planPage(opened)
+  expect(later).toContain('There is no such discount code.')
+  expect(later).not.toContain('Your discount')
+  // Nothing is left of the price for a further coupon.
+  const customerRef = await createCustomer()
+  const whole = await createCoupon({ percentOff: 100, duration: 'forever' })
+  await call('POST', `/v1/ui/customers/${customerRef}/discounts`, { couponRef: whole.reference })
+  const { code: further = '' } = await createCoupon()
+  const page = await enter(await open(customerRef), { plan, currency: 'USD', code: further })
+  expect(page).toContain('This discount code takes nothing off this plan.')
+  expect(page).not.toContain('Your discount')
+})

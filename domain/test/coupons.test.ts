@@ -13,6 +13,7 @@ import {
   insertHold,
   lockRedeemable,
   redeemCoupon,
+  sweepHolds,
   type Redemption,
 } from '../src/coupons/redeem-coupon.ts'
 import { addDiscount } from '../src/invoice-decisions/add-discount.ts'
@@ -188,10 +189,13 @@ test('a payment holds a redemption until it ends, and no longer than it can be p
     inWork(database, providerId, (work) => lockRedeemable(work, { ...wholeOf(of), couponRef }), now)
   expect(await faultOf(other, later)).toBeUndefined()
   expect(await faultOf(payer, billedAt)).toBeUndefined()
+  const sweep = () => inWork(database, providerId, ({ sql }) => sweepHolds(sql, 10))
+  expect(await sweep()).toBe(0)
   await inWork(database, providerId, async ({ sql }) => {
     const locked = await lockIntent(sql, providerId, intent.reference)
     await updateIntent(sql, providerId, { ...locked!, status: 'canceled' })
   })
+  expect(await sweep()).toBe(1)
   expect(await redeem(coupon, wholeOf(other))).toBe('redeemed')
 })
 

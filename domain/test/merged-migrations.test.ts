@@ -78,6 +78,7 @@ async function goBack(): Promise<void> {
       drop table ${schema}.tax_services;
       drop table ${schema}.add_ons;
       drop table ${schema}.plan_migration_items, ${schema}.plan_migrations;
+      alter table ${schema}.purchases drop column scheduled_terms_at, drop column terms_at;
       alter table ${schema}.purchases drop column scheduled_plan_billing, drop column scheduled_migration,
         drop column is_scheduled_by_provider, drop column first_paid;
       drop table ${schema}.tax_id_checks;

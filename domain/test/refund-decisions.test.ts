@@ -91,14 +91,18 @@ test('refunds, credits and refunds at the processor return exactly what a model 
     fc.asyncProperty(
       fc.array(fc.integer({ min: 30, max: 4_000 }), { minLength: 1, maxLength: 3 }),
       fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.constantFrom('outside', 'by a credit'),
       refundSteps,
-      async (amounts, outsideShare, steps) => {
+      async (amounts, otherShare, otherwise, steps) => {
         await startProvider()
         const charged = amounts.reduce((sum, each) => sum + each, 0)
-        const outside = Math.floor(charged * outsideShare * 0.9)
-        fc.pre(charged - outside >= 50)
-        const reference = await world.paidRenewal(amounts, outside)
-        let model = startRefundModel(charged, charged - outside)
+        const other = Math.floor(charged * otherShare * 0.9)
+        fc.pre(charged - other >= 50)
+        // A smaller amount is not charged, so the customer has nothing to be credited.
+        const isByCredit = otherwise === 'by a credit' && other >= 50
+        if (isByCredit) await world.giveCredit(other)
+        const reference = await world.paidRenewal(amounts, isByCredit ? 0 : other)
+        let model = startRefundModel(charged, charged - other)
         const unanswered: Unanswered = []
         for (const step of steps) {
           await apply(reference, model, step, unanswered)
@@ -125,16 +129,18 @@ test('a refund of the card part ends the purchase if the rest was credited to th
   expect(await world.statusOfPurchase()).toBe('refunded')
 })
 
-test('a refund ends the purchase if an earlier credit had paid for a part, and that part can still be credited', async () => {
-  const first = await world.of.charge(300)
-  await world.decide(first, { kind: 'paid_outside' })
-  await world.decide(first, { kind: 'credited' })
-  const reference = await world.paidRenewal([1_000], 0)
-  await world.report(intentOf(reference), refundAtProcessor(700n))
-  expect(await world.of.look(reference)).toMatchObject({ status: 'refunded', refundedMinor: 700n })
+test('a refund of the card part ends the purchase only once what a credit paid is returned as well', async () => {
+  await world.giveCredit(900)
+  const reference = await world.paidRenewal([1_000])
+  await world.report(intentOf(reference), refundAtProcessor(100n))
+  expect(await world.of.look(reference)).toMatchObject({ status: 'refunded', refundedMinor: 100n })
+  expect(await world.statusOfPurchase()).toBe('active')
+  const toBalance = { kind: 'refunded', goesTo: 'balance' } as const
+  await world.decide(reference, { ...toBalance, amountMinor: 899n })
+  expect(await world.statusOfPurchase()).toBe('active')
+  await world.decide(reference, toBalance)
   expect(await world.statusOfPurchase()).toBe('refunded')
-  await world.decide(reference, { kind: 'credited' })
-  expect(await world.of.waiting()).toBe(-300n)
+  expect(await world.of.waiting()).toBe(-900n)
   expect(await world.decide(reference, { kind: 'credited' })).toMatchObject({ kind: 'amount' })
 })
 

@@ -43,6 +43,13 @@ export async function openRefundWorld(database: Database) {
     return invoiceRef
   }
 
+  /** Gives the customer a credit on the balance, which pays the next invoice first. */
+  async function giveCredit(amountMinor: number): Promise<void> {
+    const invoiceRef = await of.charge(amountMinor)
+    await decide(invoiceRef, { kind: 'paid_outside' })
+    await decide(invoiceRef, { kind: 'credited' })
+  }
+
   async function payByCard(invoiceRef: string, amountMinor: bigint): Promise<void> {
     const reference = intentOf(invoiceRef)
     const fields = { purpose: 'usage_billing', currency: 'USD', amountMinor } as const
@@ -77,6 +84,7 @@ export async function openRefundWorld(database: Database) {
     of,
     decide,
     paidRenewal,
+    giveCredit,
     report,
     statusOfPurchase: async () =>
       (

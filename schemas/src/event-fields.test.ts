@@ -43,6 +43,7 @@ const promised: Readonly<Record<EventType, string>> = {
   'purchase.refunded': purchase,
   'purchase.plan_changed': `${held} created`,
   'purchase.plan_change_scheduled': `${purchase} effectiveAt`,
+  'purchase.plan_change_withdrawn': purchase,
   'payment.succeeded': payment,
   'payment.failed': `${payment} failure_reason`,
   'payment.refunded': refund,
@@ -107,6 +108,7 @@ it.each(eventTypes)('%s has exactly the promised fields', (type) => {
     'purchase.past_due': ['status'],
     'purchase.plan_changed': ['plan'],
     'purchase.plan_change_scheduled': ['plan'],
+    'purchase.plan_change_withdrawn': ['plan'],
   }
   const told = (before as Partial<Record<EventType, string[]>>)[type]
   expect(previous === null ? undefined : Object.keys(previous)).toEqual(told)

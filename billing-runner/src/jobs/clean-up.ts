@@ -1,6 +1,7 @@
 import { sweepRuns } from '@tollgate/domain/calendar/runs'
 import { sweepSlots } from '@tollgate/domain/calendar/slots'
 import { sweepAccessTokens } from '@tollgate/domain/console/access-tokens'
+import { sweepHolds } from '@tollgate/domain/coupons/redeem-coupon'
 import { sweepAttempts } from '@tollgate/domain/console/attempts'
 import { sweepKnownBrowsers } from '@tollgate/domain/console/known-browsers'
 import { sweepCliSessions } from '@tollgate/domain/console/cli-sessions'
@@ -24,7 +25,7 @@ const rowsMax = 1_000
 /** How long expired sessions of the command line are kept, so that its requests get the answer that the session has expired. */
 const cliSessionsMs = 3_600_000
 
-/** Creates the job that deletes old sessions, leftovers of console sign-ins, records of runs and reconciliation reports. */
+/** Creates the job that deletes old sessions, leftovers of console sign-ins, records of runs, reconciliation reports and holds of coupons. */
 export function createCleanUp(kept: KeptTimes): SweepJob {
   return {
     kind: 'sweep',
@@ -40,6 +41,7 @@ export function createCleanUp(kept: KeptTimes): SweepJob {
               await sweepRuns(pool, before(kept.runsMs), rowsMax),
               await sweepReconciliations(pool, before(kept.runsMs), rowsMax),
               await sweepCustomerSessions(pool, before(kept.sessionsMs), rowsMax),
+              await sweepHolds(pool, rowsMax),
             ]
       return [runs, ...others].some((rows) => rows >= rowsMax)
     },

@@ -1,3 +1,4 @@
+import { continueTrial } from '@tollgate/domain/billing/continue-trial'
 import { endedTrials } from '@tollgate/domain/calendar/due-items'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { decideTrialEnd } from '@tollgate/domain/purchases/decide-trial-end'
@@ -8,7 +9,7 @@ import type { ItemJob } from './job.ts'
 
 /**
  * Creates the job for trials that have ended: a free plan continues, a purchase with a reusable card is charged, and one without is
- * suspended.
+ * suspended. A change of plan that was scheduled for the end is made first.
  */
 export function createTrialExpiry(charging: Charging): ItemJob {
   return createChargedJob(
@@ -26,6 +27,10 @@ export function createTrialExpiry(charging: Charging): ItemJob {
           case 'suspend':
             await movePurchase(work, purchase, 'trial-unpaid', { nextUsageBillAt: null })
             return 'done'
+          case 'change':
+            // The purchase that replaces it is due as well, and is decided next.
+            await continueTrial(work, purchase, decision.plan)
+            return 'done'
           case 'activate': {
             const { nextBillingDate } = decision
             await movePurchase(work, purchase, 'trial-ended-free', { nextBillingDate })
@@ -33,12 +38,15 @@ export function createTrialExpiry(charging: Charging): ItemJob {
           }
         }
       },
-      describe: ({ kind }) => {
-        switch (kind) {
+      changesPlan: ({ kind }) => kind === 'change',
+      describe: (decision) => {
+        switch (decision.kind) {
           case 'nothing':
             return 'nothing'
           case 'suspend':
             return 'suspend it: it has no card to charge'
+          case 'change':
+            return `end it with the terms of ${decision.plan.reference}`
           case 'activate':
             return 'continue without a payment'
         }

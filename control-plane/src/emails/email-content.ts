@@ -16,7 +16,7 @@ export type EmailContent = {
 export type Amount = { readonly minor: bigint; readonly currency: string }
 
 /** Names are those of the provider's catalog. */
-type EmailFacts = {
+export type EmailFacts = {
   readonly receipt: {
     readonly amount: Amount
     readonly paidAt: Date
@@ -36,8 +36,8 @@ type EmailFacts = {
     readonly before: string | null
     /** Whether only the terms of the plan change. */
     readonly isSamePlan: boolean
-    /** Null if the change has taken effect. */
-    readonly ahead: ChangeAhead | null
+    /** Null if the change has taken effect. `withdrawn`: the customer keeps `plan`. */
+    readonly ahead: ChangeAhead | 'withdrawn' | null
   }
   readonly budget_reached: {
     readonly product: string
@@ -164,6 +164,14 @@ function failedContent(facts: EmailFacts['payment_failed'], reader: EmailReader)
 function changedContent(facts: EmailFacts['plan_changed'], reader: EmailReader): EmailContent {
   const { t } = reader
   const { product, plan, before, isSamePlan, ahead } = facts
+  if (ahead === 'withdrawn') {
+    return {
+      subject: t('emails:changeWithdrawnSubject', { product }),
+      title: t('emails:changeWithdrawnTitle'),
+      paragraphs: [t('emails:changeWithdrawnText', { product, plan })],
+      facts: [],
+    }
+  }
   if (ahead !== null) return changeAheadContent(facts, ahead, reader)
   if (isSamePlan) {
     return {

@@ -9,7 +9,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 import { eventDefinitions } from '@tollgate/schemas/event-types'
 import { shownNameOf } from '../customer-auth/client-metadata.ts'
-import type { Amount, ChangeAhead, FactsOfEmail } from './email-content.ts'
+import type { Amount, EmailFacts, FactsOfEmail } from './email-content.ts'
 
 type Source = {
   readonly sql: Queryable
@@ -60,6 +60,10 @@ export async function readFacts(source: Source, event: OutboxEvent): Promise<Rea
       const ahead = { from: instantOf(scheduled.effectiveAt), amount: amountOf(scheduled) }
       return readChange(source, event, scheduled, ahead)
     }
+    case 'purchase.plan_change_withdrawn': {
+      const kept = eventDefinitions[event.type].object.parse(event.object)
+      return readChange(source, event, kept, 'withdrawn')
+    }
     case 'usage.limit_reached':
       return readBudget(source, eventDefinitions[event.type].object.parse(object))
     case 'customer.credit.expiring': {
@@ -94,7 +98,7 @@ async function readChange(
   source: Source,
   { previousAttributes }: OutboxEvent,
   changed: Named,
-  ahead: ChangeAhead | null,
+  ahead: EmailFacts['plan_changed']['ahead'],
 ): Promise<ReadFacts> {
   const definition = eventDefinitions['purchase.plan_changed']
   const { plan: formerRef } = definition.previous.parse(previousAttributes)

@@ -17,6 +17,7 @@ const payments = await PaymentStack.start()
 const { productRef } = payments
 const planRef = await payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 const largerRef = await payments.createPlan({ price: 4900, billingCycle: 'monthly' })
+const foreverRef = await payments.createPlan({ type: 'one-time', price: 1900 })
 const onceRef = await payments.createPlan({ type: 'one-time', price: 1000 })
 afterAll(() => payments.stop())
 
@@ -274,20 +275,24 @@ const refund = (reference: string, to: 'card' | 'balance') =>
     to,
   })
 
-test('a refund returns what the card paid to the card, and what the balance paid to the balance', async () => {
+test.each([
+  ['a period', planRef],
+  ['a purchase for all time', foreverRef],
+])('a refund of %s ends it once card and balance have back what they paid', async (_name, plan) => {
   await giveCredit(500)
-  const { body } = await createPayment()
+  const { body } = await createPayment(plan)
   await pay(body)
   const reference = await invoiceOf(body)
   const { body: toCard } = await refund(reference, 'card')
   expect(toCard).toMatchObject({ status: 'refunded', refunded: 1400 })
-  expect((await purchase())?.status).toBe('refunded')
+  expect((await purchase())?.status).toBe('active')
   expect((await refund(reference, 'card')).status).toBe(409)
   expect(await balance()).toEqual({ amount: 0, held: 0 })
-  // The purchase has ended, so the provider also returns what the balance had paid, and only once.
+  // The purchase ends once the provider has also returned what the balance had paid, which is possible only once.
   const { status, body: toBalance } = await refund(reference, 'balance')
   expect([status, toBalance.status]).toEqual([200, 'refunded'])
   expect(toBalance.creditNotes).toMatchObject([{ total: 1400 }, { total: 500 }])
+  expect((await purchase())?.status).toBe('refunded')
   expect(await balance()).toEqual({ amount: 500, held: 0 })
   expect((await refund(reference, 'balance')).status).toBe(409)
   await expectBalancedLedger()

@@ -1,4 +1,8 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { startTrial } from '@tollgate/domain/billing/start-trial'
+import { findCustomer } from '@tollgate/domain/customers/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type {
   MigratedPurchaseBody,
   PlanMigrationBody,
@@ -93,10 +97,37 @@ export class MigrationStack {
     await this.renewals.runJob('renewals', at)
   }
 
+  /** Starts the trial of a plan for a new customer with a saved card. */
+  async startTrial(planRef: string): Promise<Purchase> {
+    const { payments } = this
+    const now = payments.stack.clock.now()
+    this.setTime('2026-04-01T00:00:00Z')
+    const otherRef = await this.createPlan({ price: 1_000 })
+    const { customerRef } = await this.renewals.buy(otherRef)
+    await this.renewals.sql`
+      update purchases set status = 'expired', ended_at = '2026-04-02T00:00:00Z'
+      where customer_ref = ${customerRef}`
+    payments.stack.clock.set(new Date(now).toISOString())
+    const { providerId } = payments.tenant
+    const at = { providerId, environment: 'sandbox', now: new Date(payments.stack.clock.now()) }
+    const operation = { ...at, actor: jobActor('test'), requestId: null, idempotencyKey: null }
+    const { result } = await runUnitOfWork(
+      payments.stack.database,
+      operation as Parameters<typeof runUnitOfWork>[1],
+      async (work) => {
+        const customer = (await findCustomer(work.sql, providerId, customerRef))!
+        const { productRef } = payments
+        return startTrial(work, { customer, productRef, planRef, cycleMode: 'calendar' })
+      },
+    )
+    if (result.kind !== 'started') throw new Error(result.kind)
+    return result.purchase
+  }
+
   /** Returns the purchase that gives the customer access. */
   async held(customerRef: string): Promise<Purchase> {
     const purchases = await this.renewals.purchasesOf(customerRef)
-    const held = purchases.find(({ status }) => status === 'active' || status === 'past_due')
+    const held = purchases.find(({ status }) => ['active', 'trialing', 'past_due'].includes(status))
     if (held === undefined) throw new Error(`customer ${customerRef} has no plan`)
     return held
   }

@@ -179,6 +179,38 @@ async function newestFindings(): Promise<ReconciliationBody['findings']> {
   return (await payments.call<ReconciliationBody>('GET', `${path}/${reference}`)).body.findings
 }
 
+test('finds credit that is held by no payment, and a payment whose credit is not held', async () => {
+  const [holder, other] = [await payments.createCustomer(), await payments.createCustomer()]
+  for (const customerRef of [holder, other]) {
+    await sql()`
+      insert into carried_amounts (provider_id, customer_ref, currency, amount, updated_at)
+      values (${payments.tenant.providerId}, ${customerRef}, 'USD', -500, now())`
+  }
+  const request = { customerRef: holder, productRef: payments.productRef, planRef }
+  const { body } = await payments.createIntent(`holding-${holder}`, request)
+  expect(body).toMatchObject({ fromBalance: 500 })
+  const held = async (): Promise<string[]> => {
+    await pass(1)
+    await reconcile()
+    const findings = (await newestFindings()).filter(({ reference }) =>
+      [holder, other].includes(reference),
+    )
+    return findings.map(wordsOf).toSorted()
+  }
+  expect(await held()).toEqual([])
+  await sql()`update carried_amounts set held = 400 where customer_ref = ${holder}`
+  await sql()`update carried_amounts set held = 300 where customer_ref = ${other}`
+  expect(await held()).toEqual(
+    [
+      `posting differs ${holder}: held 500 USD | held 400 USD`,
+      `posting missing_here ${other}: - | held 300 USD`,
+    ].toSorted(),
+  )
+  await sql()`update carried_amounts set held = 500 where customer_ref = ${holder}`
+  await sql()`update carried_amounts set held = 0 where customer_ref = ${other}`
+  expect(await held()).toEqual([])
+})
+
 test('finds one difference of each kind, stores it for the console, and finds nothing else', async () => {
   const ids = await Promise.all([paid(), paid(), paid()])
   const [otherAmount, gone, given] = ids

@@ -61,7 +61,8 @@ beforeEach(async () => {
 /** A customer with tax details who bought the plan before there was a tax service. */
 async function subscriber(): Promise<Purchase> {
   const purchase = await stack.buy(planRef)
-  const details = { isBusiness: false, country: 'US', address: '1 Main St\nOakland CA 94601' }
+  const place = { country: 'US', region: 'CA', address: '1 Main St\nOakland CA 94601' }
+  const details = { isBusiness: false, ...place }
   await payments.call('PUT', `/v1/ui/customers/${purchase.customerRef}/tax-details`, details)
   service.questions.length = 0
   return purchase
@@ -119,7 +120,7 @@ describe('a renewal', () => {
       seller: { country: 'US', taxId: null, address: null },
       buyer: {
         ...{ reference: purchase.customerRef, isBusiness: false, taxId: null },
-        ...{ country: 'US', region: null, address: '1 Main St\nOakland CA 94601' },
+        ...{ country: 'US', region: 'CA', address: '1 Main St\nOakland CA 94601' },
       },
       product: payments.productRef,
       plan: planRef,

@@ -1,6 +1,6 @@
 import type { Installation } from './installation.ts'
 import type { CreditSale } from './model/customer.ts'
-import { refundInvoice, type ModelInvoice } from './model/invoices.ts'
+import { isReturned, refundInvoice, type ModelInvoice } from './model/invoices.ts'
 import type { ModelPurchase } from './model/records.ts'
 import type { Taken } from './model/wallet.ts'
 import type { Person, Receipt } from './person.ts'
@@ -38,7 +38,7 @@ export class Desk {
     await this.#refund(person, receipt.processorPaymentId, amount)
     refundInvoice(invoice, amount)
     if (sale !== undefined) takeBackCredits(person, receipt, sale, invoice.refunded)
-    if (purchase === undefined || invoice.status !== 'refunded') return
+    if (purchase === undefined || !isReturned(invoice)) return
     if (!isChargedLater(purchase, -Infinity)) await this.#endRefunded(person, purchase)
   }
 
@@ -51,8 +51,8 @@ export class Desk {
   ): Promise<void> {
     await this.#refund(person, await this.#paymentOf(person, purchase, invoice), amount)
     refundInvoice(invoice, amount)
-    const { period, status } = invoice
-    if (status !== 'refunded' || period === undefined) return
+    const { period } = invoice
+    if (!isReturned(invoice) || period === undefined) return
     if (!isChargedLater(purchase, period.start)) await this.#endRefunded(person, purchase)
   }
 

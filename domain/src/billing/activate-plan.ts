@@ -108,7 +108,8 @@ export async function activatePlan(
     }
     case 'schedule': {
       const { from, at } = decision.change
-      const purchase = await schedulePlan(work, from.reference, decision.change)
+      const chosen = { ...decision.change, termsAt: now }
+      const purchase = await schedulePlan(work, from.reference, chosen)
       if (purchase === undefined) return { kind: 'invalid', reason: 'The plan before has ended' }
       return { kind: 'scheduled', purchase, plan: decision.plan, at }
     }

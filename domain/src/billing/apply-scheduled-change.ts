@@ -4,6 +4,7 @@ import { listDebts } from '../invoices/debts.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import type { Seller } from '../invoices/parties.ts'
 import { closeScheduledChange } from '../plan-migrations/close-scheduled-change.ts'
+import { joinMigration } from '../plan-migrations/join-migration.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { decideDueChange, type DueChange } from '../purchases/decide-scheduled-change.ts'
@@ -16,6 +17,7 @@ import { schedulePlan } from '../purchases/schedule-plan.ts'
 import type { ReadingAt, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { emitPlanChanged, readSwitchPrice } from './activate-plan.ts'
 import { billSwitch, storeSwitchDiscounts } from './bill-switch.ts'
+import { continueTrial } from './continue-trial.ts'
 
 /** Decides whether the scheduled change of the purchase is due. Reads the debts and discounts that the decision depends on. */
 export async function readDueChange(
@@ -44,12 +46,16 @@ export async function applyScheduledChange(
   { plan, change }: Extract<DueChange, { kind: 'change' }>,
   seller: Seller,
 ): Promise<AppliedChange> {
+  if (held.status === 'trialing') {
+    return { purchase: await continueTrial(work, held, plan), invoice: undefined }
+  }
   const replaced = await endNow(work, held, 'expired', { endedAt: work.now })
   const started = await startedPurchase(work, held, plan, change)
   const purchase = await linkToPredecessor(work, started, { previous: held, replaced }, false)
   await createPurchase(work, purchase)
   await closeScheduledChange(work, held, purchase)
   await emitPlanChanged(work, purchase, replaced)
+  await joinMigration(work, purchase, held.scheduledTermsAt)
   if (change === undefined) return { purchase, invoice: undefined }
   await storeSwitchDiscounts(work, purchase, change)
   return { purchase, invoice: await billSwitch(work, purchase, change, seller) }
@@ -81,10 +87,11 @@ export async function postponeToRenewal(
     scheduledPlan: plan,
     scheduledMigration: migration,
     isScheduledByProvider,
+    scheduledTermsAt: termsAt,
   }: Purchase,
   at: Date,
 ): Promise<void> {
   if (plan === null) return
   const isByProvider = isScheduledByProvider
-  await schedulePlan(work, reference, { plan, at, migration, isByProvider })
+  await schedulePlan(work, reference, { plan, at, termsAt, migration, isByProvider })
 }

@@ -43,8 +43,8 @@ export async function storeSwitchDiscounts(
   { reference }: Purchase,
   { period, discounts = [] }: PlanSwitch,
 ): Promise<void> {
-  const amounts = discounts.map(({ discount: { reference: discountRef }, newMinor }) => ({
-    ...{ discountRef, amountMinor: newMinor },
+  const amounts = discounts.map(({ discount, newMinor, elsewhereMinor }) => ({
+    ...{ discountRef: discount.reference, amountMinor: newMinor, elsewhereMinor },
   }))
   await insertPeriodDiscounts(sql, providerId, reference, period.start, amounts)
 }

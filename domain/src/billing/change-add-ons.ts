@@ -10,11 +10,12 @@ import {
   type AddOnDecision,
   type AddOnObstacle,
 } from '../purchases/decide-add-ons.ts'
+import { joinMigration } from '../plan-migrations/join-migration.ts'
 import { lockWithCustomer } from '../purchases/lock-with-customer.ts'
 import { purchaseObject } from '../purchases/purchase-event.ts'
 import type { Purchase } from '../purchases/purchase.ts'
 import { updateTrialTerms } from '../purchases/purchase-fields-repository.ts'
-import { schedulePlan } from '../purchases/schedule-plan.ts'
+import { schedulePlan, scheduledPurchase } from '../purchases/schedule-plan.ts'
 import {
   queuePublication,
   recordEvent,
@@ -107,19 +108,20 @@ async function changeNow(
   seller: Seller,
 ): Promise<ChangedAddOns> {
   // What was scheduled for the renewal is decided again, and stored for the purchase that begins.
-  const unscheduled = { ...held, scheduledPlan: null, scheduledPlanAt: null }
+  const unscheduled = scheduledPurchase(held, null)
   const made = { ...change, from: unscheduled }
   const { purchase, invoice } = await applyScheduledChange(
     work,
-    held,
+    { ...held, scheduledTermsAt: undefined },
     { kind: 'change', plan: change.plan, change: made },
     seller,
   )
   const { end: at } = change.period
-  const scheduled =
-    ahead === null
-      ? purchase
-      : await schedulePlan(work, purchase.reference, { plan: ahead, at, isByProvider: true })
+  const { createdAt: termsAt } = held
+  const later = ahead && { plan: ahead, at, termsAt, isByProvider: true }
+  const scheduled = later && (await schedulePlan(work, purchase.reference, later))
+  // A migration that has listed the purchase before this change finds it ended. This comes last, because it keeps scheduled add-ons.
+  await joinMigration(work, purchase, termsAt)
   return { purchase: scheduled ?? purchase, effectiveAt: work.now, invoice }
 }
 

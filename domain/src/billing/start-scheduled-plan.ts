@@ -5,6 +5,7 @@ import type { Period } from '../periods/periods.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { emitPlanChanged } from './activate-plan.ts'
 import { closeScheduledChange } from '../plan-migrations/close-scheduled-change.ts'
+import { joinMigration } from '../plan-migrations/join-migration.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
@@ -37,5 +38,6 @@ export async function startScheduledPlan(
   await createPurchase(work, started)
   await closeScheduledChange(work, purchase, started)
   await emitPlanChanged(work, started, replaced)
+  await joinMigration(work, started, purchase.scheduledTermsAt)
   return started
 }

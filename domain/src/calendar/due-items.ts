@@ -111,12 +111,12 @@ export function usageToBill(graceMs: number): DueItems {
   }
 }
 
-/** Selects purchases whose plan changes within a period. */
+/** Selects purchases whose plan changes within a period or a trial. */
 export const dueChanges = rowsDue({
   table: 'purchases',
   at: 'scheduled_plan_at',
   isCandidate: (sql) => sql`
-    status = 'active' and cancelled_at is null and scheduled_plan_billing is not null`,
+    status in ('active', 'trialing') and cancelled_at is null and scheduled_plan_billing is not null`,
 })
 
 /** Selects migrations of plans that have purchases to process. They are no work of one customer, so clocks do not wait for them. */

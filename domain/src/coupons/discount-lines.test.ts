@@ -179,7 +179,10 @@ test('a change of plan continues the discount of its period, and credits nothing
   const seconds = { secondsLeft: 15, secondsInPeriod: 30 }
   const all = couponOf({ percent: '100' })
   const before = [
-    { discount: { reference: 'd', coupon: all }, periodStart: at, amountMinor: 1_000n },
+    {
+      ...{ discount: { reference: 'd', coupon: all }, periodStart: at },
+      ...{ amountMinor: 1_000n, elsewhereMinor: 0n },
+    },
   ]
   const lineOf = (newMinor: bigint, isNewInScope: boolean): bigint =>
     totalOf(
@@ -194,4 +197,32 @@ test('a change of plan continues the discount of its period, and credits nothing
   // From 10.00 to 30.00: the difference of 10.00 is discounted too, unless the coupon is for the other plan.
   expect(lineOf(3_000n, true)).toBe(-1_000n)
   expect(lineOf(3_000n, false)).toBe(500n)
+})
+
+test('an amount that paid a part of a set-up fee is never taken off twice by changes of plan', () => {
+  const prices = fc.integer({ min: 1, max: 9_000 }).map(BigInt)
+  fc.assert(
+    fc.property(prices, prices, prices, fc.array(prices), (offMinor, price, fee, next) => {
+      const coupon = couponOf({ minor: offMinor })
+      const lines = [line('recurring', Number(price)), line('setup_fee', Number(fee))]
+      const [taken] = discountLines(discountedMinor(lines), [{ reference: 'd', coupon }])
+      const all = [...lines, taken!.line]
+      const ofPrice = discountOn(all, ({ inputs }) => inputs.kind === 'recurring')
+      const elsewhereMinor = -taken!.line.amountMinor - ofPrice
+      const discount = { reference: 'd', coupon }
+      let held = [{ discount, periodStart: at, amountMinor: ofPrice, elsewhereMinor }]
+      for (const newPrice of next) {
+        const changed = changedDiscounts(held, newPrice, () => true)
+        held = changed.map(({ newMinor, ...each }) => ({
+          ...each,
+          ...{ periodStart: at, amountMinor: newMinor },
+        }))
+        const { amountMinor } = held[0]!
+        // The coupon gives its whole amount if the price leaves room for it, and no more.
+        expect(amountMinor + elsewhereMinor).toBeLessThanOrEqual(offMinor)
+        const room = newPrice + elsewhereMinor
+        if (room >= offMinor) expect(amountMinor + elsewhereMinor).toBe(offMinor)
+      }
+    }),
+  )
 })

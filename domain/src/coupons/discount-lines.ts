@@ -102,6 +102,8 @@ export type PeriodDiscount = {
   readonly periodStart: Date
   /** Minor units, for the whole period. */
   readonly amountMinor: bigint
+  /** What the discount took off other lines of the same invoice, such as a set-up fee. Minor units. */
+  readonly elsewhereMinor: bigint
 }
 
 /** The seconds of a period that a change of plan charges. */
@@ -112,11 +114,12 @@ export type ChangedDiscount = {
   readonly discount: PeriodDiscount['discount']
   readonly oldMinor: bigint
   readonly newMinor: bigint
+  readonly elsewhereMinor: bigint
 }
 
 /**
  * Returns what the discounts of the running period take off the price of the plan after a change. They continue until the end of the
- * period, also those that have no invoices left.
+ * period, also those that have no invoices left. An amount that has paid a part of a set-up fee is not taken off once more.
  */
 export function changedDiscounts(
   before: readonly PeriodDiscount[],
@@ -124,12 +127,19 @@ export function changedDiscounts(
   isNewInScope: (coupon: Coupon) => boolean,
 ): ChangedDiscount[] {
   let leftMinor = newPriceMinor
-  return before.map(({ discount, amountMinor: oldMinor }) => {
+  return before.map(({ discount, amountMinor: oldMinor, elsewhereMinor }) => {
     const { coupon } = discount
-    const newMinor = isNewInScope(coupon) ? couponOffMinor(coupon, leftMinor) : 0n
+    const newMinor = isNewInScope(coupon) ? offPrice(coupon, leftMinor, elsewhereMinor) : 0n
     leftMinor -= newMinor
-    return { discount, oldMinor, newMinor }
+    return { discount, oldMinor, newMinor, elsewhereMinor }
   })
+}
+
+function offPrice(coupon: Coupon, priceMinor: bigint, elsewhereMinor: bigint): bigint {
+  const offMinor = couponOffMinor(coupon, priceMinor)
+  if (coupon.amountOffMinor === null) return offMinor
+  const leftMinor = coupon.amountOffMinor - elsewhereMinor
+  return leftMinor < offMinor ? leftMinor : offMinor
 }
 
 /** Returns the lines that correct a prorated price difference by the discounts of both plans. */

@@ -160,15 +160,19 @@ export async function insertPeriodDiscounts(
   providerId: string,
   purchaseRef: string,
   periodStart: Date,
-  amounts: readonly { readonly discountRef: string; readonly amountMinor: bigint }[],
+  amounts: readonly ({ readonly discountRef: string } & Pick<
+    PeriodDiscount,
+    'amountMinor' | 'elsewhereMinor'
+  >)[],
 ): Promise<void> {
   if (amounts.length === 0) return
-  const rows = amounts.map(({ discountRef, amountMinor }) => ({
+  const rows = amounts.map(({ discountRef, amountMinor, elsewhereMinor }) => ({
     provider_id: providerId,
     purchase_ref: purchaseRef,
     period_start: periodStart,
     discount_ref: discountRef,
     amount: amountMinor.toString(),
+    elsewhere: elsewhereMinor.toString(),
   }))
   await sql`insert into discounted_periods ${sql(rows)} on conflict do nothing`
 }
@@ -179,8 +183,10 @@ export async function listPeriodDiscounts(
   providerId: string,
   purchaseRef: string,
 ): Promise<PeriodDiscount[]> {
-  const rows = await sql<(DiscountRow & { period_start: Date; amount: string })[]>`
-    select ${columns(sql)}, period_start, amount
+  const rows = await sql<
+    (DiscountRow & { period_start: Date; amount: string; elsewhere: string })[]
+  >`
+    select ${columns(sql)}, period_start, amount, elsewhere
     from discounted_periods
     join discounts on discounts.provider_id = discounted_periods.provider_id
       and discounts.reference = discount_ref
@@ -196,6 +202,7 @@ export async function listPeriodDiscounts(
     discount: fromRow(row),
     periodStart: row.period_start,
     amountMinor: BigInt(row.amount),
+    elsewhereMinor: BigInt(row.elsewhere),
   }))
 }
 

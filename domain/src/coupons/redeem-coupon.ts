@@ -135,3 +135,19 @@ async function deleteHold(
     delete from coupon_holds
     where provider_id = ${providerId} and coupon_ref = ${couponRef} and customer_ref = ${customerRef}`
 }
+
+/**
+ * Deletes holds whose payments have ended, at most `rowsMax`. Returns their number. A payment that is not made ends after its time, so
+ * no hold is kept for ever.
+ */
+export async function sweepHolds(sql: Queryable, rowsMax: number): Promise<number> {
+  const deleted = await sql`
+    delete from coupon_holds where (provider_id, coupon_ref, customer_ref) in (
+      select hold.provider_id, hold.coupon_ref, hold.customer_ref from coupon_holds as hold
+      where not exists (
+        select from payment_intents as intent
+        where intent.provider_id = hold.provider_id and intent.reference = hold.intent_ref
+          and intent.status not in ('canceled', 'failed', 'succeeded'))
+      limit ${rowsMax} for update skip locked)`
+  return deleted.count
+}

@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { discountedKinds } from '../coupons/discount-lines.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { ChargedPart } from '../pricing/split-charges.ts'
-import { isAllCredited } from './is-returned.ts'
+import { isReturned } from './is-returned.ts'
 import { sumBilledCharges, type BilledCharges, type ChargedLineRow } from './sum-billed-usage.ts'
 
 export type PeriodClaim = {
@@ -112,10 +112,8 @@ export async function listUnpaidPeriods(
     order by billed.purchase_ref, period_start desc`
   const unpaid = new Set<string>()
   for (const { purchase_ref: purchaseRef, invoice_ref: invoiceRef, status } of rows) {
-    const isKept =
-      status === 'paid' ||
-      (status === 'partly_refunded' && !(await isAllCredited(sql, providerId, invoiceRef)))
-    if (!isKept) unpaid.add(purchaseRef)
+    const wasPaid = status === 'paid' || status === 'partly_refunded' || status === 'refunded'
+    if (!wasPaid || (await isReturned(sql, providerId, invoiceRef))) unpaid.add(purchaseRef)
   }
   return unpaid
 }

@@ -62,7 +62,8 @@ export async function storePeriodDiscounts(
   const amounts = lines.flatMap(({ inputs, amountMinor }) => {
     if (inputs.kind !== 'discount' || inputs.discount === undefined) return []
     const share = shareOf(-amountMinor, priceMinor, baseMinor)
-    return [{ discountRef: inputs.discount, amountMinor: share }]
+    const elsewhereMinor = -amountMinor - share
+    return [{ discountRef: inputs.discount, amountMinor: share, elsewhereMinor }]
   })
   await insertPeriodDiscounts(sql, providerId, purchaseRef, begun.period.start, amounts)
 }

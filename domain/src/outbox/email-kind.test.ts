@@ -18,6 +18,7 @@ test.each([
   ['customer.credit.auto_topup_failed', { reason: 'exchange_rate_missing' }],
   ['purchase.suspended', { reason: 'charged_back' }],
   ['payment.failed', {}],
+  ['payment.succeeded', { amount: 0 }],
   ['usage.recorded', {}],
   ['constructor', {}],
 ])('%s with %j leads to no email', (type, object) => {

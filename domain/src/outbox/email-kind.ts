@@ -14,6 +14,7 @@ const kinds: ReadonlyMap<string, EmailKind> = new Map(
     'customer.credit.auto_topup_failed': 'payment_failed',
     'purchase.plan_changed': 'plan_changed',
     'purchase.plan_change_scheduled': 'plan_changed',
+    'purchase.plan_change_withdrawn': 'plan_changed',
     'usage.limit_reached': 'budget_reached',
     'customer.credit.expiring': 'credits_expiring',
   } satisfies Partial<Record<EventType, EmailKind>>),
@@ -34,6 +35,8 @@ export function emailKindOf({
   object,
 }: Pick<OutboxEvent, 'type' | 'object'>): EmailKind | null {
   const kind = kinds.get(type) ?? null
+  // The customer's balance has paid everything, so there is no payment to confirm.
+  if (kind === 'receipt' && object['amount'] === 0) return null
   // Limits and wallets also have thresholds. Those are alerts for the provider.
   if (kind === 'budget_reached' && object['watches'] !== 'budget') return null
   if (kind === 'payment_failed' && noFailures.has(object['reason'])) return null

@@ -119,24 +119,26 @@ export async function sumTakenFromBalance(
 }
 
 /**
- * Returns whether any payment for the purchase or for its credits is not returned in full. Payments of invoices do not count. What the
- * balance paid alone has no refund at the processor, so its invoice says whether it was returned.
+ * Returns whether any payment for the purchase or for its credits is not returned in full. Payments of invoices do not count. The
+ * invoice of a sale says what was returned, also of the part that the balance paid. Payments from before every sale had an invoice are
+ * returned by refunds at the processor.
  */
 export async function hasUnrefundedPayment(
   sql: Queryable,
   providerId: string,
   { customerRef, purchaseRef }: { readonly customerRef: string; readonly purchaseRef: string },
 ): Promise<boolean> {
-  const rows = await sql<{ invoice_ref: string | null }[]>`
-    select invoice_ref from payment_intents as paid
-    where provider_id = ${providerId} and customer_ref = ${customerRef}
-      and purchase_ref = ${purchaseRef} and status = 'succeeded' and purpose <> 'usage_billing'
-      and (original_amount = 0 or original_amount > (
+  const rows = await sql<{ invoice_ref: string | null; is_refunded: boolean }[]>`
+    select invoice_ref, original_amount <= (
         select coalesce(sum(amount - from_balance), 0) from payment_refunds
         where provider_id = ${providerId} and intent_ref = paid.reference
-          and status = 'succeeded'))`
-  for (const { invoice_ref: invoiceRef } of rows) {
-    if (invoiceRef === null || !(await isReturned(sql, providerId, invoiceRef))) return true
+          and status = 'succeeded') as is_refunded
+    from payment_intents as paid
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and purchase_ref = ${purchaseRef} and status = 'succeeded' and purpose <> 'usage_billing'`
+  for (const { invoice_ref: invoiceRef, is_refunded: isRefunded } of rows) {
+    const isBack = invoiceRef === null ? isRefunded : await isReturned(sql, providerId, invoiceRef)
+    if (!isBack) return true
   }
   return false
 }

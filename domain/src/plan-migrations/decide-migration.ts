@@ -7,6 +7,7 @@ import { renews, type Plan } from '../plans/plan.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { withoutSetupFee } from '../pricing/plan-prices.ts'
 import { decideSchedule, type ScheduleDecision } from '../purchases/decide-schedule.ts'
+import { withAgreedFee } from '../purchases/agreed-fee.ts'
 import type { Purchase } from '../purchases/purchase.ts'
 import { noticedFrom, type PlanMigration } from './plan-migration.ts'
 
@@ -40,12 +41,28 @@ export type MoveDecision =
   /** The customer or the provider has scheduled another change for the purchase, which stays. */
   | { readonly kind: 'refused'; readonly obstacle: 'change_pending' }
 
-/** Decides what a migration does with a purchase. */
-export function decideMove(terms: MigrationTerms, held: Purchase, now: Date): MoveDecision {
-  const timing = { billing: terms.billing ?? undefined, notBefore: noticedFrom(terms, now) }
-  const decision = decideSchedule(held, terms.target, timing, now)
+/** Decides what a migration does with a purchase. `termsAt`: when the terms were those of the plan. */
+export function decideMove(
+  terms: MigrationTerms,
+  held: Purchase,
+  termsAt: Date,
+  now: Date,
+): MoveDecision {
+  const { target, billing } = terms
+  const noticed = noticedFrom(terms, now)
+  // A period that has begun and is not charged yet is charged by the terms with which it began.
+  const begun = billing === null ? begunAt(held) : undefined
+  const notBefore = begun === undefined || noticed > begun ? noticed : new Date(begun.getTime() + 1)
+  const timing = { billing: billing ?? undefined, notBefore, termsAt }
+  const decision = decideSchedule(held, withAgreedFee(target, held), timing, now)
   if (decision.kind === 'schedule' && held.scheduledPlan !== null) {
     return { kind: 'refused', obstacle: 'change_pending' }
   }
   return decision
+}
+
+/** Returns the start of a purchase that began with a renewal which is not charged yet. Undefined for other purchases. */
+function begunAt({ status, startDate, nextBillingDate }: Purchase): Date | undefined {
+  const isUncharged = status === 'active' && nextBillingDate?.getTime() === startDate.getTime()
+  return isUncharged ? startDate : undefined
 }

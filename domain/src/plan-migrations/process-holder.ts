@@ -1,6 +1,6 @@
 import { lockCustomer } from '../customers/repository.ts'
 import { planChangeScheduledObject } from '../purchases/purchase-event.ts'
-import { lockPurchase } from '../purchases/repository.ts'
+import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { updateScheduledPlan } from '../purchases/purchase-fields-repository.ts'
 import { schedulePlan, scheduledPurchase } from '../purchases/schedule-plan.ts'
 import { customerTime } from '../test-clocks/customer-time.ts'
@@ -9,6 +9,7 @@ import { decideMove } from './decide-migration.ts'
 import { insertItem, withdrawItem } from './items-repository.ts'
 import type { PlanMigration } from './plan-migration.ts'
 import { holdMigration, type Holder } from './repository.ts'
+import { withdrawOf } from './withdraw-change.ts'
 
 /**
  * Schedules the change of one purchase of a running migration, or records why it is skipped. The record, the change and the notice
@@ -37,10 +38,21 @@ async function scheduleHolder(
   holder: Holder,
 ): Promise<void> {
   const { sql, providerId } = work
-  const { reference: migrationRef } = migration
   const held = await lockPurchase(sql, providerId, holder.purchaseRef)
   if (held === undefined) return
-  const decision = decideMove(migration, held, work.now)
+  await moveHolder(work, migration, held, holder)
+}
+
+/** Schedules the change of a purchase that the caller has locked, or records why it is skipped. */
+export async function moveHolder(
+  work: UnitOfWork,
+  migration: PlanMigration,
+  held: Purchase,
+  holder: Holder,
+): Promise<void> {
+  const { sql, providerId } = work
+  const { reference: migrationRef, createdAt } = migration
+  const decision = decideMove(migration, held, createdAt, work.now)
   if (decision.kind === 'refused') {
     // A purchase with these terms is none that the migration has to move. It may be one that it has moved already.
     if (decision.obstacle === 'unchanged') return
@@ -83,7 +95,7 @@ export async function withdrawHolder(
   const work = (await atCustomerTime(given, holder)) ?? given
   const held = await lockPurchase(sql, providerId, holder.purchaseRef)
   if (held?.scheduledMigration === migrationRef) {
-    if (held.endedAt === null) await schedulePlan(work, held.reference, null)
+    if (held.endedAt === null) await withdrawOf(work, held)
     else await updateScheduledPlan(sql, providerId, scheduledPurchase(held, null))
   }
   await withdrawItem(sql, providerId, migrationRef, holder.purchaseRef)

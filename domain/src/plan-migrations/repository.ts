@@ -85,6 +85,24 @@ export async function holdMigration(
   return selectOne(sql, providerId, reference, sql`for share`)
 }
 
+/**
+ * Returns the newest migration of the plan that moves purchases or has moved them, and keeps it from being paused or cancelled during
+ * the transaction.
+ */
+export async function holdNewestMigration(
+  sql: Queryable,
+  providerId: string,
+  planRef: string,
+): Promise<PlanMigration | undefined> {
+  const [row] = await sql<MigrationRow[]>`
+    select * from plan_migrations
+    where provider_id = ${providerId} and plan_ref = ${planRef}
+      and status in ('running', 'paused', 'done')
+    order by created_at desc limit 1
+    for share`
+  return row === undefined ? undefined : fromRow(row)
+}
+
 async function selectOne(
   sql: Queryable,
   providerId: string,
@@ -113,14 +131,15 @@ export async function listMigrations(
   return { migrations: rows.map(fromRow), total: counted?.total ?? 0 }
 }
 
-/** Stores the state of a migration. */
+/** Stores the state of a migration. One that is resumed begins again, because purchases may have begun during the pause. */
 export async function updateMigrationStatus(
   sql: Queryable,
   providerId: string,
   { reference, status, updatedAt }: Pick<PlanMigration, 'reference' | 'status' | 'updatedAt'>,
 ): Promise<void> {
   await sql`
-    update plan_migrations set status = ${status}, updated_at = ${updatedAt}
+    update plan_migrations set status = ${status}, updated_at = ${updatedAt},
+      processed_to = case when status = 'paused' then null else processed_to end
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
@@ -162,14 +181,21 @@ export const processedStatuses = ['active', 'trialing', 'past_due', 'suspended']
 
 /**
  * Returns the next purchases that a migration has to process, in the order of their references. Purchases that began after the
- * migration was created have newer terms. The start of a customer on a test clock has another time, so its purchases are all processed.
+ * migration was created have newer terms, unless older ones were stored for them. The start of a customer on a test clock has another
+ * time, so its purchases are all processed. Purchases that the migration has processed are left out.
  */
 export async function listNextHolders(
   sql: Queryable,
   providerId: string,
   migration: Pick<
     PlanMigration,
-    'productRef' | 'planRef' | 'purchaseRefs' | 'customerRefs' | 'processedTo' | 'createdAt'
+    | 'reference'
+    | 'productRef'
+    | 'planRef'
+    | 'purchaseRefs'
+    | 'customerRefs'
+    | 'processedTo'
+    | 'createdAt'
   >,
   rowsMax: number,
 ): Promise<Holder[]> {
@@ -179,7 +205,11 @@ export async function listNextHolders(
     where provider_id = ${providerId} and product_ref = ${productRef} and plan_ref = ${planRef}
       and not is_pack and status in ${sql(processedStatuses)}
       and reference > ${processedTo ?? ''}
-      and (created_at <= ${createdAt} or (provider_id, customer_ref) in (${selectCustomersOfClocks(sql)}))
+      and not exists (
+        select from plan_migration_items as item
+        where item.provider_id = ${providerId} and item.migration_ref = ${migration.reference}
+          and item.purchase_ref = purchases.reference)
+      and (coalesce(terms_at, created_at) <= ${createdAt} or (provider_id, customer_ref) in (${selectCustomersOfClocks(sql)}))
       ${purchaseRefs === null ? sql`` : sql`and reference = any(${textArray(purchaseRefs)})`}
       ${customerRefs === null ? sql`` : sql`and customer_ref = any(${textArray(customerRefs)})`}
     order by reference limit ${rowsMax}`

@@ -33,7 +33,7 @@ export function planRenewal(
   if (nextBillingDate === null) return undefined
   const at = nextBillingDate > now ? nextBillingDate : now
   const decision =
-    status === 'trialing' ? decideTrialEnd(purchase, hasCard, at) : decideDueRenewal(purchase, at)
+    status === 'trialing' ? decideEndOfTrial(purchase, hasCard, at) : decideDueRenewal(purchase, at)
   const renewed = (change: Partial<Purchase>): Purchase => ({
     ...purchase,
     ...change,
@@ -56,6 +56,15 @@ export function planRenewal(
     case 'charge':
       return { at, decision, next: renewed(renewalAfter(purchase, decision.period.end)) }
   }
+}
+
+/** Decides the end of the trial. If a change of plan takes effect with it, the new terms decide. */
+function decideEndOfTrial(purchase: Purchase, hasCard: boolean, at: Date) {
+  const decision = decideTrialEnd(purchase, hasCard, at)
+  if (decision.kind !== 'change') return decision
+  const changed = { ...purchase, planSnapshot: decision.plan, scheduledPlan: null }
+  const byNewTerms = decideTrialEnd(changed, hasCard, at)
+  return byNewTerms.kind === 'charge' ? decision : byNewTerms
 }
 
 /** The price of the next period, which is charged when it begins. */

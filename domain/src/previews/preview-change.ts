@@ -139,7 +139,7 @@ async function previewScheduled(
   { plan, change }: Extract<ActivationDecision, { kind: 'schedule' }>,
   needs: StartNeed,
 ): Promise<ChangePreview> {
-  const scheduled = scheduledPurchase(change.from, change)
+  const scheduled = scheduledPurchase(change.from, { ...change, termsAt: at.now })
   const purchases = [{ purchase: scheduled }]
   const invoices = await previewInvoices(parts, at, { customer, purchases })
   const kept = { unusedTime: undefined, lostUnits: [], includedMicros: null, sharesUsage: false }

@@ -82,7 +82,7 @@ async function moveOf(
   of: ResolvedMigration,
   held: Purchase,
 ): Promise<HolderMove> {
-  const decision = decideMove(of, held, now)
+  const decision = decideMove(of, held, now, now)
   if (decision.kind === 'refused') return { outcome: decision.obstacle }
   const { plan, at, billing } = decision.change
   const waits = { outcome: 'moves', effectiveAt: at, chargeMinor: undefined } as const

@@ -1,6 +1,7 @@
 import { startedPurchase } from '../billing/apply-scheduled-change.ts'
 import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { decideDueChange } from '../purchases/decide-scheduled-change.ts'
+import { continuedTrial } from '../purchases/continued-trial.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { fieldsOfEnd, movedPurchase } from '../purchases/move-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
@@ -35,15 +36,23 @@ export async function readScheduledAhead(
   if (decision.kind === 'renewal') {
     const { scheduledPlan: plan } = held
     // The change takes effect with the first renewal that is not overdue.
-    const later = plan && scheduledPurchase(held, { plan, at: decision.at })
+    const later =
+      plan && scheduledPurchase(held, { plan, at: decision.at, termsAt: held.scheduledTermsAt })
     return { ...unchanged, purchases: [{ purchase: later ?? held }] }
   }
   if (decision.kind !== 'change') return unchanged
   const { plan, change } = decision
   const replaced = movedPurchase(current, 'expired', fieldsOfEnd(now), now)
   const at = { sql, providerId, now }
-  const alone = await startedPurchase(at, current, plan, change)
-  const linked = await linkToPredecessor(at, alone, { previous: current, replaced }, false)
+  const linked =
+    current.status === 'trialing'
+      ? await continuedTrial(at, current, plan, customerOf(current))
+      : await linkToPredecessor(
+          at,
+          await startedPurchase(at, current, plan, change),
+          { previous: current, replaced },
+          false,
+        )
   // All purchases of the customer and product have the same overrides.
   const started = { ...linked, overrides: held.overrides }
   const unstored = { taxedAsRef: held.reference, endOfPrevious: now }
@@ -60,4 +69,8 @@ export async function readScheduledAhead(
     ],
     today: invoice.lines.length === 0 ? [] : [invoice],
   }
+}
+
+function customerOf({ customerRef, customerEmail }: Purchase) {
+  return { reference: customerRef, email: customerEmail }
 }

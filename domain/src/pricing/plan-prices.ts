@@ -62,6 +62,17 @@ function withoutFees(terms: PlanTerms): PlanTerms {
   return options === undefined ? terms : { ...terms, pricingOptions: options }
 }
 
+/** Returns a plan without set-up fees with this fee in the currency, in minor units. */
+export function withSetupFee(plan: PlanSnapshot, currency: string, feeMinor: bigint): PlanSnapshot {
+  if (feeMinor === 0n) return plan
+  const setupFee = Number(feeMinor)
+  if (currency === plan.currency) return { ...plan, setupFeeMinor: setupFee }
+  const pricingOptions = plan.terms.pricingOptions?.map((option) =>
+    option.currency === currency ? { ...option, setupFee } : option,
+  )
+  return { ...plan, terms: { ...plan.terms, ...(pricingOptions && { pricingOptions }) } }
+}
+
 /** A usage-based plan charges only usage. A hybrid plan charges a base price in addition. */
 function periodPrice(plan: PricedPlan, price: number, basePrice: number | null): number {
   switch (plan.type) {

@@ -214,7 +214,8 @@ class Player {
         const unscheduled = { ...change, from: scheduledPurchase(this.held, null) }
         this.switchTo(unscheduled, this.plan, wanted(this.running), at)
         const { end } = change.period
-        if (ahead !== null) this.held = scheduledPurchase(this.held, { plan: ahead, at: end })
+        if (ahead !== null)
+          this.held = scheduledPurchase(this.held, { plan: ahead, at: end, termsAt: undefined })
         this.ahead = wanted(this.ahead)
         break
       }
@@ -257,7 +258,7 @@ class Player {
       ...{ held: this.held, plan: planNamed(name), isFirstCharge: false, currency: undefined, at },
     })
     if (decision.kind === 'at-renewal') {
-      this.held = scheduledPurchase(this.held, decision.change)
+      this.held = scheduledPurchase(this.held, { ...decision.change, termsAt: undefined })
       this.planAhead = name
       // What the chosen plan does not allow stays as it is until then, for the case that another plan is chosen.
       const isAllowed = (addOn: string) => addOns[addOn]!.plans.includes(name)

@@ -85,7 +85,7 @@ export function changeWithoutPlan(held: Purchase): ChangeToSchedule | null {
   const [running, pending] = [attachedTo(planSnapshot), pendingAddOns(held)]
   if (haveSameAddOns(running, pending)) return null
   const plan = withAddOns(withoutSetupFee(withoutAddOns(planSnapshot)), pending, currency)
-  return { plan, at, isByProvider: true }
+  return { plan, at, termsAt: held.createdAt, isByProvider: true }
 }
 
 /** Set-up fees do not count, and the order in which they were attached only orders the lines of invoices. */

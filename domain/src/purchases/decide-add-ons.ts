@@ -120,8 +120,8 @@ function decideRunning(
   if (!isNow) {
     if (isDeepStrictEqual(later, ahead)) return { kind: 'unchanged' }
     const isKept = haveSameAddOns(later, running)
-    const isByProvider = true
-    return { kind: 'renewal', at, change: isKept ? null : { plan: next, at, isByProvider } }
+    const scheduled = { plan: next, at, termsAt: held.createdAt, isByProvider: true }
+    return { kind: 'renewal', at, change: isKept ? null : scheduled }
   }
   if (hasDebts) return refuse('unpaid')
   const plan = withAddOns(own, changed, currency)

@@ -90,6 +90,29 @@ describe('decideRefundEffects', () => {
     expect(effects.restored).toBeUndefined()
   })
 
+  test.each([
+    // A change with the renewal: the purchase before was never paid for the period that begins.
+    ['a purchase that ended with its period', { endedAt: onDay(30) }],
+    ['a trial that ended at its end', { anchor: onDay(14), endedAt: onDay(14) }],
+    ['a trial that ended before its end', { anchor: onDay(14), endedAt: onDay(5) }],
+  ])('does not restore %s', (_name, fields) => {
+    const { purchases, ownPeriods } = chainOf(['full', 'full'])
+    const before = { ...purchases[0]!, ...fields }
+    const after = { ...purchases[1]!, createdAt: fields.endedAt }
+    const history = { purchases: [before, after], ownPeriods }
+    const now = new Date(fields.endedAt.getTime() + dayMs)
+    expect(decideRefundEffects(history, after, () => true, now).restored).toBeUndefined()
+    const kept = { purchases: [{ ...before, anchor: onDay(0), endedAt: onDay(5) }], ownPeriods }
+    const next = { ...after, createdAt: onDay(5) }
+    const effects = decideRefundEffects(
+      { ...kept, purchases: [...kept.purchases, next] },
+      next,
+      () => true,
+      onDay(6),
+    )
+    expect(effects.restored?.reference).toBe('pur_0')
+  })
+
   test('keeps a free plan that replaced the refunded purchase', () => {
     const chain = chainOf(['full', 'free'])
     const effects = decideRefundEffects(chain, chain.purchases[0]!, () => true, onDay(10))

@@ -50,11 +50,15 @@ export function decideRefundEffects(
  * one.
  */
 function isRestorable(before: Purchase, now: Date): boolean {
-  const { status, endedAt, anchor, endDate } = before
-  if (status !== 'expired' || endedAt === null || anchor > endedAt) return false
-  if (endDate !== null && endDate <= now) return false
+  const { status, endedAt, startDate, anchor, endDate } = before
+  if (status !== 'expired' || endedAt === null) return false
+  const isWithinTrial = startDate < anchor && endedAt <= anchor
+  if (isWithinTrial || (endDate !== null && endDate <= now)) return false
   const cycle = cycleOf(before)
-  return cycle === undefined || periodAt(cycle, endedAt).end > now
+  if (cycle === undefined) return true
+  // A purchase that ended with a period was not paid for the next one.
+  const last = new Date(Math.max(anchor.getTime(), endedAt.getTime() - 1))
+  return periodAt(cycle, last).end > now
 }
 
 /** Returns the dates of a restored purchase. A purchase that was to end with its period, or does not renew, still ends then. */

@@ -17,6 +17,8 @@ export type ChangeTiming = {
   readonly billing: ChangeBilling | undefined
   /** The earliest time of the change. A renewal is the first one from then on. */
   readonly notBefore: Date
+  /** When the terms were those of the plan. */
+  readonly termsAt: Date
 }
 
 /** States of a purchase in which its terms stay. */
@@ -34,8 +36,9 @@ export type ScheduleDecision =
 
 /**
  * Decides about a change of a purchase to the terms of a plan, which may be the plan that it has. Only a purchase that renews and
- * whose period is paid can be scheduled to change, and only to a plan with the same periods in the same currency, because the new
- * purchase continues the periods of the old one. It keeps the add-ons that the plan allows.
+ * whose period is paid or a trial can be scheduled to change, and only to a plan with the same periods in the same currency, because
+ * the new purchase continues the periods of the old one. It keeps the add-ons that the plan allows. The end of a trial counts as a
+ * renewal.
  */
 export function decideSchedule(
   held: Purchase,
@@ -46,14 +49,14 @@ export function decideSchedule(
   const plan = withAddOnsAhead(held, chosen)
   const obstacle = obstacleOfState(held, now) ?? obstacleOfTerms(held, plan)
   if (obstacle !== undefined) return { kind: 'refused', obstacle }
-  const { billing } = timing
+  const { billing, termsAt } = timing
   if (billing === undefined) {
     const at = renewalFrom(held, timing.notBefore)
     if (at === undefined) return { kind: 'refused', obstacle: 'does_not_renew' }
-    return { kind: 'schedule', change: { plan, at, isByProvider: true } }
+    return { kind: 'schedule', change: { plan, at, termsAt, isByProvider: true } }
   }
   const at = timing.notBefore > now ? timing.notBefore : now
-  return { kind: 'schedule', change: { plan, at, billing, isByProvider: true } }
+  return { kind: 'schedule', change: { plan, at, billing, termsAt, isByProvider: true } }
 }
 
 /** Returns why the state of the purchase allows no change of its terms. Undefined if it allows one. */
@@ -62,8 +65,8 @@ export function obstacleOfState(held: Purchase, now: Date): StateObstacle | unde
   switch (held.status) {
     case 'suspended':
     case 'past_due':
-    case 'trialing':
       return held.status
+    case 'trialing':
     case 'active':
       if (isLapsed(held, now)) return 'ended'
       return held.autoRenew && !held.isPack ? undefined : 'does_not_renew'
@@ -86,7 +89,7 @@ function obstacleOfTerms(held: Purchase, plan: PlanSnapshot): ScheduleObstacle |
 }
 
 /** Returns whether both have the same terms. A set-up fee is no term of a purchase that has begun. */
-function hasTerms(before: PlanSnapshot, plan: PlanSnapshot): boolean {
+export function hasTerms(before: PlanSnapshot, plan: PlanSnapshot): boolean {
   return isDeepStrictEqual(comparable(before), comparable(plan))
 }
 

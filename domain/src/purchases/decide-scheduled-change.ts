@@ -15,12 +15,12 @@ import { isEnding } from './transitions.ts'
 export type DueChange =
   /** The change is not due, or has no effect as long as the purchase is in its state. */
   | { readonly kind: 'nothing' }
-  /** A renewal is due first, or older invoices of the product are unpaid. */
+  /** A renewal or the end of a trial is due first, or older invoices of the product are unpaid. */
   | { readonly kind: 'wait' }
   | {
       readonly kind: 'change'
       readonly plan: PlanSnapshot
-      /** The change within the running period. Undefined for a plan without periods. */
+      /** The change within the running period. Undefined for a plan without periods, and within a trial, which charges nothing. */
       readonly change: PlanSwitch | undefined
     }
   /** The difference cannot be prorated, so the next renewal changes the plan. */
@@ -39,9 +39,8 @@ export function decideDueChange(
   const { scheduledPlan: plan, scheduledPlanAt: at, scheduledBilling: billing } = purchase
   const { status, nextBillingDate } = purchase
   if (plan === null || at === null || billing === undefined || at > now) return { kind: 'nothing' }
-  if (status !== 'active' || isEnding(purchase) || isLapsed(purchase, now)) {
-    return { kind: 'nothing' }
-  }
+  const isRunning = status === 'active' || status === 'trialing'
+  if (!isRunning || isEnding(purchase) || isLapsed(purchase, now)) return { kind: 'nothing' }
   const isRenewalDue = nextBillingDate !== null && nextBillingDate <= now
   if (isRenewalDue || hasDebts) return { kind: 'wait' }
   return changeWithin(purchase, plan, billing, now, periodDiscounts)
@@ -62,7 +61,9 @@ export function changeWithin(
   const cycle = cycleOf(held)
   if (before === null) return { kind: 'nothing' }
   const plan = planAfterChange(chosen, held, at)
-  if (cycle === undefined) return { kind: 'change', plan, change: undefined }
+  if (cycle === undefined || held.status === 'trialing') {
+    return { kind: 'change', plan, change: undefined }
+  }
   if (billing === 'keep_period' || costNothing([planAt(held, before, at), plan], currency)) {
     const kept = { period: periodAt(cycle, at), lines: [], currency }
     const discounts = keptDiscounts(periodDiscounts, kept.period.start)
@@ -87,8 +88,8 @@ function keptDiscounts(
 ): ChangedDiscount[] {
   return periodDiscounts
     .filter((each) => each.periodStart.getTime() === periodStart.getTime())
-    .map(({ discount, amountMinor }) => ({
-      discount,
+    .map(({ discount, amountMinor, elsewhereMinor }) => ({
+      ...{ discount, elsewhereMinor },
       oldMinor: amountMinor,
       newMinor: amountMinor,
     }))

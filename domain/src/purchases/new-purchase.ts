@@ -129,6 +129,25 @@ export function newTrialPurchase(given: Omit<NewPurchase, 'origin'>): Purchase {
   }
 }
 
+/** Returns a purchase on trial that continues the trial of the one that it replaces, with other terms. The trial ends when it would have. */
+export function newContinuedTrial(
+  given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
+  from: Purchase,
+  startDate: Date,
+): Purchase {
+  const { anchor, cycleMode, currency, exchangeRate } = from
+  const afterTrial = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid', now: anchor })
+  return {
+    ...afterTrial,
+    ...{ anchor, currency, exchangeRate, startDate },
+    status: 'trialing',
+    nextBillingDate: anchor,
+    nextResetAt: anchor,
+    createdAt: given.now,
+    updatedAt: given.now,
+  }
+}
+
 export type PurchasePrice = Pick<
   Purchase,
   'amountMinor' | 'originalAmountMinor' | 'currency' | 'exchangeRate'

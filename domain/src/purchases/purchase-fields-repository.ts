@@ -81,8 +81,20 @@ export async function updateScheduledPlan(
       scheduled_plan_at = ${purchase.scheduledPlanAt},
       scheduled_plan_billing = ${purchase.scheduledBilling ?? null},
       scheduled_migration = ${purchase.scheduledMigration ?? null},
-      is_scheduled_by_provider = ${purchase.isScheduledByProvider === true}
+      is_scheduled_by_provider = ${purchase.isScheduledByProvider === true},
+      scheduled_terms_at = ${purchase.scheduledTermsAt ?? null}
     where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
+/** Stores when the terms of a purchase were those of its plan, if that was before the purchase was created. */
+export async function updateTermsAt(
+  sql: Queryable,
+  providerId: string,
+  { reference, termsAt }: { readonly reference: string; readonly termsAt: Date },
+): Promise<void> {
+  await sql`
+    update purchases set terms_at = ${termsAt}
+    where provider_id = ${providerId} and reference = ${reference}`
 }
 
 /** Returns whether a purchase of the product changes to the plan later. */

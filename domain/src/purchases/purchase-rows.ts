@@ -61,6 +61,7 @@ export type PurchaseRow = {
   scheduled_plan_billing: ChangeBilling | null
   scheduled_migration: string | null
   is_scheduled_by_provider: boolean
+  scheduled_terms_at: Date | null
   overrides: readonly OverridesVersion[] | null
   is_pack: boolean
   created_at: Date
@@ -194,6 +195,7 @@ export function fromRow(row: PurchaseRow): Purchase {
       : { scheduledBilling: row.scheduled_plan_billing }),
     ...(row.scheduled_migration === null ? {} : { scheduledMigration: row.scheduled_migration }),
     ...(row.is_scheduled_by_provider ? { isScheduledByProvider: true } : {}),
+    ...(row.scheduled_terms_at === null ? {} : { scheduledTermsAt: row.scheduled_terms_at }),
     createdAt: row.created_at,
   }
 }

@@ -90,6 +90,8 @@ export type Purchase = {
   readonly scheduledMigration?: string | undefined
   /** Whether the provider scheduled the change, for this purchase or with a migration. Absent if the customer chose it. */
   readonly isScheduledByProvider?: boolean | undefined
+  /** When the scheduled terms were those of the plan. Absent if that was not recorded. */
+  readonly scheduledTermsAt?: Date | undefined
   /** The customer's overrides of the product, oldest first. Absent if there never were any. */
   readonly overrides?: readonly OverridesVersion[] | undefined
   /** A pack: its units are used beside the running purchase, and it gives no access. */
@@ -106,12 +108,15 @@ export type ScheduledFields = Pick<
   | 'scheduledBilling'
   | 'scheduledMigration'
   | 'isScheduledByProvider'
+  | 'scheduledTermsAt'
 >
 
 /** A change of plan that a purchase makes later. */
 export type ChangeToSchedule = {
   readonly plan: PlanSnapshot
   readonly at: Date
+  /** When the terms were those of the plan. Undefined: not known. */
+  readonly termsAt: Date | undefined
   /** Undefined: the change takes effect with the first renewal from `at` on. */
   readonly billing?: ChangeBilling | undefined
   /** The migration that schedules the change. Undefined: the change is of this purchase alone. */

@@ -2,12 +2,12 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { snapshotOf } from '../plans/plan-snapshot.ts'
 import { withoutSetupFee } from '../pricing/plan-prices.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { changeWithoutPlan } from './carry-add-ons.ts'
 import { decideSchedule, type ChangeTiming, type ScheduleObstacle } from './decide-schedule.ts'
 import { lockWithCustomer } from './lock-with-customer.ts'
 import { planChangeScheduledObject } from './purchase-event.ts'
 import { hasPaidForPlan, type Purchase } from './repository.ts'
 import { schedulePlan } from './schedule-plan.ts'
+import { withAgreedFee } from './agreed-fee.ts'
 
 export type ScheduledChangeRequest = {
   readonly purchaseRef: string
@@ -45,9 +45,9 @@ export async function scheduleChange(
   const decision = decideSchedule(
     held,
     isPaid || planRef === held.planRef || billing === 'keep_period'
-      ? withoutSetupFee(snapshot)
+      ? withAgreedFee(withoutSetupFee(snapshot), held)
       : snapshot,
-    { billing, notBefore: effectiveAt ?? now },
+    { billing, notBefore: effectiveAt ?? now, termsAt: now },
     now,
   )
   if (decision.kind === 'refused') return decision
@@ -58,18 +58,4 @@ export async function scheduleChange(
   const object = planChangeScheduledObject(held, change)
   await recordEvent(work, 'purchase.plan_change_scheduled', object, previous)
   return { kind: 'scheduled', purchase }
-}
-
-/**
- * Withdraws the scheduled change of a purchase, which the customer, the provider or a migration has scheduled. Without such a change,
- * the purchase stays as it is. A change of add-ons stays scheduled if it was scheduled beside a change of plan. Returns undefined if there is no such purchase.
- */
-export async function withdrawChange(
-  work: UnitOfWork,
-  purchaseRef: string,
-): Promise<Purchase | undefined> {
-  const held = await lockWithCustomer(work, purchaseRef)
-  if (held === undefined) return undefined
-  // An ended purchase has no change to withdraw.
-  return (await schedulePlan(work, purchaseRef, changeWithoutPlan(held))) ?? held
 }

@@ -34,6 +34,7 @@ export function scheduledPurchase(purchase: Purchase, change: ChangeToSchedule |
     scheduledBilling: change?.billing,
     scheduledMigration: change?.migration,
     isScheduledByProvider: change?.isByProvider,
+    scheduledTermsAt: change?.termsAt,
   }
 }
 
@@ -49,8 +50,8 @@ export function withdrawablePlan({
 }
 
 /**
- * Withdraws the change of plan that the customer chose, and keeps a change of add-ons; a repeated request changes nothing. Returns undefined if the provider scheduled the
- * change, or if the purchase has ended.
+ * Withdraws the change of plan that the customer chose, and keeps a change of add-ons; a repeated request changes nothing. Returns
+ * undefined if the provider scheduled the change, or if the purchase has ended.
  */
 export async function withdrawChoice(
   work: UnitOfWork,

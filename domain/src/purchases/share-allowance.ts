@@ -65,7 +65,7 @@ function countsFromChange(previous: Purchase, { firstIncludedMicros }: Purchase)
 }
 
 /** Returns the allowance of `previous` in the period in which the new purchase replaces it. */
-function allowanceAt(
+export function allowanceAt(
   previous: Purchase,
   endBeforePrevious: Date | undefined,
   purchase: Purchase,

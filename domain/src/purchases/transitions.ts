@@ -25,6 +25,7 @@ type MoveEvent = Exclude<
   | 'purchase.created'
   | 'purchase.plan_changed'
   | 'purchase.plan_change_scheduled'
+  | 'purchase.plan_change_withdrawn'
   | 'purchase.trial_ending'
   | 'purchase.renewal_reminder'
 >

@@ -5,6 +5,7 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { hasUnrefundedPayment } from '../payments/refunds-repository.ts'
 import { type UnitOfWork, recordEvent } from '../unit-of-work/unit-of-work.ts'
 import { setPacksDue } from '../packs/repository.ts'
+import { joinMigration } from '../plan-migrations/join-migration.ts'
 import { resumeUsageBilling } from '../billing/resume-usage-billing.ts'
 import { listUnpaidPeriods } from '../invoices/billed-periods.ts'
 import { reverseProration } from './reverse-proration.ts'
@@ -127,6 +128,7 @@ async function restorePurchase(
   await resumeUsageBilling(work, before, refsOf(undone))
   const previous = { plan: undone.at(-1)!.planRef }
   await recordEvent(work, 'purchase.plan_changed', planChangedObject(restored), previous)
+  await joinMigration(work, restored, restored.createdAt)
 }
 
 function refsOf(purchases: readonly Purchase[]): string[] {

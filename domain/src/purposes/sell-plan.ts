@@ -12,6 +12,7 @@ import { offeredPlan } from '../overrides/priced-plan.ts'
 import { findOverrides } from '../overrides/repository.ts'
 import { addPack } from '../packs/add-pack.ts'
 import { hasMaxPacks } from '../packs/repository.ts'
+import { joinMigration } from '../plan-migrations/join-migration.ts'
 import { requestCancelOfOthers } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { listPriceOf, priceBeforeTax, termsForTotal } from '../payments/taxed-terms.ts'
@@ -172,6 +173,7 @@ async function startPurchase(
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await emitPlanChanged(work, purchase, replaced)
+  await joinMigration(work, purchase, intent.createdAt)
   await requestCancelOfOthers(work.sql, work.providerId, intent, work.now)
   return purchase
 }

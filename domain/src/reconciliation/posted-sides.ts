@@ -66,6 +66,25 @@ export function refundPostings(sql: Queryable, scope: Scope) {
       ${ofProvider(sql, 'refunds', scope)}`
 }
 
+/**
+ * Compares what is held of each customer's balance with the parts that open payments take of it. Too much would never be released, and
+ * of too little another invoice could take a part.
+ */
+export function heldCredits(sql: Queryable, scope: Scope) {
+  return sql`
+    select provider_id, customer_ref as subject, coalesce(balance.updated_at, ${scope.to}) as at,
+      'held' as account, currency as unit, open.amount as expected, balance.held as posted
+    from (
+      select provider_id, customer_ref, currency, sum(balance_part)::numeric as amount
+      from payment_intents
+      where balance_part > 0 and status not in ('succeeded', 'canceled', 'failed')
+      group by provider_id, customer_ref, currency) as open
+    full join (
+      select provider_id, customer_ref, currency, held, updated_at from carried_amounts
+      where held <> 0) as balance using (provider_id, customer_ref, currency)
+    where ${scope.providerId === undefined ? sql`true` : sql`provider_id = ${scope.providerId}`}`
+}
+
 /** Compares the amounts of payouts that arrived at the bank. */
 export function payoutPostings(sql: Queryable, scope: Scope) {
   return sql`

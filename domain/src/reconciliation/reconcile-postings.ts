@@ -4,6 +4,7 @@ import type { ComparedKind, Tally } from './finding.ts'
 import {
   boughtCredits,
   creditsOfNoPayment,
+  heldCredits,
   paymentPostings,
   payoutPostings,
   refundPostings,
@@ -21,8 +22,8 @@ type Row = {
 }
 
 /**
- * Compares payments, refunds and payouts with their postings at the processor and at the bank, and purchased credits with the
- * credits added. Both sides are written in one transaction, so no difference can be a change in progress.
+ * Compares payments, refunds and payouts with their postings at the processor and at the bank, purchased credits with the credits
+ * added, and credit that is held with the payments that hold it. Both sides are written in one transaction, so no difference can be a change in progress.
  */
 export async function reconcilePostings(
   sql: Queryable,
@@ -34,6 +35,7 @@ export async function reconcilePostings(
     { kind: 'posting', rows: paymentPostings(sql, scope) },
     { kind: 'posting', rows: refundPostings(sql, scope) },
     { kind: 'posting', rows: payoutPostings(sql, scope) },
+    { kind: 'posting', rows: heldCredits(sql, scope) },
     { kind: 'top_up', rows: boughtCredits(sql, scope) },
     { kind: 'top_up', rows: creditsOfNoPayment(sql, scope) },
   ] as const

@@ -13,6 +13,8 @@ export type TaxCountry = {
   readonly rates: readonly TaxRate[]
   /** Rates of regions with a rate of their own, by ISO 3166-2 code without the country. Absent if there are none. */
   readonly regions?: ReadonlyMap<string, readonly TaxRate[]>
+  /** Other regions, by the same codes, which are optional. They have no rates here, and a tax service of the provider is told them. */
+  readonly otherRegions?: ReadonlySet<string>
   /** Pattern of a tax id without spaces, in upper case. */
   readonly taxId: RegExp
 }
@@ -36,6 +38,14 @@ export const taxIdTypes: Readonly<Record<TaxArea, TaxIdType>> = {
   nz: 'nz_gst',
   ca: 'ca_gst_hst',
 }
+
+/** The states of the US, the District of Columbia and the territories. */
+const americanRegions: ReadonlySet<string> = new Set(
+  (
+    'AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN ' +
+    'TX UT VT VA WA WV WI WY DC AS GU MP PR VI'
+  ).split(' '),
+)
 
 /**
  * Provinces and territories of Canada. Where GST and provincial tax are one, HST, the rate is that of both. The sales taxes of the
@@ -81,7 +91,7 @@ const taxCountries: ReadonlyMap<string, TaxCountry> = new Map([
   ['ES', eu(/^ES[A-Z0-9]\d{7}[A-Z0-9]$/, always(210n))],
   ['SE', eu(/^SE\d{12}$/, always(250n))],
   ['GB', vat('gb', /^GB(\d{9}|\d{12}|(GD|HA)\d{3})$/, always(200n))],
-  ['US', vat('us', /^\d{2}-?\d{7}$/, always(0n))],
+  ['US', { ...vat('us', /^\d{2}-?\d{7}$/, always(0n)), otherRegions: americanRegions }],
   [
     'CH',
     vat('ch', /^CHE-?\d{3}\.?\d{3}\.?\d{3}(MWST|TVA|IVA)?$/, since('2024-01-01', 81n), always(77n)),

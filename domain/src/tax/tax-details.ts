@@ -7,7 +7,7 @@ export type TaxDetails = {
   readonly customerName: string | null
   /** Country of the business or the customer, ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null
-  /** Province or territory of a country whose regions have rates of their own, ISO 3166-2 without the country; otherwise absent. */
+  /** Province of Canada, whose regions have rates of their own, or state of the US; ISO 3166-2 without the country. Otherwise absent. */
   readonly region?: string | null
   /** Tax id of a business, without spaces, in upper case. */
   readonly taxId: string | null
@@ -73,20 +73,22 @@ export function decideTaxDetails(
 }
 
 /**
- * Returns the region to store, or the refusal. The region of a country without rates of its own is ignored. A customer whose country
- * does not change keeps the region.
+ * Returns the region to store, or the refusal. A region with a rate of its own is required, a state of the US is optional, and the
+ * regions of other countries are ignored. A customer whose country does not change keeps the region.
  */
 function decideRegion(
   entered: EnteredTaxDetails,
   country: string | null,
   known: TaxDetails | undefined,
 ): string | Refusal | undefined {
-  const regions = country === null ? undefined : findTaxCountry(country)?.regions
+  const { regions: rated, otherRegions } = (country && findTaxCountry(country)) || {}
+  const regions = rated === undefined ? otherRegions : new Set(rated.keys())
   if (regions === undefined) return undefined
   const kept = known?.country === country ? known?.region : undefined
   const region = codeOf(entered.region) ?? kept ?? undefined
   if (region !== undefined && regions.has(region)) return region
-  const expected = `expected one of ${[...regions.keys()].sort().join(', ')}`
+  if (region === undefined && rated === undefined) return undefined
+  const expected = `expected one of ${[...regions].sort().join(', ')}`
   return region === undefined
     ? refuse('region', `region is required for ${country}: ${expected}`)
     : refuse('region', `region ${region} is not one of ${country}: ${expected}`)

@@ -159,7 +159,7 @@ describe('decideTaxDetails', () => {
     expect(decideTaxDetails(entered, known)).toEqual(refusal)
   })
 
-  test('stores the region only where regions have rates of their own', () => {
+  test('stores the region of Canada, and a state of the US if it is given', () => {
     const regionOf = (entered: object, before?: TaxDetails): unknown => {
       const decision = decideTaxDetails({ isBusiness: false, ...entered }, before)
       return decision.kind === 'accept' ? decision.details.region : decision.reason

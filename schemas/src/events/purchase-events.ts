@@ -80,4 +80,9 @@ export const purchaseEvents = {
     }),
     previous: z.strictObject({ plan: reference.nullable() }),
   },
+  'purchase.plan_change_withdrawn': {
+    description: 'An announced change of plan was withdrawn, and the purchase keeps its plan',
+    object: purchase,
+    previous: z.strictObject({ plan: reference.nullable() }),
+  },
 } as const satisfies Record<string, EventDefinition>

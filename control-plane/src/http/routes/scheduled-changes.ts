@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { scheduleChange, withdrawChange } from '@tollgate/domain/purchases/schedule-change'
+import { withdrawChange } from '@tollgate/domain/plan-migrations/withdraw-change'
+import { scheduleChange } from '@tollgate/domain/purchases/schedule-change'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { purchaseChangedResponseSchema } from '@tollgate/schemas/http/purchases'
 import {

@@ -3,7 +3,7 @@ import {
   type TaxDetails,
   type EnteredTaxDetails,
 } from '@tollgate/domain/tax/tax-details'
-import { partsOfPlace, taxPlace } from '@tollgate/domain/tax/tax-countries'
+import { findTaxCountry, partsOfPlace, taxPlace } from '@tollgate/domain/tax/tax-countries'
 import { elsewhere } from '../countries.ts'
 
 /** The fields of the form of business details, as text. */
@@ -44,7 +44,10 @@ export function billingFromStored(known: TaxDetails | undefined): BillingForm {
 function placeOf(known: TaxDetails | undefined): string {
   if (known === undefined) return ''
   const { country, region } = known
-  return country === null ? elsewhere : taxPlace({ country, ...(region && { region }) })
+  if (country === null) return elsewhere
+  // The form offers only regions with rates of their own. A state of the US stays stored as long as the country does not change.
+  const isOffered = findTaxCountry(country)?.regions?.has(region ?? '') === true
+  return taxPlace({ country, ...(isOffered && region && { region }) })
 }
 
 export function taxDetailsOfForm(form: BillingForm): EnteredTaxDetails {

@@ -2,7 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import type { Coupon } from '@tollgate/domain/coupons/coupon'
 import { findCoupon } from '@tollgate/domain/coupons/coupons-repository'
 import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
+import { findRedemptionFault } from '@tollgate/domain/coupons/redeem-coupon'
 import { setCheckoutCoupon } from '@tollgate/domain/sessions/checkout-coupons'
+import type { Clock } from '@tollgate/platform/clock/clock'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Reader } from '../reader.ts'
@@ -21,12 +23,39 @@ export async function storeCoupon(
 }
 
 /** Returns the coupon that the checkout redeems. */
-export function readCoupon(
+function readCoupon(
   pages: ReadParts,
   { caller, session: { couponRef } }: Checkout,
 ): Promise<Coupon | undefined> {
   if (couponRef === null) return Promise.resolve(undefined)
   return read(pages, caller, (sql) => findCoupon(sql, caller.providerId, couponRef))
+}
+
+/**
+ * Returns what the page says about the coupon of the checkout: its name, or why it takes nothing off. `taken`: whether the price has a
+ * line of the coupon, or why it has none; undefined for a plan that redeems it when it begins, and is discounted later.
+ */
+export async function readCouponText(
+  pages: ReadParts & { readonly clock: Clock },
+  checkout: Checkout,
+  taken: boolean | CouponFault | undefined,
+): Promise<string | undefined> {
+  const coupon = await readCoupon(pages, checkout)
+  if (coupon === undefined) return undefined
+  const { caller, customer, frame } = checkout
+  const fault =
+    typeof taken === 'string'
+      ? taken
+      : await read(pages, caller, (sql) =>
+          findRedemptionFault(
+            { sql, providerId: caller.providerId, now: new Date(pages.clock.now()) },
+            coupon,
+            { customerRef: customer.reference, purchaseRef: null },
+          ),
+        )
+  if (fault !== undefined) return couponFaultText(fault, frame)
+  if (taken === false) return frame.t('checkout:codeTakesNothing')
+  return frame.t('checkout:codeApplied', { name: coupon.name })
 }
 
 /** Returns what a customer is told about a code that cannot be redeemed. */

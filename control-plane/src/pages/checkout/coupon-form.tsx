@@ -7,8 +7,8 @@ type CouponFormProps = {
   readonly checkout: Checkout
   readonly planRef: string
   readonly currency: string
-  /** Name of the coupon that the checkout redeems. Undefined for none. */
-  readonly couponName: string | undefined
+  /** What the page says about the coupon that the checkout redeems, or cannot redeem any more. Undefined for none. */
+  readonly couponText: string | undefined
   /** The code that was refused, with which the form is shown again. Undefined on a page that is opened normally. */
   readonly refusedCode: string | undefined
 }
@@ -18,7 +18,7 @@ export function CouponForm({
   checkout,
   planRef,
   currency,
-  couponName,
+  couponText,
   refusedCode,
 }: CouponFormProps): ReactElement {
   const { t } = checkout.frame
@@ -28,11 +28,11 @@ export function CouponForm({
       <input type="hidden" name="currency" value={currency} />
     </>
   )
-  if (couponName !== undefined) {
+  if (couponText !== undefined) {
     return (
       <PostForm page={checkout} path="/code">
         {chosen}
-        <p className="quiet">{t('checkout:codeApplied', { name: couponName })}</p>
+        <p className="quiet">{couponText}</p>
         <button className="button" type="submit" name="act" value="remove">
           {t('checkout:removeCode')}
         </button>

@@ -71,6 +71,8 @@ export type PricedChoice =
       readonly currency: string
       /** The lines of the discounts, in the order in which the invoice lists them. Their amounts are negative. */
       readonly discounts: readonly SumLine[]
+      /** Whether one of them is of the coupon that the customer entered. */
+      readonly hasEnteredCoupon: boolean
       /** Null while the customer's country is unknown. */
       readonly tax: TaxBreakdown | null
       /** Whole credits that the payment buys. Null if it buys none. */
@@ -99,7 +101,9 @@ export async function priceChoice(
   const { originalAmountMinor: priceMinor, currency, credits } = terms
   const discounts = discountSums(outcome.discounts ?? [])
   const { providerId } = operation
-  const priced = { kind: 'priced', priceMinor, currency, discounts, credits } as const
+  const hasEnteredCoupon = outcome.discounts?.some(({ isNew }) => isNew) === true
+  const shown = { discounts, hasEnteredCoupon }
+  const priced = { kind: 'priced', priceMinor, currency, credits, ...shown } as const
   const creditFor = (tax: TaxBreakdown | null): Promise<bigint> =>
     read(pages, operation, (sql) =>
       readBalanceUse({ sql, providerId }, request.customer.reference, { ...outcome, tax }),

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ReactElement } from 'react'
 import { findCard } from '@tollgate/domain/cards/repository'
+import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
 import { offeredPlanAhead } from '@tollgate/domain/overrides/priced-plan'
 import { isPack } from '@tollgate/domain/packs/pack-terms'
 import type { Plan } from '@tollgate/domain/plans/plan'
@@ -22,7 +23,7 @@ import type { Selection } from './selection.ts'
 import type { NamedCard } from '../card-name.ts'
 import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
 import { CouponForm } from './coupon-form.tsx'
-import { readCoupon } from './checkout-coupon.ts'
+import { readCouponText } from './checkout-coupon.ts'
 import { chargeAfterTrial, chargeOfChange, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { PayForm, type PayFormProps } from './pay-form.tsx'
@@ -68,17 +69,23 @@ export async function showReview(
   const steps = choice.steps.get(plan.reference) ?? []
   const shown = { checkout, product, plan, steps, isTriable: step.kind === 'try', notice }
   const now = new Date(pages.clock.now())
-  const couponName = (await readCoupon(pages, checkout))?.name
   const { code: refusedCode } = selection
-  const send = (currency: string, replaced: string | undefined, form: ReactElement) =>
-    sendPage(
+  const send = async (
+    currency: string,
+    replaced: string | undefined,
+    taken: boolean | CouponFault | undefined,
+    form: ReactElement,
+  ) => {
+    const couponText = await readCouponText(pages, checkout, taken)
+    return sendPage(
       reply,
       200,
       <ReviewPage {...{ ...shown, currency, replaced }}>
         {form}
-        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponName, refusedCode }} />
+        <CouponForm {...{ checkout, planRef: plan.reference, currency, couponText, refusedCode }} />
       </ReviewPage>,
     )
+  }
   if (step.kind !== 'payment-required') {
     const untaxed = await readOrder(pages, checkout, step, choice, now)
     const order = { ...untaxed, next: await taxedCharge(pages, checkout, untaxed.next) }
@@ -87,7 +94,9 @@ export async function showReview(
       held === undefined || scheduled !== undefined
         ? undefined
         : replacedText(held, change, now, checkout.frame)
-    return send(currency, replaced, startForm(pages, checkout, step, order))
+    const isWithin = scheduled !== undefined || change !== undefined
+    const taken = isWithin ? 'within_period' : takenByStart(step)
+    return send(currency, replaced, taken, startForm(pages, checkout, step, order))
   }
   const payForm = await readPayForm(pages, request, { step, choice, selection })
   if (payForm === undefined) {
@@ -95,7 +104,14 @@ export async function showReview(
     return sendPage(reply, 410, <NotSoldPage checkout={checkout} text={text} />)
   }
   const replaced = held && replacedText(held, payForm.change, now, checkout.frame)
-  return send(payForm.priced.currency, replaced, <PayForm {...payForm} />)
+  const { priced, couponFault } = payForm
+  const taken = couponFault ?? priced.hasEnteredCoupon
+  return send(priced.currency, replaced, taken, <PayForm {...payForm} />)
+}
+
+/** Returns whether the start of the plan takes the entered coupon off its price. Undefined for a plan that has nothing to discount yet. */
+function takenByStart(step: UnpaidStep): boolean | undefined {
+  return step.kind === 'discounted' ? step.discounts.some(({ isNew }) => isNew) : undefined
 }
 
 /** Returns the purchase that the plan replaces. A pack replaces none. */
@@ -178,7 +194,7 @@ async function readPayForm(
   pages: ReviewParts,
   request: FastifyRequest,
   { step, choice, selection }: PaymentStep,
-): Promise<PayFormProps | undefined> {
+): Promise<(PayFormProps & Pick<WithCoupon, 'couponFault'>) | undefined> {
   const checkout = checkoutOf(request)
   requireCardEntry(pages, checkout)
   const { plan, isFirstCharge, periodDiscounts } = step
@@ -186,7 +202,12 @@ async function readPayForm(
   const billing = await readBilling(pages, checkout, selection.billing)
   const paymentRequest = paymentRequestOf(checkout, { plan: plan.reference, currency })
   const operation = operationOfCheckout(pages, request)
-  const priced = await priceWithCoupon(pages, operation, paymentRequest, billing.details)
+  const { priced, couponFault } = await priceWithCoupon(
+    pages,
+    operation,
+    paymentRequest,
+    billing.details,
+  )
   if (priced.kind === 'refused') return undefined
   const { now } = operation
   const { cycleMode } = await requireProvider(pages, checkout.caller)
@@ -201,7 +222,13 @@ async function readPayForm(
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
   const next = nextChargeOf(nextPlan(plan, choice, endsAt), currency, endsAt)
   const savedCard = await readSavedCard(pages, checkout)
-  return { checkout, plan, isFirstCharge, billing, priced, change, next, savedCard }
+  return { checkout, plan, isFirstCharge, billing, priced, couponFault, change, next, savedCard }
+}
+
+type WithCoupon = {
+  readonly priced: PricedChoice
+  /** Why the coupon of the checkout is not in the price. Undefined if it is, or if there is none. */
+  readonly couponFault: CouponFault | undefined
 }
 
 /** Returns the price without a coupon that cannot be redeemed any more. The payment is refused with the reason. */
@@ -210,10 +237,12 @@ async function priceWithCoupon(
   operation: Operation,
   request: PaymentRequest,
   details: TaxDetails | undefined,
-): Promise<PricedChoice> {
+): Promise<WithCoupon> {
   const priced = await priceChoice(pages, operation, request, details)
-  if (priced.kind === 'priced' || priced.couponFault === undefined) return priced
-  return priceChoice(pages, operation, { ...request, couponRef: undefined }, details)
+  const couponFault = priced.kind === 'refused' ? priced.couponFault : undefined
+  if (couponFault === undefined) return { priced, couponFault }
+  const without = { ...request, couponRef: undefined }
+  return { priced: await priceChoice(pages, operation, without, details), couponFault }
 }
 
 function readSavedCard(

@@ -190,6 +190,7 @@ export const checkoutGerman: Translation<typeof checkoutEnglish> = {
   codeUsedUp: 'Dieser Rabattcode ist aufgebraucht.',
   codeUsedBefore: 'Sie haben diesen Rabattcode bereits eingelöst.',
   codeForOther: 'Dieser Rabattcode gilt für einen anderen Tarif oder eine andere Währung.',
+  codeTakesNothing: 'Dieser Rabattcode ermäßigt diesen Tarif nicht.',
   codeNotForChange:
     'Ein Rabattcode kann nicht für einen Tarifwechsel innerhalb eines bezahlten Zeitraums eingelöst werden.',
   minimumPerPeriod: 'Für jeden Zeitraum wird mindestens eine Nutzung von {{amount}} berechnet.',

@@ -189,6 +189,7 @@ export const checkoutEnglish = {
   codeUsedUp: 'This discount code has been used up.',
   codeUsedBefore: 'You have used this discount code already.',
   codeForOther: 'This discount code is for another plan or currency.',
+  codeTakesNothing: 'This discount code takes nothing off this plan.',
   codeNotForChange: 'A discount code cannot be used to change the plan within a paid period.',
   minimumPerPeriod: 'At least {{amount}} of usage is charged for each period.',
   planSoldOut: 'This plan is sold out.',

@@ -196,6 +196,7 @@ export const checkoutSpanish: Translation<typeof checkoutEnglish> = {
   codeUsedUp: 'Este código de descuento se ha agotado.',
   codeUsedBefore: 'Ya ha utilizado este código de descuento.',
   codeForOther: 'Este código de descuento es para otro plan u otra moneda.',
+  codeTakesNothing: 'Este código no descuenta nada de este plan.',
   codeNotForChange:
     'Un código de descuento no se puede usar para cambiar de plan dentro de un período pagado.',
   minimumPerPeriod: 'Por cada período se cobra al menos un uso de {{amount}}.',

@@ -200,6 +200,7 @@ export const checkoutFrench: Translation<typeof checkoutEnglish> = {
   codeUsedUp: 'Ce code de réduction est épuisé.',
   codeUsedBefore: 'Vous avez déjà utilisé ce code de réduction.',
   codeForOther: 'Ce code de réduction est destiné à une autre offre ou à une autre devise.',
+  codeTakesNothing: 'Ce code de réduction n’apporte aucune réduction à cette formule.',
   codeNotForChange:
     "Un code de réduction ne peut pas servir à changer d'offre pendant une période payée.",
   minimumPerPeriod: "Une utilisation d'au moins {{amount}} est facturée pour chaque période.",

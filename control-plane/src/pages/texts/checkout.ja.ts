@@ -172,6 +172,7 @@ export const checkoutJapanese: Translation<typeof checkoutEnglish> = {
   codeUsedUp: 'この割引コードは使用回数の上限に達しました。',
   codeUsedBefore: 'この割引コードはすでに使用されています。',
   codeForOther: 'この割引コードは別のプランまたは別の通貨用です。',
+  codeTakesNothing: 'この割引コードでは、このプランは割引されません。',
   codeNotForChange: '支払い済み期間中のプラン変更には割引コードを使用できません。',
   minimumPerPeriod: '各期間につき、最低 {{amount}} の利用料金が請求されます。',
   planSoldOut: 'このプランは完売しました。',

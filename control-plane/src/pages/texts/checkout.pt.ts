@@ -197,6 +197,7 @@ export const checkoutPortuguese: Translation<typeof checkoutEnglish> = {
   codeUsedUp: 'Este código de desconto se esgotou.',
   codeUsedBefore: 'Você já usou este código de desconto.',
   codeForOther: 'Este código de desconto é para outro plano ou outra moeda.',
+  codeTakesNothing: 'Este código não dá desconto neste plano.',
   codeNotForChange:
     'Um código de desconto não pode ser usado para mudar de plano dentro de um período pago.',
   minimumPerPeriod: 'Em cada período é cobrado um uso de pelo menos {{amount}}.',

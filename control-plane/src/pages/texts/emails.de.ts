@@ -44,6 +44,10 @@ export const emailsGerman = {
   termsSubject: 'Die Bedingungen von {{plan}} haben sich geändert',
   termsTitle: 'Ihre Bedingungen haben sich geändert',
   termsText: 'Für {{product}} gelten für Sie jetzt neue Bedingungen von {{plan}}.',
+  changeWithdrawnSubject: 'Ihr Tarif für {{product}} ändert sich nicht',
+  changeWithdrawnTitle: 'Ihr Tarif bleibt, wie er ist',
+  changeWithdrawnText:
+    'Die angekündigte Änderung Ihres Tarifs für {{product}} findet nicht statt. Sie behalten {{plan}} zu den bisherigen Bedingungen.',
   changeAheadSubject: 'Ihr Tarif für {{product}} ändert sich am {{date}}',
   changeAheadTitle: 'Ihr Tarif ändert sich',
   changeAheadText: 'Ihr Tarif für {{product}} wechselt am {{date}} zu {{plan}}.',

@@ -48,6 +48,10 @@ export const emailsEnglish = {
   termsSubject: 'The terms of {{plan}} have changed',
   termsTitle: 'Your terms have changed',
   termsText: 'New terms of {{plan}} now apply to you for {{product}}.',
+  changeWithdrawnSubject: 'Your plan for {{product}} does not change',
+  changeWithdrawnTitle: 'Your plan stays as it is',
+  changeWithdrawnText:
+    'The announced change of your plan for {{product}} will not take place. You keep {{plan}} on its current terms.',
   changeAheadSubject: 'Your plan for {{product}} changes on {{date}}',
   changeAheadTitle: 'Your plan will change',
   changeAheadText: 'Your plan for {{product}} changes to {{plan}} on {{date}}.',

@@ -44,6 +44,10 @@ export const emailsSpanish = {
   termsSubject: 'Las condiciones de {{plan}} han cambiado',
   termsTitle: 'Sus condiciones han cambiado',
   termsText: 'Ahora se le aplican nuevas condiciones de {{plan}} para {{product}}.',
+  changeWithdrawnSubject: 'Su plan para {{product}} no cambia',
+  changeWithdrawnTitle: 'Su plan sigue igual',
+  changeWithdrawnText:
+    'El cambio anunciado de su plan para {{product}} no se realizará. Conserva {{plan}} con las condiciones actuales.',
   changeAheadSubject: 'Su plan para {{product}} cambia el {{date}}',
   changeAheadTitle: 'Su plan va a cambiar',
   changeAheadText: 'Su plan para {{product}} cambia a {{plan}} el {{date}}.',

@@ -45,6 +45,10 @@ export const emailsFrench = {
   termsSubject: 'Les conditions de {{plan}} ont changé',
   termsTitle: 'Vos conditions ont changé',
   termsText: 'De nouvelles conditions de {{plan}} s’appliquent à vous pour {{product}}.',
+  changeWithdrawnSubject: 'Votre formule pour {{product}} ne change pas',
+  changeWithdrawnTitle: 'Votre formule reste la même',
+  changeWithdrawnText:
+    'Le changement annoncé de votre formule pour {{product}} n’aura pas lieu. Vous gardez {{plan}} aux conditions actuelles.',
   changeAheadSubject: 'Votre formule pour {{product}} change le {{date}}',
   changeAheadTitle: 'Votre formule va changer',
   changeAheadText: 'Votre formule pour {{product}} devient {{plan}} le {{date}}.',

@@ -44,6 +44,10 @@ export const emailsJapanese = {
   termsSubject: '{{plan}} の条件が変更されました',
   termsTitle: '条件が変更されました',
   termsText: '{{product}} に {{plan}} の新しい条件が適用されるようになりました。',
+  changeWithdrawnSubject: '{{product}} のプランは変更されません',
+  changeWithdrawnTitle: 'プランは現在のままです',
+  changeWithdrawnText:
+    'お知らせした {{product}} のプラン変更は行われません。{{plan}} を現在の条件のままご利用いただけます。',
   changeAheadSubject: '{{product}} のプランが {{date}} に変更されます',
   changeAheadTitle: 'プランが変更されます',
   changeAheadText: '{{product}} のプランは {{date}} に {{plan}} に変更されます。',

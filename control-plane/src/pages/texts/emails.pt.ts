@@ -44,6 +44,10 @@ export const emailsPortuguese = {
   termsSubject: 'As condições de {{plan}} mudaram',
   termsTitle: 'Suas condições mudaram',
   termsText: 'Novas condições de {{plan}} agora se aplicam a você para {{product}}.',
+  changeWithdrawnSubject: 'Seu plano para {{product}} não muda',
+  changeWithdrawnTitle: 'Seu plano continua o mesmo',
+  changeWithdrawnText:
+    'A mudança anunciada do seu plano para {{product}} não será feita. Você continua com {{plan}} nas condições atuais.',
   changeAheadSubject: 'Seu plano para {{product}} muda em {{date}}',
   changeAheadTitle: 'Seu plano vai mudar',
   changeAheadText: 'Seu plano para {{product}} muda para {{plan}} em {{date}}.',

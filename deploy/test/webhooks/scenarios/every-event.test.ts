@@ -86,11 +86,9 @@ describe('a purchase', () => {
     const paid = { customer: customerRef, plan: planRef, amount: 1900, currency: 'usd' }
     const activated = { id: purchase.reference, status: 'active', isRecurring: true, ...paid }
     await deliveries.expect('purchase.activated', activated)
-    const processed = { ...paid, processor_payment_intent: paymentId }
-    await deliveries.expect('payment.succeeded', processed)
+    await deliveries.expect('payment.succeeded', { ...paid, processor_payment_intent: paymentId })
     const refund = await world.stripe('POST', 'refunds', { payment_intent: paymentId })
-    const refunded = { processor_refund: refund.id, amount: 1900 }
-    await deliveries.expect('payment.refunded', refunded)
+    await deliveries.expect('payment.refunded', { processor_refund: refund.id, amount: 1900 })
     await deliveries.expect('purchase.refunded', { id: purchase.reference, status: 'refunded' })
   })
 
@@ -102,6 +100,8 @@ describe('a purchase', () => {
     const scheduled = { id: purchase.reference, plan: large, amount: 4900, customer: customerRef }
     const { data } = await deliveries.expect('purchase.plan_change_scheduled', scheduled)
     expect(data).toMatchObject({ previous_attributes: { plan: planRef } })
+    await world.call('DELETE', path)
+    await deliveries.expect('purchase.plan_change_withdrawn', { id: purchase.reference })
   })
 
   test('can be reactivated after a cancellation', async () => {

@@ -136,6 +136,11 @@ export function pay(invoice: ModelInvoice, { at, card }: Paid): void {
   markPaid(invoice)
 }
 
+/** Returns whether all that was paid for the charges of the invoice is returned, also what an earlier credit paid. */
+export function isReturned({ status, refunded, kept, total, carriedIn }: ModelInvoice): boolean {
+  return status === 'refunded' && refunded + kept >= total - carriedIn
+}
+
 export function refundInvoice(invoice: ModelInvoice, amount: bigint): void {
   invoice.refunded += amount
   invoice.status = invoice.refunded === invoice.paid ? 'refunded' : 'partly_refunded'

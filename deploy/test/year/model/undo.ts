@@ -1,7 +1,7 @@
 import { boundary, indexAt } from './calendar.ts'
 import { continuationsOf, predecessorsOf, chargesPeriod } from './chains.ts'
 import { isChargedBack } from './disputes.ts'
-import type { ModelInvoice } from './invoices.ts'
+import { isReturned, type ModelInvoice } from './invoices.ts'
 import { givesAccess, isOpen, refund } from './purchase.ts'
 import type { ModelPurchase } from './records.ts'
 
@@ -44,7 +44,8 @@ function isPaid(purchase: ModelPurchase): boolean {
   if (carriers.some(({ status }) => status === 'refunded') || isChargedBack(purchase)) return false
   const charging = carriers.flatMap(({ invoices }) => invoices.filter(chargesPeriod))
   const [newest] = charging.toSorted((a, b) => startOf(b) - startOf(a))
-  return newest === undefined || newest.status === 'paid' || newest.status === 'partly_refunded'
+  if (newest === undefined) return true
+  return ['paid', 'partly_refunded', 'refunded'].includes(newest.status) && !isReturned(newest)
 }
 
 function startOf({ lines }: ModelInvoice): number {

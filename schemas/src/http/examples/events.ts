@@ -162,6 +162,7 @@ const objects: { readonly [Type in EventType]: EventObject<Type> } = {
   'purchase.plan_change_scheduled': {
     ...{ ...purchase('active'), plan: refs.proPlan, amount: 4_900, effectiveAt: monthLater },
   },
+  'purchase.plan_change_withdrawn': purchase('active'),
   'payment.succeeded': payment,
   'payment.failed': { ...payment, failure_reason: 'insufficient_funds' },
   'payment.refunded': refund,
@@ -237,6 +238,7 @@ const previousOf: Partial<Record<EventType, EventEnvelope['data']['previous_attr
   'purchase.past_due': { status: 'active' },
   'purchase.plan_changed': { plan: refs.freePlan },
   'purchase.plan_change_scheduled': { plan: refs.freePlan },
+  'purchase.plan_change_withdrawn': { plan: refs.proPlan },
 }
 
 export function sampleEvent(type: EventType): EventEnvelope {

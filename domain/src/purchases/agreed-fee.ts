@@ -1,0 +1,19 @@
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { pricesIn, withSetupFee } from '../pricing/plan-prices.ts'
+import type { Purchase } from './purchase.ts'
+
+/**
+ * Returns the plan, which has no set-up fee, with the fee that the customer of a trial has agreed to pay at its end. Other customers
+ * have paid the fee of their plan, or were never asked for one.
+ */
+export function withAgreedFee(
+  plan: PlanSnapshot,
+  {
+    status,
+    planSnapshot: before,
+    currency,
+  }: Pick<Purchase, 'status' | 'planSnapshot' | 'currency'>,
+): PlanSnapshot {
+  if (status !== 'trialing' || before === null) return plan
+  return withSetupFee(plan, currency, pricesIn(before, currency)?.setupFeeMinor ?? 0n)
+}
