@@ -3,7 +3,7 @@ import { createMigration } from '@tollgate/domain/plan-migrations/create-migrati
 import type { Purchase } from '@tollgate/domain/purchases/purchase'
 import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
 import { scheduleChange, withdrawChange } from '@tollgate/domain/purchases/schedule-change'
-import type { Seller } from './act-as-provider.ts'
+import type { Seller } from './seller.ts'
 import { environment } from './environment.ts'
 import type { CrashingService } from './crashing-service.ts'
 

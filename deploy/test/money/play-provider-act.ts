@@ -2,7 +2,7 @@ import { actAsSeller } from './act-as-provider.ts'
 import { migrate, scheduleFor, withdrawFrom } from './change-terms.ts'
 import { announceBackfill, requestUnits } from './correct-usage.ts'
 import type { CrashingService } from './crashing-service.ts'
-import type { StoryContext } from './play-story.ts'
+import type { StoryContext } from './story-context.ts'
 import type { ProviderAct } from './provider-act.ts'
 import type { PlanName } from './shop.ts'
 
