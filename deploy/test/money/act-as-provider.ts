@@ -1,7 +1,6 @@
 import { chargeNow } from '@tollgate/domain/closing/bill-now'
 import { readOpenInvoices } from '@tollgate/domain/closing/open-amounts'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
-import type { Customer } from '@tollgate/domain/customers/repository'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { addItem } from '@tollgate/domain/invoice-decisions/add-item'
 import { issueOneOff } from '@tollgate/domain/invoice-decisions/issue-one-off'
@@ -9,18 +8,13 @@ import { payOutBalance } from '@tollgate/domain/invoice-decisions/pay-out-balanc
 import { listRefundsOfPayout } from '@tollgate/domain/payments/requested-refunds-repository'
 import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import { environment } from './environment.ts'
+import type { Seller } from './seller.ts'
 import type { CrashingService } from './crashing-service.ts'
 import type { ShopOf } from './shop.ts'
 import type { CouponRefs } from './coupons.ts'
 import { findHeld } from './change-terms.ts'
 import { decideOnNewest } from './decide-on-newest.ts'
 import type { ProviderAct } from './provider-act.ts'
-
-/** The provider and the customer about whom it decides. */
-export type Seller = {
-  readonly shop: Pick<ShopOf<string>, 'providerId'>
-  readonly customer: Pick<Customer, 'reference'>
-}
 
 /** The seller and its product and coupons. */
 export type Selling = Seller & {

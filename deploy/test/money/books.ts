@@ -1,6 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import { environment } from './environment.ts'
-import type { StoryContext } from './play-story.ts'
+import type { StoryContext } from './story-context.ts'
 
 /** Where the payments of a provider's customers are recorded. */
 export type Books = {

@@ -4,7 +4,7 @@ import type { Purchase } from '@tollgate/domain/purchases/purchase'
 import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
 import { withdrawChange } from '@tollgate/domain/plan-migrations/withdraw-change'
 import { scheduleChange } from '@tollgate/domain/purchases/schedule-change'
-import type { Seller } from './act-as-provider.ts'
+import type { Seller } from './seller.ts'
 import { environment } from './environment.ts'
 import type { CrashingService } from './crashing-service.ts'
 

@@ -1,7 +1,7 @@
 import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
 import type { CouponTerms } from '@tollgate/domain/coupons/coupon'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
-import { operationIn } from './shop.ts'
+import { operationIn } from './operation-in.ts'
 import type { Stores } from './stores.ts'
 
 const anyPlan = {

@@ -16,7 +16,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PaymentStack } from '../payments/payment-stack.ts'
 import { environment } from './environment.ts'
 import { databaseOf, ProcessCrashedError, hotStateOf, CrashingProcess } from './crashing-process.ts'
-import { addCustomer, openShop, operationIn } from './shop.ts'
+import { operationIn } from './operation-in.ts'
+import { addCustomer, openShop } from './shop.ts'
 import { openStores, type Stores } from './stores.ts'
 
 /* The process of a job dies once at each of its effects. Another process then does the job again. */

@@ -1,4 +1,3 @@
-import type { Customer } from '@tollgate/domain/customers/repository'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import type { InvoiceChange } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
@@ -6,13 +5,7 @@ import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CrashingService } from './crashing-service.ts'
 import type { ProviderAct } from './provider-act.ts'
-import type { ShopOf } from './shop.ts'
-
-/** The provider and the customer about whom it decides. */
-type Seller = {
-  readonly shop: Pick<ShopOf<string>, 'providerId'>
-  readonly customer: Pick<Customer, 'reference'>
-}
+import type { Seller } from './seller.ts'
 
 type Decide = Extract<ProviderAct<string>, { readonly do: 'decide' }>
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
 import { openInvoicePayment } from '@tollgate/domain/charging/open-invoice-payment'
-import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
+import { findCustomer } from '@tollgate/domain/customers/repository'
 import { deleteCustomer } from '@tollgate/domain/deletion/delete-customer'
 import { listDebts } from '@tollgate/domain/invoices/debts'
 import { createPayment } from '@tollgate/domain/charging/create-payment'
@@ -20,26 +20,10 @@ import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/pa
 import { callProcessor, readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { walletLimits, type CrashingService } from './crashing-service.ts'
 import { playProviderAct } from './play-provider-act.ts'
-import type { MoneyWorld } from './money-world.ts'
-import type { PlanName, Shop } from './shop.ts'
+import type { StoryContext } from './story-context.ts'
+import type { PlanName } from './shop.ts'
 import type { Act, Slot, Story, Item } from './story.ts'
 import { environment } from './environment.ts'
-
-/** A payment as the customer knows it, even if the request was not answered. */
-type KnownPayment = {
-  /** Undefined for the payment of an invoice. */
-  readonly item: Item | undefined
-  reference?: string
-  processorPaymentId?: string | undefined
-}
-
-/** One customer of one shop in a story. */
-export type StoryContext = {
-  readonly world: MoneyWorld
-  readonly shop: Shop
-  readonly customer: Customer
-  readonly known: Map<Slot, KnownPayment>
-}
 
 export async function playStory(context: StoryContext, story: Story): Promise<void> {
   for (const together of story.acts) {

@@ -1,4 +1,5 @@
-import { deliverWebhooks, type StoryContext } from './play-story.ts'
+import { deliverWebhooks } from './play-story.ts'
+import type { StoryContext } from './story-context.ts'
 import { jobs } from './story.ts'
 import { usageGraceMs } from './crashing-service.ts'
 import { environment } from './environment.ts'

@@ -6,10 +6,10 @@ import { createPlan } from '@tollgate/domain/catalog/create-plan'
 import { createProduct } from '@tollgate/domain/catalog/create-product'
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
-import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { addCoupons, type CouponRefs } from './coupons.ts'
-import { environment } from './environment.ts'
+import { operationIn } from './operation-in.ts'
 import type { Stores } from './stores.ts'
 
 const rest = {
@@ -136,9 +136,4 @@ export async function addCustomer(
   )
   if (result.kind !== 'customer') throw new Error(result.kind)
   return result.customer
-}
-
-export function operationIn(providerId: string, now: Date): Operation {
-  const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
-  return { ...by, providerId, environment, now }
 }

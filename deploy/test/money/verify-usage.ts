@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { StoryContext } from './play-story.ts'
+import type { StoryContext } from './story-context.ts'
 import type { UsedRecord } from './usage-log.ts'
 import type { Books } from './books.ts'
 import { readFreeDrafts, readInvoices, usageLinesOf } from './verify-invoices.ts'

@@ -7,7 +7,7 @@ import {
   readProcessor,
   type ProcessorState,
 } from '../../../stripe-simulator/test/at-processor.ts'
-import type { StoryContext } from './play-story.ts'
+import type { StoryContext } from './story-context.ts'
 import { environment } from './environment.ts'
 import { booksOf, type Books } from './books.ts'
 import { walletLimits } from './crashing-service.ts'
