@@ -217,6 +217,18 @@ export const controlPlaneSettings = {
     3_000,
     { min: 0, max: 25_000 },
   ),
+  correctionTriesMax: integerSetting(
+    'TOLLGATE_CORRECTION_TRIES_MAX',
+    'Tries of a correction of usage that end with an error, after which later corrections of the provider go on without it. Waiting for a part that is behind or does not answer does not count',
+    10,
+    { min: 1, max: 1_000 },
+  ),
+  correctionRetryMinutes: integerSetting(
+    'TOLLGATE_CORRECTION_RETRY_MINUTES',
+    'Minutes after which a failed correction of usage is tried again',
+    60,
+    { min: 1, max: 10_080 },
+  ),
   correctionPreviewRecordsMax: integerSetting(
     'TOLLGATE_CORRECTION_PREVIEW_RECORDS_MAX',
     'Maximum number of records of a dry run of a correction of usage. More get 409',

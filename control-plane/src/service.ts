@@ -327,6 +327,8 @@ function correctionParts(
       storedWaitMs: config.usageStoreWaitMs,
       previewRecordsMax: config.correctionPreviewRecordsMax,
       waitMs: config.correctionWaitMs,
+      triesMax: config.correctionTriesMax,
+      retryAfterMs: config.correctionRetryMinutes * 60_000,
     },
   }
 }

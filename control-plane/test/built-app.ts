@@ -63,7 +63,14 @@ export function buildTestApp(
         answers: createPeriodUsageAnswers(metrics),
       }),
       appendRecords: () => Promise.reject(new Error('this test appends no corrections')),
-      correctionLimits: { pageRecords: 1, storedWaitMs: 1, previewRecordsMax: 1, waitMs: 1 },
+      correctionLimits: {
+        pageRecords: 1,
+        storedWaitMs: 1,
+        previewRecordsMax: 1,
+        waitMs: 1,
+        triesMax: 1,
+        retryAfterMs: 1,
+      },
       previews: new Previews(
         { database, usageStore, eventLog, clock: stack.clock },
         { usageGraceMinutes: 1, usageStoreWaitMs: 1, previewsMax: 1, previewHoldersMax: 1 },

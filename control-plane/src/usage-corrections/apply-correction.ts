@@ -2,12 +2,14 @@ import { jobActor, setActor } from '@tollgate/domain/audit/actor'
 import { noteCorrectedPeriods, oneOfEachSecond } from '@tollgate/domain/invoices/corrected-periods'
 import {
   addChanges,
+  noteFailure,
   releaseCorrection,
   storeProgress,
   type ClaimedCorrection,
 } from '@tollgate/domain/usage-corrections/repository'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { CorrectionParts } from './correction-parts.ts'
+import { isExpectedFailure } from './expected-failure.ts'
 import { planPage, sumChanges, type ChangedRecord } from './plan-page.ts'
 import { readPage, type Page } from './read-page.ts'
 
@@ -15,6 +17,8 @@ const corrector = jobActor('apply-corrections')
 
 /** Time after which another process continues a correction whose process died, in milliseconds. A page takes far less. */
 export const correctionLeaseMs = 60_000
+
+const failureCharsMax = 500
 
 /**
  * Applies pages of a claimed correction until it is finished, or until `isStopping` returns true. Order of effects of a page:
@@ -27,6 +31,8 @@ export const correctionLeaseMs = 60_000
  * ids and count once. The periods are noted only after the append, so a bill that has read the note has the differences in its sums.
  * A period that a bill claims before it can read the note is one of the newest periods, at which the next bill looks anyway.
  *
+ * A part that is behind or does not answer lets the correction wait. After too many other errors it is set aside, with its progress.
+ *
  * If the lease has ended meanwhile, another process has claimed the correction: it appends the same ids, and this process stores nothing.
  */
 export async function applyCorrection(
@@ -38,6 +44,7 @@ export async function applyCorrection(
   let { correction } = claimed
   const { providerId } = claimed
   const scope = { environment, providerId }
+  const pool = parts.publisher.database.in(environment)
   try {
     for (;;) {
       if (isStopping()) return
@@ -53,8 +60,14 @@ export async function applyCorrection(
       if (!isStored || page.isLast) return
       correction = { ...correction, readTo: page.readTo, cursor: page.cursor }
     }
+  } catch (error) {
+    if (!isExpectedFailure(error)) {
+      const failure = error instanceof Error ? error.message : String(error)
+      await noteFailure(pool, claimed, failure.slice(0, failureCharsMax), parts.correctionLimits)
+    }
+    throw error
   } finally {
-    await releaseCorrection(parts.publisher.database.in(environment), claimed)
+    await releaseCorrection(pool, claimed)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CorrectionTries } from '@tollgate/domain/usage-corrections/repository'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
@@ -18,5 +19,5 @@ export type CorrectionParts = {
     readonly previewRecordsMax: number
     /** How long a request waits until its correction is applied, in milliseconds. */
     readonly waitMs: number
-  }
+  } & CorrectionTries
 }

@@ -71,6 +71,8 @@ const correctionLimits = {
   storedWaitMs: 0,
   previewRecordsMax: 100,
   waitMs: 0,
+  triesMax: 1_000,
+  retryAfterMs: 0,
 }
 
 export const usageGraceMs = runnerConfig.usageGraceMinutes * 60_000

@@ -52,7 +52,10 @@ export function correctionPartsOf(runner: RunnerStack, flaw: Flaw = 'none'): Cor
     ...parts,
     publisher: publisherOf(parts),
     appendRecords,
-    correctionLimits: { pageRecords: 2, storedWaitMs: 20_000, previewRecordsMax: 100, waitMs: 0 },
+    correctionLimits: {
+      ...{ pageRecords: 2, storedWaitMs: 20_000, previewRecordsMax: 100, waitMs: 0 },
+      ...{ triesMax: 10, retryAfterMs: 3_600_000 },
+    },
   }
 }
 

@@ -53,6 +53,8 @@ export type UsageCorrection = NewCorrection & {
   readonly cursor: CorrectionCursor | undefined
   readonly recordsCorrected: number
   readonly recordsSkipped: number
+  /** The error of the last try. Undefined if it had none. */
+  readonly failure: string | undefined
   readonly createdAt: Date
   readonly appliedAt: Date | null
 }

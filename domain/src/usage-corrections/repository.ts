@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { TransactionSql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { CorrectionAction, CorrectionStatus } from '@tollgate/schemas/http/usage-corrections'
 import { jsonb } from '../postgres/jsonb.ts'
@@ -26,6 +26,7 @@ type Row = {
   cursor_id: string | null
   records_corrected: string
   records_skipped: string
+  failure: string | null
   created_at: Date
   applied_at: Date | null
 }
@@ -142,10 +143,11 @@ export type ClaimedCorrection = {
 
 /**
  * Claims the oldest unfinished correction of each provider, unless another process has claimed it. Later corrections of a provider wait,
- * because they work from what earlier corrections leave of their records. `providerId` limits the search to one provider.
+ * because they work from what earlier corrections leave of their records. They do not wait for one that has failed: it is tried again
+ * while no other correction of the provider is being applied. `providerId` limits the search to one provider.
  */
 export async function claimCorrections(
-  sql: Queryable,
+  pool: Sql,
   limits: {
     readonly rowsMax: number
     readonly leaseMs: number
@@ -154,21 +156,27 @@ export async function claimCorrections(
 ): Promise<ClaimedCorrection[]> {
   const { rowsMax, leaseMs, providerId } = limits
   const leaseToken = randomUUID()
-  const rows = await sql<(Row & { provider_id: string })[]>`
+  const rows = await pool.begin(async (sql) => {
+    // Without the lock, two processes could claim a failed and a new correction of the provider at the same time.
+    await sql`select pg_advisory_xact_lock(hashtextextended('claims of usage corrections', 0))`
+    return sql<(Row & { provider_id: string })[]>`
     update usage_corrections as claimed
     set lease_token = ${leaseToken}, leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond',
-      status = 'applying'
+      status = 'applying', retry_at = null
     from (
       select provider_id, reference from usage_corrections as waiting
       where status <> 'applied' and (leased_until is null or leased_until < clock_timestamp())
         ${providerId === undefined ? sql`` : sql`and provider_id = ${providerId}`}
+        and (retry_at is null or retry_at <= clock_timestamp())
         and not exists (
-          select from usage_corrections as earlier
-          where earlier.provider_id = waiting.provider_id and earlier.status <> 'applied'
-            and earlier.sequence < waiting.sequence)
+          select from usage_corrections as other
+          where other.provider_id = waiting.provider_id and other.reference <> waiting.reference
+            and (other.status = 'applying' or waiting.status <> 'failed'
+              and other.status = 'requested' and other.sequence < waiting.sequence))
       order by sequence limit ${rowsMax} for update skip locked) as next
     where claimed.provider_id = next.provider_id and claimed.reference = next.reference
     returning claimed.*`
+  })
   return rows.map((row) => ({ providerId: row.provider_id, correction: fromRow(row), leaseToken }))
 }
 
@@ -181,6 +189,30 @@ export async function releaseCorrection(
     update usage_corrections set lease_token = null, leased_until = null
     where provider_id = ${providerId} and reference = ${correction.reference}
       and lease_token = ${leaseToken}`
+}
+
+/** How often a correction is tried, and when again after that. */
+export type CorrectionTries = {
+  /** Tries in a row after which a correction has failed. */
+  readonly triesMax: number
+  /** Milliseconds until a failed correction is tried again. */
+  readonly retryAfterMs: number
+}
+
+/** Stores an error that is no passing one. The correction has failed after too many in a row, and later ones go on without it. */
+export async function noteFailure(
+  sql: Queryable,
+  { providerId, correction, leaseToken }: ClaimedCorrection,
+  failure: string,
+  { triesMax, retryAfterMs }: CorrectionTries,
+): Promise<void> {
+  const hasFailed = sql`failures + 1 >= ${triesMax}`
+  await sql`
+    update usage_corrections set failures = failures + 1, failure = ${failure},
+      status = case when ${hasFailed} then 'failed' else status end,
+      retry_at = case when ${hasFailed} then clock_timestamp() + ${retryAfterMs} * interval '1 millisecond' end
+    where provider_id = ${providerId} and reference = ${correction.reference}
+      and lease_token = ${leaseToken} and status = 'applying'`
 }
 
 /** The progress of a correction by one page. */
@@ -208,7 +240,7 @@ export async function storeProgress(
       records_skipped = records_skipped + ${skipped},
       cursor_ms = coalesce(${cursor?.ms ?? null}::bigint, cursor_ms),
       cursor_id = coalesce(${cursor?.id ?? null}::text, cursor_id),
-      status = ${isDone ? 'applied' : 'applying'}, applied_at = ${appliedAt},
+      failures = 0, failure = null, status = ${isDone ? 'applied' : 'applying'}, applied_at = ${appliedAt},
       lease_token = ${isDone ? null : leaseToken},
       leased_until = ${isDone ? null : sql`clock_timestamp() + ${leaseMs} * interval '1 millisecond'`}
     where provider_id = ${providerId} and reference = ${correction.reference}
@@ -256,6 +288,7 @@ function fromRow(row: Row): UsageCorrection {
         : { ms: Number(row.cursor_ms), id: row.cursor_id },
     recordsCorrected: Number(row.records_corrected),
     recordsSkipped: Number(row.records_skipped),
+    failure: row.failure ?? undefined,
     createdAt: row.created_at,
     appliedAt: row.applied_at,
   }

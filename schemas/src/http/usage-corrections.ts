@@ -23,7 +23,7 @@ import {
 export const correctionActions = ['remove', 'set'] as const
 export type CorrectionAction = (typeof correctionActions)[number]
 
-export const correctionStatuses = ['requested', 'applying', 'applied'] as const
+export const correctionStatuses = ['requested', 'applying', 'applied', 'failed'] as const
 export type CorrectionStatus = (typeof correctionStatuses)[number]
 
 /** One record: by its reference, best with the customer, or by the customer and the idempotency key with which it was sent. */
@@ -162,6 +162,8 @@ export const usageCorrectionSchema = z.object({
   reference: z.string().optional(),
   /** Missing in the answer to a dry run. */
   status: z.enum(correctionStatuses).optional(),
+  /** The error of the last try. A `failed` correction is tried again later, and the corrections after it do not wait for it. */
+  failure: z.string().optional(),
   record: z.object({ reference: z.string() }).optional(),
   filter: filterSchema.optional(),
   action: z.enum(correctionActions),

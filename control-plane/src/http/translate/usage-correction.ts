@@ -59,9 +59,11 @@ export function correctionToHttp(
   correction: UsageCorrection,
   changes: readonly CorrectedUsage[],
 ): UsageCorrectionBody {
-  const { reference, status, createdAt, appliedAt, recordsCorrected, recordsSkipped } = correction
+  const { reference, status, failure, createdAt, appliedAt } = correction
+  const { recordsCorrected, recordsSkipped } = correction
   return {
     ...{ reference, status },
+    ...definedFields({ failure }),
     ...requestToHttp(correction),
     ...{ recordsCorrected, recordsSkipped },
     changes: changes.map(changeToHttp),
