@@ -7,7 +7,7 @@ import {
   withoutAddOns,
 } from '../plans/add-ons.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 
@@ -54,7 +54,8 @@ export function withAddOnsAhead(held: Purchase, plan: PlanSnapshot): PlanSnapsho
  */
 export function changeAheadOn(held: Purchase, plan: PlanSnapshot): PlanSnapshot | undefined {
   if (held.scheduledPlan === null) return undefined
-  const ahead = withAddOnsAhead(held, withoutSetupFee(withoutAddOns(plan)))
+  // Scheduled terms are those that everybody buys: the prices of the customer are those of the renewal, and the fee is charged now.
+  const ahead = withAddOnsAhead(held, withoutSetupFee(snapshotOf(withoutAddOns(plan))))
   return haveSameAddOns(attachedTo(plan), attachedTo(ahead)) ? undefined : ahead
 }
 
