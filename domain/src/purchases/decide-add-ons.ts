@@ -112,13 +112,13 @@ function decideRunning(
   if (at <= now) return refuse('unpaid')
   const own = withoutSetupFee(withoutAddOns(before))
   const running = chargedBefore(attachedTo(before))
-  const changed = change.when === 'now' ? withQuantity(running, change) : running
+  const changed = change.when === 'now' ? withQuantity(running, change, ahead) : running
   const isNow = !isDeepStrictEqual(changed, running)
-  const later = withQuantity(isNow ? chargedBefore(ahead) : ahead, change)
-  const next = withAddOns(own, isNow ? chargedNow(later, changed) : later, currency)
+  const later = withoutChargedFees(withQuantity(ahead, change, changed), changed)
+  const next = withAddOns(own, later, currency)
   if (isTooLarge(next, currency)) return refuse('too_many')
   if (!isNow) {
-    if (isDeepStrictEqual(later, ahead)) return { kind: 'unchanged' }
+    if (haveSameAddOns(later, ahead)) return { kind: 'unchanged' }
     const isKept = haveSameAddOns(later, running)
     const scheduled = { plan: next, at, termsAt: held.createdAt, isByProvider: true }
     return { kind: 'renewal', at, change: isKept ? null : scheduled }
@@ -132,13 +132,13 @@ function decideRunning(
   return { kind: 'now', change: made, ahead: isKept ? null : next }
 }
 
-/** What is attached within the period pays its set-up fee then, and not with the renewal. */
-function chargedNow(
+/** What the running period has pays its set-up fee there, and not with the renewal. The fee of all others is due then. */
+function withoutChargedFees(
   later: readonly AttachedAddOn[],
-  changed: readonly AttachedAddOn[],
+  running: readonly AttachedAddOn[],
 ): AttachedAddOn[] {
   return later.map((each) =>
-    quantityOf(changed, each.reference) > 0 ? { ...each, setupFee: 0 } : each,
+    quantityOf(running, each.reference) > 0 ? { ...each, setupFee: 0 } : each,
   )
 }
 
@@ -153,7 +153,7 @@ function decideInTrial(
   change: AddOnChange,
 ): AddOnDecision {
   const own = withoutAddOns(before)
-  const changed = withQuantity(attached, change)
+  const changed = withQuantity(attached, change, [])
   if (isDeepStrictEqual(changed, attached)) return { kind: 'unchanged' }
   const raises = changed.some((each) => each.raises.length > 0)
   if (raises && own.terms.charges !== undefined) return refuse('trialing')
@@ -190,16 +190,22 @@ function isTooLarge(plan: PlanSnapshot, currency: string): boolean {
   )
 }
 
-/** An add-on that the purchase has keeps the terms with which it was attached. */
+/**
+ * An add-on that the purchase has keeps the terms with which it was attached. `elsewhere`: the add-ons of the other period, running or
+ * next, which the purchase may have it in alone.
+ */
 function withQuantity(
   attached: readonly AttachedAddOn[],
   { addOn, quantity }: AddOnChange,
+  elsewhere: readonly AttachedAddOn[],
 ): AttachedAddOn[] {
   const { reference } = addOn
   if (quantity === 0) return attached.filter((each) => each.reference !== reference)
   if (quantityOf(attached, reference) > 0) {
     return attached.map((each) => (each.reference === reference ? { ...each, quantity } : each))
   }
+  const had = elsewhere.find((each) => each.reference === reference)
+  if (had !== undefined) return [...attached, { ...had, quantity }]
   const { name, priceMinor: price, setupFeeMinor: setupFee, raises, planRefs } = addOn
   return [...attached, { reference, name, quantity, price, setupFee, raises, planRefs }]
 }
