@@ -82,3 +82,13 @@ test('a change of quantity at the renewal does not repeat a set-up fee that was 
   const more = scheduled(held, offered('one'), 2)
   expect(attachedTo(more.scheduledPlan)).toMatchObject([{ quantity: 2, setupFee: 0 }])
 })
+
+test('no add-on raises the hard cap of a trial, whose usage is never billed', () => {
+  const terms = { limit: 100, freeUnits: 10, creditsPerUnit: 5 }
+  const hybrid = snapshotOfPlan('pln_a', 0, terms, { type: 'hybrid', basePriceMinor: 3_000 })
+  const trial = { status: 'trialing' as const, startDate: new Date('2026-05-20T00:00:00Z') }
+  const held = { ...boughtPlan(hybrid, start), ...trial }
+  const more = offered('more', { raises: [{ meter: 'requests', raises: 'limit', units: 900 }] })
+  expect(decide(held, more, 1, 'now')).toEqual({ kind: 'refused', obstacle: 'trialing' })
+  expect(decide(held, offered('support'), 1, 'now')).toMatchObject({ kind: 'in-trial' })
+})

@@ -12,7 +12,6 @@ import {
   withAddOns,
   withoutAddOns,
 } from '../plans/add-ons.ts'
-import { includedMicros } from '../plans/included-units.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
@@ -21,6 +20,7 @@ import { obstacleOfState, type StateObstacle } from './decide-schedule.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 import { switchAddOns } from './switch-add-ons.ts'
+import { raisesTrial, unitsOfTrial } from './trial-units.ts'
 
 /** A quantity of 0 removes the add-on. */
 export type AddOnChange = {
@@ -31,6 +31,8 @@ export type AddOnChange = {
 
 export type AddOnObstacle =
   | StateObstacle
+  /** The add-on would raise units of the trial, which is free. */
+  | 'trialing'
   | 'archived'
   /** The add-on may not be attached to the plan, or the plan has nothing that it raises. */
   | 'other_plan'
@@ -81,7 +83,7 @@ export function decideAddOnChange(input: AddOnsInput, change: AddOnChange): AddO
   const { planSnapshot } = held
   const state = obstacleOfState(held, now)
   if (planSnapshot === null) return refuse('ended')
-  if (state !== undefined && state !== 'trialing') return refuse(state)
+  if (state !== undefined) return refuse(state)
   const attached = attachedTo(planSnapshot)
   const ahead = addOnsAhead(held)
   if (ahead === undefined) return refuse('change_pending')
@@ -95,7 +97,7 @@ export function decideAddOnChange(input: AddOnsInput, change: AddOnChange): AddO
   const most = Math.max(quantityOf(attached, reference), quantityOf(ahead, reference))
   const obstacle = change.quantity > most ? attachObstacle(held, planSnapshot, change) : undefined
   if (obstacle !== undefined) return refuse(obstacle)
-  return state === 'trialing'
+  return held.status === 'trialing'
     ? decideInTrial(planSnapshot, attached, held.currency, change)
     : decideRunning(input, planSnapshot, ahead, change)
 }
@@ -143,8 +145,8 @@ function withoutChargedFees(
 }
 
 /**
- * The trial keeps the units of the plan alone, because the add-on is not paid yet. The units of charges are the same in all periods, so
- * an add-on that raises them waits for the first paid period.
+ * The trial keeps the units of the plan alone, because the add-on is not paid yet. An add-on that would raise those of the trial waits
+ * for the first paid period.
  */
 function decideInTrial(
   before: PlanSnapshot,
@@ -155,11 +157,10 @@ function decideInTrial(
   const own = withoutAddOns(before)
   const changed = withQuantity(attached, change, [])
   if (isDeepStrictEqual(changed, attached)) return { kind: 'unchanged' }
-  const raises = changed.some((each) => each.raises.length > 0)
-  if (raises && own.terms.charges !== undefined) return refuse('trialing')
   const plan = withAddOns(own, changed, currency)
+  if (raisesTrial(plan)) return refuse('trialing')
   if (isTooLarge(plan, currency)) return refuse('too_many')
-  return { kind: 'in-trial', plan, firstIncludedMicros: raises ? includedMicros(own) : null }
+  return { kind: 'in-trial', plan, firstIncludedMicros: unitsOfTrial(plan) }
 }
 
 function attachObstacle(

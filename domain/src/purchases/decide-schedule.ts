@@ -24,7 +24,7 @@ export type ChangeTiming = {
 /** States of a purchase in which its terms stay. */
 export type StateObstacle = Extract<
   MoveObstacle,
-  'past_due' | 'suspended' | 'trialing' | 'cancelled' | 'ended' | 'does_not_renew'
+  'past_due' | 'suspended' | 'cancelled' | 'ended' | 'does_not_renew'
 >
 
 /** Why a change of plan cannot be scheduled for a purchase. */
