@@ -1,3 +1,4 @@
+import { withoutAddOns } from '../plans/add-ons.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withSetupFee } from '../pricing/plan-prices.ts'
 import type { Purchase } from './purchase.ts'
@@ -15,5 +16,7 @@ export function withAgreedFee(
   }: Pick<Purchase, 'status' | 'planSnapshot' | 'currency'>,
 ): PlanSnapshot {
   if (status !== 'trialing' || before === null) return plan
-  return withSetupFee(plan, currency, pricesIn(before, currency)?.setupFeeMinor ?? 0n)
+  // The add-ons that the plan allows bring their own fees.
+  const prices = pricesIn(withoutAddOns(before), currency)
+  return withSetupFee(plan, currency, prices?.setupFeeMinor ?? 0n)
 }

@@ -101,10 +101,12 @@ export function haveSameAddOns(
 
 function carried(
   attached: readonly AttachedAddOn[],
-  { planSnapshot, currency }: Purchase,
+  { planSnapshot, currency, status }: Purchase,
   plan: PlanSnapshot,
 ): PlanSnapshot {
-  const running = attachedTo(planSnapshot).map(({ reference }) => reference)
+  // A trial has charged no set-up fee.
+  const charged = status === 'trialing' ? [] : attachedTo(planSnapshot)
+  const running = charged.map(({ reference }) => reference)
   const allowed = attached
     .filter((addOn) => isAllowed(addOn, planSnapshot, plan, currency))
     // An add-on that begins with the renewal still has to pay its set-up fee then.
