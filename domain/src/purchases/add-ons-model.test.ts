@@ -8,7 +8,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { recurringLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { cycleOf } from './access.ts'
-import { addOnsAhead } from './carry-add-ons.ts'
+import { addOnsAhead, changeWithoutPlan } from './carry-add-ons.ts'
 import { decideAddOnChange } from './decide-add-ons.ts'
 import { decideDueRenewal } from './decide-renewal.ts'
 import { decideChange } from './decide-switch.ts'
@@ -273,8 +273,15 @@ class Player {
     }
   }
 
+  private withdrawPlan(): void {
+    if (this.planAhead === undefined) return
+    this.held = scheduledPurchase(this.held, changeWithoutPlan(this.held))
+    this.planAhead = undefined
+    this.expectState()
+  }
+
   changePlan(name: string, at: Date): void {
-    if (name === this.plan) return
+    if (name === this.plan) return this.withdrawPlan()
     const decision = decideChange({
       ...{ held: this.held, plan: planNamed(name), isFirstCharge: false, currency: undefined, at },
     })

@@ -3,6 +3,7 @@ import { boughtPlan, snapshotOfPlan, soldProduct } from '../../test/bought-plans
 import type { AddOn } from '../catalog/add-on.ts'
 import { attachedTo, withAddOns } from '../plans/add-ons.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
+import { changeWithoutPlan, withAddOnsAhead } from './carry-add-ons.ts'
 import { decideAddOnChange, type AddOnChange, type AddOnDecision } from './decide-add-ons.ts'
 import type { Purchase } from './purchase.ts'
 import { scheduledPurchase } from './schedule-plan.ts'
@@ -81,6 +82,19 @@ test('a change of quantity at the renewal does not repeat a set-up fee that was 
   const held = boughtPlan(withAddOns(plan, [paid], 'USD'), start)
   const more = scheduled(held, offered('one'), 2)
   expect(attachedTo(more.scheduledPlan)).toMatchObject([{ quantity: 2, setupFee: 0 }])
+})
+
+test('a withdrawn choice of plan does not repeat a set-up fee that was charged within the period', () => {
+  const paid = { ...attached('one'), setupFee: 200 }
+  const wide = { ...attached('two'), planRefs: ['pln_a', 'pln_b'] }
+  const held = boughtPlan(withAddOns(plan, [paid, wide], 'USD'), start)
+  const less = scheduled(held, offered('two'), 0)
+  // The other plan allows only the add-on that is removed.
+  const other = withAddOnsAhead(less, snapshotOfPlan('pln_b', 1_000))
+  const chosen = scheduledPurchase(less, { plan: other, at: start, termsAt: undefined })
+  expect(attachedTo(changeWithoutPlan(chosen)!.plan)).toMatchObject([
+    { reference: 'one', setupFee: 0 },
+  ])
 })
 
 test('no add-on raises the hard cap of a trial, whose usage is never billed', () => {
