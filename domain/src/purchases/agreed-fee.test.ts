@@ -19,9 +19,9 @@ test.each([
   const trial = boughtPlan(small, trialEnd, {
     ...{ status: 'trialing', startDate: started, overrides: [version] },
   })
-  const toBig = withAgreedFee(withoutSetupFee(big), trial)
+  const toBig = withAgreedFee(withoutSetupFee(big), trial, trialEnd)
   expect(toBig.setupFeeMinor).toBe(fee)
-  const terms = withAgreedFee(withoutSetupFee({ ...small, priceMinor: 3_300 }), trial)
+  const terms = withAgreedFee(withoutSetupFee({ ...small, priceMinor: 3_300 }), trial, trialEnd)
   expect(planAfterChange(terms, trial, trialEnd)).toMatchObject({
     ...{ priceMinor: 3_300, setupFeeMinor: fee ?? 0 },
   })
