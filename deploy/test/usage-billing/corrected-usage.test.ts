@@ -5,40 +5,23 @@ import { deleteCustomer } from '@tollgate/domain/deletion/delete-customer'
 import { createCoupon } from '@tollgate/domain/coupons/manage-coupons'
 import { addDiscount } from '@tollgate/domain/invoice-decisions/add-discount'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
-import type { InvoiceChange } from '@tollgate/domain/invoice-decisions/invoice-decision'
-import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
-import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { lockPurchase } from '@tollgate/domain/purchases/repository'
 import type { NewCorrection } from '@tollgate/domain/usage-corrections/correction'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import { expect, test } from 'vitest'
 import { oracleMatrixPrice } from '../../../domain/test/charge-oracle.ts'
 import { applyCorrections, correctionPartsOf } from './apply-corrections.ts'
+import { correctionOf } from './correction-of.ts'
 import { images, tokens } from './studio-charges.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* Bills after corrections of usage: prices by dimension, periods long ago, and customers who owe nothing for a period. */
 
 const usageShop = new UsageShop()
-
-type Filter = Partial<Extract<NewCorrection['selection'], { kind: 'filter' }>>
-
-function correctionOf({ customerRef }: Purchase, filter: Filter): NewCorrection {
-  return {
-    selection: {
-      kind: 'filter',
-      customerRef,
-      fromMs: Date.parse('2026-01-01T00:00:00Z'),
-      toMs: Date.parse('2027-01-01T00:00:00Z'),
-      ...{ dimensions: {}, properties: {}, ...filter },
-    },
-    ...{ action: 'remove', valueMicros: undefined, reason: 'wrong', author: 'Grace' },
-    idempotencyKey: null,
-  }
-}
 
 async function correct(wanted: NewCorrection): Promise<void> {
   const { runner, shop } = usageShop
@@ -155,47 +138,6 @@ test('returns nothing for a period that the customer does not pay', async () => 
   ])
   expect(recomputeInvoice(next!)).toEqual([])
 })
-
-test.each<['active' | 'ended']>([['active'], ['ended']])(
-  'returns what a written-off bill charged too much once it is paid, of an %s purchase',
-  async (state) => {
-    const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
-    await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
-    await usageShop.bill('2026-02-28T13:00:00Z', usageShop.withDecliningCard)
-    const [bill] = await usageShop.invoicesOf(purchase)
-    const decide = (change: InvoiceChange): Promise<void> =>
-      usageShop.runner.within(usageShop.shop, async (work) => {
-        const request = { invoiceRef: bill!.reference, reason: 'decided', change }
-        expect(await decideOnInvoice(work, request)).toMatchObject({ kind: 'decided' })
-      })
-    await decide({ kind: 'written_off' })
-    if (state === 'ended') {
-      await usageShop.runner.within(usageShop.shop, async (work) => {
-        const locked = await lockPurchase(work.sql, work.providerId, purchase.reference)
-        await endNow(work, locked!, 'expired')
-      })
-    }
-    await correct(correctionOf(purchase, {}))
-    for (const at of ['03-31T13:00:00Z', '05-15T00:00:00Z']) await usageShop.bill(`2026-${at}`)
-    expect(await carriedOf(purchase)).toBe(0n)
-    await decide({ kind: 'paid_outside', amountMinor: 100n })
-    for (const at of ['05-31T13:00:00Z', '06-01T00:00:00Z']) await usageShop.bill(`2026-${at}`)
-    expect(await carriedOf(purchase)).toBe(-100n)
-    await decide({ kind: 'paid_outside' })
-    for (const at of ['06-30T13:00:00Z', '07-31T13:00:00Z']) await usageShop.bill(`2026-${at}`)
-    expect(await carriedOf(purchase)).toBe(-300n)
-    expect(await noted()).toBe(0)
-    for (const invoice of await usageShop.invoicesOf(purchase)) {
-      expect(recomputeInvoice(invoice)).toEqual([])
-    }
-  },
-)
-
-function carriedOf({ customerRef }: Purchase): Promise<bigint> {
-  return usageShop.runner.within(usageShop.shop, ({ sql, providerId }) =>
-    readCarried(sql, providerId, { customerRef, currency: 'USD' }),
-  )
-}
 
 test('bills announced usage of a closed purchase when it must be in the log', async () => {
   const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
