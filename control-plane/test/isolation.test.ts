@@ -41,6 +41,7 @@ const names = [
   'replayId',
   'testClockRef',
   'addOnRef',
+  'scheduleRef',
   'couponRef',
   'discountRef',
   'correctionRef',
@@ -115,6 +116,8 @@ async function createObjects(key: string, word: string): Promise<Refs> {
   const couponRef = (await make<{ reference: string }>('/v1/ui/coupons', coupon)).reference
   const discounts = `/v1/ui/customers/${customerRef}/discounts`
   const discount = await make<{ reference: string }>(discounts, { couponRef })
+  const schedules = `/v1/ui/customers/${customerRef}/credit-schedules`
+  const schedule = { credits: 100, every: { unit: 'month', count: 1 } }
   const alert = { watches: 'limit', limit: word, thresholds: [{ percent: 80 }] }
   const again = { endpointId: endpoint.id, onlyFailed: true }
   return {
@@ -126,6 +129,7 @@ async function createObjects(key: string, word: string): Promise<Refs> {
     reference: customerRef,
     meterRef: meter.reference,
     alertRef: (await make<{ reference: string }>('/v1/ui/alerts', alert)).reference,
+    scheduleRef: (await make<{ reference: string }>(schedules, schedule)).reference,
     addOnRef: await createAddOn(stack, key, product.reference),
     couponRef,
     discountRef: discount.reference,
@@ -190,6 +194,7 @@ const unknown: Refs = {
   replayId: 'wr_NOBODYS00000',
   testClockRef: 'tc_NOBODYS00000',
   addOnRef: 'add_NOBODYS00000',
+  scheduleRef: 'csh_NOBODYS00000',
   couponRef: 'cpn_NOBODYS00000',
   discountRef: 'dsc_NOBODYS00000',
   correctionRef: 'ucr_NOBODYS00000',

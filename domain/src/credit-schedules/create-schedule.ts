@@ -14,6 +14,7 @@ export type CreateScheduleOutcome =
   | { readonly kind: 'created'; readonly schedule: CreditSchedule }
   /** The customer was deleted meanwhile. */
   | { readonly kind: 'customer-not-found' }
+  | { readonly kind: 'purchase-not-found'; readonly purchaseRef: string }
   /** The idempotency key was used with another request. */
   | { readonly kind: 'key-reused' }
   /** The customer has as many schedules as are allowed. */
@@ -45,9 +46,8 @@ export async function createSchedule(
   const purchase =
     purchaseRef === null ? undefined : await lockPurchase(sql, providerId, purchaseRef)
   if (purchaseRef !== null) {
-    if (purchase?.customerRef !== customerRef) {
-      issues.push(fieldFault(['purchaseRef'], `The customer has no purchase ${purchaseRef}.`))
-    } else if (isEnded(purchase)) {
+    if (purchase?.customerRef !== customerRef) return { kind: 'purchase-not-found', purchaseRef }
+    if (isEnded(purchase)) {
       issues.push(fieldFault(['purchaseRef'], `The purchase ${purchaseRef} has ended.`))
     }
   }

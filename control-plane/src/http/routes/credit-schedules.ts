@@ -107,6 +107,8 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
           return reply.code(201).send(creditScheduleToHttp(outcome.schedule))
         case 'customer-not-found':
           throw refusals.customerNotFound(reference)
+        case 'purchase-not-found':
+          throw refusals.purchaseNotFound(outcome.purchaseRef)
         case 'key-reused':
           throw refusals.idempotencyKeyReused()
         case 'too-many':
