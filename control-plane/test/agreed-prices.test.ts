@@ -114,6 +114,32 @@ test('a checkout shows the steps of a ramp, and the price of the next period', a
   expect(await planPage(await createCustomer(), reference)).toContain('$400.00 / month')
 })
 
+test('the list of plans has the prices of the first period that the customer has not had', async () => {
+  const ramp = [
+    { periods: 1, price: 0 },
+    { periods: 1, price: 12_300 },
+  ]
+  const { reference: planRef } = await call<PlanBody>('POST', plansPath(), {
+    ...{ name: 'Taken again', type: 'recurring', billingCycle: 'monthly', price: 40_000, ramp },
+  })
+  const customerRef = await createCustomer()
+  await stack.database.in('sandbox')`
+    insert into customer_cards values
+      (${tenant.providerId}, ${customerRef}, 'visa', '4242', 12, 2030, true, 'pm_4242', now())`
+  expect(await activate(customerRef, planRef)).toMatchObject({ status: 'activated' })
+  const [held] = await purchasesOf(customerRef)
+  await call('POST', `/v1/sdk/purchases/${held!.reference}/cancel`, {})
+  stack.clock.set('2026-04-02T00:00:00Z')
+  const opened = await open(customerRef)
+  for (const path of [opened.path, `${opened.path}?plan=${planRef}`]) {
+    const page = await pageOf(path, opened.cookie)
+    expect(page).toContain('$123.00 / month')
+    expect(page).toContain('From May 2, 2026: $400.00 / month')
+  }
+  const ofOther = await open(await createCustomer())
+  expect(await pageOf(ofOther.path, ofOther.cookie)).toContain('From May 2, 2026: $123.00 / month')
+})
+
 test('refuses prices that would have no effect, by field', async () => {
   const planRef = plans['paid']!
   const path = pathOf(await createCustomer())

@@ -96,6 +96,38 @@ test('an add-on is free in a trial and raises limits with the first paid period'
   expect(await shop.check(customerRef)).toMatchObject({ remaining: 1_300 })
 })
 
+test('a trial that moves to new terms keeps its own units, and owes the fees of the add-ons that stay', async () => {
+  const trialed = await stack.createPlan({ price: 3_000, setupFee: 500, trialDays: 14, limit: 100 })
+  const next = await stack.createPlan({ price: 4_000, trialDays: 14, limit: 200 })
+  const units = await shop.create({
+    ...{ name: 'Units', price: 1_500, setupFee: 300, planRefs: [trialed, next] },
+    raises: [{ meter: 'requests', raises: 'limit', units: 10_000 }],
+  })
+  const dropped = await shop.create({
+    ...{ name: 'Dropped', price: 700, setupFee: 900, planRefs: [trialed] },
+  })
+  const { reference, customerRef } = await stack.startTrial(trialed)
+  await shop.set(reference, units, 1)
+  await shop.set(reference, dropped, 1)
+  expect(await shop.check(customerRef)).toMatchObject({ remaining: 100 })
+  stack.setTime('2026-06-05T00:00:00Z')
+  await stack.migrate(trialed, { when: 'now', toPlanRef: next })
+  await stack.process('2026-06-05T00:00:00Z')
+  await renewals.runJob('plan-changes', '2026-06-05T01:00:00Z')
+  expect(await stack.held(customerRef)).toMatchObject({ status: 'trialing', planRef: next })
+  expect(await shop.check(customerRef)).toMatchObject({ remaining: 200 })
+  await renewals.runJob('trial-expiry', '2026-06-15T06:00:00Z')
+  const held = await stack.held(customerRef)
+  const [lines = []] = await shop.linesOf(held.reference)
+  expect(lines.toSorted(([one], [other]) => one.localeCompare(other))).toEqual([
+    ['add_on', 1_500n],
+    ['recurring', 4_000n],
+    ['setup_fee', 500n],
+    ['setup_fee', 300n],
+  ])
+  expect(await shop.check(customerRef)).toMatchObject({ remaining: 10_200 })
+})
+
 test('a plan with charges has the units of the whole period, which are charged in full', async () => {
   const meter = { name: 'tokens', type: 'sum' }
   await payments.call('POST', '/v1/ui/meters', meter)

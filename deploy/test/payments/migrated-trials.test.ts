@@ -61,6 +61,25 @@ describe('a trial', () => {
     expect(await stack.totalsOf(held.reference)).toEqual([4_900n, 5_400n])
   })
 
+  test('moves with a renewal after its end, and has paid the fee that was agreed by then', async () => {
+    const planRef = await trialPlan()
+    const { customerRef } = await stack.startTrial(planRef)
+    stack.setTime(fifth)
+    await stack.changePlan(planRef, { price: 4_900, setupFee: 9_900 })
+    await stack.migrate(planRef, { when: 'renewal', notice: 30 })
+    await stack.process(fifth)
+    await endTrials()
+    const old = await stack.held(customerRef)
+    expect(await invoiceLines(old.reference)).toEqual([
+      ['recurring', 1_900],
+      ['setup_fee', 500],
+    ])
+    await stack.changeAndRenew(july)
+    const held = await stack.held(customerRef)
+    expect(held).toMatchObject({ replaces: old.reference })
+    expect(await invoiceLines(held.reference)).toEqual([['recurring', 4_900]])
+  })
+
   test('moves at once, charges nothing before its end, and shares its allowance with the new terms', async () => {
     const planRef = await trialPlan()
     const { reference, customerRef } = await stack.startTrial(planRef)

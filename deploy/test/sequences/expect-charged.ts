@@ -1,10 +1,7 @@
 import { expect } from 'vitest'
-import { environment } from '../money/environment.ts'
+import { expectUsageBilled } from './expect-usage-billed.ts'
 import { readFacts, replacedBy, type Facts, type HeldFact, type PaidFact } from './facts.ts'
-import { plans, type PlanName } from './market.ts'
 import type { Player } from './player.ts'
-
-const dayMs = 86_400_000
 
 /** Checks that no time was paid twice, that no setup fee was charged twice, and that all usage except free units was billed. */
 export async function expectCharged(player: Player): Promise<void> {
@@ -58,40 +55,4 @@ function expectSetupFeesOnce(facts: Facts): void {
     .filter(({ kind }) => kind === 'setup_fee')
     .map((line) => purchaseOf(facts, line).plan)
   expect(new Set(fees).size, `set-up fees of ${fees.join()}`).toBe(fees.length)
-}
-
-/** Cents per unit of the plans that are billed afterwards. */
-const centsPerUnit: Partial<Record<PlanName, bigint>> = { cheap: 1n, dear: 2n, committed: 1n }
-
-/** Maximum free units per month, whatever plans are held in it. */
-const freeUnitsMax = plans.cheap.freeUnits
-
-async function expectUsageBilled({ world, market, customer, admitted }: Player, { held }: Facts) {
-  const used = admitted.filter(({ plan }) => centsPerUnit[plan] !== undefined)
-  if (used.length === 0) return
-  const usedUnits = used.reduce((sum, { units }) => sum + BigInt(units), 0n)
-  const sql = world.stores.postgres.database.in(environment)
-  const bills = await sql<{ purchaseRef: string; amount: bigint }[]>`
-    select purchase_ref as "purchaseRef", sum(amount)::bigint as amount
-    from invoice_lines join invoices
-      on invoices.provider_id = invoice_lines.provider_id and reference = invoice_ref
-    where invoices.provider_id = ${market.providerId} and customer_ref = ${customer.reference}
-      and kind in ('usage', 'late_usage') group by purchase_ref`
-  let billedUnits = 0n
-  for (const { purchaseRef, amount } of bills) {
-    const { plan } = held.find(({ reference }) => reference === purchaseRef)!
-    const cents = centsPerUnit[plan]
-    if (cents !== undefined) billedUnits += amount / cents
-  }
-  const times = used.map(({ at }) => at.getTime())
-  const months = Math.floor((Math.max(...times) - Math.min(...times)) / (28 * dayMs)) + 2
-  const freeUnits = usedUnits - billedUnits
-  // Usage of a plan that was refunded counts in the plan that the refund restores.
-  const allUnits = admitted
-    .filter(({ plan }) => plan !== 'wallet')
-    .reduce((sum, { units }) => sum + BigInt(units), 0n)
-  expect(billedUnits, `${allUnits} used`).toBeLessThanOrEqual(allUnits)
-  expect(freeUnits, `${usedUnits} used, ${billedUnits} billed`).toBeLessThanOrEqual(
-    BigInt(months * freeUnitsMax),
-  )
 }

@@ -49,6 +49,83 @@ test.each<[string, readonly number[], Sequence]>([
       [],
     ],
   ],
+  [
+    'bills usage of a plan that was restored and then cancelled',
+    [216, 1, 216],
+    [
+      [
+        { do: 'save card', card },
+        { do: 'activate', plan: 'dear' },
+        { do: 'use', unitsMax: 1_000 },
+        { do: 'buy', plan: 'silver', card },
+      ],
+      [
+        { do: 'correct', place: 0.9, units: 0 },
+        { do: 'refund', payment: 0, isPart: false },
+      ],
+      [{ do: 'correct', place: 0.9, units: 250 }, { do: 'cancel' }, { do: 'use', unitsMax: 1_000 }],
+    ],
+  ],
+  [
+    'credits corrected usage of a plan that a refund restores',
+    [1, 216, 1],
+    [
+      [
+        { do: 'save card', card },
+        { do: 'activate', plan: 'committed' },
+        { do: 'use', unitsMax: 1_000 },
+        { do: 'buy', plan: 'restart', card },
+      ],
+      [
+        { do: 'correct', place: 0.9, units: 0 },
+        { do: 'use', unitsMax: 100 },
+      ],
+      [
+        { do: 'correct', place: 0.9, units: 250 },
+        { do: 'refund', payment: 0, isPart: false },
+      ],
+    ],
+  ],
+  [
+    'credits a correction by what is kept of a refunded bill',
+    [216, 20, 20],
+    [
+      [
+        { do: 'save card', card },
+        { do: 'activate', plan: 'cheap' },
+        { do: 'use', unitsMax: 1_000 },
+      ],
+      [
+        { do: 'backfill', place: 0.9, units: 200 },
+        { do: 'correct', place: 0.9, units: 0 },
+      ],
+      [
+        { do: 'decide', what: 'refunded to balance', isPart: true },
+        { do: 'use', unitsMax: 30 },
+        { do: 'decide', what: 'refunded to card', isPart: true },
+      ],
+    ],
+  ],
+  [
+    'credits nothing of a bill that was refunded as a whole',
+    [768, 216, 384],
+    [
+      [
+        { do: 'save card', card },
+        { do: 'activate', plan: 'cheap' },
+        { do: 'use', unitsMax: 1_000 },
+      ],
+      [
+        { do: 'correct', place: 0.9, units: 0 },
+        { do: 'use', unitsMax: 100 },
+        { do: 'decide', what: 'refunded to balance', isPart: false },
+      ],
+      [
+        { do: 'correct', place: 0.9, units: 250 },
+        { do: 'buy', plan: 'restart', card },
+      ],
+    ],
+  ],
 ])('%s', async (_, hours, sequence) => {
   expect(await playBatch(stores, [sequence], hours)).toEqual([])
 })

@@ -23,8 +23,11 @@ const betweenStepsMs = 600_000
 /** Number of customers whose steps run concurrently. */
 const togetherMax = 8
 
-/** Hours after which all usage is billed. */
-const finalHours = [40 * 24, 24, 1, 6]
+/**
+ * Hours after which all usage is billed. A plan that a refund restored after its last bill is billed with its next period, or 30 days
+ * after its end.
+ */
+const finalHours = [40 * 24, 24 * 24, 24, 1, 6]
 
 /** Happenings at the processor that the service learns only from these events. */
 const toldEvents = /^(refund|charge\.refund|charge\.dispute|setup_intent)/

@@ -9,34 +9,19 @@ import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-period
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
-import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
+import { lockPurchase } from '@tollgate/domain/purchases/repository'
 import type { NewCorrection } from '@tollgate/domain/usage-corrections/correction'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import { expect, test } from 'vitest'
 import { oracleMatrixPrice } from '../../../domain/test/charge-oracle.ts'
 import { applyCorrections, correctionPartsOf } from './apply-corrections.ts'
+import { correctionOf } from './correction-of.ts'
 import { images, tokens } from './studio-charges.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* Bills after corrections of usage: prices by dimension, periods long ago, and customers who owe nothing for a period. */
 
 const usageShop = new UsageShop()
-
-type Filter = Partial<Extract<NewCorrection['selection'], { kind: 'filter' }>>
-
-function correctionOf({ customerRef }: Purchase, filter: Filter): NewCorrection {
-  return {
-    selection: {
-      kind: 'filter',
-      customerRef,
-      fromMs: Date.parse('2026-01-01T00:00:00Z'),
-      toMs: Date.parse('2027-01-01T00:00:00Z'),
-      ...{ dimensions: {}, properties: {}, ...filter },
-    },
-    ...{ action: 'remove', valueMicros: undefined, reason: 'wrong', author: 'Grace' },
-    idempotencyKey: null,
-  }
-}
 
 async function correct(wanted: NewCorrection): Promise<void> {
   const { runner, shop } = usageShop

@@ -50,7 +50,7 @@ export async function noteCorrectedPeriods(
   keptUntil: Date | null = null,
 ): Promise<void> {
   if (touched.length === 0) return
-  const found = await sql<{ purchase_ref: string; period_start: Date }[]>`
+  const found = await sql<NotedRow[]>`
     select distinct purchases.reference as purchase_ref, billed.period_start
     from unnest(
       ${touched.map((each) => each.customerRef)}::text[],
@@ -77,6 +77,52 @@ export async function noteCorrectedPeriods(
         - ${toleranceSeconds} * interval '1 second' <= used.used_at
       and billed.period_end + interval '1 second' > used.used_at
     order by purchases.reference, billed.period_start`
+  await notePeriods(sql, providerId, found, now, keptUntil)
+}
+
+/**
+ * Notes the usage periods of an invoice whose payment counts again: it was paid after it had been written off, or its refund has
+ * failed. A correction in between has credited at most what was paid by then, so the next bill credits the rest. Periods without late
+ * usage have nothing left to credit. The caller has locked no invoice, or has locked the purchase before.
+ */
+export async function noteRepaidPeriods(
+  sql: TransactionSql,
+  providerId: string,
+  invoiceRef: string,
+  now: Date,
+): Promise<void> {
+  const found = await sql<NotedRow[]>`
+    select distinct purchases.reference as purchase_ref, billed.period_start
+    from invoices
+    join customers on customers.provider_id = invoices.provider_id
+      and customers.reference = invoices.customer_ref and customers.status = 'active'
+    join purchases on purchases.provider_id = invoices.provider_id
+      and purchases.reference = invoices.purchase_ref and purchases.status not in ('pending', 'refunded')
+    join invoice_lines as line on line.provider_id = invoices.provider_id
+      and line.invoice_ref = invoices.reference and line.kind in ('usage', 'late_usage')
+    join billed_periods as billed on billed.provider_id = invoices.provider_id
+      and billed.purchase_ref = purchases.reference and billed.part = 'usage'
+      and billed.period_start = line.period_start
+    where invoices.provider_id = ${providerId} and invoices.reference = ${invoiceRef}
+      and exists (
+        select from invoices as later join invoice_lines as late on late.provider_id = later.provider_id
+          and late.invoice_ref = later.reference
+        where later.provider_id = ${providerId} and later.purchase_ref = purchases.reference
+          and later.reference <> ${invoiceRef} and late.kind = 'late_usage'
+          and late.period_start = line.period_start)
+    order by purchases.reference, billed.period_start`
+  await notePeriods(sql, providerId, found, now, null)
+}
+
+type NotedRow = { readonly purchase_ref: string; readonly period_start: Date }
+
+async function notePeriods(
+  sql: TransactionSql,
+  providerId: string,
+  found: readonly NotedRow[],
+  now: Date,
+  keptUntil: Date | null,
+): Promise<void> {
   if (found.length === 0) return
   const purchaseRefs = found.map((row) => row.purchase_ref)
   // Bills lock the purchase before they remove its periods.

@@ -11,6 +11,7 @@ import { postMoney } from '../money-ledger/post-money.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction } from '../money-ledger/ledger.ts'
 import { addCarried } from './carried-amounts.ts'
+import { noteRepaidPeriods } from './corrected-periods.ts'
 import type { Invoice, InvoiceWithLines } from './invoice.ts'
 import { toIssuedInvoice } from './issue-invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
@@ -34,6 +35,7 @@ export async function payInvoice<Kept extends Invoice>(
   const money = { customerRef, currency, amountMinor, invoiceRef: invoice.reference }
   const payment = { chargeRef, ...money, pays } as const
   if ((await postMoney(work, paymentSucceeded(payment))) === 'repeated') return invoice
+  if (pays === 'written_off') await noteRepaid(work, invoice)
   return moveInvoice(work, invoice, 'paid', amountMinor)
 }
 
@@ -47,6 +49,7 @@ export async function payInvoiceOutside<Kept extends Invoice>(
   const pays = closedAt === null ? 'receivable' : 'written_off'
   const money = { invoiceRef, customerRef, currency, amountMinor }
   await postMoney(work, invoicePaidOutside({ ...money, paymentRef, pays }))
+  if (pays === 'written_off') await noteRepaid(work, invoice)
   return moveInvoice(work, invoice, 'paid', amountMinor)
 }
 
@@ -126,6 +129,10 @@ export async function failRefund<Kept extends Invoice>(
   const movedMinor = refund.movedMinor ?? refund.amountMinor
   if (posted === 'repeated' || !hadSucceeded || movedMinor === 0n) return invoice
   return moveInvoice(work, invoice, 'refund-undone', movedMinor)
+}
+
+function noteRepaid({ sql, providerId, now }: UnitOfWork, { reference }: Invoice): Promise<void> {
+  return noteRepaidPeriods(sql, providerId, reference, now)
 }
 
 function refundOfInvoice(

@@ -54,7 +54,7 @@ export function decideMove(
   const begun = billing === null ? begunAt(held) : undefined
   const notBefore = begun === undefined || noticed > begun ? noticed : new Date(begun.getTime() + 1)
   const timing = { billing: billing ?? undefined, notBefore, termsAt }
-  const decision = decideSchedule(held, withAgreedFee(target, held), timing, now)
+  const decision = decideSchedule(held, withAgreedFee(target, held, notBefore), timing, now)
   if (decision.kind === 'schedule' && held.scheduledPlan !== null) {
     return { kind: 'refused', obstacle: 'change_pending' }
   }

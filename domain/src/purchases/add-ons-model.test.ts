@@ -6,9 +6,9 @@ import { periodAt } from '../periods/periods.ts'
 import { attachedTo } from '../plans/add-ons.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { recurringLines } from '../pricing/charges.ts'
-import { totalOf } from '../pricing/invoice-line.ts'
+import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { cycleOf } from './access.ts'
-import { addOnsAhead } from './carry-add-ons.ts'
+import { addOnsAhead, changeWithoutPlan } from './carry-add-ons.ts'
 import { decideAddOnChange } from './decide-add-ons.ts'
 import { decideDueRenewal } from './decide-renewal.ts'
 import { decideChange } from './decide-switch.ts'
@@ -22,7 +22,13 @@ import { scheduledPurchase } from './schedule-plan.ts'
  * over time: what is charged for a period is the price over its seconds, and its units are those of the price over its seconds.
  */
 
-type Sold = { readonly price: number; readonly units: number; readonly plans: readonly string[] }
+type Sold = {
+  readonly price: number
+  readonly units: number
+  readonly plans: readonly string[]
+  /** Charged whenever a customer who does not have the add-on gets it. */
+  readonly fee?: number
+}
 
 const plans: Readonly<Record<string, { readonly price: number; readonly limit: number }>> = {
   small: { price: 3_000, limit: 3_000 },
@@ -31,10 +37,10 @@ const plans: Readonly<Record<string, { readonly price: number; readonly limit: n
 }
 
 const addOns: Readonly<Record<string, Sold>> = {
-  calls: { price: 1_200, units: 600, plans: ['small', 'big'] },
+  calls: { price: 1_200, units: 600, plans: ['small', 'big'], fee: 250 },
   gifts: { price: 0, units: 90, plans: ['small'] },
   support: { price: 5_000, units: 0, plans: ['small', 'big', 'flat'] },
-  seats: { price: 700, units: 0, plans: ['flat', 'small'] },
+  seats: { price: 700, units: 0, plans: ['flat', 'small'], fee: 90 },
 }
 
 const snapshots = new Map(
@@ -49,11 +55,11 @@ function planNamed(name: string): PlanSnapshot {
 }
 
 function catalogued(name: string): AddOn {
-  const { price: priceMinor, units, plans: planRefs } = addOns[name]!
+  const { price: priceMinor, units, plans: planRefs, fee: setupFeeMinor = 0 } = addOns[name]!
   const at = new Date('2026-01-01T00:00:00Z')
   return {
     ...{ reference: name, productRef: soldProduct.reference, name, description: null },
-    ...{ priceMinor, setupFeeMinor: 0, currency: 'USD', billingCycle: 'monthly' },
+    ...{ priceMinor, setupFeeMinor, currency: 'USD', billingCycle: 'monthly' },
     ...{ billingCycleDays: null, quantityMax: null, planRefs },
     raises: units === 0 ? [] : [{ meter: 'requests', raises: 'limit', units }],
     ...{ firstAttachedAt: null, archivedAt: null, createdAt: at, updatedAt: at },
@@ -74,6 +80,16 @@ function unitsOf(plan: string, quantities: Quantities): number {
     (sum, [name, quantity]) => sum + addOns[name]!.units * quantity,
     plans[plan]!.limit,
   )
+}
+
+/** Returns the fees of the add-ons that a customer gets. */
+function feesOf(before: Quantities, after: Quantities): number {
+  const gained = Object.keys(after).filter((name) => before[name] === undefined)
+  return gained.reduce((sum, name) => sum + (addOns[name]!.fee ?? 0), 0)
+}
+
+function feeOf(lines: readonly InvoiceLine[]): number {
+  return Number(totalOf(lines.filter(({ inputs }) => inputs.kind === 'setup_fee')))
 }
 
 /** Returns the quantities without those of 0 and those that the plan does not allow. */
@@ -152,12 +168,16 @@ class Player {
       expect(due.kind).toBe('charge')
       this.held = { ...this.held, nextBillingDate: period.end }
     }
+    const had = this.running
     this.plan = this.planAhead ?? this.plan
     this.running = allowedOn(this.plan, this.ahead)
     this.ahead = this.running
     this.planAhead = undefined
     this.periodStart = at
-    this.charged = totalOf(recurringLines(this.held.planSnapshot!, 'USD', period, false))
+    const isFirstCharge = due.kind === 'change'
+    const lines = recurringLines(this.held.planSnapshot!, 'USD', period, isFirstCharge)
+    expect(feeOf(lines)).toBe(feesOf(had, this.running))
+    this.charged = totalOf(lines) - BigInt(feeOf(lines))
     expect(this.charged).toBe(BigInt(priceOf(this.plan, this.running)))
     ;[this.priceSeconds, this.unitSeconds] = [0, 0]
     ;[this.changes, this.unitsOfRounding] = [0, 0]
@@ -187,7 +207,8 @@ class Player {
   private switchTo(change: PlanSwitch, next: string, running: Quantities, at: Date): void {
     const { plan, lines } = change
     this.passTo(at)
-    this.charged += totalOf(lines)
+    expect(feeOf(lines)).toBe(feesOf(this.running, running))
+    this.charged += totalOf(lines) - BigInt(feeOf(lines))
     this.changes += 1
     const more = priceOf(next, running) - priceOf(this.plan, this.running)
     const moreUnits = unitsOf(next, running) - unitsOf(this.plan, this.running)
@@ -252,8 +273,15 @@ class Player {
     }
   }
 
+  private withdrawPlan(): void {
+    if (this.planAhead === undefined) return
+    this.held = scheduledPurchase(this.held, changeWithoutPlan(this.held))
+    this.planAhead = undefined
+    this.expectState()
+  }
+
   changePlan(name: string, at: Date): void {
-    if (name === this.plan) return
+    if (name === this.plan) return this.withdrawPlan()
     const decision = decideChange({
       ...{ held: this.held, plan: planNamed(name), isFirstCharge: false, currency: undefined, at },
     })

@@ -7,7 +7,7 @@ import {
   withoutAddOns,
 } from '../plans/add-ons.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 
@@ -40,7 +40,7 @@ function ownTerms(plan: PlanSnapshot): unknown {
 
 /** Returns the plan with those add-ons of the purchase that it allows, as they are in the running period. */
 export function withRunningAddOns(held: Purchase, plan: PlanSnapshot): PlanSnapshot {
-  return carried(attachedTo(held.planSnapshot), held, plan)
+  return carried(runningAddOns(held), held, plan)
 }
 
 /** Returns the plan with those add-ons that it allows, as the purchase has them after its next renewal. */
@@ -54,7 +54,8 @@ export function withAddOnsAhead(held: Purchase, plan: PlanSnapshot): PlanSnapsho
  */
 export function changeAheadOn(held: Purchase, plan: PlanSnapshot): PlanSnapshot | undefined {
   if (held.scheduledPlan === null) return undefined
-  const ahead = withAddOnsAhead(held, withoutSetupFee(withoutAddOns(plan)))
+  // Scheduled terms are those that everybody buys: the prices of the customer are those of the renewal, and the fee is charged now.
+  const ahead = withAddOnsAhead(held, withoutSetupFee(snapshotOf(withoutAddOns(plan))))
   return haveSameAddOns(attachedTo(plan), attachedTo(ahead)) ? undefined : ahead
 }
 
@@ -62,9 +63,10 @@ export function changeAheadOn(held: Purchase, plan: PlanSnapshot): PlanSnapshot 
  * Returns the add-ons of the scheduled terms, with those of the running period that only the scheduled plan does not allow: another plan
  * may allow them.
  */
-function pendingAddOns({ planSnapshot, scheduledPlan, currency }: Purchase): AttachedAddOn[] {
-  const running = attachedTo(planSnapshot)
-  if (scheduledPlan === null) return [...running]
+function pendingAddOns(held: Purchase): AttachedAddOn[] {
+  const { planSnapshot, scheduledPlan, currency } = held
+  const running = runningAddOns(held)
+  if (scheduledPlan === null) return running
   const scheduled = attachedTo(scheduledPlan)
   const dropped = running.filter(
     (addOn) =>
@@ -82,7 +84,7 @@ export function changeWithoutPlan(held: Purchase): ChangeToSchedule | null {
   const { planSnapshot, scheduledPlan, nextBillingDate: at, currency } = held
   if (planSnapshot === null || scheduledPlan === null || at === null) return null
   if (changesOnlyAddOns(held)) return null
-  const [running, pending] = [attachedTo(planSnapshot), pendingAddOns(held)]
+  const [running, pending] = [runningAddOns(held), pendingAddOns(held)]
   if (haveSameAddOns(running, pending)) return null
   const plan = withAddOns(withoutSetupFee(withoutAddOns(planSnapshot)), pending, currency)
   return { plan, at, termsAt: held.createdAt, isByProvider: true }
@@ -99,16 +101,21 @@ export function haveSameAddOns(
   return isDeepStrictEqual(first, second)
 }
 
+/** Returns the add-ons of the running period, which has charged their set-up fees. A trial charges nothing. */
+function runningAddOns({
+  planSnapshot,
+  status,
+}: Pick<Purchase, 'planSnapshot' | 'status'>): AttachedAddOn[] {
+  const attached = attachedTo(planSnapshot)
+  return status === 'trialing' ? [...attached] : chargedBefore(attached)
+}
+
 function carried(
   attached: readonly AttachedAddOn[],
   { planSnapshot, currency }: Purchase,
   plan: PlanSnapshot,
 ): PlanSnapshot {
-  const running = attachedTo(planSnapshot).map(({ reference }) => reference)
-  const allowed = attached
-    .filter((addOn) => isAllowed(addOn, planSnapshot, plan, currency))
-    // An add-on that begins with the renewal still has to pay its set-up fee then.
-    .map((addOn) => (running.includes(addOn.reference) ? chargedBefore([addOn])[0]! : addOn))
+  const allowed = attached.filter((addOn) => isAllowed(addOn, planSnapshot, plan, currency))
   return withAddOns(plan, allowed, currency)
 }
 

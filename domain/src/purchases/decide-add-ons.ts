@@ -12,7 +12,6 @@ import {
   withAddOns,
   withoutAddOns,
 } from '../plans/add-ons.ts'
-import { includedMicros } from '../plans/included-units.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
@@ -21,6 +20,7 @@ import { obstacleOfState, type StateObstacle } from './decide-schedule.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 import { switchAddOns } from './switch-add-ons.ts'
+import { raisesTrial, unitsOfTrial } from './trial-units.ts'
 
 /** A quantity of 0 removes the add-on. */
 export type AddOnChange = {
@@ -31,6 +31,8 @@ export type AddOnChange = {
 
 export type AddOnObstacle =
   | StateObstacle
+  /** The add-on would raise units of the trial, which is free. */
+  | 'trialing'
   | 'archived'
   /** The add-on may not be attached to the plan, or the plan has nothing that it raises. */
   | 'other_plan'
@@ -81,7 +83,7 @@ export function decideAddOnChange(input: AddOnsInput, change: AddOnChange): AddO
   const { planSnapshot } = held
   const state = obstacleOfState(held, now)
   if (planSnapshot === null) return refuse('ended')
-  if (state !== undefined && state !== 'trialing') return refuse(state)
+  if (state !== undefined) return refuse(state)
   const attached = attachedTo(planSnapshot)
   const ahead = addOnsAhead(held)
   if (ahead === undefined) return refuse('change_pending')
@@ -95,7 +97,7 @@ export function decideAddOnChange(input: AddOnsInput, change: AddOnChange): AddO
   const most = Math.max(quantityOf(attached, reference), quantityOf(ahead, reference))
   const obstacle = change.quantity > most ? attachObstacle(held, planSnapshot, change) : undefined
   if (obstacle !== undefined) return refuse(obstacle)
-  return state === 'trialing'
+  return held.status === 'trialing'
     ? decideInTrial(planSnapshot, attached, held.currency, change)
     : decideRunning(input, planSnapshot, ahead, change)
 }
@@ -112,13 +114,13 @@ function decideRunning(
   if (at <= now) return refuse('unpaid')
   const own = withoutSetupFee(withoutAddOns(before))
   const running = chargedBefore(attachedTo(before))
-  const changed = change.when === 'now' ? withQuantity(running, change) : running
+  const changed = change.when === 'now' ? withQuantity(running, change, ahead) : running
   const isNow = !isDeepStrictEqual(changed, running)
-  const later = withQuantity(isNow ? chargedBefore(ahead) : ahead, change)
-  const next = withAddOns(own, isNow ? chargedNow(later, changed) : later, currency)
+  const later = withoutChargedFees(withQuantity(ahead, change, changed), changed)
+  const next = withAddOns(own, later, currency)
   if (isTooLarge(next, currency)) return refuse('too_many')
   if (!isNow) {
-    if (isDeepStrictEqual(later, ahead)) return { kind: 'unchanged' }
+    if (haveSameAddOns(later, ahead)) return { kind: 'unchanged' }
     const isKept = haveSameAddOns(later, running)
     const scheduled = { plan: next, at, termsAt: held.createdAt, isByProvider: true }
     return { kind: 'renewal', at, change: isKept ? null : scheduled }
@@ -132,19 +134,19 @@ function decideRunning(
   return { kind: 'now', change: made, ahead: isKept ? null : next }
 }
 
-/** What is attached within the period pays its set-up fee then, and not with the renewal. */
-function chargedNow(
+/** What the running period has pays its set-up fee there, and not with the renewal. The fee of all others is due then. */
+function withoutChargedFees(
   later: readonly AttachedAddOn[],
-  changed: readonly AttachedAddOn[],
+  running: readonly AttachedAddOn[],
 ): AttachedAddOn[] {
   return later.map((each) =>
-    quantityOf(changed, each.reference) > 0 ? { ...each, setupFee: 0 } : each,
+    quantityOf(running, each.reference) > 0 ? { ...each, setupFee: 0 } : each,
   )
 }
 
 /**
- * The trial keeps the units of the plan alone, because the add-on is not paid yet. The units of charges are the same in all periods, so
- * an add-on that raises them waits for the first paid period.
+ * The trial keeps the units of the plan alone, because the add-on is not paid yet. An add-on that would raise those of the trial waits
+ * for the first paid period.
  */
 function decideInTrial(
   before: PlanSnapshot,
@@ -153,13 +155,12 @@ function decideInTrial(
   change: AddOnChange,
 ): AddOnDecision {
   const own = withoutAddOns(before)
-  const changed = withQuantity(attached, change)
+  const changed = withQuantity(attached, change, [])
   if (isDeepStrictEqual(changed, attached)) return { kind: 'unchanged' }
-  const raises = changed.some((each) => each.raises.length > 0)
-  if (raises && own.terms.charges !== undefined) return refuse('trialing')
   const plan = withAddOns(own, changed, currency)
+  if (raisesTrial(plan)) return refuse('trialing')
   if (isTooLarge(plan, currency)) return refuse('too_many')
-  return { kind: 'in-trial', plan, firstIncludedMicros: raises ? includedMicros(own) : null }
+  return { kind: 'in-trial', plan, firstIncludedMicros: unitsOfTrial(plan) }
 }
 
 function attachObstacle(
@@ -190,16 +191,22 @@ function isTooLarge(plan: PlanSnapshot, currency: string): boolean {
   )
 }
 
-/** An add-on that the purchase has keeps the terms with which it was attached. */
+/**
+ * An add-on that the purchase has keeps the terms with which it was attached. `elsewhere`: the add-ons of the other period, running or
+ * next, which the purchase may have it in alone.
+ */
 function withQuantity(
   attached: readonly AttachedAddOn[],
   { addOn, quantity }: AddOnChange,
+  elsewhere: readonly AttachedAddOn[],
 ): AttachedAddOn[] {
   const { reference } = addOn
   if (quantity === 0) return attached.filter((each) => each.reference !== reference)
   if (quantityOf(attached, reference) > 0) {
     return attached.map((each) => (each.reference === reference ? { ...each, quantity } : each))
   }
+  const had = elsewhere.find((each) => each.reference === reference)
+  if (had !== undefined) return [...attached, { ...had, quantity }]
   const { name, priceMinor: price, setupFeeMinor: setupFee, raises, planRefs } = addOn
   return [...attached, { reference, name, quantity, price, setupFee, raises, planRefs }]
 }

@@ -7,6 +7,7 @@ import { renews, requiresPayment } from '../plans/plan.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
 import { cycleOf, isLapsed } from './access.ts'
+import { isInTrial } from './agreed-fee.ts'
 import { withAddOnsAhead } from './carry-add-ons.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 import { isEnding } from './transitions.ts'
@@ -24,7 +25,7 @@ export type ChangeTiming = {
 /** States of a purchase in which its terms stay. */
 export type StateObstacle = Extract<
   MoveObstacle,
-  'past_due' | 'suspended' | 'trialing' | 'cancelled' | 'ended' | 'does_not_renew'
+  'past_due' | 'suspended' | 'cancelled' | 'ended' | 'does_not_renew'
 >
 
 /** Why a change of plan cannot be scheduled for a purchase. */
@@ -46,7 +47,9 @@ export function decideSchedule(
   timing: ChangeTiming,
   now: Date,
 ): ScheduleDecision {
-  const plan = withAddOnsAhead(held, chosen)
+  const isAfterTrial = held.status === 'trialing' && !isInTrial(held, timing.notBefore)
+  // The end of the trial has charged the set-up fees of the add-ons by then.
+  const plan = withAddOnsAhead(isAfterTrial ? { ...held, status: 'active' } : held, chosen)
   const obstacle = obstacleOfState(held, now) ?? obstacleOfTerms(held, plan)
   if (obstacle !== undefined) return { kind: 'refused', obstacle }
   const { billing, termsAt } = timing

@@ -49,3 +49,14 @@ test('treats purchases that are free, unpaid or without periods as not paid in a
   expect(isPaidInAdvance({ ...purchase, billingCycle: null })).toBe(false)
   expect(isPaidInAdvance({ ...purchase, planSnapshot: null })).toBe(false)
 })
+
+test('a first period that costs nothing is as good as paid, so an unpaid one after it is found', () => {
+  const ramped = { ...plan, terms: { ...plan.terms, ramp: [{ periods: 1, price: 0 }] } }
+  const free = { ...purchase, planSnapshot: ramped, paidAt: null }
+  expect(isPaidInAdvance(free)).toBe(true)
+  expect(decideUnpaidSince(free, null, new Date('2026-06-20T00:00:00Z'))).toBeUndefined()
+  expect(decideUnpaidSince(free, null, tenthOfJuly)).toEqual(july)
+  const trial = { ...free, startDate: new Date('2026-05-20T00:00:00Z') }
+  expect(isPaidInAdvance(trial)).toBe(true)
+  expect(decideUnpaidSince(trial, null, tenthOfJuly)).toEqual(july)
+})

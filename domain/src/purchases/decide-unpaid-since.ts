@@ -5,11 +5,16 @@ import { pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import { endedSuspended } from './suspension.ts'
 
-/** Returns whether the purchase was paid for and its periods are charged in advance. */
+/**
+ * Returns whether the periods of the purchase are charged in advance, and its first one was paid or costs nothing for the customer.
+ */
 export function isPaidInAdvance(purchase: Purchase): boolean {
-  const { planSnapshot, currency, paidAt } = purchase
-  if (planSnapshot === null || cycleOf(purchase) === undefined || paidAt === null) return false
-  return (pricesIn(planSnapshot, currency)?.priceMinor ?? 0n) > 0n
+  const { planSnapshot, currency, paidAt, startDate, anchor } = purchase
+  if (planSnapshot === null || cycleOf(purchase) === undefined) return false
+  if ((pricesIn(planSnapshot, currency)?.priceMinor ?? 0n) === 0n) return false
+  // A trial has no price before its first period.
+  const first = startDate < anchor ? anchor : startDate
+  return paidAt !== null || pricesAt(purchase, first)?.priceMinor === 0n
 }
 
 /**

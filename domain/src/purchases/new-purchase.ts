@@ -24,6 +24,7 @@ import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { firstPaid } from './offered-plan.ts'
 import { topUpName } from './purchase-rows.ts'
 import type { Purchase } from './repository.ts'
+import { unitsOfTrial } from './trial-units.ts'
 
 export type NewPurchase = {
   readonly customer: Pick<Customer, 'reference' | 'email'>
@@ -143,6 +144,7 @@ export function newContinuedTrial(
     status: 'trialing',
     nextBillingDate: anchor,
     nextResetAt: anchor,
+    firstIncludedMicros: startDate < anchor ? unitsOfTrial(given.plan) : null,
     createdAt: given.now,
     updatedAt: given.now,
   }

@@ -83,6 +83,25 @@ test('starts a plan at the same or a higher price at once', () => {
   expect(changeTo(planOf('big', 9_900), late)).toMatchObject({ kind: 'now' })
 })
 
+describe('a plan whose price rises within the notice', () => {
+  const ramp = [{ periods: 1, price: 0 }]
+  const rising = holding(planOf('rising', 4_900, { cancellationNoticeDays: 7, ramp }))
+  const middle = planOf('middle', 1_900)
+
+  it('secures the price of the periods that a cancellation leaves to be paid', () => {
+    expect(decideCancel(rising, late)).toMatchObject({ endDate: august })
+    expect(changeTo(middle, late, rising)).toMatchObject({
+      kind: 'at-renewal',
+      change: { at: august },
+    })
+    expect(changeTo(planOf('big', 9_900), late, rising)).toMatchObject({ kind: 'own-period' })
+  })
+
+  it('can be left at once while the notice ends before the price rises', () => {
+    expect(changeTo(middle, inTime, rising)).toMatchObject({ kind: 'own-period' })
+  })
+})
+
 test('lets customers leave plans without a notice, trials and past due purchases at once', () => {
   const small = planOf('small', 1_900)
   expect(changeTo(small, late, holding(planOf('plain', 4_900)))).toMatchObject({ kind: 'now' })

@@ -13,14 +13,19 @@ const dayMs = 86_400_000
  * if the plan has no notice, for trials, and for purchases that do not renew, because they have no next period to charge.
  */
 export function endAfterNotice(purchase: Purchase, now: Date): Date | undefined {
+  const end = endOfNotice(purchase, now)
+  if (end === undefined || isEnding(purchase)) return end
+  return endOfGivenNotice(purchase, now) ?? end
+}
+
+/** Returns the end after the notice, as if no change that waits counted as one. */
+function endOfNotice(purchase: Purchase, now: Date): Date | undefined {
   const { status, autoRenew, endDate, nextBillingDate } = purchase
   const days = noticeDaysOf(purchase)
   const cycle = cycleOf(purchase)
   if (days === 0 || cycle === undefined || status !== 'active') return undefined
   if (isEnding(purchase)) return endDate ?? undefined
   if (!autoRenew || nextBillingDate === null) return undefined
-  const given = endOfGivenNotice(purchase, now)
-  if (given !== undefined) return given
   const soonest = now.getTime() + days * dayMs
   let end = nextBillingDate
   while (end.getTime() < soonest) end = periodAt(cycle, end).end
@@ -55,22 +60,41 @@ function endOfGivenNotice(purchase: Purchase, now: Date): Date | undefined {
 }
 
 /**
- * Returns whether the plan costs less than the plan of the purchase, or costs the same with a shorter notice. Prices are compared
- * in the currency of the purchase, as they are now. If the plan has no price in it, only a free plan counts as cheaper.
+ * Returns whether the plan costs less than the dearest period that the notice secures, or costs the same with a shorter notice. Prices
+ * are compared in the currency of the purchase. If the plan has no price in it, only a free plan counts as cheaper.
  */
 function isCheaper(plan: PlanSnapshot, purchase: Purchase, now: Date): boolean {
   const { planSnapshot: held, currency } = purchase
-  const before = pricesAt(purchase, now)
-  if (held === null || before === undefined) return false
+  const beforeMinor = dearestUntilNotice(purchase, now)
+  if (held === null || beforeMinor === undefined) return false
   const after = pricesIn(plan, currency)
   if (after === undefined) {
-    return before.priceMinor > 0n && pricesIn(plan, plan.currency)?.priceMinor === 0n
+    return beforeMinor > 0n && pricesIn(plan, plan.currency)?.priceMinor === 0n
   }
   const { heldDays, days } = daysToCompare(held, plan)
-  const costsBefore = before.priceMinor * days
+  const costsBefore = beforeMinor * days
   const costsAfter = after.priceMinor * heldDays
   const hasShorterNotice = noticeDaysOf({ planSnapshot: plan }) < noticeDaysOf(purchase)
   return costsAfter < costsBefore || (costsAfter === costsBefore && hasShorterNotice)
+}
+
+/**
+ * Returns the highest price of the running period and of those that the customer has to pay after a notice: with a ramp or an agreed
+ * time, later ones can cost more. Undefined without a price in the currency of the purchase.
+ */
+function dearestUntilNotice(purchase: Purchase, now: Date): bigint | undefined {
+  const cycle = cycleOf(purchase)
+  const until = endOfNotice(purchase, now)
+  const starts = [now]
+  if (cycle !== undefined && until !== undefined) {
+    let { end } = periodAt(cycle, now)
+    for (; end < until; end = periodAt(cycle, end).end) starts.push(end)
+  }
+  return starts
+    .map((start) => pricesAt(purchase, start)?.priceMinor)
+    .reduce((most, price) =>
+      most !== undefined && price !== undefined && price <= most ? most : price,
+    )
 }
 
 /** Returns the number of days that each price pays for. Both are 1 if one of the plans has no periods. */

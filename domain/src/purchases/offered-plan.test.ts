@@ -49,6 +49,27 @@ describe('a ramp', () => {
     expect(prices).toEqual([0, 1_000, 1_000, 4_000])
   })
 
+  test('has not begun with a trial that was never paid', () => {
+    const steps = [
+      { periods: 1, price: 100 },
+      { periods: 1, price: 900 },
+    ]
+    const plan = snapshotOfPlan('pln_tried', 4_000, { ramp: steps })
+    const fields = { anchor: at('01-08'), paidAt: null, status: 'suspended' } as const
+    const trial = bought(plan, '01-01', fields)
+    const state = { last: trial, lastOfPlan: trial }
+    expect(priceOf(offerOwnPeriod(plan, state, at('03-20')))).toBe(100)
+    const held = bought(other, '03-10')
+    expect(priceOf(offerTo(plan, { ...state, last: held }, at('03-20')))).toBe(100)
+    const paid = { ...trial, paidAt: at('01-08') }
+    expect(priceOf(offerOwnPeriod(plan, { last: paid, lastOfPlan: paid }, at('01-20')))).toBe(900)
+    // A first period that costs nothing begins without a payment.
+    const free = { ...bought(ramped, '01-01', fields), status: 'active' } as const
+    expect(priceOf(offerOwnPeriod(ramped, { last: free, lastOfPlan: free }, at('01-20')))).toBe(
+      1_000,
+    )
+  })
+
   test('is never begun again, whatever the customer cancels, changes and takes again', () => {
     const paid: number[] = []
     let lastOfPlan: Purchase | undefined
@@ -81,6 +102,17 @@ describe('a ramp', () => {
     const decision = decideChange(input)
     if (decision.kind !== 'at-renewal') throw new Error(decision.kind)
     expect(priceOf(planAfterChange(decision.change.plan, held, decision.change.at))).toBe(1_000)
+  })
+
+  test('begins with the renewal for a customer who has only tried the plan', () => {
+    const none = { ...ramped, terms: { ...ramped.terms, prorationPolicy: 'none' as const } }
+    const tried = bought(none, '01-08', { startDate: at('01-01'), endedAt: at('01-05') })
+    const held = bought(other, '01-10', { nextBillingDate: at('02-10') })
+    const plan = offerTo(none, { last: held, lastOfPlan: tried }, at('01-20'))
+    const input = { held, plan, isFirstCharge: false, currency: undefined, at: at('01-20') }
+    const decision = decideChange(input)
+    if (decision.kind !== 'at-renewal') throw new Error(decision.kind)
+    expect(priceOf(planAfterChange(decision.change.plan, held, decision.change.at))).toBe(0)
   })
 
   test('is not begun by a trial', () => {

@@ -26,8 +26,8 @@ export type OfferState = {
 export function offerTo<Plan extends PlanSnapshot>(plan: Plan, state: OfferState, now: Date): Plan {
   const { last, lastOfPlan, overrides = [] } = state
   if (last === undefined || !givesAccess(last, now)) return offerOwnPeriod(plan, state, now)
-  const had = lastOfPlan === undefined ? undefined : rampPeriodsOf(lastOfPlan, now)
-  return offeredPlan(plan, overrides, now, had)
+  const hasBegun = rampPeriodsBegun(lastOfPlan, now) > 0
+  return offeredPlan(plan, overrides, now, hasBegun ? rampPeriodsOf(lastOfPlan, now) : undefined)
 }
 
 /**
@@ -49,7 +49,7 @@ function rampPeriodsBegun(purchase: Purchase | undefined, now: Date): number {
   const until = new Date(Math.min(...ends) - 1)
   // A trial is no period of the ramp.
   const first = startDate < anchor ? anchor : startDate
-  if (until < first) return planSnapshot.rampPeriods ?? 0
+  if (until < first || isUnpaidTrial(purchase)) return planSnapshot.rampPeriods ?? 0
   return rampPeriodsBefore(purchase, planSnapshot, until) + 1
 }
 
@@ -66,7 +66,16 @@ export function planAfterChange<Plan extends PlanSnapshot>(
 
 function rampPeriodsOf(purchase: Purchase | undefined, at: Date): number {
   if (purchase === undefined || purchase.planSnapshot === null) return 0
+  if (isUnpaidTrial(purchase)) return purchase.planSnapshot.rampPeriods ?? 0
   return rampPeriodsBefore(purchase, purchase.planSnapshot, at)
+}
+
+/** Returns whether the first period after the trial was never paid. It gave no access, so the customer still has its price. */
+function isUnpaidTrial(purchase: Purchase): boolean {
+  const { startDate, anchor, paidAt } = purchase
+  if (startDate >= anchor || paidAt !== null) return false
+  const { priceMinor = 0n, setupFeeMinor = 0n } = pricesAt(purchase, anchor) ?? {}
+  return priceMinor + setupFeeMinor > 0n
 }
 
 /** Returns the prices of the period of the purchase that contains the instant. Undefined without a price in its currency. */

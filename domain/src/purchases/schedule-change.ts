@@ -42,12 +42,13 @@ export async function scheduleChange(
   const { customerRef, productRef } = held
   const isPaid = await hasPaidForPlan(sql, providerId, { customerRef, productRef, planRef })
   const snapshot = snapshotOf(plan)
+  const notBefore = effectiveAt ?? now
   const decision = decideSchedule(
     held,
     isPaid || planRef === held.planRef || billing === 'keep_period'
-      ? withAgreedFee(withoutSetupFee(snapshot), held)
+      ? withAgreedFee(withoutSetupFee(snapshot), held, notBefore)
       : snapshot,
-    { billing, notBefore: effectiveAt ?? now, termsAt: now },
+    { billing, notBefore, termsAt: now },
     now,
   )
   if (decision.kind === 'refused') return decision

@@ -1,4 +1,5 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { noteRepaidPeriods } from '../invoices/corrected-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { issueRefundCreditNote, voidRefundCreditNote } from '../invoices/refund-credit-notes.ts'
 import { lockInvoice } from '../invoices/repository.ts'
@@ -37,6 +38,9 @@ export async function postRefund(
   if (paid === undefined) return 0n
   let { fromBalanceMinor } = refund
   if (paid.invoiceRef !== null) {
+    // All code locks the purchase before the invoice.
+    if (hadSucceeded && payout === undefined)
+      await noteRepaidPeriods(work.sql, work.providerId, paid.invoiceRef, work.now)
     fromBalanceMinor = await moveRefundedInvoice(work, paid.invoiceRef, refund, payout)
   } else if (payout === undefined) {
     await postSaleRefund(work, intent, refund, hadSucceeded)

@@ -15,7 +15,7 @@ import {
   requiresCard,
   type ActivationDecision,
 } from '@tollgate/domain/purchases/decide-activation'
-import { offerTo } from '@tollgate/domain/purchases/offered-plan'
+import { offerOwnPeriod, offerTo } from '@tollgate/domain/purchases/offered-plan'
 import { readActivationState } from '@tollgate/domain/purchases/read-activation-state'
 import {
   findDecidingPurchase,
@@ -70,10 +70,10 @@ export async function readChoice(
     const offered = await Promise.all(
       listed.map(async (plan) => {
         const of = { customerRef: customer.reference, productRef: product.reference }
-        // The plans that the customer had decide only about a change.
-        const lastOfPlan =
-          held && (await findLastOfPlan(sql, providerId, { ...of, planRef: plan.reference }))
-        return offerTo(plan, { last, lastOfPlan, overrides }, now)
+        const ofPlan = { ...of, planRef: plan.reference }
+        const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
+        const offer = beginsOwnPeriod(plan, held) ? offerOwnPeriod : offerTo
+        return offer(plan, { last, lastOfPlan, overrides }, now)
       }),
     )
     const plans = offered
@@ -104,10 +104,16 @@ export async function readChoice(
 }
 
 /** Returns the start of the first period of a plan that the customer takes now. A change can continue the running period. */
-function beginOf({ terms }: Plan, held: Purchase | undefined, now: Date): Date {
+function beginOf(plan: Plan, held: Purchase | undefined, now: Date): Date {
   const cycle = held && cycleOf(held)
-  const isOwnPeriod = terms.prorationPolicy === 'full' || cycle?.billingCycle !== terms.billingCycle
-  return cycle === undefined || isOwnPeriod ? now : periodAt(cycle, now).start
+  return cycle === undefined || beginsOwnPeriod(plan, held) ? now : periodAt(cycle, now).start
+}
+
+/** Returns whether a plan that the customer takes now begins a new period. The plan that the customer has does not. */
+function beginsOwnPeriod({ reference, terms }: Plan, held: Purchase | undefined): boolean {
+  if (held === undefined) return true
+  if (held.planRef === reference) return false
+  return terms.prorationPolicy === 'full' || cycleOf(held)?.billingCycle !== terms.billingCycle
 }
 
 function cheapestFirst(one: Plan, other: Plan): number {

@@ -9,7 +9,7 @@ import {
   type AddOnBody,
 } from '../add-ons.ts'
 import { examplesOf } from './example.ts'
-import { changedPurchase, instants, refs } from './story.ts'
+import { purchase, instants, refs } from './story.ts'
 
 const addOn: AddOnBody = {
   reference: refs.addOn,
@@ -77,8 +77,8 @@ export const addOnExamples = {
       'Attached and paid': {
         success: true,
         purchase: {
-          ...changedPurchase,
-          planSnapshot: { ...changedPurchase.planSnapshot!, addOns: [attached] },
+          ...purchase,
+          planSnapshot: { ...purchase.planSnapshot!, addOns: [attached] },
         },
         effectiveAt: instants.now,
         invoiceRef: refs.invoice,
@@ -90,7 +90,7 @@ export const addOnExamples = {
     answer: examplesOf(addOnChangedSchema, {
       'Ends with the period': {
         success: true,
-        purchase: changedPurchase,
+        purchase,
         effectiveAt: instants.periodEnd,
       },
     }),
