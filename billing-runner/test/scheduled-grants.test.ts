@@ -266,20 +266,21 @@ describe('a request', () => {
     ['startsAt', { startsAt: '2026-01-30T00:00:00Z' }],
     ['endsAt', { endsAt: '2026-01-31T12:00:00Z' }],
     ['rollOverMax', { rollOverMax: 5 }],
-    ['purchaseRef', { purchaseRef: 'pur_unknown' }],
   ])('with a wrong %s is refused', async (field, wrong) => {
     expect(await outcomeOf({ ...monthly, ...wrong })).toMatchObject({
       ...{ kind: 'invalid', issues: [{ path: [field] }] },
     })
   })
 
-  test('for the purchase of another customer, or the schedule of one, is refused', async () => {
+  test('for an unknown purchase or that of another customer, or the schedule of one, is refused', async () => {
     const { reference } = purchase
     const scheduleRef = await world.create(monthly)
     await openWorld()
-    expect(await outcomeOf({ ...monthly, purchaseRef: reference })).toMatchObject({
-      kind: 'invalid',
-    })
+    for (const purchaseRef of [reference, 'pur_unknown']) {
+      expect(await outcomeOf({ ...monthly, purchaseRef })).toEqual({
+        ...{ kind: 'purchase-not-found', purchaseRef },
+      })
+    }
     const name = { customerRef: world.customerRef, reference: scheduleRef }
     const moved = await world.commit((work) => moveSchedule(work, name, 'end'))
     expect(moved).toEqual({ kind: 'not-found' })

@@ -193,7 +193,16 @@ test('asks for older invoices first, and for a card if the plan needs one', asyn
   expect(await previewChange(shop.parts(), shop.at, change)).toMatchObject({
     ...{ kind: 'begins', needs: 'card' },
   })
-  expect(await shop.take(held.customer, carded)).toEqual({ kind: 'card-required' })
+  // The shop saves a card when it is asked for one.
+  const countCards = async () => {
+    const { reference } = held.customer
+    const cards = await shop.runner.database.in('sandbox')`
+      select 1 from customer_cards where customer_ref = ${reference}`
+    return cards.length
+  }
+  expect(await countCards()).toBe(0)
+  expect(await shop.take(held.customer, carded)).toEqual({ kind: 'activated' })
+  expect(await countCards()).toBe(1)
 })
 
 test('refuses to cancel what cannot be cancelled, and repeats a cancellation without effect', async () => {
