@@ -150,9 +150,13 @@ async function play(steps: readonly Step[]): Promise<void> {
     for (const each of models) {
       each.renewUntil(now)
       each.changeUntil(now)
+      join(each, migrations, now)
     }
     for (const [number, migration] of migrations.entries()) advance(models, migration, number, now)
-    for (const each of models) each.changeUntil(now)
+    for (const each of models) {
+      each.changeUntil(now)
+      join(each, migrations, now)
+    }
   }
 
   for (const each of steps) {
@@ -207,7 +211,7 @@ async function play(steps: readonly Step[]): Promise<void> {
         const when = each.billing === undefined ? model.renewalFrom(now) : at
         model.ahead = {
           ...{ plan: each.plan, priceMinor, at: when },
-          ...{ billing: each.billing, migration: undefined },
+          ...{ billing: each.billing, termsAt: now, migration: undefined },
         }
         break
       }
@@ -257,19 +261,38 @@ function advance(
   number: number,
   now: Date,
 ): void {
-  const { from, to, priceMinor, billing: within, noticeDays } = migration
   if (migration.status === 'cancelling') {
     for (const each of models) if (each.ahead?.migration === number) each.ahead = undefined
     migration.status = 'cancelled'
   }
   if (migration.status !== 'running') return
-  const notBefore = new Date(now.getTime() + (noticeDays || 0) * dayMs)
-  for (const each of models) {
-    const isSame = each.plan === to && each.priceMinor === priceMinor
-    const isOpen = !each.isEnding && !each.hasEnded && each.ahead === undefined
-    if (each.plan !== from || each.since > migration.createdAt || isSame || !isOpen) continue
-    const at = within === undefined ? each.renewalFrom(notBefore) : notBefore
-    each.ahead = { plan: to, priceMinor, at, billing: within, migration: number }
-  }
+  for (const each of models) moveHolder(each, migration, number, now)
   migration.status = 'done'
+}
+
+/** Schedules the change of a customer who has older terms than those at the migration. */
+function moveHolder(
+  model: ModelCustomer,
+  { from, to, priceMinor, billing, noticeDays, createdAt }: ModelMigration,
+  number: number,
+  now: Date,
+): void {
+  const isSame = model.plan === to && model.priceMinor === priceMinor
+  const isOpen = !model.isEnding && !model.hasEnded && model.ahead === undefined
+  if (model.plan !== from || model.since > createdAt || isSame || !isOpen) return
+  const notBefore = new Date(now.getTime() + (noticeDays || 0) * dayMs)
+  const at = billing === undefined ? model.renewalFrom(notBefore) : notBefore
+  model.ahead = { plan: to, priceMinor, at, billing, termsAt: createdAt, migration: number }
+}
+
+/** A customer whose plan begins with older terms joins the newest migration of the plan. */
+function join(model: ModelCustomer, migrations: readonly ModelMigration[], now: Date): void {
+  if (!model.hasChanged) return
+  model.hasChanged = false
+  const number = migrations.findLastIndex(
+    ({ from, status }) => from === model.plan && !/cancel/.test(status),
+  )
+  if (number >= 0 && migrations[number]!.status !== 'paused') {
+    moveHolder(model, migrations[number]!, number, now)
+  }
 }

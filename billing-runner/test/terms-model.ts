@@ -11,6 +11,8 @@ export type ChangeAhead = {
   readonly at: Date
   /** Undefined: with the first renewal from `at` on. */
   readonly billing: 'prorate' | 'keep_period' | undefined
+  /** When the terms were those of the plan. */
+  readonly termsAt: Date
   /** Number of the migration; undefined if it was scheduled for this customer. */
   readonly migration: number | undefined
 }
@@ -28,8 +30,10 @@ export class ModelCustomer {
   /** The price that the customer has paid for the running period. A prorated change within the period replaces it. */
   paidMinor: number
   ahead: ChangeAhead | undefined
-  /** When the customer got the plan with these terms. */
+  /** When the terms of the customer were those of its plan. */
   since: Date
+  /** Whether the plan has begun since the model last looked, so that the customer may join a migration of it. */
+  hasChanged = false
   /** Start of the next period that is charged. */
   next: Date
   isEnding = false
@@ -51,7 +55,7 @@ export class ModelCustomer {
   /** Renews for each period that has begun, by the terms that are valid at its start. */
   renewUntil(now: Date): void {
     while (!this.isEnding && !this.hasEnded && this.next <= now) {
-      if (this.ahead !== undefined && this.ahead.at <= this.next) this.take(this.ahead, now)
+      if (this.ahead !== undefined && this.ahead.at <= this.next) this.take(this.ahead)
       this.charge('recurring', this.next, this.priceMinor)
       this.paidMinor = this.priceMinor
       this.next = periodAt(this.cycle, this.next).end
@@ -64,7 +68,7 @@ export class ModelCustomer {
     const { ahead } = this
     if (this.isEnding || this.hasEnded || ahead?.billing === undefined || ahead.at > now) return
     if (ahead.billing === 'prorate') this.prorate(ahead.priceMinor, now)
-    this.take(ahead, now)
+    this.take(ahead)
   }
 
   /** The customer activates a plan, and does not pay for one that has to be paid first. */
@@ -76,7 +80,8 @@ export class ModelCustomer {
     // A payment that the customer does not make changes nothing.
     if (difference >= 50) return
     this.prorate(priceMinor, now)
-    this.take({ plan, priceMinor, at: now, billing: 'prorate', migration: undefined }, now)
+    const billing = 'prorate'
+    this.take({ plan, priceMinor, at: now, billing, termsAt: now, migration: undefined })
     this.isEnding = false
   }
 
@@ -87,8 +92,9 @@ export class ModelCustomer {
     return at
   }
 
-  private take({ plan, priceMinor, migration }: ChangeAhead, now: Date): void {
-    this.since = now
+  private take({ plan, priceMinor, termsAt, migration }: ChangeAhead): void {
+    this.since = termsAt
+    this.hasChanged = true
     if (migration !== undefined) this.movedBy.push(migration)
     this.plan = plan
     this.priceMinor = priceMinor
