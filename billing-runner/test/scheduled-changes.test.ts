@@ -11,7 +11,9 @@ import { TermsPlayer, type Death } from './terms-player.ts'
  * and no migration moves a customer twice.
  */
 
-const runs = Number(process.env['TOLLGATE_TEST_SCHEDULED_CHANGES'] ?? 15)
+const configured = process.env['TOLLGATE_TEST_SCHEDULED_CHANGES']
+const isDefault = configured === undefined
+const runs = Number(configured ?? 15)
 const begin = new Date('2026-01-31T12:00:00Z')
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -106,7 +108,8 @@ test(
   `${runs} random sequences charge each customer what the terms say`,
   { timeout: 0 },
   async () => {
-    const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+    // The sequences are the same in each run, unless a number of them is set.
+    const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? (isDefault ? 14 : Date.now()))
     const steps = fc.array(step, { minLength: 6, maxLength: 24, size: 'max' })
     await fc.assert(fc.asyncProperty(steps, play), { numRuns: runs, seed, endOnFailure: true })
   },
@@ -160,6 +163,8 @@ async function play(steps: readonly Step[]): Promise<void> {
   }
 
   for (const each of steps) {
+    // No two steps happen at the same time: terms and migrations are compared by time.
+    stack.clock.set(new Date(player.now.getTime() + 1_000).toISOString())
     const { now } = player
     switch (each.do) {
       case 'wait': {
