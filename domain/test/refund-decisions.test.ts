@@ -102,7 +102,8 @@ test('refunds, credits and refunds at the processor return exactly what a model 
         const isByCredit = otherwise === 'by a credit' && other >= 50
         if (isByCredit) await world.giveCredit(other)
         const reference = await world.paidRenewal(amounts, isByCredit ? 0 : other)
-        let model = startRefundModel(charged, charged - other)
+        const card = charged - other
+        let model = startRefundModel(charged, card, isByCredit ? card : charged)
         const unanswered: Unanswered = []
         for (const step of steps) {
           await apply(reference, model, step, unanswered)

@@ -36,8 +36,14 @@ export type RefundModel = {
   readonly charged: number
   /** The part that was paid by card. */
   readonly card: number
+  /** The part that the customer paid, by card or by other means. A credit paid the rest. */
+  readonly paid: number
+  /** What was returned of the part that the customer paid. The balance gets this part before what a credit paid. */
+  readonly paidBack: number
   /** Refunds that the processor has made. */
   readonly refunded: number
+  /** The part of these refunds that was returned to the balance before, and is taken from it again. */
+  readonly taken: number
   /** Refunds whose outcome is not known. */
   readonly open: number
   readonly toBalance: number
@@ -46,20 +52,24 @@ export type RefundModel = {
   readonly isEnded: boolean
 }
 
-export function startRefundModel(charged: number, card: number): RefundModel {
-  const nothing = { refunded: 0, open: 0, toBalance: 0, credited: 0 }
-  return { charged, card, ...nothing, isEnded: false }
+export function startRefundModel(charged: number, card: number, paid: number): RefundModel {
+  const nothing = { paidBack: 0, refunded: 0, taken: 0, open: 0, toBalance: 0, credited: 0 }
+  return { charged, card, paid, ...nothing, isEnded: false }
 }
 
 /** Returns what neither a refund nor a credit has returned. */
-function restOf({ charged, refunded, toBalance, credited }: RefundModel): number {
-  return Math.max(charged - refunded - toBalance - credited, 0)
+function restOf({ charged, refunded, taken, toBalance, credited }: RefundModel): number {
+  return charged - (refunded - taken) - toBalance - credited
 }
 
-/** Returns the credit that the customer has for the next invoice. What was refunded as well is not a credit any more. */
-export function balanceOf({ charged, refunded, toBalance, credited }: RefundModel): number {
-  const twice = Math.max(refunded + toBalance + credited - charged, 0)
-  return toBalance + credited - twice
+/** Returns what the customer paid and has not got back, without refunds whose outcome is not known. */
+function keptOf({ paid, paidBack, open }: RefundModel): number {
+  return Math.max(paid - paidBack - open, 0)
+}
+
+/** Returns the credit that the customer has for the next invoice. */
+export function balanceOf({ taken, toBalance, credited }: RefundModel): number {
+  return toBalance + credited - taken
 }
 
 /** Returns the amount that a step returns, 0 if it is refused. */
@@ -72,7 +82,7 @@ export function amountOf(model: RefundModel, step: RefundStep): number {
     case 'to balance':
       return within(rest, step.amount)
     case 'to card':
-      return within(Math.min(rest, onCard), step.amount)
+      return within(Math.min(rest, onCard, keptOf(model)), step.amount)
     case 'credited':
       return isOpen ? 0 : within(rest, step.amount)
     case 'at the processor':
@@ -86,19 +96,29 @@ export function refundModel(model: RefundModel, step: RefundStep): RefundModel {
   const amount = amountOf(model, step)
   if (amount === 0) return model
   switch (step.kind) {
-    case 'to balance':
-      return ended({ ...model, toBalance: model.toBalance + amount })
+    case 'to balance': {
+      const paidBack = model.paidBack + Math.min(amount, keptOf(model))
+      return ended({ ...model, paidBack, toBalance: model.toBalance + amount })
+    }
     case 'to card':
-      return step.isKnown
-        ? ended({ ...model, refunded: model.refunded + amount })
-        : { ...model, open: model.open + amount }
+      return step.isKnown ? refunded(model, amount) : { ...model, open: model.open + amount }
     case 'answers':
-      return ended({ ...model, open: 0, refunded: model.refunded + amount })
+      return refunded({ ...model, open: 0 }, amount)
     case 'credited':
       return { ...model, credited: model.credited + amount }
     case 'at the processor':
-      return ended({ ...model, refunded: model.refunded + amount })
+      return refunded(model, amount)
   }
+}
+
+function refunded(model: RefundModel, amount: number): RefundModel {
+  const returned = Math.min(amount, model.paid - model.paidBack, restOf(model))
+  return ended({
+    ...model,
+    paidBack: model.paidBack + returned,
+    refunded: model.refunded + amount,
+    taken: model.taken + amount - returned,
+  })
 }
 
 function ended(model: RefundModel): RefundModel {
