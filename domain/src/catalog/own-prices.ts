@@ -4,7 +4,7 @@ import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { formatMoney } from '../money/currencies.ts'
 import { chargeMaxMinor, chargeMinMinor } from '../money/processor-amounts.ts'
 import { chargeKey } from '../plans/charge-key.ts'
-import { fieldFault } from '../plans/field-fault.ts'
+import { faultsUnder, fieldFault } from '../plans/field-fault.ts'
 import type { Plan, PlanCore } from '../plans/plan.ts'
 import { tierFaults } from '../plans/tier-faults.ts'
 import { billsAfterwards } from '../pricing/usage-terms.ts'
@@ -93,7 +93,7 @@ function withChargePrices<Own extends PriceablePlan>(
     const changed = withOwnPrice(charges[at]!, price)
     if (changed === undefined) continue
     const issues = withOwnPriceFaults(listed, charges[at]!, changed)
-    faults.push(...issues.map((each) => ({ ...each, path: [...path, ...each.path] })))
+    faults.push(...faultsUnder(path, issues))
     if (issues.length === 0) charges = charges.with(at, changed)
   }
   return { plan: own.length === 0 ? plan : { ...plan, terms: { ...plan.terms, charges } }, faults }
@@ -148,8 +148,7 @@ function unitFaults(plan: PriceablePlan, prices: PriceFields): ValidationIssue[]
     if (!billsAfterwards(plan)) return [fieldFault([field], prePaidText)]
     if (!isOfPlan) return [fieldFault([field], `The plan has no price in \`${field}\`.`)]
     if (hasUnbilledLimit(plan)) return [fieldFault([field], unbilledText)]
-    const tiers = field === 'usageTiers' ? tierFaults([...(prices.usageTiers ?? [])]) : []
-    return tiers
+    return field === 'usageTiers' ? tierFaults([...(prices.usageTiers ?? [])]) : []
   })
 }
 
