@@ -7,6 +7,7 @@ import { chargeKey } from '../plans/charge-key.ts'
 import { faultsUnder, fieldFault } from '../plans/field-fault.ts'
 import type { Plan, PlanCore } from '../plans/plan.ts'
 import { tierFaults } from '../plans/tier-faults.ts'
+import { periodPriceOf } from '../pricing/plan-prices.ts'
 import { billsAfterwards } from '../pricing/usage-terms.ts'
 import { withOwnPrice, withOwnPriceFaults } from './own-charge-price.ts'
 
@@ -38,12 +39,6 @@ export function withOwnPrices<Own extends PriceablePlan>(
     plan: withTermPrices(withPeriodPrice(charged.plan, given), given),
     faults: [...faults, ...charged.faults],
   }
-}
-
-/** Returns the price of a period without usage, or of a one-time plan. */
-export function periodPriceOf({ type, priceMinor, basePriceMinor }: PlanCore): number {
-  if (type === 'usage-based') return 0
-  return type === 'hybrid' ? (basePriceMinor ?? priceMinor) : priceMinor
 }
 
 function withPeriodPrice<Own extends PriceablePlan>(
