@@ -128,7 +128,7 @@ function orCardRequired(start: UnpaidStart, hasCard: boolean): ActivationDecisio
   return hasCard || !requiresCard(plan) ? start : { kind: 'card-required', plan, start }
 }
 
-/** Returns whether the plan starts only for customers with a saved card. A plan with a price does too if the period that begins is free. */
+/** Returns whether the plan starts only for customers with a saved card. A plan that renews at a price does if its first period is free. */
 export function requiresCard(plan: PlanCore): boolean {
   return plan.terms.requiresPaymentMethod === true || (renews(plan) && isFreeForNow(plan))
 }

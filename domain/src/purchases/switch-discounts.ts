@@ -10,7 +10,7 @@ import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { Purchase } from './purchase.ts'
 
 /** A change of the running period to another price, from `changedAt` to the end of the period. */
-export type ChangedPrice = {
+type ChangedPrice = {
   readonly period: Period
   /** A whole second. */
   readonly changedAt: Date
