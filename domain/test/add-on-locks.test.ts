@@ -60,8 +60,5 @@ async function createSupport(): Promise<string> {
 }
 
 async function isWaiting(): Promise<boolean> {
-  const rows = await database.in('sandbox')`
-    select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`
-  return rows.length > 0
+  return (await database.in('sandbox')`select from pg_locks where not granted`).length > 0
 }

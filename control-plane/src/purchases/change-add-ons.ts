@@ -11,7 +11,7 @@ import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { commit, type ChangeParts } from '../access/commit.ts'
 import { read } from '../access/read.ts'
 import { requireProvider } from '../access/require.ts'
-import { billNowPartsOf } from '../invoices/bill-now-parts.ts'
+import { billNowPartsOf } from '../access/bill-now-parts.ts'
 
 export type AddOnParts = ChangeParts & { readonly payments: PaymentParts }
 

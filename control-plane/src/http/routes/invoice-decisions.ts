@@ -29,7 +29,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { operationOf } from '../../access/caller.ts'
 import { commit } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
-import { billNowPartsOf } from '../../invoices/bill-now-parts.ts'
+import { billNowPartsOf } from '../../access/bill-now-parts.ts'
 import { readInvoiceBody } from './invoices.ts'
 
 type Parts = Pick<CustomerClosingParts, 'database' | 'clock' | 'payments'> &
