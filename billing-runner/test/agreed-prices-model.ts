@@ -44,7 +44,7 @@ export class PricedCustomer {
     readonly entries: readonly ModelAgreement[]
   }[] = []
   private readonly cycle: Cycle
-  /** By plan, the period in which its ramp began for the customer. */
+  /** For each plan, the period in which the ramp of the customer began. */
   private readonly rampStarts = new Map<number, number>()
   private startMs: number
 

@@ -30,7 +30,7 @@ export function addOnCalls(
       await send(path.replace(/[^/]+$/, other['reference']!), undefined, 'DELETE')
     },
     [`PUT ${ofPurchase}`]: async (path) => {
-      // As if the customer had bought the plan, which needs a payment.
+      // The customer has a free plan, and buying the priced plan would need a payment. So the test gives the purchase its price.
       const { database } = stackOf().stack
       const priced = { reference: refs['pricedPlanRef'], priceMinor: 900 }
       const sql = database.in('sandbox')

@@ -76,7 +76,7 @@ test('an agreed time that has not come changes nothing before', async () => {
   await agree(customerRef, [{ planRef, from: '2026-04-15T00:00:00Z', price: 300 }])
   const page = await planPage(customerRef, planRef)
   expect(page).toContain('$5.00 / month')
-  // The first period that begins then or later.
+  // The price applies to the first period that begins on 15 April or later.
   expect(page).toContain('From May 1, 2026: $3.00 / month')
 })
 
@@ -88,7 +88,7 @@ test('a first period that is free starts with a saved card, because later ones a
   expect(await purchasesOf(customerRef)).toEqual([])
   const page = await planPage(customerRef, planRef)
   expect(page).toContain('From May 1, 2026: $5.00 / month')
-  // A plan that nobody pays for cannot get a price, so no limit check ever begins one that is charged.
+  // A free plan cannot get an agreed price. A limit check may start a free plan, so it never starts a plan that is charged.
   expect(
     await pathsOfFaults('PUT', pathOf(customerRef), {
       prices: [{ planRef: plans['free'], price: 900 }],

@@ -249,9 +249,11 @@ export const listedDiscountsMax = 1_000
 /** Maximum number of units of a line that a person adds to an invoice. Its amount then stays an exact JSON number. */
 export const itemUnitsMax = 1_000
 
-/** Maximum number of one add-on, of add-ons beside a plan, of plans and raises of an add-on, and of units that one adds to a raise. */
+/** Maximum quantity of one add-on of a purchase, and maximum number of its different add-ons. */
 export const addOnQuantityMax = 10_000
 export const attachedAddOnsMax = 50
+
+/** Maximum number of plans and of raises of an add-on, and of units of a raise. */
 export const addOnPlansMax = 100
 export const addOnRaisesMax = 10
 export const addOnUnitsMax = 1_000_000_000

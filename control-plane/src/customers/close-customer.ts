@@ -3,7 +3,6 @@ import {
   type ClosingParts,
   type CloseOutcome,
 } from '@tollgate/domain/closing/close-customer'
-import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
@@ -12,6 +11,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { refusals } from '../errors.ts'
 import { requireProvider } from '../access/require.ts'
+import { billNowPartsOf } from '../access/bill-now-parts.ts'
 import { readWalletBeforeChange } from '../wallets/expire-wallet.ts'
 import type { ChangeParts } from '../access/commit.ts'
 import type { Wallets } from '../wallets/wallets.ts'
@@ -41,13 +41,9 @@ export async function closeCustomerOrRefuse(
 }
 
 function closingPartsOf(parts: CustomerClosingParts, operation: Operation): ClosingParts {
-  const { database, eventLog, usageStore, payments, clock, limits } = parts
-  const { environment } = operation
-  const isCharging = payments.processors.of(environment) !== undefined
+  const { eventLog, usageStore, payments, clock, limits } = parts
   return {
-    database,
-    commit: payments.commit,
-    charge: isCharging ? createSavedCardCharger(payments) : undefined,
+    ...billNowPartsOf(payments, operation.environment),
     measuring: {
       eventLog,
       usageStore,

@@ -3,7 +3,6 @@ import {
   type AddOnRequest,
   type ChangeAddOnsOutcome,
 } from '@tollgate/domain/billing/change-add-ons'
-import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { chargeNow } from '@tollgate/domain/closing/bill-now'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
@@ -12,6 +11,7 @@ import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { commit, type ChangeParts } from '../access/commit.ts'
 import { read } from '../access/read.ts'
 import { requireProvider } from '../access/require.ts'
+import { billNowPartsOf } from '../access/bill-now-parts.ts'
 
 export type AddOnParts = ChangeParts & { readonly payments: PaymentParts }
 
@@ -28,8 +28,8 @@ export type ChargedAddOns =
 
 /**
  * Changes an add-on of a purchase, and charges the invoice of the change to the saved card. The change commits first: after a crash
- * before the charge, the billing runner charges the open invoice. A declined charge is repeated by its schedule, which makes the
- * purchase past due, as for a renewal. An invoice is charged once, whoever charges it.
+ * before the charge, the billing runner charges the open invoice. The billing runner also repeats a declined charge on the schedule of
+ * renewals, and makes the purchase past due. A request and the billing runner never both charge an invoice.
  */
 export async function changeAndCharge(
   parts: AddOnParts,
@@ -43,16 +43,16 @@ export async function changeAndCharge(
   if (invoice === undefined) {
     return { kind: 'changed', purchase, effectiveAt, invoiceRef: undefined, isPaid: false }
   }
+  const charging = billNowPartsOf(parts.payments, operation.environment)
   const isDue = invoice.status === 'open' && dueMinor(invoice) > 0n
-  const isPaid =
-    !isDue || (await chargeNow(chargingOf(parts, operation), operation, invoice)) === undefined
+  const isPaid = !isDue || (await chargeNow(charging, operation, invoice)) === undefined
   return {
     ...{ kind: 'changed', effectiveAt, isPaid, invoiceRef: invoice.reference },
     purchase: await readPurchase(parts, operation, purchase),
   }
 }
 
-/** A declined charge has not changed the purchase yet, and a successful one may have. */
+/** Reads the purchase after its invoice was charged, because the payment may have changed it. */
 async function readPurchase(
   parts: AddOnParts,
   operation: Operation,
@@ -64,12 +64,4 @@ async function readPurchase(
     listPurchases(sql, providerId, { reference, rowsMax: 1 }),
   )
   return charged ?? purchase
-}
-
-function chargingOf({ payments, database }: AddOnParts, { environment }: Operation) {
-  const isCharging = payments.processors.of(environment) !== undefined
-  return {
-    ...{ database, commit: payments.commit },
-    charge: isCharging ? createSavedCardCharger(payments) : undefined,
-  }
 }

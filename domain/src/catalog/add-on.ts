@@ -16,7 +16,7 @@ export type AddOnTerms = {
   readonly planRefs: readonly string[]
 }
 
-/** Something that a customer has beside its plan and pays with each period. */
+/** An extra that a customer attaches to its plan, and pays for with each period. */
 export type AddOn = AddOnTerms & {
   readonly reference: string
   readonly productRef: string
@@ -24,7 +24,7 @@ export type AddOn = AddOnTerms & {
   readonly currency: string
   readonly billingCycle: BillingCycle
   readonly billingCycleDays: number | null
-  /** When a customer had it first. Such an add-on is archived and never deleted. */
+  /** When a customer first attached it. From then on it is archived and never deleted. */
   readonly firstAttachedAt: Date | null
   readonly archivedAt: Date | null
   readonly createdAt: Date

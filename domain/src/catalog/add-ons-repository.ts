@@ -25,11 +25,7 @@ type AddOnRow = {
   updated_at: Date
 }
 
-export async function insertAddOn(
-  sql: Queryable,
-  providerId: string,
-  addOn: AddOn,
-): Promise<void> {
+export async function insertAddOn(sql: Queryable, providerId: string, addOn: AddOn): Promise<void> {
   await sql`
     insert into add_ons
       (provider_id, reference, product_ref, name, description, price, setup_fee, currency, billing_cycle,
@@ -42,11 +38,7 @@ export async function insertAddOn(
 }
 
 /** Stores every field of an add-on that can change. */
-export async function updateAddOn(
-  sql: Queryable,
-  providerId: string,
-  addOn: AddOn,
-): Promise<void> {
+export async function updateAddOn(sql: Queryable, providerId: string, addOn: AddOn): Promise<void> {
   await sql`
     update add_ons set name = ${addOn.name}, description = ${addOn.description}, price = ${addOn.priceMinor},
       setup_fee = ${addOn.setupFeeMinor}, currency = ${addOn.currency},

@@ -3,7 +3,7 @@ import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { toolMeterPrefix } from '@tollgate/schemas/http/mcp'
 import type { UsageLimit } from '@tollgate/schemas/http/usage-limits'
 import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
-import { fieldFault } from '../plans/field-fault.ts'
+import { faultsUnder, fieldFault } from '../plans/field-fault.ts'
 import { isPrePaid, type Plan, type PlanCore } from '../plans/plan.ts'
 import type { Meter } from '../meters/repository.ts'
 import { dimensionFaults } from './charge-dimension-faults.ts'
@@ -38,12 +38,15 @@ export function chargeFaults(plan: ChargedPlan, meters: ChargeableMeters): Valid
     ...repeatedAllowances(charges),
     ...foreignCurrencies(plan, charges),
     ...charges.flatMap((charge, index) =>
-      [
-        ...meterFaults(charge, meters.get(charge.meter)),
-        ...dimensionFaults(charge, meters.get(charge.meter)?.dimensions),
-        ...chargePriceFaults(charge, chargedUsage(plan)),
-        ...limitFaults(charge, plan),
-      ].map((issue) => ({ ...issue, path: ['charges', index, ...issue.path] })),
+      faultsUnder(
+        ['charges', index],
+        [
+          ...meterFaults(charge, meters.get(charge.meter)),
+          ...dimensionFaults(charge, meters.get(charge.meter)?.dimensions),
+          ...chargePriceFaults(charge, chargedUsage(plan)),
+          ...limitFaults(charge, plan),
+        ],
+      ),
     ),
   ]
 }
@@ -100,7 +103,7 @@ export function usageLimitFaults(
       issues.push(fieldFault(['key'], `Another charge or limit has the key ${key}. Set a \`key\`.`))
     }
     used.add(key)
-    return issues.map((issue) => ({ ...issue, path: ['usageLimits', index, ...issue.path] }))
+    return faultsUnder(['usageLimits', index], issues)
   })
 }
 

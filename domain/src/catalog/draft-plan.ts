@@ -9,6 +9,7 @@ import { billThresholdFaults } from './bill-threshold-faults.ts'
 import { minimumFaults } from './minimum-faults.ts'
 import { chargeFaults, type ChargeableMeters } from './charge-faults.ts'
 import { paymentMethodFaults } from './payment-method-faults.ts'
+import { faultsUnder } from '../plans/field-fault.ts'
 import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
 import { packFaults } from './pack-faults.ts'
 import { priceFaults } from './price-faults.ts'
@@ -192,10 +193,7 @@ function refusedPrices(plan: PlanDraft, { rates, meters }: PlanContext): PlanDec
     ...unbilledLimitFaults(plan, rates),
     ...billThresholdFaults(plan),
     ...minimumFaults(plan),
-    ...rampFaults(plan, plan.terms.ramp ?? []).map((each) => ({
-      ...each,
-      path: ['ramp', ...each.path],
-    })),
+    ...faultsUnder(['ramp'], rampFaults(plan, plan.terms.ramp ?? [])),
     ...paymentMethodFaults(plan),
   ])
 }

@@ -1,5 +1,4 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addOnFaults } from './add-on-faults.ts'
@@ -21,6 +20,8 @@ export async function createAddOn(
   terms: AddOnTerms,
 ): Promise<AddOnOutcome> {
   const { sql, providerId, now } = work
+  const product = await lockProductAgainstRemoval(sql, providerId, productRef)
+  if (product === undefined) return { kind: 'product-not-found' }
   const checked = await checkTerms(work, productRef, terms)
   if (checked.kind !== 'valid') return checked
   const addOn: AddOn = {
@@ -33,17 +34,23 @@ export async function createAddOn(
   return { kind: 'stored', addOn }
 }
 
-/** Changes an add-on for customers who attach it afterwards. Purchases keep the terms with which it was attached. */
+/**
+ * Changes an add-on for customers who attach it afterwards. Purchases keep the terms with which it was attached. The product is locked
+ * before the add-on, as everywhere.
+ */
 export async function changeAddOn(
   work: UnitOfWork,
   { productRef, addOnRef }: AddOnName,
   change: Partial<AddOnTerms>,
 ): Promise<AddOnOutcome> {
   const { sql, providerId, now } = work
+  const isChecked = change.planRefs !== undefined || change.raises !== undefined
+  const hasProduct =
+    !isChecked || (await lockProductAgainstRemoval(sql, providerId, productRef)) !== undefined
   const stored = await lockAddOn(sql, providerId, productRef, addOnRef)
   if (stored === undefined) return { kind: 'add-on-not-found' }
+  if (!hasProduct) return { kind: 'product-not-found' }
   const changed = { ...stored, ...change, updatedAt: now }
-  const isChecked = change.planRefs !== undefined || change.raises !== undefined
   const checked = isChecked ? await checkTerms(work, productRef, changed) : undefined
   if (checked !== undefined && checked.kind !== 'valid') return checked
   const addOn = { ...changed, ...checked?.sale }
@@ -52,8 +59,8 @@ export async function changeAddOn(
 }
 
 /**
- * Archives an add-on that a customer has or had, and deletes any other. Nobody attaches an archived one, and purchases keep it. Returns
- * undefined if there is no such add-on.
+ * Archives an add-on that a customer has or had, and deletes any other add-on. An archived add-on stays with its purchases and cannot be
+ * attached. Returns undefined if there is no such add-on.
  */
 export async function removeAddOn(
   { sql, providerId, now }: UnitOfWork,
@@ -78,24 +85,21 @@ type CheckedTerms =
       readonly kind: 'valid'
       readonly sale: Pick<AddOn, 'currency' | 'billingCycle' | 'billingCycleDays'>
     }
-  | Extract<AddOnOutcome, { kind: 'product-not-found' | 'invalid' }>
+  | Extract<AddOnOutcome, { kind: 'invalid' }>
 
+/** Checks the terms against the plans of a product that the caller has locked. */
 async function checkTerms(
   { sql, providerId }: UnitOfWork,
   productRef: string,
   terms: AddOnTerms,
 ): Promise<CheckedTerms> {
-  const product = await lockProductAgainstRemoval(sql, providerId, productRef)
-  if (product === undefined) return { kind: 'product-not-found' }
   const plans = await listPlans(sql, providerId, [productRef])
   const issues = addOnFaults(terms, plans)
   const plan = plans.find(({ reference }) => terms.planRefs.includes(reference))
-  if (plan === undefined || issues.length > 0) return { kind: 'invalid', issues }
-  const { currency, terms: of } = plan
-  // Plans without a cycle have a fault.
-  const billingCycle = of.billingCycle as BillingCycle
-  return {
-    kind: 'valid',
-    sale: { currency, billingCycle, billingCycleDays: of.billingCycleDays ?? null },
+  const { billingCycle, billingCycleDays = null } = plan?.terms ?? {}
+  // A missing plan and a plan without a cycle are among the issues.
+  if (plan === undefined || billingCycle === undefined || issues.length > 0) {
+    return { kind: 'invalid', issues }
   }
+  return { kind: 'valid', sale: { currency: plan.currency, billingCycle, billingCycleDays } }
 }

@@ -4,9 +4,10 @@ import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { formatMoney } from '../money/currencies.ts'
 import { chargeMaxMinor, chargeMinMinor } from '../money/processor-amounts.ts'
 import { chargeKey } from '../plans/charge-key.ts'
-import { fieldFault } from '../plans/field-fault.ts'
+import { faultsUnder, fieldFault } from '../plans/field-fault.ts'
 import type { Plan, PlanCore } from '../plans/plan.ts'
 import { tierFaults } from '../plans/tier-faults.ts'
+import { periodPriceOf } from '../pricing/plan-prices.ts'
 import { billsAfterwards } from '../pricing/usage-terms.ts'
 import { withOwnPrice, withOwnPriceFaults } from './own-charge-price.ts'
 
@@ -38,12 +39,6 @@ export function withOwnPrices<Own extends PriceablePlan>(
     plan: withTermPrices(withPeriodPrice(charged.plan, given), given),
     faults: [...faults, ...charged.faults],
   }
-}
-
-/** Returns the price of a period without usage, or of a one-time plan. */
-export function periodPriceOf({ type, priceMinor, basePriceMinor }: PlanCore): number {
-  if (type === 'usage-based') return 0
-  return type === 'hybrid' ? (basePriceMinor ?? priceMinor) : priceMinor
 }
 
 function withPeriodPrice<Own extends PriceablePlan>(
@@ -93,7 +88,7 @@ function withChargePrices<Own extends PriceablePlan>(
     const changed = withOwnPrice(charges[at]!, price)
     if (changed === undefined) continue
     const issues = withOwnPriceFaults(listed, charges[at]!, changed)
-    faults.push(...issues.map((each) => ({ ...each, path: [...path, ...each.path] })))
+    faults.push(...faultsUnder(path, issues))
     if (issues.length === 0) charges = charges.with(at, changed)
   }
   return { plan: own.length === 0 ? plan : { ...plan, terms: { ...plan.terms, charges } }, faults }
@@ -148,8 +143,7 @@ function unitFaults(plan: PriceablePlan, prices: PriceFields): ValidationIssue[]
     if (!billsAfterwards(plan)) return [fieldFault([field], prePaidText)]
     if (!isOfPlan) return [fieldFault([field], `The plan has no price in \`${field}\`.`)]
     if (hasUnbilledLimit(plan)) return [fieldFault([field], unbilledText)]
-    const tiers = field === 'usageTiers' ? tierFaults([...(prices.usageTiers ?? [])]) : []
-    return tiers
+    return field === 'usageTiers' ? tierFaults([...(prices.usageTiers ?? [])]) : []
   })
 }
 

@@ -1,6 +1,6 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { fieldFault } from '../plans/field-fault.ts'
+import { faultsUnder, fieldFault } from '../plans/field-fault.ts'
 import type { Plan } from '../plans/plan.ts'
 import { meterFaults, type ChargeableMeters } from './charge-faults.ts'
 
@@ -20,9 +20,9 @@ export function packFaults(plan: PackPlan, meters: ChargeableMeters): Validation
   return [
     ...unpriced(plan),
     ...uselessFields(plan),
-    ...(meter === requestsMeterName ? [] : meterFaults({ meter }, meters.get(meter))).map(
-      (issue) => ({ ...issue, path: ['pack', ...issue.path] }),
-    ),
+    ...(meter === requestsMeterName
+      ? []
+      : faultsUnder(['pack'], meterFaults({ meter }, meters.get(meter)))),
   ]
 }
 

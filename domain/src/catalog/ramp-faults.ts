@@ -1,6 +1,6 @@
 import type { RampStep } from '@tollgate/schemas/http/agreed-prices'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import { fieldFault } from '../plans/field-fault.ts'
+import { faultsUnder, fieldFault } from '../plans/field-fault.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
 import { withOwnPrices, type PriceablePlan } from './own-prices.ts'
 
@@ -19,7 +19,7 @@ export function rampFaults(plan: RampedPlan, ramp: readonly RampStep[]): Validat
         return [fieldFault([index], 'The step has no price.')]
       }
       const { faults } = withOwnPrices(plan, prices, plan)
-      return faults.map((each) => ({ ...each, path: [index, ...each.path] }))
+      return faultsUnder([index], faults)
     }),
   ]
 }

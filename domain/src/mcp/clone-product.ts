@@ -1,5 +1,6 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { insertPlan, listPlans } from '../catalog/plans-repository.ts'
+import { faultsUnder } from '../plans/field-fault.ts'
 import type { Plan } from '../plans/plan.ts'
 import { chargeFaults, type ChargeableMeters } from '../catalog/charge-faults.ts'
 import { lockChargedMeters } from '../catalog/plan-context.ts'
@@ -70,9 +71,8 @@ export async function cloneProduct(
 
 function clonedFaults(plan: Plan, meters: ChargeableMeters): ValidationIssue[] {
   if (plan.status === 'archived') return []
-  return [...priceFaults(plan), ...chargeFaults(plan, meters)].map((issue) => {
-    return { ...issue, path: ['plans', plan.reference, ...issue.path] }
-  })
+  const faults = [...priceFaults(plan), ...chargeFaults(plan, meters)]
+  return faultsUnder(['plans', plan.reference], faults)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { McpPlanInput } from '@tollgate/schemas/http/mcp'
 import { draftPlan, revisePlan, type PlanContext, type PlanDraft } from '../catalog/draft-plan.ts'
+import { faultsUnder } from '../plans/field-fault.ts'
 import { mayBeDefault, requiresPayment, type Plan, type PlanTerms } from '../plans/plan.ts'
 import { priceUnitOf } from '../pricing/charge-terms.ts'
 import { findDuplicate, refusal, type McpRefusal } from './refusal.ts'
@@ -110,8 +111,7 @@ function replaceAll(
 function prefixIssuePaths(refused: McpRefusal, index: number): McpRefusal {
   const { issues } = refused
   if (issues === undefined) return refused
-  const named = issues.map((issue) => ({ ...issue, path: ['plans', index, ...issue.path] }))
-  return { ...refused, issues: named }
+  return { ...refused, issues: faultsUnder(['plans', index], issues) }
 }
 
 function draftOf(

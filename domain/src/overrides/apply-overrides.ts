@@ -4,6 +4,7 @@ import type { ChargeOverride } from '@tollgate/schemas/http/overrides'
 import { capFaults, repeatedAllowances } from '../catalog/charge-faults.ts'
 import { ownPriceFaults, withOwnPrice, withOwnPriceFaults } from '../catalog/own-charge-price.ts'
 import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
+import { faultsUnder } from '../plans/field-fault.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import { isRemoved, limitsToSet, type Overrides } from './overrides.ts'
 
@@ -41,7 +42,7 @@ export function applyOverrides<Plan extends PlanCore>(
     const next = charges.with(at, changed)
     const issues = change.faults(plan, charges[at]!, changed, next)
     if (issues.length === 0) charges = next
-    else faults.push(...issues.map((each) => ({ ...each, path: ['charges', index, ...each.path] })))
+    else faults.push(...faultsUnder(['charges', index], issues))
   }
   for (const at of given.keys()) {
     change(at, pricing, prices)

@@ -5,7 +5,7 @@ import { usageLimitFaults, type ChargeableMeters } from '../catalog/charge-fault
 import { withOwnPrices } from '../catalog/own-prices.ts'
 import { currencyFaults, rampFaults } from '../catalog/ramp-faults.ts'
 import { chargeKey, usageLimitKey } from '../plans/charge-key.ts'
-import { fieldFault } from '../plans/field-fault.ts'
+import { faultsUnder, fieldFault } from '../plans/field-fault.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { applyOverrides } from './apply-overrides.ts'
@@ -58,8 +58,7 @@ function agreedPriceFaults(
     }
     const faults = named.map((plan) => priceFaultsOn(plan, price))
     const fewest = faults.some((each) => each.length === 0) ? [] : faults.at(-1)!
-    const issues = [...termFaults(price), ...fewest]
-    return issues.map((each) => ({ ...each, path: [...path, ...each.path] }))
+    return faultsUnder(path, [...termFaults(price), ...fewest])
   })
 }
 
@@ -75,11 +74,10 @@ function priceFaultsOn(
   plan: PlanSnapshot,
   { planRef: _planRef, from: _from, until: _until, ramp = [], ...prices }: AgreedPrice,
 ): ValidationIssue[] {
-  const ofRamp = rampFaults(plan, ramp)
   return [
     ...currencyFaults(plan),
     ...withOwnPrices(plan, prices, plan).faults,
-    ...ofRamp.map((each) => ({ ...each, path: ['ramp', ...each.path] })),
+    ...faultsUnder(['ramp'], rampFaults(plan, ramp)),
   ]
 }
 

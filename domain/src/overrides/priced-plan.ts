@@ -23,21 +23,30 @@ export type RampedPurchase = {
 /** When a period begins, and how many periods of a ramp come before it. */
 export type PricedPeriod = { readonly start: Date; readonly rampPeriods: number }
 
+/** Returns the start of the first period of the purchase. A trial is no period. */
+export function firstPeriodStart({
+  startDate,
+  anchor,
+}: Pick<RampedPurchase, 'startDate' | 'anchor'>): Date {
+  return startDate < anchor ? anchor : startDate
+}
+
 /** Returns the number of periods of a ramp before the one that contains the instant. */
 export function rampPeriodsBefore(
-  { startDate, anchor, cycleMode: mode }: RampedPurchase,
+  purchase: RampedPurchase,
   { terms, rampPeriods = 0 }: Pick<PlanSnapshot, 'terms' | 'rampPeriods'>,
   instant: Date,
 ): number {
   const { billingCycle, billingCycleDays: customDays } = terms
   if (billingCycle === undefined) return rampPeriods
+  const { anchor, cycleMode: mode } = purchase
   const cycle = { anchor, mode, billingCycle, customDays }
-  const first = periodIndexAt(cycle, startDate < anchor ? anchor : startDate)
+  const first = periodIndexAt(cycle, firstPeriodStart(purchase))
   return rampPeriods + Math.max(0, periodIndexAt(cycle, instant) - first)
 }
 
 /**
- * Returns the plan with the prices of the period, and `listed` as the plan that everybody buys. It is the same plan if nothing decides about
+ * Returns the plan with the prices of the period, and `listed` as the plan that everybody buys. Returns the given plan if it has no
  * other prices. `limiting` decides caps and limits. Prices and units of add-ons are added to those of the plan.
  */
 export function pricedPlan<Plan extends PlanSnapshot>(
@@ -62,7 +71,7 @@ function pricedOwn<Plan extends PlanSnapshot>(
   if (step === undefined && versions.length === 0) return given
   const stepped = withPrices(listed, step, listed)
   const overridden = applyOverrides(stepped, { pricing, limiting: limiting ?? pricing }).plan
-  // Nothing has replaced the object, and so no field either.
+  // The overrides have changed no field.
   if (overridden === listed && agreed === undefined) return given
   const ofCustomer = withPrices(overridden, agreed, listed)
   const priced = withPrices(ofCustomer, rampStepAt(agreed?.ramp, rampPeriods), listed)

@@ -1,6 +1,6 @@
 import { findPlan } from '../catalog/plans-repository.ts'
 import { snapshotOf } from '../plans/plan-snapshot.ts'
-import { hasTerms } from '../purchases/decide-schedule.ts'
+import { hasTerms } from '../purchases/has-terms.ts'
 import { updateTermsAt } from '../purchases/purchase-fields-repository.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { hasTestClocks, listClockTimes } from '../test-clocks/customer-time.ts'

@@ -16,6 +16,11 @@ export function attachedTo(plan: PlanSnapshot | null): readonly AttachedAddOn[] 
   return plan?.terms.addOns?.attached ?? []
 }
 
+/** Returns the quantity of the add-on with the reference, or 0 if it is not among them. */
+export function quantityOf(attached: readonly AttachedAddOn[], reference: string): number {
+  return attached.find((each) => each.reference === reference)?.quantity ?? 0
+}
+
 /** Returns the plan without its add-ons. */
 export function withoutAddOns<Plan extends PlanSnapshot>(plan: Plan): Plan {
   const { listed, terms } = plan

@@ -2,11 +2,7 @@ import type { AddOnTime } from '@tollgate/schemas/http/add-ons'
 import { readAddOnDecision } from '../billing/change-add-ons.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
-import {
-  type AddOnChange,
-  type AddOnDecision,
-  type AddOnObstacle,
-} from '../purchases/decide-add-ons.ts'
+import type { AddOnChange, AddOnDecision, AddOnObstacle } from '../purchases/decide-add-ons.ts'
 import { planAfterChange } from '../purchases/offered-plan.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { readAnswered } from '../unit-of-work/read-answered.ts'

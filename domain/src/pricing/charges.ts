@@ -109,8 +109,9 @@ export type PeriodPart = {
 }
 
 /**
- * Returns the line for usage of a period that has ended, or of a part of it. `key` is the charge, or null for a plan without charges. Empty if usage is
- * not billed. A period that costs nothing has a line too, because it records up to where usage was billed, and later usage is late.
+ * Returns the line for usage of a period that has ended, or of a part of it. `key` is the charge, or null for a plan without charges.
+ * Empty if usage is not billed. A period that costs nothing has a line too, because it records up to where usage was billed, and later
+ * usage is late.
  */
 export function usageLines(
   plan: PlanSnapshot,

@@ -22,7 +22,7 @@ export function pricesIn(plan: PricedPlan, currency: string): PlanPrices | undef
   if (currency === plan.currency) {
     return {
       currency,
-      priceMinor: BigInt(periodPrice(plan, plan.priceMinor, plan.basePriceMinor)),
+      priceMinor: BigInt(periodPriceOf(plan)),
       setupFeeMinor: BigInt(plan.setupFeeMinor ?? 0),
     }
   }
@@ -73,8 +73,19 @@ export function withSetupFee(plan: PlanSnapshot, currency: string, feeMinor: big
   return { ...plan, terms: { ...plan.terms, ...(pricingOptions && { pricingOptions }) } }
 }
 
+/** Returns the price of a period without usage, or of a one-time plan, in minor units of the plan's own currency. */
+export function periodPriceOf(
+  plan: Pick<PricedPlan, 'type' | 'priceMinor' | 'basePriceMinor'>,
+): number {
+  return periodPrice(plan, plan.priceMinor, plan.basePriceMinor)
+}
+
 /** A usage-based plan charges only usage. A hybrid plan charges a base price in addition. */
-function periodPrice(plan: PricedPlan, price: number, basePrice: number | null): number {
+function periodPrice(
+  plan: Pick<PricedPlan, 'type'>,
+  price: number,
+  basePrice: number | null,
+): number {
   switch (plan.type) {
     case 'recurring':
     case 'one-time':

@@ -3,12 +3,14 @@ import {
   attachedTo,
   chargedBefore,
   isRaisable,
+  quantityOf,
   withAddOns,
   withoutAddOns,
 } from '../plans/add-ons.ts'
 import type { AttachedAddOn } from '../plans/plan.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
+import { hasTerms } from './has-terms.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 
 /**
@@ -27,15 +29,10 @@ export function changesOnlyAddOns({
   scheduledPlan,
   scheduledBilling,
 }: Pick<Purchase, 'planSnapshot' | 'scheduledPlan' | 'scheduledBilling'>): boolean {
-  if (planSnapshot === null || scheduledPlan === null || scheduledBilling !== undefined)
+  if (planSnapshot === null || scheduledPlan === null || scheduledBilling !== undefined) {
     return false
-  return isDeepStrictEqual(ownTerms(planSnapshot), ownTerms(scheduledPlan))
-}
-
-/** Fields without a value are absent in what is stored, and may be undefined in a new snapshot. */
-function ownTerms(plan: PlanSnapshot): unknown {
-  const { rampPeriods: _had, ...terms } = withoutSetupFee(withoutAddOns(plan))
-  return JSON.parse(JSON.stringify(terms))
+  }
+  return hasTerms(withoutAddOns(planSnapshot), withoutAddOns(scheduledPlan))
 }
 
 /** Returns the plan with those add-ons of the purchase that it allows, as they are in the running period. */
@@ -70,7 +67,7 @@ function pendingAddOns(held: Purchase): AttachedAddOn[] {
   const scheduled = attachedTo(scheduledPlan)
   const dropped = running.filter(
     (addOn) =>
-      !scheduled.some(({ reference }) => reference === addOn.reference) &&
+      quantityOf(scheduled, addOn.reference) === 0 &&
       !isAllowed(addOn, planSnapshot, scheduledPlan, currency),
   )
   return [...dropped, ...scheduled]

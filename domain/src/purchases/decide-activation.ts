@@ -2,10 +2,9 @@ import type { PeriodDiscount } from '../coupons/discount-lines.ts'
 import type { OverridesVersion } from '../overrides/overrides.ts'
 import { hasCap } from '../plans/plan-cap.ts'
 import { isPack } from '../packs/pack-terms.ts'
-import { renews, requiresPayment, type Plan } from '../plans/plan.ts'
-import { periodPriceOf } from '../catalog/own-prices.ts'
+import { renews, requiresPayment, type Plan, type PlanCore } from '../plans/plan.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
+import { periodPriceOf, pricesIn } from '../pricing/plan-prices.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { blocksFreePlan, givesAccess } from './access.ts'
 import {
@@ -95,10 +94,10 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   if (held?.planRef === offered.reference) return { kind: 'already-active', purchase: held }
   if (isPack(offered) && held === undefined) return { kind: 'invalid', reason: packAloneReason }
   if (input.isSoldOut) return { kind: 'invalid', reason: soldOutReason }
-  if (hasDebts) return { kind: 'payment-required', plan: offered, hasDebts, change: undefined }
   // A pack changes no plan, and always has a price.
-  if (isPack(offered))
+  if (hasDebts || isPack(offered)) {
     return { kind: 'payment-required', plan: offered, hasDebts, change: undefined }
+  }
   const periodDiscounts = input.lastDiscounts
   const chosen = {
     held,
@@ -109,8 +108,7 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
     at: now,
   }
   const decision = decideChange(chosen)
-  const isOwnPeriod = decision.kind === 'own-period'
-  const plan = isOwnPeriod ? offerOwnPeriod(offered, input, now) : offered
+  const plan = decision.kind === 'own-period' ? offerOwnPeriod(offered, input, now) : offered
   if (decision.kind === 'at-renewal') {
     return orCardRequired({ kind: 'schedule', plan, change: decision.change }, hasCard)
   }
@@ -130,15 +128,13 @@ function orCardRequired(start: UnpaidStart, hasCard: boolean): ActivationDecisio
   return hasCard || !requiresCard(plan) ? start : { kind: 'card-required', plan, start }
 }
 
-/** Returns whether the plan starts only for customers with a saved card. So does one of which a period is free, but not all are. */
-export function requiresCard(plan: Chosen): boolean {
+/** Returns whether the plan starts only for customers with a saved card. A plan that renews at a price does if its first period is free. */
+export function requiresCard(plan: PlanCore): boolean {
   return plan.terms.requiresPaymentMethod === true || (renews(plan) && isFreeForNow(plan))
 }
 
-type Chosen = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms' | 'listed'>
-
 /** Returns whether the customer pays nothing for a period of a plan that has a price. */
-function isFreeForNow(plan: Chosen): boolean {
+function isFreeForNow(plan: PlanCore): boolean {
   return plan.listed !== undefined && periodPriceOf(plan) === 0 && periodPriceOf(plan.listed) > 0
 }
 

@@ -9,6 +9,7 @@ import {
   chargedBefore,
   exceedsUnits,
   isRaisable,
+  quantityOf,
   withAddOns,
   withoutAddOns,
 } from '../plans/add-ons.ts'
@@ -88,13 +89,8 @@ export function decideAddOnChange(input: AddOnsInput, change: AddOnChange): AddO
   const ahead = addOnsAhead(held)
   if (ahead === undefined) return refuse('change_pending')
   const { reference } = change.addOn
-  if (
-    change.quantity === 0 &&
-    ![...attached, ...ahead].some(({ reference: of }) => of === reference)
-  ) {
-    return refuse('not_attached')
-  }
   const most = Math.max(quantityOf(attached, reference), quantityOf(ahead, reference))
+  if (change.quantity === 0 && most === 0) return refuse('not_attached')
   const obstacle = change.quantity > most ? attachObstacle(held, planSnapshot, change) : undefined
   if (obstacle !== undefined) return refuse(obstacle)
   return held.status === 'trialing'
@@ -134,7 +130,7 @@ function decideRunning(
   return { kind: 'now', change: made, ahead: isKept ? null : next }
 }
 
-/** What the running period has pays its set-up fee there, and not with the renewal. The fee of all others is due then. */
+/** Returns the add-ons after the renewal, without the set-up fees of those that the running period has, which charges them. */
 function withoutChargedFees(
   later: readonly AttachedAddOn[],
   running: readonly AttachedAddOn[],
@@ -209,10 +205,6 @@ function withQuantity(
   if (had !== undefined) return [...attached, { ...had, quantity }]
   const { name, priceMinor: price, setupFeeMinor: setupFee, raises, planRefs } = addOn
   return [...attached, { reference, name, quantity, price, setupFee, raises, planRefs }]
-}
-
-function quantityOf(attached: readonly AttachedAddOn[], reference: string): number {
-  return attached.find((each) => each.reference === reference)?.quantity ?? 0
 }
 
 function refuse(obstacle: AddOnObstacle): AddOnDecision {

@@ -1,14 +1,14 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { MoveObstacle } from '@tollgate/schemas/http/plan-migrations'
 import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
 import { isPack } from '../packs/pack-terms.ts'
 import { periodAt } from '../periods/periods.ts'
 import { renews, requiresPayment } from '../plans/plan.ts'
-import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf, isLapsed } from './access.ts'
 import { isInTrial } from './agreed-fee.ts'
 import { withAddOnsAhead } from './carry-add-ons.ts'
+import { hasTerms } from './has-terms.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
 import { isEnding } from './transitions.ts'
 
@@ -89,17 +89,6 @@ function obstacleOfTerms(held: Purchase, plan: PlanSnapshot): ScheduleObstacle |
   if (!haveSamePeriods(before, plan)) return 'other_period'
   // A customer with a free plan has never agreed to pay, and may have got it from a limit check.
   return requiresPayment(plan) && !requiresPayment(before) ? 'free_plan' : undefined
-}
-
-/** Returns whether both have the same terms. A set-up fee is no term of a purchase that has begun. */
-export function hasTerms(before: PlanSnapshot, plan: PlanSnapshot): boolean {
-  return isDeepStrictEqual(comparable(before), comparable(plan))
-}
-
-/** Fields without a value are absent in what is stored, and may be undefined in a plan. */
-function comparable(plan: PlanSnapshot): unknown {
-  const { rampPeriods: _had, ...terms } = withoutSetupFee(snapshotOf(plan))
-  return JSON.parse(JSON.stringify(terms))
 }
 
 function haveSamePeriods({ terms: before }: PlanSnapshot, { terms: after }: PlanSnapshot): boolean {

@@ -1,6 +1,6 @@
 import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
 import type { ChangedDiscount, PeriodDiscount } from '../coupons/discount-lines.ts'
-import { periodAt } from '../periods/periods.ts'
+import { periodAt, type Period } from '../periods/periods.ts'
 import { includedMicros } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
@@ -9,6 +9,7 @@ import { decideProration, type PlanSwitch } from './decide-switch.ts'
 import { planAfterChange, planAt } from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './purchase.ts'
+import { discountsOfPeriod } from './switch-discounts.ts'
 import { isEnding } from './transitions.ts'
 
 /** What happens to a change of plan that was scheduled for a time within a period. */
@@ -66,7 +67,7 @@ export function changeWithin(
   }
   if (billing === 'keep_period' || costNothing([planAt(held, before, at), plan], currency)) {
     const kept = { period: periodAt(cycle, at), lines: [], currency }
-    const discounts = keptDiscounts(periodDiscounts, kept.period.start)
+    const discounts = keptDiscounts(periodDiscounts, kept.period)
     const change = {
       ...{ from: held, plan, ...kept, discounts },
       includedMicros: unitsFromChange(before, plan),
@@ -84,15 +85,15 @@ export function changeWithin(
 /** Returns the discounts of the period, which continues with them: its price stays what was charged, and so do they. */
 function keptDiscounts(
   periodDiscounts: readonly PeriodDiscount[],
-  periodStart: Date,
+  period: Period,
 ): ChangedDiscount[] {
-  return periodDiscounts
-    .filter((each) => each.periodStart.getTime() === periodStart.getTime())
-    .map(({ discount, amountMinor, elsewhereMinor }) => ({
+  return discountsOfPeriod(periodDiscounts, period).map(
+    ({ discount, amountMinor, elsewhereMinor }) => ({
       ...{ discount, elsewhereMinor },
       oldMinor: amountMinor,
       newMinor: amountMinor,
-    }))
+    }),
+  )
 }
 
 /** Returns whether the plans charge nothing for a period in advance. */

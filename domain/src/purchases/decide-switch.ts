@@ -1,13 +1,7 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
-import { isInScope } from '../coupons/coupon.ts'
-import {
-  changedDiscounts,
-  proratedDiscountLines,
-  type ChangedDiscount,
-  type PeriodDiscount,
-} from '../coupons/discount-lines.ts'
+import type { ChangedDiscount, PeriodDiscount } from '../coupons/discount-lines.ts'
 import { processorMinimumOf } from '../money/currencies.ts'
-import { periodAt, unixSeconds, wholeSecond, type Period } from '../periods/periods.ts'
+import { periodAt, wholeSecond, type Period } from '../periods/periods.ts'
 import { prorationLines, setupFeeLines } from '../pricing/charges.ts'
 import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { renews } from '../plans/plan.ts'
@@ -21,6 +15,7 @@ import { includesUnits, isProrated, prorateUnits } from './prorate-units.ts'
 import { planAt } from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './repository.ts'
+import { switchDiscounts } from './switch-discounts.ts'
 import { isEnding } from './transitions.ts'
 import { planOfNextPeriod } from '../overrides/overridden-plan.ts'
 
@@ -88,8 +83,8 @@ type ChangeDecision =
  * Included units and caps of charges are not prorated, because each charge has its own. A change from or to a plan with such charges
  * waits for the renewal as well.
  *
- * Within a period and at a renewal, the purchase keeps the add-ons that the new plan allows. The rest of all others is credited. A new
- * period begins without add-ons.
+ * Within a period and at a renewal, the purchase keeps the add-ons that the new plan allows. The unused time of the others is
+ * credited. A new period begins without add-ons.
  *
  * A plan with a notice can be left for a cheaper plan only when a cancellation would end it, whatever the policy.
  */
@@ -181,18 +176,12 @@ function prorateSwitch(
   const oldMinor = paidPriceAt(held, before, at)
   const newMinor = priceOf(plan, currency)
   const prorated = prorationLines(oldMinor, plan, currency, period, changedAt, 'proportional')
-  const discounts = changedDiscounts(
-    periodDiscounts.filter(({ periodStart }) => periodStart.getTime() === period.start.getTime()),
-    newMinor,
-    (coupon) => isInScope(coupon, { ...held, planRef: plan.reference }),
-  )
+  const changed = { period, changedAt, planRef: plan.reference, newMinor }
+  const { discounts, discountLines } = switchDiscounts(held, changed, periodDiscounts)
   const lines = [
     ...prorated,
     ...(isFirstCharge ? setupFeeLines(plan, currency) : []),
-    ...proratedDiscountLines(discounts, {
-      secondsLeft: unixSeconds(period.end) - unixSeconds(changedAt),
-      secondsInPeriod: unixSeconds(period.end) - unixSeconds(period.start),
-    }),
+    ...discountLines,
   ]
   const priceBefore = priceOf(planAt(held, before, at), currency)
   const isCheaper = newMinor < oldMinor || newMinor < priceBefore

@@ -1,3 +1,4 @@
+import { firstPeriodStart } from '../overrides/priced-plan.ts'
 import { usagePeriodAt } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
@@ -5,16 +6,12 @@ import { pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import { endedSuspended } from './suspension.ts'
 
-/**
- * Returns whether the periods of the purchase are charged in advance, and its first one was paid or costs nothing for the customer.
- */
+/** Returns whether the periods of the purchase are charged in advance, and its first one was paid or costs nothing for the customer. */
 export function isPaidInAdvance(purchase: Purchase): boolean {
-  const { planSnapshot, currency, paidAt, startDate, anchor } = purchase
+  const { planSnapshot, currency, paidAt } = purchase
   if (planSnapshot === null || cycleOf(purchase) === undefined) return false
   if ((pricesIn(planSnapshot, currency)?.priceMinor ?? 0n) === 0n) return false
-  // A trial has no price before its first period.
-  const first = startDate < anchor ? anchor : startDate
-  return paidAt !== null || pricesAt(purchase, first)?.priceMinor === 0n
+  return paidAt !== null || pricesAt(purchase, firstPeriodStart(purchase))?.priceMinor === 0n
 }
 
 /**

@@ -130,7 +130,10 @@ export function newTrialPurchase(given: Omit<NewPurchase, 'origin'>): Purchase {
   }
 }
 
-/** Returns a purchase on trial that continues the trial of the one that it replaces, with other terms. The trial ends when it would have. */
+/**
+ * Returns a purchase on trial that continues the trial of the one that it replaces, with other terms. The trial ends when it would
+ * have ended.
+ */
 export function newContinuedTrial(
   given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
   from: Purchase,

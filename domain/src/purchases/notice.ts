@@ -18,7 +18,7 @@ export function endAfterNotice(purchase: Purchase, now: Date): Date | undefined 
   return endOfGivenNotice(purchase, now) ?? end
 }
 
-/** Returns the end after the notice, as if no change that waits counted as one. */
+/** Returns the end after a notice that is given now, whether or not a scheduled change counts as a notice. */
 function endOfNotice(purchase: Purchase, now: Date): Date | undefined {
   const { status, autoRenew, endDate, nextBillingDate } = purchase
   const days = noticeDaysOf(purchase)
@@ -90,11 +90,10 @@ function dearestUntilNotice(purchase: Purchase, now: Date): bigint | undefined {
     let { end } = periodAt(cycle, now)
     for (; end < until; end = periodAt(cycle, end).end) starts.push(end)
   }
-  return starts
-    .map((start) => pricesAt(purchase, start)?.priceMinor)
-    .reduce((most, price) =>
-      most !== undefined && price !== undefined && price <= most ? most : price,
-    )
+  const prices = starts.flatMap((start) => pricesAt(purchase, start)?.priceMinor ?? [])
+  return prices.length === 0
+    ? undefined
+    : prices.reduce((most, price) => (price > most ? price : most))
 }
 
 /** Returns the number of days that each price pays for. Both are 1 if one of the plans has no periods. */

@@ -1,6 +1,6 @@
 import type { OverridesVersion } from '../overrides/overrides.ts'
 import { planInPeriod } from '../overrides/overridden-plan.ts'
-import { offeredPlan, rampPeriodsBefore } from '../overrides/priced-plan.ts'
+import { firstPeriodStart, offeredPlan, rampPeriodsBefore } from '../overrides/priced-plan.ts'
 import { periodAt } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, type PlanPrices } from '../pricing/plan-prices.ts'
@@ -44,12 +44,12 @@ export function offerOwnPeriod<Plan extends PlanSnapshot>(
 
 function rampPeriodsBegun(purchase: Purchase | undefined, now: Date): number {
   if (purchase === undefined || purchase.planSnapshot === null) return 0
-  const { endedAt, endDate, startDate, anchor, planSnapshot } = purchase
+  const { endedAt, endDate, planSnapshot } = purchase
   const ends = [now, endedAt, endDate].flatMap((end) => (end === null ? [] : [end.getTime()]))
   const until = new Date(Math.min(...ends) - 1)
-  // A trial is no period of the ramp.
-  const first = startDate < anchor ? anchor : startDate
-  if (until < first || isUnpaidTrial(purchase)) return planSnapshot.rampPeriods ?? 0
+  if (until < firstPeriodStart(purchase) || isUnpaidTrial(purchase)) {
+    return planSnapshot.rampPeriods ?? 0
+  }
   return rampPeriodsBefore(purchase, planSnapshot, until) + 1
 }
 

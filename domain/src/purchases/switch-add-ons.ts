@@ -1,11 +1,6 @@
-import { isInScope } from '../coupons/coupon.ts'
-import {
-  changedDiscounts,
-  proratedDiscountLines,
-  type PeriodDiscount,
-} from '../coupons/discount-lines.ts'
+import type { PeriodDiscount } from '../coupons/discount-lines.ts'
 import { processorMinimumOf } from '../money/currencies.ts'
-import { periodAt, unixSeconds, wholeSecond } from '../periods/periods.ts'
+import { periodAt, wholeSecond } from '../periods/periods.ts'
 import { addOnsPrice, attachedTo, changedUnits } from '../plans/add-ons.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { addOnChangeLines, setupFeeLines } from '../pricing/charges.ts'
@@ -16,6 +11,7 @@ import { planAfterChange } from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import { prorateUnits } from './prorate-units.ts'
 import type { Purchase } from './purchase.ts'
+import { switchDiscounts } from './switch-discounts.ts'
 
 /**
  * Returns the change of the running, paid period to the same plan with other add-ons. Undefined if it has to wait for the renewal: it
@@ -38,28 +34,18 @@ export function switchAddOns(
   const period = periodAt(cycle, at)
   const plan = planAfterChange(wanted, held, at)
   const isWhole = units === 'more' && plan.terms.charges !== undefined
-  const since = isWhole ? period.start : wholeSecond(at)
+  const changedAt = isWhole ? period.start : wholeSecond(at)
   const oldMinor = paidPriceAt(held, before, at)
   // The plan keeps the price that was charged for the period, so only the difference of the add-ons is added to that.
   const newMinor = oldMinor + addOnsPrice(attachedTo(wanted)) - addOnsPrice(attachedTo(before))
-  const prorated = addOnChangeLines({ oldMinor, newMinor }, plan, period, since)
-  const discounts = changedDiscounts(
-    periodDiscounts.filter(({ periodStart }) => periodStart.getTime() === period.start.getTime()),
-    newMinor,
-    (coupon) => isInScope(coupon, { ...held, planRef: plan.reference }),
-  )
-  const lines = [
-    ...prorated,
-    ...setupFeeLines(plan, currency),
-    ...proratedDiscountLines(discounts, {
-      secondsLeft: unixSeconds(period.end) - unixSeconds(since),
-      secondsInPeriod: unixSeconds(period.end) - unixSeconds(period.start),
-    }),
-  ]
+  const prorated = addOnChangeLines({ oldMinor, newMinor }, plan, period, changedAt)
+  const changed = { period, changedAt, planRef: plan.reference, newMinor }
+  const { discounts, discountLines } = switchDiscounts(held, changed, periodDiscounts)
+  const lines = [...prorated, ...setupFeeLines(plan, currency), ...discountLines]
   const dueMinor = totalOf(lines)
   const isTooSmall = dueMinor > 0n && dueMinor < processorMinimumOf(currency)
   if (isTooSmall && units === 'more') return undefined
-  const charged = { oldMinor, newMinor, chargedMinor: totalOf(prorated), period, changedAt: since }
+  const charged = { oldMinor, newMinor, chargedMinor: totalOf(prorated), period, changedAt }
   return {
     ...{ from: held, plan, period, currency, lines, discounts },
     // Units of charges are the same in each period of a purchase.

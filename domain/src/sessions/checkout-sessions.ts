@@ -2,12 +2,10 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
-import { findOverrides } from '../overrides/repository.ts'
-import { offerTo } from '../purchases/offered-plan.ts'
-import { findDecidingPurchase, findLastOfPlan, hasPaidForPlan } from '../purchases/repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockCustomer } from '../customers/repository.ts'
+import { firstChargeMinor } from './first-charge.ts'
 import { checkoutPageUrl, generateSessionId, sessionMs } from './hosted-pages.ts'
 import type { HostedParts } from './hosted-parts.ts'
 import { TooManySessionsError } from './too-many-sessions-error.ts'
@@ -178,27 +176,6 @@ export async function reuseOrOpenCheckoutSession(
       and (${planRef}::text is null or plan_ref is null or plan_ref = ${planRef})
     order by expires_at desc, session_id limit 1`
   return open === undefined ? undefined : fromRow(open)
-}
-
-function firstPriceOf({ type, priceMinor, basePriceMinor }: Plan): number {
-  return type === 'hybrid' ? (basePriceMinor ?? priceMinor) : priceMinor
-}
-
-/** Returns the amount due before the plan starts, in minor units. */
-async function firstChargeMinor(
-  { sql, providerId, now }: UnitOfWork,
-  { customerRef, productRef }: Pick<CheckoutRequest, 'customerRef' | 'productRef'>,
-  plan: Plan,
-): Promise<number> {
-  if (productRef === null) return firstPriceOf(plan)
-  const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
-  const ofPlan = { customerRef, productRef, planRef: plan.reference }
-  const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
-  const overrides = await findOverrides(sql, providerId, customerRef, productRef)
-  const priced = offerTo(plan, { last, lastOfPlan, overrides }, now)
-  const base = firstPriceOf(priced)
-  if (priced.setupFeeMinor === null) return base
-  return (await hasPaidForPlan(sql, providerId, ofPlan)) ? base : base + priced.setupFeeMinor
 }
 
 async function insertCheckoutSession(

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { addOnUnitsMax } from '../limits.ts'
 import { requiredReference } from './fields.ts'
 
-/* Terms of add-ons that purchases keep. */
+/* Terms of add-ons, which purchases keep as they were when the add-ons were attached. */
 
 /**
- * What one add-on raises. `limit`: the limit of the plan, or the cap of its charge of the meter. `included`: the units that the price
- * of the plan includes.
+ * The number of a plan that an add-on raises. `limit` is the limit of the plan, or the cap of its charge of the meter. `included` is the
+ * number of units that the price of the plan includes.
  */
 export const addOnRaiseSchema = z.object({
   /** `requests` for a plan without charges; otherwise the meter of a charge. */
@@ -24,6 +24,6 @@ export const attachedAddOnSchema = z.object({
   quantity: z.int(),
   /** Price of one for a period, in minor units of the purchase's currency. */
   price: z.int(),
-  /** What each one raises. */
+  /** What one unit of the quantity raises. */
   raises: z.array(addOnRaiseSchema),
 })

@@ -4,15 +4,15 @@ import { addOnRaiseSchema } from './add-on-terms.ts'
 import { longText, oneLineName, pageQuery, queryBoolean, requiredReference } from './fields.ts'
 import { purchaseSchema } from './purchases.ts'
 
-/* Schemas of add-ons, which a customer has beside its plan and pays with each period. */
+/* Schemas of add-ons, which customers attach to a plan and pay for with each period. */
 
 const changeable = {
   description: longText.nullable().optional(),
   /** Charged once when it is attached, in minor units. */
   setupFee: z.int().min(0).max(amountMinorMax).optional(),
-  /** Without it, a customer may have any number up to the limit of the API. */
+  /** Maximum quantity of one customer. Default: the limit of the API. */
   maxQuantity: z.int().min(1).max(addOnQuantityMax).nullable().optional(),
-  /** What each one raises. Units of a period end with it. */
+  /** What one unit of the quantity raises. The units are for each period. */
   raises: z.array(addOnRaiseSchema).max(addOnRaisesMax).optional(),
 }
 
@@ -24,7 +24,7 @@ export const createAddOnSchema = z.object({
   name: oneLineName.min(1),
   /** Price of one for a period, in minor units of the currency of the plans. */
   price,
-  /** Plans that it may be attached to. They have one currency and one billing cycle. */
+  /** Plans that customers can attach it to. They have one currency and one billing cycle. */
   planRefs,
   ...changeable,
 })
@@ -42,7 +42,7 @@ export const updateAddOnSchema = z.object({
 export type UpdateAddOnInput = z.infer<typeof updateAddOnSchema>
 
 export const addOnsQuerySchema = z.object({
-  /** `true`: only archived add-ons. Otherwise only those that are not. */
+  /** `true`: only archived add-ons. Otherwise only add-ons that are not archived. */
   archived: queryBoolean.optional(),
   ...pageQuery,
 })

@@ -21,12 +21,12 @@ export const sellingOperations: Readonly<Record<string, string>> = {
     'Deletes a plan without purchases. A plan with purchases is archived instead: it is no longer offered, and the purchases continue.',
   listAddOns: 'Returns the add-ons of a product page by page, newest first.',
   createAddOn:
-    'Creates an add-on, which customers have beside a plan and pay with each period. Its currency and billing cycle are those of its plans.',
-  getAddOn: 'Returns an add-on with its price and the plans that it may be attached to.',
+    'Creates an add-on, which customers attach to a plan and pay for with each period. It has the currency and the billing cycle of its plans.',
+  getAddOn: 'Returns an add-on with its price and the plans that customers can attach it to.',
   updateAddOn:
     'Changes an add-on for customers who attach it afterwards. Purchases keep the terms with which it was attached.',
   deleteAddOn:
-    'Deletes an add-on that no customer ever had. Any other is archived: nobody can attach it any more, and purchases keep it.',
+    'Deletes an add-on that no customer has ever attached. An add-on that a customer has or had is archived: customers can no longer attach it, and purchases keep it.',
   setAddOn:
     'Attaches an add-on to a purchase, or changes its quantity. Within the period, the difference for the rest of it is charged to the saved card, and the purchase is replaced by one that continues its period, as by a change of plan. Repeating the request is safe.',
   removeAddOn:

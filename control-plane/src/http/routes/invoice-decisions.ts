@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { CustomerClosingParts } from '../../customers/close-customer.ts'
 import { chargeNow } from '@tollgate/domain/closing/bill-now'
-import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import type {
   DecisionRefusal,
@@ -30,6 +29,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { operationOf } from '../../access/caller.ts'
 import { commit } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
+import { billNowPartsOf } from '../../access/bill-now-parts.ts'
 import { readInvoiceBody } from './invoices.ts'
 
 type Parts = Pick<CustomerClosingParts, 'database' | 'clock' | 'payments'> &
@@ -193,15 +193,6 @@ async function charge(
   const result =
     invoice.status !== 'open' || dueMinor(invoice) <= 0n
       ? ('nothing_due' as const)
-      : await chargeNow(billingOf(parts, environment), operation, invoice)
+      : await chargeNow(billNowPartsOf(parts.payments, environment), operation, invoice)
   return { result: result ?? 'paid', invoice: await readInvoiceBody(parts, operation, invoiceRef) }
-}
-
-function billingOf({ database, payments }: Parts, environment: Operation['environment']) {
-  const isCharging = payments.processors.of(environment) !== undefined
-  return {
-    database,
-    commit: payments.commit,
-    charge: isCharging ? createSavedCardCharger(payments) : undefined,
-  }
 }

@@ -63,14 +63,14 @@ export async function readChoice(
   return read(pages, caller, async (sql) => {
     const product = productRef === null ? undefined : await findProduct(sql, providerId, productRef)
     if (product?.status !== 'active') return undefined
+    const ofProduct = { customerRef: customer.reference, productRef: product.reference }
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const held = last !== undefined && givesAccess(last, now) ? last : undefined
     const overrides = await findOverrides(sql, providerId, customer.reference, product.reference)
     const listed = (await listPlans(sql, providerId, [product.reference])).filter(isOffered)
     const offered = await Promise.all(
       listed.map(async (plan) => {
-        const of = { customerRef: customer.reference, productRef: product.reference }
-        const ofPlan = { ...of, planRef: plan.reference }
+        const ofPlan = { ...ofProduct, planRef: plan.reference }
         const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
         const offer = beginsOwnPeriod(plan, held) ? offerOwnPeriod : offerTo
         return offer(plan, { last, lastOfPlan, overrides }, now)
@@ -86,8 +86,7 @@ export async function readChoice(
       if (await isSoldOut(sql, providerId, plan, customer.reference)) soldOut.add(plan.reference)
     }
     for (const plan of plans.filter(hasTrial)) {
-      const of = { customerRef: customer.reference, productRef: product.reference }
-      const ofPlan = { ...of, planRef: plan.reference }
+      const ofPlan = { ...ofProduct, planRef: plan.reference }
       const state = await readActivationState(sql, providerId, ofPlan)
       const input = { product, plan, ...state, isSoldOut: soldOut.has(plan.reference), now }
       if (canStartTrial(input)) triable.add(plan.reference)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FastifyRequest } from 'fastify'
 import { findReusablePaymentMethod } from '@tollgate/domain/cards/repository'
 import type { AddOn } from '@tollgate/domain/catalog/add-on'
-import { previewAddOn } from '@tollgate/domain/previews/preview-add-on'
+import { previewAddOn, type AddOnPreview } from '@tollgate/domain/previews/preview-add-on'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { addOnTimes, type AddOnTime } from '@tollgate/schemas/http/add-ons'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -60,8 +60,7 @@ export function registerAddOnPages(app: ApiServer, pages: Parts): void {
       return reply.redirect(`${purchasePath(portal, purchase.reference)}/add-ons?done=refused`, 303)
     }
     const { addOn, quantity } = choice
-    const needsCard =
-      (preview.invoice?.dueMinor ?? 0n) > 0n && !(await hasSavedCard(pages, request))
+    const needsCard = await lacksCard(pages, request, preview)
     const page = { portal, purchase, addOn, quantity, preview, needsCard }
     return sendPage(reply, 200, AddOnReviewPage(page))
   })
@@ -71,11 +70,9 @@ export function registerAddOnPages(app: ApiServer, pages: Parts): void {
     const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
     const choice = await requireChoice(pages, request, purchase, formFields(request))
     const preview = await previewChoice(pages, request, purchase, choice)
-    const isCharged = preview.kind === 'changes' && (preview.invoice?.dueMinor ?? 0n) > 0n
-    const isRefused = isCharged && !(await hasSavedCard(pages, request))
     const { quantity, when, addOn } = choice
     const wanted = { purchaseRef: purchase.reference, addOnRef: addOn.reference, quantity, when }
-    const outcome = isRefused
+    const outcome = (await lacksCard(pages, request, preview))
       ? undefined
       : await changeAndCharge(pages, operationOfPortal(pages, request), wanted)
     if (outcome?.kind !== 'changed') {
@@ -89,7 +86,7 @@ export function registerAddOnPages(app: ApiServer, pages: Parts): void {
 
 type Choice = { readonly addOn: AddOn; readonly quantity: number; readonly when: AddOnTime }
 
-/** The form may name any add-on. Only those that the page offers are attached here. */
+/** Returns the choice of the form. Shows a page about the refusal if the page does not offer the add-on. */
 async function requireChoice(
   pages: Parts,
   request: FastifyRequest,
@@ -106,7 +103,7 @@ async function requireChoice(
   return { ...given.data, addOn: chosen.addOn }
 }
 
-/** Units are not taken away within a period, so that such a change is shown for the renewal. */
+/** Returns the preview of the change, for the renewal if it is not possible within the period, because it takes units away. */
 async function previewChoice(
   { previews }: Parts,
   request: FastifyRequest,
@@ -122,10 +119,16 @@ async function previewChoice(
   })
 }
 
-async function hasSavedCard(pages: Parts, request: FastifyRequest): Promise<boolean> {
+/** Returns whether the change is charged now, and the customer has no saved card that can be charged. */
+async function lacksCard(
+  pages: Parts,
+  request: FastifyRequest,
+  preview: AddOnPreview,
+): Promise<boolean> {
+  if (preview.kind === 'refused' || (preview.invoice?.dueMinor ?? 0n) <= 0n) return false
   const { caller, customer } = portalOf(request)
   const card = await read(pages, caller, (sql) =>
     findReusablePaymentMethod(sql, caller.providerId, customer.reference),
   )
-  return card !== undefined
+  return card === undefined
 }

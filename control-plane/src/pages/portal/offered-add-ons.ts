@@ -1,7 +1,6 @@
 import type { AddOn } from '@tollgate/domain/catalog/add-on'
 import { listAddOns } from '@tollgate/domain/catalog/add-ons-repository'
-import { attachedTo } from '@tollgate/domain/plans/add-ons'
-import type { AttachedAddOn } from '@tollgate/domain/plans/plan'
+import { attachedTo, quantityOf } from '@tollgate/domain/plans/add-ons'
 import { addOnsAhead } from '@tollgate/domain/purchases/carry-add-ons'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -11,8 +10,9 @@ import type { Portal } from './portal.ts'
 
 export type OfferedAddOn = {
   readonly addOn: AddOn
-  /** Its number beside the plan now, and after the next renewal. */
+  /** The quantity that the purchase has now. 0 if the add-on is not attached. */
   readonly quantity: number
+  /** The quantity after the next renewal. */
   readonly quantityAhead: number
 }
 
@@ -32,18 +32,14 @@ export async function readOfferedAddOns(
   const attached = attachedTo(plan)
   const ahead = addOnsAhead(purchase) ?? attached
   const isHeld = ({ reference }: AddOn) =>
-    [...attached, ...ahead].some((each) => each.reference === reference)
+    quantityOf(attached, reference) > 0 || quantityOf(ahead, reference) > 0
   const offered = (await list(false)).addOns.filter(
     (addOn) => isHeld(addOn) || (addOn.planRefs.includes(planRef) && addOn.currency === currency),
   )
   const archived = (await list(true)).addOns.filter(isHeld)
   return [...offered, ...archived].map((addOn) => ({
     addOn,
-    quantity: quantityOf(attached, addOn),
-    quantityAhead: quantityOf(ahead, addOn),
+    quantity: quantityOf(attached, addOn.reference),
+    quantityAhead: quantityOf(ahead, addOn.reference),
   }))
-}
-
-function quantityOf(attached: readonly AttachedAddOn[], { reference }: AddOn): number {
-  return attached.find((each) => each.reference === reference)?.quantity ?? 0
 }
