@@ -100,6 +100,22 @@ test('a failed correction is not tried while a later one is being applied', asyn
   expect(await claim()).toEqual([])
 })
 
+test('one correction of a provider is claimed at a time, a failed one last', async () => {
+  for (const each of [first, second]) {
+    for (let tries = 1; tries <= 3; tries += 1) expect(await tryInVain(broken)).toBe(each)
+  }
+  const third = await requestRemoval(5)
+  const sql = usageShop.runner.database.in('sandbox')
+  await sql`update usage_corrections set retry_at = clock_timestamp() where status = 'failed'`
+  const behind = new UsageStoreUnavailableError('ClickHouse does not answer')
+  expect(await tryInVain(behind)).toBe(third)
+  expect([(await stateOf(first))[0], (await stateOf(second))[0]]).toEqual(['failed', 'failed'])
+  await applyCorrections(usageShop.runner, usageShop.shop.providerId)
+  for (const each of [first, second, third]) {
+    expect(await stateOf(each)).toEqual(['applied', undefined, 1])
+  }
+})
+
 test('a part that is behind is waited for, however long it takes', async () => {
   const behind = new UsageStoreUnavailableError('ClickHouse does not answer')
   for (let tries = 1; tries <= 5; tries += 1) expect(await tryInVain(behind)).toBe(first)
