@@ -8,6 +8,7 @@ import { requestCorrection } from '@tollgate/domain/usage-corrections/request-co
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { beforeEach, expect, test } from 'vitest'
 import { applyCorrections, correctionPartsOf } from './apply-corrections.ts'
+import { correctionOf } from './correction-of.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* A correction that keeps failing is set aside, so that the later ones of its provider do not wait for it. */
@@ -20,18 +21,10 @@ let second: string
 /** Requests that a record of a customer is taken away. Returns the reference of the correction. */
 async function requestRemoval(units: number): Promise<string> {
   const { runner, shop } = usageShop
-  const { customerRef } = await usageShop.buy({ ...postPaid, freeUnits: 0 })
-  await usageShop.use({ customerRef }, units, '2026-02-10T00:00:00Z')
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, units, '2026-02-10T00:00:00Z')
   const requested = await runner.within(shop, (work) =>
-    requestCorrection(work, {
-      selection: {
-        ...{ kind: 'filter', customerRef, dimensions: {}, properties: {} },
-        fromMs: Date.parse('2026-01-01T00:00:00Z'),
-        toMs: Date.parse('2027-01-01T00:00:00Z'),
-      },
-      ...{ action: 'remove', valueMicros: undefined, reason: 'wrong', author: 'Grace' },
-      idempotencyKey: null,
-    }),
+    requestCorrection(work, correctionOf(purchase, {})),
   )
   if (requested.kind !== 'requested') throw new Error(requested.kind)
   return requested.reference
