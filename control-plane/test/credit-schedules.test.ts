@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Credits on a schedule, by the API: who may decide about them, and what customers see of them. */
+/* The API of schedules of credits: its rights, its refusals, and the next grant in the portal. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -100,7 +100,7 @@ it('is changed, paused, resumed and ended', async () => {
   expect(late).toMatchObject({ status: 409, body: { code: 'credit_schedule_ended' } })
 })
 
-it('is changed by nobody who may only look, and seen by no other provider or environment', async () => {
+it('refuses changes by a member, and hides schedules from other customers, providers and environments', async () => {
   const customerRef = await createCustomer()
   const { reference } = (await create(customerRef, monthly)).body
   const path = `${pathOf(customerRef)}/${reference}`

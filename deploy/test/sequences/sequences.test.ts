@@ -33,7 +33,7 @@ const sequencesEach = 1_000
 /** Batches that are played at the same time. A batch often waits for PostgreSQL. */
 const lanesMax = sequencesMax > batchSize ? 2 : 1
 
-/** What must happen in sequences of the provider's acts. */
+/** Happenings that a long run must contain, so that no act of the provider is without an effect. */
 const expected = [
   'invoice that was credited by decision',
   'invoice that was voided by decision',
@@ -55,13 +55,13 @@ const expected = [
   'sale that the balance paid for',
 ] as const satisfies readonly Happening[]
 
-/** How often each of them has happened. */
+/** Number of times that each of these has happened. */
 const counts = new Map<Happening, number>(expected.map((name) => [name, 0]))
 
-/** Sequences of this run. */
+/** Number of sequences that this process has played. */
 let sequencesPlayed = 0
 
-/** Number of sequences in which each of them must happen. */
+/** Number of sequences in which each must happen at least once. */
 const enough = 5_000
 
 const starts = Array.from(

@@ -109,7 +109,7 @@ test('one correction of a provider is claimed at a time, a failed one last', asy
   }
 })
 
-test('a part that is behind is waited for, however long it takes', async () => {
+test('a correction waits for a part that is behind, however long it takes', async () => {
   const behind = new UsageStoreUnavailableError('ClickHouse does not answer')
   for (let tries = 1; tries <= 5; tries += 1) expect(await tryInVain(behind)).toBe(first)
   expect(await stateOf(first)).toEqual(['applying', undefined, 0])
