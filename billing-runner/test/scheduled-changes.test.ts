@@ -11,9 +11,7 @@ import { TermsPlayer, type Death } from './terms-player.ts'
  * and no migration moves a customer twice.
  */
 
-const configured = process.env['TOLLGATE_TEST_SCHEDULED_CHANGES']
-const isDefault = configured === undefined
-const runs = Number(configured ?? 15)
+const runs = Number(process.env['TOLLGATE_TEST_SCHEDULED_CHANGES'] ?? 15)
 const begin = new Date('2026-01-31T12:00:00Z')
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -108,8 +106,7 @@ test(
   `${runs} random sequences charge each customer what the terms say`,
   { timeout: 0 },
   async () => {
-    // The sequences are the same in each run, unless a number of them is set.
-    const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? (isDefault ? 14 : Date.now()))
+    const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
     const steps = fc.array(step, { minLength: 6, maxLength: 24, size: 'max' })
     await fc.assert(fc.asyncProperty(steps, play), { numRuns: runs, seed, endOnFailure: true })
   },
@@ -150,16 +147,17 @@ async function play(steps: readonly Step[]): Promise<void> {
   const migrations: ModelMigration[] = []
 
   const runModel = (now: Date): void => {
+    /** A customer may join a migration with a change, which is made in the same round. */
+    const change = (each: ModelCustomer): void => {
+      do join(each, migrations, now)
+      while (each.changeUntil(now))
+    }
     for (const each of models) {
       each.renewUntil(now)
-      each.changeUntil(now)
-      join(each, migrations, now)
+      change(each)
     }
     for (const [number, migration] of migrations.entries()) advance(models, migration, number, now)
-    for (const each of models) {
-      each.changeUntil(now)
-      join(each, migrations, now)
-    }
+    for (const each of models) change(each)
   }
 
   for (const each of steps) {

@@ -63,12 +63,15 @@ export class ModelCustomer {
     if (this.isEnding && this.next <= now) this.hasEnded = true
   }
 
-  /** Makes a change that is due within the running period. */
-  changeUntil(now: Date): void {
+  /** Makes a change that is due within the running period. Returns false if none is due. */
+  changeUntil(now: Date): boolean {
     const { ahead } = this
-    if (this.isEnding || this.hasEnded || ahead?.billing === undefined || ahead.at > now) return
+    if (this.isEnding || this.hasEnded || ahead?.billing === undefined || ahead.at > now) {
+      return false
+    }
     if (ahead.billing === 'prorate') this.prorate(ahead.priceMinor, now)
     this.take(ahead)
+    return true
   }
 
   /** The customer activates a plan, and does not pay for one that has to be paid first. */
