@@ -2,7 +2,7 @@ import type { CreditScheduleBody } from '@tollgate/schemas/http/credit-schedules
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import { creditSchedulesMax } from '@tollgate/schemas/limits'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { quickPasswords, signInAs } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* The API of schedules of credits: its rights, its refusals, and the next grant in the portal. */
@@ -16,10 +16,8 @@ let customers = 0
 beforeAll(async () => {
   stack = await startTestStack({ settings: quickPasswords })
   tenant = await stack.createTenant()
-  await createUser(stack, tenant, 'admin@example.com', 'admin')
-  await createUser(stack, tenant, 'member@example.com', 'member')
-  admin = (await signIn(stack, 'admin@example.com')).accessToken
-  member = (await signIn(stack, 'member@example.com')).accessToken
+  admin = await signInAs(stack, tenant, 'admin')
+  member = await signInAs(stack, tenant, 'member')
 })
 afterAll(() => stack.stop())
 
