@@ -111,7 +111,7 @@ export class ScheduleModel {
   }
 }
 
-/** Returns the date that is so many steps after the first one, with the same local time. */
+/** Returns the date that is `step` steps after the first one, with the same local time. */
 export function dateOf(
   { every, timeZone }: Pick<ModelTerms, 'every' | 'timeZone'>,
   countedFrom: number,
@@ -128,7 +128,7 @@ export function dateOf(
   } else {
     wanted.setUTCDate(wanted.getUTCDate() + steps * (every.unit === 'week' ? 7 : 1))
   }
-  // The instant whose local time is wanted: the offset of a first guess may be that of the day before a clock change.
+  // The first guess may have the offset of the other side of a clock change, so the offset is read again at the guess.
   const first = 2 * wanted.getTime() - localOf(wanted.getTime(), timeZone)
   return first + wanted.getTime() - localOf(first, timeZone)
 }

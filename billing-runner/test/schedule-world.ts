@@ -33,7 +33,7 @@ import type { RunnerStack, Shop } from './runner-stack.ts'
 const environment = 'sandbox'
 const waitMs = 5_000
 
-/** Where the process of a run dies: before or after the commit of one of its transactions, which count from 1. */
+/** The moment at which the process of a run dies: before or after the commit of a transaction. The first transaction is 1. */
 export type Death = { readonly transaction: number; readonly when: 'before' | 'after' }
 
 class DeadError extends Error {}

@@ -10,7 +10,7 @@ import type { CreditScheduleInput } from '@tollgate/schemas/http/credit-schedule
 import { startRunnerStack, type Shop } from './runner-stack.ts'
 import { ScheduleWorld, type Death } from './schedule-world.ts'
 
-/* Grants of schedules: their dates, what they give after a pause or an absence, and what a dead process leaves behind. */
+/* Grants of schedules: their dates, grants after a pause or after a time without a runner, and processes that die between two effects. */
 
 const stack = await startRunnerStack()
 afterAll(() => stack.stop())
@@ -111,7 +111,7 @@ test('unused credits roll over up to the maximum', async () => {
   expect(await world.balance()).toBe(110)
 })
 
-test('missed grants are given with their own expiry, and those that are over have lapsed', async () => {
+test('missed grants are given with their own expiry, and lapse if it has passed', async () => {
   await world.create({ ...monthly, expiry: { days: 40 } })
   at('2026-04-30T12:00:00Z')
   await world.run()
@@ -272,7 +272,7 @@ describe('a request', () => {
     })
   })
 
-  test('for an unknown purchase or that of another customer, or the schedule of one, is refused', async () => {
+  test('is refused for a purchase that is unknown or of another customer, and for a schedule of another customer', async () => {
     const { reference } = purchase
     const scheduleRef = await world.create(monthly)
     await openWorld()

@@ -259,7 +259,7 @@ test('says that an entered code is no longer valid, or takes nothing off, instea
   const later = await planPage(opened)
   expect(later).toContain('There is no such discount code.')
   expect(later).not.toContain('Your discount')
-  // Nothing is left of the price for a further coupon.
+  // Another discount pays the whole price, so a second coupon takes nothing off.
   const customerRef = await createCustomer()
   const whole = await createCoupon({ percentOff: 100, duration: 'forever' })
   await call('POST', `/v1/ui/customers/${customerRef}/discounts`, { couponRef: whole.reference })

@@ -57,3 +57,14 @@ export async function signIn(
   if (status !== 200) throw new Error(`not signed in: ${status}`)
   return body
 }
+
+/** Creates a user with the role, whose email begins with it. Returns the access token of the user for the sandbox. */
+export async function signInAs(
+  stack: TestStack,
+  tenant: Pick<Tenant, 'providerId'>,
+  role: ConsoleRole,
+): Promise<string> {
+  const email = `${role}@example.com`
+  await createUser(stack, tenant, email, role)
+  return (await signIn(stack, email)).accessToken
+}

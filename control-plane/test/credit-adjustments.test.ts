@@ -2,7 +2,7 @@ import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { BalanceBody, CreditsAdjustedBody } from '@tollgate/schemas/http/credits'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { quickPasswords, signInAs } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -15,10 +15,8 @@ beforeAll(async () => {
   const settings = { ...quickPasswords, TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '20' }
   stack = await startTestStack({ settings })
   tenant = await stack.createTenant()
-  await createUser(stack, tenant, 'admin@example.com', 'admin')
-  await createUser(stack, tenant, 'member@example.com', 'member')
-  admin = (await signIn(stack, 'admin@example.com')).accessToken
-  member = (await signIn(stack, 'member@example.com')).accessToken
+  admin = await signInAs(stack, tenant, 'admin')
+  member = await signInAs(stack, tenant, 'member')
 })
 afterAll(() => stack.stop())
 

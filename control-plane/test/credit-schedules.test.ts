@@ -2,10 +2,10 @@ import type { CreditScheduleBody } from '@tollgate/schemas/http/credit-schedules
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import { creditSchedulesMax } from '@tollgate/schemas/limits'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { quickPasswords, signInAs } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Credits on a schedule, by the API: who may decide about them, and what customers see of them. */
+/* The API of schedules of credits: its rights, its refusals, and the next grant in the portal. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -16,10 +16,8 @@ let customers = 0
 beforeAll(async () => {
   stack = await startTestStack({ settings: quickPasswords })
   tenant = await stack.createTenant()
-  await createUser(stack, tenant, 'admin@example.com', 'admin')
-  await createUser(stack, tenant, 'member@example.com', 'member')
-  admin = (await signIn(stack, 'admin@example.com')).accessToken
-  member = (await signIn(stack, 'member@example.com')).accessToken
+  admin = await signInAs(stack, tenant, 'admin')
+  member = await signInAs(stack, tenant, 'member')
 })
 afterAll(() => stack.stop())
 
@@ -100,7 +98,7 @@ it('is changed, paused, resumed and ended', async () => {
   expect(late).toMatchObject({ status: 409, body: { code: 'credit_schedule_ended' } })
 })
 
-it('is changed by nobody who may only look, and seen by no other provider or environment', async () => {
+it('refuses changes by a member, and hides schedules from other customers, providers and environments', async () => {
   const customerRef = await createCustomer()
   const { reference } = (await create(customerRef, monthly)).body
   const path = `${pathOf(customerRef)}/${reference}`

@@ -1,7 +1,7 @@
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { quickPasswords, signInAs } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -13,8 +13,7 @@ beforeAll(async () => {
   const settings = { ...quickPasswords, TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '3600000' }
   stack = await startTestStack({ settings })
   tenant = await stack.createTenant()
-  await createUser(stack, tenant, 'admin@example.com', 'admin')
-  admin = (await signIn(stack, 'admin@example.com')).accessToken
+  admin = await signInAs(stack, tenant, 'admin')
 })
 afterAll(() => stack.stop())
 

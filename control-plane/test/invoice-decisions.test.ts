@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { InvoiceBody, InvoiceCharged } from '@tollgate/schemas/http/invoices'
-import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { createUser, quickPasswords, signIn, signInAs } from './console-user.ts'
 import { creditSample, issueSample, sampleLines } from './printed-invoice.ts'
 import { readPdf } from './read-pdf.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
@@ -16,9 +16,8 @@ let customerRef: string
 beforeAll(async () => {
   stack = await startTestStack({ settings: quickPasswords })
   tenant = await stack.createTenant()
-  await createUser(stack, tenant, 'admin@example.com', 'admin')
   await createUser(stack, tenant, 'viewer@example.com', 'member')
-  token = (await signIn(stack, 'admin@example.com')).accessToken
+  token = await signInAs(stack, tenant, 'admin')
   const who = { email: 'ada@example.com', externalRef: 'user_1' }
   customerRef = (
     await stack.call<CustomerBody>(tenant.sandboxKey, 'POST', '/v1/sdk/customers', who)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { InvoiceParties } from '@tollgate/domain/invoices/invoice'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/invoices'
-import { createUser, quickPasswords, signIn } from './console-user.ts'
+import { createUser, quickPasswords, signIn, signInAs } from './console-user.ts'
 import { issueSample, sampleInvoice, sampleLines } from './printed-invoice.ts'
 import { readPdf } from './read-pdf.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
@@ -18,8 +18,7 @@ let references: string[]
 beforeAll(async () => {
   stack = await startTestStack({ settings: quickPasswords })
   tenant = await stack.createTenant()
-  await createUser(stack, tenant, 'member@example.com', 'member')
-  token = (await signIn(stack, 'member@example.com')).accessToken
+  token = await signInAs(stack, tenant, 'member')
   customers = []
   for (const externalRef of ['user_1', 'user_2']) {
     const who = { email: `${externalRef}@example.com`, externalRef }

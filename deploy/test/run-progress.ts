@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
+/** The seed of a failure to repeat. */
+export const replayedSeed = process.env['TOLLGATE_TEST_SEED']
+
 /** Minimum time between two printed lines, in milliseconds. */
 const printEveryMs = 60_000
 
@@ -38,20 +41,24 @@ export class RunProgress {
     const first = lines.find((line) => 'firstSeed' in line)
     this.firstSeed = first?.firstSeed ?? Date.now()
     const passed = lines.filter((line) => 'passed' in line)
-    // Of two lines of a seed, the later one has more cases.
+    // A seed gets another line only with more cases, so its last line counts.
     this.#passed = new Map(passed.map((line) => [line.passed, line.cases]))
     if (first === undefined) this.#append({ suite, firstSeed: this.firstSeed })
     this.#print()
   }
 
   /**
-   * Opens the file that `TOLLGATE_TEST_PROGRESS` names. Without it, each suite has a file for each commit, so that no case counts that
-   * passed with other code.
+   * Opens the progress of a run with a configured number of cases. Returns undefined for a run without one, which is short, and for a
+   * replay of a seed: they start from the beginning.
+   *
+   * `TOLLGATE_TEST_PROGRESS` names the file. Without it, each suite has a file for each commit, so that no case counts that passed with
+   * other code.
    */
-  static open(suite: string, casesMax: number): RunProgress {
+  static open(suite: string, configuredCases: string | undefined): RunProgress | undefined {
+    if (configuredCases === undefined || replayedSeed !== undefined) return undefined
     const named = process.env['TOLLGATE_TEST_PROGRESS']
     const path = resolve(root, named ?? `.test-progress/${suite}-${currentCommit()}.jsonl`)
-    return RunProgress.openAt(path, suite, casesMax)
+    return RunProgress.openAt(path, suite, Number(configuredCases))
   }
 
   static openAt(path: string, suite: string, casesMax: number): RunProgress {

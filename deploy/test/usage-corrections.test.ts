@@ -314,7 +314,7 @@ async function expectReconciled(): Promise<void> {
   expect(gaps.filter((kind) => !ofProcessor.includes(kind))).toEqual([])
 }
 
-test('lowers the counters at once, and once, and never by the key of another provider', async () => {
+test('lowers the counters immediately and only once, and never with the key of another provider', async () => {
   const path = '/v1/sdk/usage-corrections'
   const { status, body } = await client.send('POST', path, { action: 'remove', reason: 'x' })
   expect([status, body]).toMatchObject([400, { code: 'validation_failed' }])

@@ -25,7 +25,10 @@ const rowsMax = 1_000
 /** How long expired sessions of the command line are kept, so that its requests get the answer that the session has expired. */
 const cliSessionsMs = 3_600_000
 
-/** Creates the job that deletes old sessions, leftovers of console sign-ins, records of runs, reconciliation reports and holds of coupons. */
+/**
+ * Creates the job that deletes old sessions, leftovers of console sign-ins, records of runs, reconciliation reports and holds of
+ * coupons.
+ */
 export function createCleanUp(kept: KeptTimes): SweepJob {
   return {
     kind: 'sweep',

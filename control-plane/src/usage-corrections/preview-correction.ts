@@ -55,7 +55,7 @@ async function previewCorrection(
   wanted: NewCorrection,
   recordsMax: number,
 ): Promise<CorrectionPreview | undefined> {
-  // One record more than is left says that there are too many.
+  // A page that reads one record more than is allowed shows that there are too many.
   const pageRecords = Math.min(given.correctionLimits.pageRecords, recordsMax + 1)
   const parts = { ...given, correctionLimits: { ...given.correctionLimits, pageRecords } }
   const stored = await waitForStored(parts, scope, wanted.selection)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { happenings, type Happening } from './happenings.ts'
 import { Lanes } from './lanes.ts'
 import type { Stores } from './stores.ts'
-import { RunProgress } from '../run-progress.ts'
+import { replayedSeed, RunProgress } from '../run-progress.ts'
 import { anyStory } from './story.ts'
 import { runStory } from './run-story.ts'
 
@@ -16,16 +16,10 @@ import { runStory } from './run-story.ts'
 const asked = process.env['TOLLGATE_TEST_MONEY_STORIES']
 const storiesMax = Number(asked ?? 12)
 
-const askedSeed = process.env['TOLLGATE_TEST_SEED']
-
-/** A run that continues where it was stopped. Short runs and replays of a seed begin anew. */
-const progress =
-  asked === undefined || askedSeed !== undefined
-    ? undefined
-    : RunProgress.open('stories', storiesMax)
+const progress = RunProgress.open('stories', asked)
 
 /** The stories are the same in each run, unless a number of stories is set. */
-const firstSeed = progress?.firstSeed ?? Number(askedSeed ?? 34)
+const firstSeed = progress?.firstSeed ?? Number(replayedSeed ?? 34)
 
 /** Milliseconds after its first failure at which a failing story is reported as far as it has been shrunk. */
 const shrunkMs = 400_000

@@ -1,4 +1,3 @@
-import { jobActor } from '@tollgate/domain/audit/actor'
 import { rechargeWallets } from '@tollgate/domain/charging/recharge-wallets'
 import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
 import { pollEvents } from '@tollgate/domain/settlement/poll-events'
@@ -50,6 +49,7 @@ import {
   type CrashingProcess,
 } from './crashing-process.ts'
 import { environment } from './environment.ts'
+import { operationIn } from './operation-in.ts'
 import type { Stores } from './stores.ts'
 
 const pollMs = 300_000
@@ -127,8 +127,7 @@ export class CrashingService {
   }
 
   operation(providerId: string): Operation {
-    const by = { actor: jobActor('test'), requestId: null, idempotencyKey: null }
-    return { ...by, providerId, environment, now: this.parts.now() }
+    return operationIn(providerId, this.parts.now())
   }
 
   receive(event: ProcessorEvent): Promise<void> {

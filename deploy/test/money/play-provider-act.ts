@@ -4,7 +4,7 @@ import { migrate, scheduleFor, withdrawFrom } from './change-terms.ts'
 import { announceBackfill, requestUnits } from './correct-usage.ts'
 import type { CrashingService } from './crashing-service.ts'
 import type { StoryContext } from './story-context.ts'
-import type { ProviderAct } from './provider-act.ts'
+import { recordAt, type ProviderAct } from './provider-act.ts'
 import type { PlanName } from './shop.ts'
 import type { AgreedPrice } from './story.ts'
 
@@ -57,7 +57,7 @@ async function changeUsage(
     ({ customerRef, debitMicros, event }) =>
       customerRef === customer.reference && debitMicros === undefined && event.source === 'usages',
   )
-  const record = own.at(Math.min(-1, -Math.ceil(act.place * own.length)))
+  const record = recordAt(own, act.place)
   if (record === undefined) return
   if (act.do === 'correct') {
     return requestUnits(service, context, { id: record.event.id, units: act.units })

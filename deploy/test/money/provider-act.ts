@@ -40,6 +40,14 @@ const billing = fc.constantFrom<Billing>('renewal', 'prorate', 'prorate', 'keep_
 const place = fc.constantFrom(0, 0, 0.5, 0.9)
 const isPart = fc.boolean()
 
+/** Returns the record at the place. `records` are those of the customer, oldest first. Undefined if there are none. */
+export function recordAt<Recorded>(
+  records: readonly Recorded[],
+  place: number,
+): Recorded | undefined {
+  return records.at(Math.min(-1, -Math.ceil(place * records.length)))
+}
+
 /** Returns arbitrary acts of a provider who sells these plans. */
 export function anyProviderAct<PlanName extends string>(
   planNames: readonly PlanName[],

@@ -1,5 +1,4 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import { MigrationStack } from './plan-migration-stack.ts'
 
 /*
@@ -123,11 +122,9 @@ describe('a purchase that begins with the old terms after the migration', () => 
   test.each([
     ['moves with its next renewal', 'renewal', [4_900n]],
     ['moves at once', 'now', [3_000n]],
-  ] as const)('of a payment that was created before %s', async (_name, when, totals) => {
+  ] as const)('%s if its payment was created before the migration', async (_name, when, totals) => {
     const planRef = await stack.createPlan({ price: 1_900 })
-    const customerRef = await payments.createCustomer()
-    const of = { customerRef, productRef: payments.productRef, planRef, purpose: 'product' }
-    const { body } = await payments.createIntent(`late-${when}`, of)
+    const payment = await createPayment(planRef, `late-${when}`)
     stack.setTime('2026-06-01T00:00:10Z')
     await stack.changePlan(planRef, { price: 4_900 })
     const migration = await stack.migrate(planRef, { when })
@@ -136,11 +133,11 @@ describe('a purchase that begins with the old terms after the migration', () => 
       status: 'done',
       progress: { scheduled: 0 },
     })
-    await pay(body, customerRef)
-    const { reference } = await stack.held(customerRef)
+    await pay(payment)
+    const { reference } = await stack.held(payment.customerRef)
     expect((await stack.purchasesOf(migration)).get(reference)?.status).toBe('scheduled')
     await stack.changeAndRenew(when === 'now' ? '2026-06-01T00:00:20Z' : july)
-    const held = await stack.held(customerRef)
+    const held = await stack.held(payment.customerRef)
     expect(held.planSnapshot).toMatchObject({ priceMinor: 4_900 })
     expect(await stack.totalsOf(held.reference)).toEqual(totals)
   })
@@ -148,15 +145,13 @@ describe('a purchase that begins with the old terms after the migration', () => 
   test('waits while the migration is paused, and moves after it is resumed', async () => {
     const planRef = await stack.createPlan({ price: 1_900 })
     const before = await renewals.buy(planRef)
-    const customerRef = await payments.createCustomer()
-    const of = { customerRef, productRef: payments.productRef, planRef, purpose: 'product' }
-    const { body } = await payments.createIntent('late-paused', of)
+    const payment = await createPayment(planRef, 'late-paused')
     stack.setTime('2026-06-01T00:00:10Z')
     await stack.changePlan(planRef, { price: 4_900 })
     const migration = await stack.migrate(planRef, { when: 'renewal' })
     await stack.move(migration, 'pause')
-    await pay(body, customerRef)
-    const { reference } = await stack.held(customerRef)
+    await pay(payment)
+    const { reference } = await stack.held(payment.customerRef)
     expect((await stack.purchasesOf(migration)).size).toBe(0)
     await stack.move(migration, 'resume')
     await stack.process(fifth, 1)
@@ -165,7 +160,7 @@ describe('a purchase that begins with the old terms after the migration', () => 
     )
   })
 
-  test('keeps them for its first period if its customer had chosen them for a renewal', async () => {
+  test('keeps the old terms for its first period if the customer had chosen them for a renewal', async () => {
     const bigRef = await stack.createPlan({ price: 5_900 })
     const smallRef = await stack.createPlan({ price: 900, prorationPolicy: 'none' })
     const { customerRef } = await renewals.buy(bigRef)
@@ -191,19 +186,17 @@ describe('a purchase that begins with the old terms after the migration', () => 
     await stack.process(fifth)
     stack.setTime(fifth)
     await stack.changePlan(planRef, { price: 3_900 })
-    const customerRef = await payments.createCustomer()
-    const of = { customerRef, productRef: payments.productRef, planRef, purpose: 'product' }
-    const { body } = await payments.createIntent('late-newer', of)
+    const payment = await createPayment(planRef, 'late-newer')
     await stack.changePlan(planRef, { price: 4_900 })
-    await pay(body, customerRef)
-    expect((await stack.held(customerRef)).scheduledPlan).toBeNull()
+    await pay(payment)
+    expect((await stack.held(payment.customerRef)).scheduledPlan).toBeNull()
     expect((await stack.purchasesOf(migration)).size).toBe(0)
   })
 })
 
 test.each([
-  ['with a notice tells its customers so', 30, 1],
-  ['without a notice tells nobody', false, 0],
+  ['with a notice tells its customers that their change is withdrawn', 30, 1],
+  ['without a notice sends its customers no event', false, 0],
 ] as const)('a cancelled migration %s', async (_name, notice, told) => {
   const planRef = await stack.createPlan({ price: 1_900 })
   const { reference } = await renewals.buy(planRef)
@@ -216,18 +209,19 @@ test.each([
   expect(events.filter((type) => type === 'purchase.plan_change_withdrawn')).toHaveLength(told)
 })
 
-async function pay(body: PaymentIntentBody, customerRef: string): Promise<void> {
-  await payments.confirm(body.processorPaymentId, 'pm_card_visa')
-  await expect
-    .poll(
-      async () => {
-        const processed = await payments.process<{ status: string }>(
-          body.processorPaymentId,
-          customerRef,
-        )
-        return processed.body.status
-      },
-      { timeout: 20_000 },
-    )
-    .toBe('succeeded')
+type OpenPayment = { readonly customerRef: string; readonly processorPaymentId: string }
+
+/** Creates the payment of a new customer for a plan. */
+async function createPayment(planRef: string, key: string): Promise<OpenPayment> {
+  const customerRef = await payments.createCustomer()
+  const of = { customerRef, productRef: payments.productRef, planRef, purpose: 'product' }
+  const { body } = await payments.createIntent(key, of)
+  return { customerRef, processorPaymentId: body.processorPaymentId }
+}
+
+async function pay({ customerRef, processorPaymentId }: OpenPayment): Promise<void> {
+  await payments.confirm(processorPaymentId, 'pm_card_visa')
+  const status = async (): Promise<string> =>
+    (await payments.process<{ status: string }>(processorPaymentId, customerRef)).body.status
+  await expect.poll(status, { timeout: 20_000 }).toBe('succeeded')
 }

@@ -1,4 +1,3 @@
-import { jobActor } from '@tollgate/domain/audit/actor'
 import { startTrial } from '@tollgate/domain/billing/start-trial'
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -8,6 +7,7 @@ import type {
   PlanMigrationBody,
   PlanMigrationInput,
 } from '@tollgate/schemas/http/plan-migrations'
+import { operationIn } from '../money/operation-in.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
 const june = '2026-06-01T00:00:00Z'
@@ -100,26 +100,21 @@ export class MigrationStack {
   /** Starts the trial of a plan for a new customer with a saved card. */
   async startTrial(planRef: string): Promise<Purchase> {
     const { payments } = this
-    const now = payments.stack.clock.now()
+    const now = new Date(payments.stack.clock.now())
     this.setTime('2026-04-01T00:00:00Z')
     const otherRef = await this.createPlan({ price: 1_000 })
     const { customerRef } = await this.renewals.buy(otherRef)
     await this.renewals.sql`
       update purchases set status = 'expired', ended_at = '2026-04-02T00:00:00Z'
       where customer_ref = ${customerRef}`
-    payments.stack.clock.set(new Date(now).toISOString())
+    this.setTime(now.toISOString())
     const { providerId } = payments.tenant
-    const at = { providerId, environment: 'sandbox', now: new Date(payments.stack.clock.now()) }
-    const operation = { ...at, actor: jobActor('test'), requestId: null, idempotencyKey: null }
-    const { result } = await runUnitOfWork(
-      payments.stack.database,
-      operation as Parameters<typeof runUnitOfWork>[1],
-      async (work) => {
-        const customer = (await findCustomer(work.sql, providerId, customerRef))!
-        const { productRef } = payments
-        return startTrial(work, { customer, productRef, planRef, cycleMode: 'calendar' })
-      },
-    )
+    const operation = operationIn(providerId, now)
+    const { result } = await runUnitOfWork(payments.stack.database, operation, async (work) => {
+      const customer = (await findCustomer(work.sql, providerId, customerRef))!
+      const { productRef } = payments
+      return startTrial(work, { customer, productRef, planRef, cycleMode: 'calendar' })
+    })
     if (result.kind !== 'started') throw new Error(result.kind)
     return result.purchase
   }

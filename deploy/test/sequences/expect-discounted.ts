@@ -19,8 +19,8 @@ const discountedKinds: readonly string[] = [
 ]
 
 /**
- * Checks that each discount is one of a coupon that the customer was given or has entered, takes off what the coupon says, and of no
- * more invoices than it says.
+ * Checks that each discount belongs to a coupon that the customer was given or has entered, has the amount of its coupon, and is on at
+ * most as many invoices as its coupon allows.
  */
 export async function expectDiscounted({ world, market, customer }: Player): Promise<void> {
   const sql = world.stores.postgres.database.in(environment)
@@ -71,7 +71,7 @@ function expectTakenOff(
     .reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
   for (const { inputs, amountMinor, invoiceRef } of lines) {
     if (inputs.kind !== 'discount' || inputs.discount === undefined) continue
-    // A change within a period goes on with the discounts of that period.
+    // A change within a period continues the discounts of that period.
     if (inputs.by === 'proration') continue
     const off = offOf(nameOf(inputs.discount), left)
     expect(-amountMinor, `${inputs.discount} on ${invoiceRef}`).toBe(off)

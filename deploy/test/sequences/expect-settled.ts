@@ -8,7 +8,7 @@ import type { Player } from './player.ts'
 /** Sums of one customer, in US cents, from the stored documents. */
 type Documents = {
   readonly customer: string
-  /** What the invoices charge that are neither drafts nor void, without amounts of earlier invoices. */
+  /** Sum of the lines of all invoices except drafts and void ones, without amounts of earlier invoices. */
   readonly charged: bigint
   readonly credited: bigint
   /** Due on invoices that are open or uncollectible. */
@@ -84,8 +84,8 @@ export async function readDocuments(
 }
 
 /**
- * Checks that the money of the customer is that of its documents: what it paid and did not get back is what its invoices charge, less
- * what is credited, what it owes, and with its credit. The money is that of the processor, of payments outside and of payouts.
+ * Checks that the customer has paid what its documents say: payments less returned money are the charges of its invoices, less credit
+ * notes and open amounts, plus its balance. Money moves at the processor, outside of it, and by payouts.
  */
 export function expectSettled(
   { customer }: Player,

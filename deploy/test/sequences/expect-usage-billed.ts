@@ -28,7 +28,7 @@ export async function expectUsageBilled(player: Player, { held }: Facts): Promis
     const cents = centsPerUnit[plan]
     if (cents === undefined) continue
     billedUnits += charged / cents
-    // What was given up of each line is rounded up.
+    // Bills round the given-up part of each line up to a cent, which `givenUp` does not.
     if (charged > givenUp + lines) keptUnits += charged / cents
   }
   const times = used.map(({ at }) => at.getTime())
@@ -50,7 +50,7 @@ function sumUnits(used: Player['admitted']): number {
 type BilledPeriod = {
   readonly purchaseRef: string
   readonly charged: number
-  /** What was credited, refunded, voided or written off of it. */
+  /** The part of `charged` that was credited, refunded, voided or written off. */
   readonly givenUp: number
   /** Number of usage lines. */
   readonly lines: number

@@ -29,7 +29,7 @@ export type Facts = {
   readonly paid: readonly PaidFact[]
   /** Prices on open invoices. A purchase goes on while their charge is retried. */
   readonly owed: readonly PaidFact[]
-  /** Plans to which the provider moves purchases for nothing until their next period, by the purchase. */
+  /** Plans to which the provider moves purchases without a charge until their next period, by reference of the purchase. */
   readonly kept: ReadonlyMap<string, PlanName>
 }
 
@@ -79,7 +79,7 @@ export function replacedBy({ held }: Facts, { replaces }: HeldFact): HeldFact | 
   return held.find(({ reference }) => reference === replaces)
 }
 
-/** Returns whether the provider has moved the customer to this purchase for nothing, until the end of the period in which it began. */
+/** Returns whether the provider has moved the customer to this purchase without a charge for the period in which it began. */
 export function isKept(facts: Facts, { replaces, plan }: HeldFact): boolean {
   return replaces !== null && facts.kept.get(replaces) === plan
 }

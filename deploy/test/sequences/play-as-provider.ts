@@ -3,6 +3,7 @@ import { findHeld, migrate, scheduleFor, withdrawFrom } from '../money/change-te
 import { announceBackfill, requestUnits } from '../money/correct-usage.ts'
 import type { CrashingService } from '../money/crashing-service.ts'
 import type { MoneyWorld } from '../money/money-world.ts'
+import { recordAt } from '../money/provider-act.ts'
 import type { Player } from './player.ts'
 import type { ProviderStep } from './step.ts'
 import { recordUnits } from './use-admitted.ts'
@@ -69,7 +70,7 @@ async function changeUsage(
   step: ChangeUsage,
 ): Promise<void> {
   const { market, customer, admitted, world } = player
-  const own = admitted.at(Math.min(-1, -Math.ceil(step.place * admitted.length)))
+  const own = recordAt(admitted, step.place)
   if (own === undefined) return
   const holding = { shop: market, customer }
   if (step.do === 'correct') {

@@ -20,7 +20,7 @@ export type Player = {
   readonly market: Market
   readonly customer: Customer
   readonly admitted: Admitted[]
-  /** Plans to which the provider moves purchases for nothing until their next period, by the purchase. */
+  /** Plans to which the provider moves purchases without a charge until their next period, by reference of the purchase. */
   readonly kept: Map<string, PlanName>
   /** Processor ids of the payments that the customer's browser confirmed, oldest first. */
   readonly paymentIds: string[]

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countHappenings, type Happening } from '../money/happenings.ts'
 import { Lanes } from '../money/lanes.ts'
-import { RunProgress } from '../run-progress.ts'
+import { replayedSeed, RunProgress } from '../run-progress.ts'
 import { playBatch, type Fault } from './play-batch.ts'
 import { anySequence, pauses } from './step.ts'
 
@@ -13,21 +13,16 @@ import { anySequence, pauses } from './step.ts'
 
 const configured = process.env['TOLLGATE_TEST_SEQUENCES']
 const sequencesMax = Number(configured ?? 50)
-const configuredSeed = process.env['TOLLGATE_TEST_SEED']
 
 /** Number of sequences that share one clock. */
 const batchSize = 100
 
 const rounds = 3
 
-/** A run that continues where it was stopped. Short runs and replays of a seed begin anew. */
-const progress =
-  configured === undefined || configuredSeed !== undefined
-    ? undefined
-    : RunProgress.open('sequences', sequencesMax)
+const progress = RunProgress.open('sequences', configured)
 
 /** The sequences are the same in each run, unless a number of sequences is set. */
-const firstSeed = progress?.firstSeed ?? Number(configuredSeed ?? 14)
+const firstSeed = progress?.firstSeed ?? Number(replayedSeed ?? 14)
 
 /**
  * Number of sequences per test, so that no test takes so long that the run counts as hanging. Each test has its own databases, because
@@ -38,7 +33,7 @@ const sequencesEach = 1_000
 /** Batches that are played at the same time. A batch often waits for PostgreSQL. */
 const lanesMax = sequencesMax > batchSize ? 2 : 1
 
-/** What must happen in sequences of the provider's acts. */
+/** Happenings that a long run must contain, so that no act of the provider is without an effect. */
 const expected = [
   'invoice that was credited by decision',
   'invoice that was voided by decision',
@@ -60,13 +55,13 @@ const expected = [
   'sale that the balance paid for',
 ] as const satisfies readonly Happening[]
 
-/** How often each of them has happened. */
+/** Number of times that each of these has happened. */
 const counts = new Map<Happening, number>(expected.map((name) => [name, 0]))
 
-/** Sequences of this run. */
+/** Number of sequences that this process has played. */
 let sequencesPlayed = 0
 
-/** Number of sequences in which each of them must happen. */
+/** Number of sequences in which each must happen at least once. */
 const enough = 5_000
 
 const starts = Array.from(

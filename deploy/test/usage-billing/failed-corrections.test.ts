@@ -8,6 +8,7 @@ import { requestCorrection } from '@tollgate/domain/usage-corrections/request-co
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { beforeEach, expect, test } from 'vitest'
 import { applyCorrections, correctionPartsOf } from './apply-corrections.ts'
+import { correctionOf } from './correction-of.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* A correction that keeps failing is set aside, so that the later ones of its provider do not wait for it. */
@@ -20,18 +21,10 @@ let second: string
 /** Requests that a record of a customer is taken away. Returns the reference of the correction. */
 async function requestRemoval(units: number): Promise<string> {
   const { runner, shop } = usageShop
-  const { customerRef } = await usageShop.buy({ ...postPaid, freeUnits: 0 })
-  await usageShop.use({ customerRef }, units, '2026-02-10T00:00:00Z')
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  await usageShop.use(purchase, units, '2026-02-10T00:00:00Z')
   const requested = await runner.within(shop, (work) =>
-    requestCorrection(work, {
-      selection: {
-        ...{ kind: 'filter', customerRef, dimensions: {}, properties: {} },
-        fromMs: Date.parse('2026-01-01T00:00:00Z'),
-        toMs: Date.parse('2027-01-01T00:00:00Z'),
-      },
-      ...{ action: 'remove', valueMicros: undefined, reason: 'wrong', author: 'Grace' },
-      idempotencyKey: null,
-    }),
+    requestCorrection(work, correctionOf(purchase, {})),
   )
   if (requested.kind !== 'requested') throw new Error(requested.kind)
   return requested.reference
@@ -100,7 +93,23 @@ test('a failed correction is not tried while a later one is being applied', asyn
   expect(await claim()).toEqual([])
 })
 
-test('a part that is behind is waited for, however long it takes', async () => {
+test('one correction of a provider is claimed at a time, a failed one last', async () => {
+  for (const each of [first, second]) {
+    for (let tries = 1; tries <= 3; tries += 1) expect(await tryInVain(broken)).toBe(each)
+  }
+  const third = await requestRemoval(5)
+  const sql = usageShop.runner.database.in('sandbox')
+  await sql`update usage_corrections set retry_at = clock_timestamp() where status = 'failed'`
+  const behind = new UsageStoreUnavailableError('ClickHouse does not answer')
+  expect(await tryInVain(behind)).toBe(third)
+  expect([(await stateOf(first))[0], (await stateOf(second))[0]]).toEqual(['failed', 'failed'])
+  await applyCorrections(usageShop.runner, usageShop.shop.providerId)
+  for (const each of [first, second, third]) {
+    expect(await stateOf(each)).toEqual(['applied', undefined, 1])
+  }
+})
+
+test('a correction waits for a part that is behind, however long it takes', async () => {
   const behind = new UsageStoreUnavailableError('ClickHouse does not answer')
   for (let tries = 1; tries <= 5; tries += 1) expect(await tryInVain(behind)).toBe(first)
   expect(await stateOf(first)).toEqual(['applying', undefined, 0])

@@ -7,7 +7,7 @@ import type {
 import { givesAccess } from '../purchases/access.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
-/** What a person decides about a schedule. */
+/** The terms of a schedule, which the provider decides. */
 export type ScheduleTerms = {
   /** Whole credits of each grant. */
   readonly credits: bigint
@@ -42,7 +42,7 @@ export type CreditSchedule = ScheduleTerms & {
   readonly status: CreditScheduleStatus
   /** Null unless the schedule has ended. */
   readonly endReason: ScheduleEndReason | null
-  /** When the job next looks at the schedule. Null: it waits for a person or for its purchase. */
+  /** When the job processes the schedule next. Null: the schedule waits for the provider or for its purchase. */
   readonly lookAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -52,7 +52,7 @@ export type CreditSchedule = ScheduleTerms & {
 export type OwnPurchase =
   Pick<Purchase, 'status' | 'endDate' | 'nextBillingDate' | 'autoRenew'> | undefined
 
-/** What is done about the next date of a schedule. */
+/** Decision about the next date of a schedule. */
 export type GrantDecision =
   /** The date has not come, or the schedule is paused or ended. */
   | { readonly kind: 'nothing' }

@@ -2,7 +2,7 @@ import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ScheduleInterval } from '@tollgate/schemas/http/credit-schedules'
 
-/** What the dates of a schedule are counted from. */
+/** The first date of a schedule, and the interval in which the others follow. */
 export type CountedDates = {
   readonly countedFrom: Date
   readonly every: ScheduleInterval
@@ -14,7 +14,7 @@ export type CountedDates = {
  * 31 January, 28 February, 31 March. A local time that a clock change skips is moved by the skipped hour.
  */
 
-/** Returns the date that is so many steps after the first one. */
+/** Returns the date that is `step` steps after the first one. */
 export async function dateOf(sql: Queryable, dates: CountedDates, step: number): Promise<Date> {
   const [row] = await sql<[{ at: Date }]>`select ${dateAt(sql, dates, sql`${step}::integer`)} as at`
   return row.at
@@ -40,7 +40,7 @@ export async function firstDateFrom(
   return row
 }
 
-/** Mean lengths. The estimate of a number of steps is wrong by less than `estimateError`. */
+/** Mean lengths in milliseconds. A number of steps that is estimated with them is wrong by less than `estimateError`. */
 const stepMs = { day: 86_400_000, week: 7 * 86_400_000, month: 30.436875 * 86_400_000 } as const
 const estimateError = 3
 

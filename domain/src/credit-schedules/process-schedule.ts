@@ -76,7 +76,7 @@ export async function processSchedule(
   }
 }
 
-/** A schedule that was woken by its purchase looks again at its next date. */
+/** Returns when the job processes the schedule again after a change of its purchase had no effect. */
 function lookAgain({ status, nextAt }: CreditSchedule): Date | null {
   return status === 'active' ? nextAt : null
 }

@@ -4,7 +4,7 @@ import type {
   CreditScheduleExpiry,
   ScheduledGrantOutcome,
 } from '@tollgate/schemas/http/credit-schedules'
-import type { PageRange } from '../postgres/select-page.ts'
+import { selectPage, type PageRange } from '../postgres/select-page.ts'
 import type { CreditSchedule } from './credit-schedule.ts'
 
 type Row = {
@@ -119,16 +119,17 @@ export async function listSchedules(
   sql: Queryable,
   providerId: string,
   customerRef: string,
-  { limit, offset }: PageRange,
+  page: PageRange,
 ): Promise<{ readonly schedules: readonly CreditSchedule[]; readonly total: number }> {
-  const rows = await sql<Row[]>`
-    select * from credit_schedules
-    where provider_id = ${providerId} and customer_ref = ${customerRef}
-    order by created_at desc, reference limit ${limit} offset ${offset}`
-  const [counted] = await sql<[{ total: number }]>`
-    select count(*)::int as total from credit_schedules
-    where provider_id = ${providerId} and customer_ref = ${customerRef}`
-  return { schedules: rows.map(fromRow), total: counted.total }
+  const matching = sql`
+    from credit_schedules where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  const { rows, total } = await selectPage<Row>(
+    sql,
+    matching,
+    sql`created_at desc, reference`,
+    page,
+  )
+  return { schedules: rows.map(fromRow), total }
 }
 
 /** Returns how many schedules of the customer have not ended. */
@@ -200,31 +201,27 @@ export async function insertScheduledGrant(
       ${grant.expiresAt}, ${grant.processedAt})`
 }
 
+type GrantRow = {
+  number: number
+  due_at: Date
+  outcome: ScheduledGrantOutcome
+  transaction_ref: string | null
+  credits: bigint
+  rolled_over: bigint
+  expires_at: Date | null
+  processed_at: Date
+}
+
 /** Returns a page of the processed dates, newest first, and the number of all. */
 export async function listScheduledGrants(
   sql: Queryable,
   providerId: string,
   scheduleRef: string,
-  { limit, offset }: PageRange,
+  page: PageRange,
 ): Promise<{ readonly grants: readonly ScheduledGrant[]; readonly total: number }> {
-  const rows = await sql<
-    {
-      number: number
-      due_at: Date
-      outcome: ScheduledGrantOutcome
-      transaction_ref: string | null
-      credits: bigint
-      rolled_over: bigint
-      expires_at: Date | null
-      processed_at: Date
-    }[]
-  >`
-    select * from credit_schedule_grants
-    where provider_id = ${providerId} and schedule_ref = ${scheduleRef}
-    order by number desc limit ${limit} offset ${offset}`
-  const [counted] = await sql<[{ total: number }]>`
-    select count(*)::int as total from credit_schedule_grants
-    where provider_id = ${providerId} and schedule_ref = ${scheduleRef}`
+  const matching = sql`
+    from credit_schedule_grants where provider_id = ${providerId} and schedule_ref = ${scheduleRef}`
+  const { rows, total } = await selectPage<GrantRow>(sql, matching, sql`number desc`, page)
   const grants = rows.map((row) => ({
     number: row.number,
     dueAt: row.due_at,
@@ -235,7 +232,7 @@ export async function listScheduledGrants(
     expiresAt: row.expires_at,
     processedAt: row.processed_at,
   }))
-  return { grants, total: counted.total }
+  return { grants, total }
 }
 
 /**

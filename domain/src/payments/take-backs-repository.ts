@@ -149,7 +149,7 @@ export async function lockTakeBack(
   }
 }
 
-/** Stores the results of a take-back. Its processing ends, unless it `isTriedAgain` at the time to which the row was claimed. */
+/** Stores the results of a take-back. Its processing ends unless `isTriedAgain`: then it is due again when its claim ends. */
 export async function saveTakeBackResult(
   sql: Queryable,
   providerId: string,
@@ -166,8 +166,8 @@ export async function saveTakeBackResult(
 }
 
 /**
- * Makes the customer's take-backs due that have found too few credits. The caller has locked the wallet and put credits back into it,
- * so the next attempt finds these credits.
+ * Makes the take-backs of the customer due that have found too few credits. The caller has locked the wallet and returned credits to
+ * it, so the next attempt finds these credits.
  */
 export async function retryShortTakeBacks(
   sql: Queryable,

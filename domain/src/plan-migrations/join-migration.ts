@@ -29,10 +29,7 @@ export async function joinMigration(
   if (purchase === undefined || !isOfMigration(migration, purchase)) return
   if (!(await hasOlderTerms(work, migration, purchase, termsAt))) return
   if (migration.status === 'paused') await updateTermsAt(sql, providerId, { reference, termsAt })
-  else {
-    const { customerRef } = purchase
-    await moveHolder(work, migration, purchase, { purchaseRef: reference, customerRef })
-  }
+  else await moveHolder(work, migration, purchase)
 }
 
 function isOfMigration({ purchaseRefs, customerRefs }: PlanMigration, held: Purchase): boolean {

@@ -28,19 +28,10 @@ export async function processHolder(
   const migration = await holdMigration(sql, providerId, migrationRef)
   if (migration?.status !== 'running') return false
   // The purchases of a deleted customer have ended.
-  if (work !== undefined) await scheduleHolder(work, migration, holder)
-  return true
-}
-
-async function scheduleHolder(
-  work: UnitOfWork,
-  migration: PlanMigration,
-  holder: Holder,
-): Promise<void> {
-  const { sql, providerId } = work
+  if (work === undefined) return true
   const held = await lockPurchase(sql, providerId, holder.purchaseRef)
-  if (held === undefined) return
-  await moveHolder(work, migration, held, holder)
+  if (held !== undefined) await moveHolder(work, migration, held)
+  return true
 }
 
 /** Schedules the change of a purchase that the caller has locked, or records why it is skipped. */
@@ -48,13 +39,13 @@ export async function moveHolder(
   work: UnitOfWork,
   migration: PlanMigration,
   held: Purchase,
-  holder: Holder,
 ): Promise<void> {
   const { sql, providerId } = work
   const { reference: migrationRef, createdAt } = migration
+  const holder = { purchaseRef: held.reference, customerRef: held.customerRef }
   const decision = decideMove(migration, held, createdAt, work.now)
   if (decision.kind === 'refused') {
-    // A purchase with these terms is none that the migration has to move. It may be one that it has moved already.
+    // The migration does not have to move a purchase with these terms. It may have moved it already.
     if (decision.obstacle === 'unchanged') return
     const skipped = { ...holder, reason: decision.obstacle, effectiveAt: null }
     await insertItem(sql, providerId, migrationRef, skipped)

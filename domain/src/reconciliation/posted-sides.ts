@@ -67,8 +67,8 @@ export function refundPostings(sql: Queryable, scope: Scope) {
 }
 
 /**
- * Compares what is held of each customer's balance with the parts that open payments take of it. Too much would never be released, and
- * of too little another invoice could take a part.
+ * Compares the held credit of each customer's balance with the parts that open payments take from it. If too much is held, the rest is
+ * never released. If too little is held, another invoice can take the credit that a payment relies on.
  */
 export function heldCredits(sql: Queryable, scope: Scope) {
   return sql`

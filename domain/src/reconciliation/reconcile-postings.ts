@@ -23,7 +23,8 @@ type Row = {
 
 /**
  * Compares payments, refunds and payouts with their postings at the processor and at the bank, purchased credits with the credits
- * added, and credit that is held with the payments that hold it. Both sides are written in one transaction, so no difference can be a change in progress.
+ * added, and held credit of balances with the payments that hold it. Both sides are written in one transaction, so no difference can be
+ * a change in progress.
  */
 export async function reconcilePostings(
   sql: Queryable,

@@ -38,9 +38,10 @@ export async function postRefund(
   if (paid === undefined) return 0n
   let { fromBalanceMinor } = refund
   if (paid.invoiceRef !== null) {
-    // All code locks the purchase before the invoice.
-    if (hadSucceeded && payout === undefined)
+    if (hadSucceeded && payout === undefined) {
+      // This locks the purchase, which is always locked before the invoice.
       await noteRepaidPeriods(work.sql, work.providerId, paid.invoiceRef, work.now)
+    }
     fromBalanceMinor = await moveRefundedInvoice(work, paid.invoiceRef, refund, payout)
   } else if (payout === undefined) {
     await postSaleRefund(work, intent, refund, hadSucceeded)

@@ -13,7 +13,7 @@ export type TaxCountry = {
   readonly rates: readonly TaxRate[]
   /** Rates of regions with a rate of their own, by ISO 3166-2 code without the country. Absent if there are none. */
   readonly regions?: ReadonlyMap<string, readonly TaxRate[]>
-  /** Other regions, by the same codes, which are optional. They have no rates here, and a tax service of the provider is told them. */
+  /** Other regions, by the same codes. They are optional and have no rates here. A tax service of the provider gets them. */
   readonly otherRegions?: ReadonlySet<string>
   /** Pattern of a tax id without spaces, in upper case. */
   readonly taxId: RegExp

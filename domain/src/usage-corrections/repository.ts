@@ -142,9 +142,11 @@ export type ClaimedCorrection = {
 }
 
 /**
- * Claims the oldest unfinished correction of each provider, unless another process has claimed it. Later corrections of a provider wait,
- * because they work from what earlier corrections leave of their records. They do not wait for one that has failed: it is tried again
- * while no other correction of the provider is being applied. `providerId` limits the search to one provider.
+ * Claims the oldest unfinished correction of each provider, unless another process has claimed one of its corrections. Later corrections
+ * of a provider wait, because they work from what earlier corrections leave of their records. They do not wait for a correction that has
+ * failed: it is tried again when it is due and no other correction of the provider waits. `providerId` limits the search to one provider.
+ *
+ * At most one correction of a provider is being applied. Two of them would wait for each other for ever after a crash.
  */
 export async function claimCorrections(
   pool: Sql,
@@ -159,6 +161,7 @@ export async function claimCorrections(
   const rows = await pool.begin(async (sql) => {
     // Without the lock, two processes could claim a failed and a new correction of the provider at the same time.
     await sql`select pg_advisory_xact_lock(hashtextextended('claims of usage corrections', 0))`
+    // `statement_timestamp` is the same for all rows, so of two failed corrections exactly one is first.
     return sql<(Row & { provider_id: string })[]>`
     update usage_corrections as claimed
     set lease_token = ${leaseToken}, leased_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond',
@@ -167,12 +170,14 @@ export async function claimCorrections(
       select provider_id, reference from usage_corrections as waiting
       where status <> 'applied' and (leased_until is null or leased_until < clock_timestamp())
         ${providerId === undefined ? sql`` : sql`and provider_id = ${providerId}`}
-        and (retry_at is null or retry_at <= clock_timestamp())
+        and (retry_at is null or retry_at <= statement_timestamp())
         and not exists (
           select from usage_corrections as other
           where other.provider_id = waiting.provider_id and other.reference <> waiting.reference
-            and (other.status = 'applying' or waiting.status <> 'failed'
-              and other.status = 'requested' and other.sequence < waiting.sequence))
+            and other.status <> 'applied'
+            and (other.retry_at is null or other.retry_at <= statement_timestamp())
+            and (other.status = 'applying' or (other.status = 'failed', other.sequence)
+              < (waiting.status = 'failed', waiting.sequence)))
       order by sequence limit ${rowsMax} for update skip locked) as next
     where claimed.provider_id = next.provider_id and claimed.reference = next.reference
     returning claimed.*`
@@ -199,7 +204,10 @@ export type CorrectionTries = {
   readonly retryAfterMs: number
 }
 
-/** Stores an error that is no passing one. The correction has failed after too many in a row, and later ones go on without it. */
+/**
+ * Stores an unexpected error of a try. After `triesMax` such errors in a row the correction has failed, and later corrections of the
+ * provider no longer wait for it.
+ */
 export async function noteFailure(
   sql: Queryable,
   { providerId, correction, leaseToken }: ClaimedCorrection,
@@ -227,7 +235,7 @@ export type CorrectionProgress = {
   readonly leaseMs: number
 }
 
-/** Stores the progress of a page. Returns false, and stores nothing, if another process has the correction now. */
+/** Stores the progress of a page. Returns false and stores nothing if another process has claimed the correction since. */
 export async function storeProgress(
   sql: TransactionSql,
   { providerId, correction, leaseToken }: ClaimedCorrection,

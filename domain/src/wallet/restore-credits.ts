@@ -14,7 +14,8 @@ import type { CreditRemoval } from './remove-credits.ts'
 
 /**
  * Puts credits back that `removeCredits` had removed: into the same grants, with reversed entries. Credits of grants that have expired
- * since expire again, and take-backs that found too few credits are tried again. The caller has locked the wallet and read `hot` just before.
+ * since expire again, and take-backs that found too few credits are tried again. The caller has locked the wallet and read `hot` just
+ * before.
  */
 export async function restoreCredits(
   work: UnitOfWork,

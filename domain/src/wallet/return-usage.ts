@@ -21,8 +21,8 @@ type UsedGrant = Burn & {
 
 /**
  * Returns the grants to which the credits are returned. `used` lists the credits that usage took from each grant, newest first. Credits
- * that were written off come first, because they would not have been written off without the corrected usage. `restMicros` is what
- * usage took less than `micros`: its debits were not posted, because the database was restored to an earlier state.
+ * that were written off come first, because they would not have been written off without the corrected usage. `restMicros` is the part
+ * of `micros` that no posted usage took: its debits were lost when the database was restored to an earlier state.
  */
 function allocateReturn(
   used: readonly UsedGrant[],
@@ -45,9 +45,8 @@ function allocateReturn(
 /**
  * Posts debits whose sum is negative, because corrections have removed more usage than was new. The credits go back to the grants from
  * which usage took credits last, and the value of paid credits is owed again. Credits of grants that have expired since expire again.
- * Credits that no posted usage had taken become a grant of their own.
- * Credits that were written off do not go to the wallet: the write-off is reversed. Take-backs that found too few credits are tried
- * again. The caller has locked the wallet.
+ * Credits that no posted usage had taken become a grant of their own. Credits that were written off do not go to the wallet: the
+ * write-off is reversed. Take-backs that found too few credits are tried again. The caller has locked the wallet.
  */
 export async function returnUsage(
   work: UnitOfWork,

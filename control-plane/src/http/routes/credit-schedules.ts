@@ -4,6 +4,7 @@ import {
   moveSchedule,
   scheduleMoves,
   type ChangeScheduleOutcome,
+  type ScheduleName,
 } from '@tollgate/domain/credit-schedules/change-schedule'
 import { createSchedule } from '@tollgate/domain/credit-schedules/create-schedule'
 import {
@@ -11,6 +12,7 @@ import {
   listScheduledGrants,
   listSchedules,
 } from '@tollgate/domain/credit-schedules/repository'
+import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import {
   creditScheduleChangeSchema,
   creditScheduleCreateSchema,
@@ -129,13 +131,9 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
     },
     async (request) => {
       const operation = operationOf(request, parts.clock)
-      const { reference, scheduleRef } = request.params
-      const customer = await requireCustomer(parts, operation, reference)
-      const name = { customerRef: customer.reference, reference: scheduleRef }
-      const outcome = await commit(parts, operation, (work) =>
+      return change(parts, operation, request.params, (work, name) =>
         changeSchedule(work, name, request.body),
       )
-      return bodyOf(outcome, scheduleRef)
     },
   )
 
@@ -145,17 +143,24 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
       { schema: { tags, params, response: { 200: creditScheduleSchema } } },
       async (request) => {
         const operation = operationOf(request, parts.clock)
-        const { reference, scheduleRef } = request.params
-        const customer = await requireCustomer(parts, operation, reference)
-        const name = { customerRef: customer.reference, reference: scheduleRef }
-        const outcome = await commit(parts, operation, (work) => moveSchedule(work, name, move))
-        return bodyOf(outcome, scheduleRef)
+        return change(parts, operation, request.params, (work, name) =>
+          moveSchedule(work, name, move),
+        )
       },
     )
   }
 }
 
-function bodyOf(outcome: ChangeScheduleOutcome, scheduleRef: string): CreditScheduleBody {
+/** Changes the schedule of the path, and returns its body. */
+async function change(
+  parts: ChangeParts,
+  operation: Operation,
+  { reference, scheduleRef }: z.infer<typeof params>,
+  body: (work: UnitOfWork, name: ScheduleName) => Promise<ChangeScheduleOutcome>,
+): Promise<CreditScheduleBody> {
+  const customer = await requireCustomer(parts, operation, reference)
+  const name = { customerRef: customer.reference, reference: scheduleRef }
+  const outcome = await commit(parts, operation, (work) => body(work, name))
   switch (outcome.kind) {
     case 'changed':
       return creditScheduleToHttp(outcome.schedule)

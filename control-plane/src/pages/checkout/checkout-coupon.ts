@@ -32,8 +32,9 @@ function readCoupon(
 }
 
 /**
- * Returns what the page says about the coupon of the checkout: its name, or why it takes nothing off. `taken`: whether the price has a
- * line of the coupon, or why it has none; undefined for a plan that redeems it when it begins, and is discounted later.
+ * Returns the text of the page about the coupon of the checkout: its name, or the reason for which it takes nothing off. `taken` is true
+ * if the price has a line of the coupon. Otherwise it is false, or the fault of the coupon. It is undefined for a plan that redeems the
+ * coupon at its start and is discounted later.
  */
 export async function readCouponText(
   pages: ReadParts & { readonly clock: Clock },

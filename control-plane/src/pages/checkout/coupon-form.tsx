@@ -7,9 +7,9 @@ type CouponFormProps = {
   readonly checkout: Checkout
   readonly planRef: string
   readonly currency: string
-  /** What the page says about the coupon that the checkout redeems, or cannot redeem any more. Undefined for none. */
+  /** Text about the coupon of the checkout, which may be invalid by now. Undefined if the checkout has no coupon. */
   readonly couponText: string | undefined
-  /** The code that was refused, with which the form is shown again. Undefined on a page that is opened normally. */
+  /** A refused code, which the form shows again. Undefined unless the customer has just entered one. */
   readonly refusedCode: string | undefined
 }
 
