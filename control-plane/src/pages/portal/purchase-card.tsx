@@ -66,7 +66,6 @@ export function PurchaseCard({
       ? []
       : [[words.date.label, timeElement(words.date.on, formats)] as const]),
   ]
-  const changesAt = purchase.scheduledPlanAt ?? purchase.nextBillingDate
   return (
     <article className="card" aria-label={purchase.productName}>
       <div className="row spread">
@@ -86,22 +85,7 @@ export function PurchaseCard({
           ))}
         </dl>
       )}
-      {purchase.scheduledPlan !== null && changesAt !== null && !isEnding(purchase) && (
-        <p>
-          {t(
-            purchase.scheduledPlan.reference === purchase.planRef
-              ? 'portal:newTerms'
-              : 'portal:takesOver',
-            {
-              plan: purchase.scheduledPlan.name,
-              date: formats.date(changesAt),
-            },
-          )}
-        </p>
-      )}
-      {isEnding(purchase) && purchase.nextBillingDate !== null && (
-        <p>{t('portal:renewsOnceMore', { date: formats.date(purchase.nextBillingDate) })}</p>
-      )}
+      <PlanAhead purchase={purchase} reader={frame} />
       {suspension !== undefined && <p>{t(suspensionTexts[suspension])}</p>}
       <UsageMeter shown={shown} reader={frame} />
       {pack !== undefined && (
@@ -111,6 +95,22 @@ export function PurchaseCard({
       <PurchaseActions portal={portal} shown={shown} isOffering={isOffering} now={now} />
     </article>
   )
+}
+
+type PlanAheadProps = { readonly purchase: Purchase; readonly reader: Reader }
+
+/** Says which change of the plan is scheduled, or that a cancelled plan renews once more. */
+function PlanAhead({ purchase, reader }: PlanAheadProps): ReactElement | null {
+  const { formats, t } = reader
+  const { scheduledPlan, scheduledPlanAt, nextBillingDate, planRef } = purchase
+  if (isEnding(purchase)) {
+    if (nextBillingDate === null) return null
+    return <p>{t('portal:renewsOnceMore', { date: formats.date(nextBillingDate) })}</p>
+  }
+  const changesAt = scheduledPlanAt ?? nextBillingDate
+  if (scheduledPlan === null || changesAt === null) return null
+  const text = scheduledPlan.reference === planRef ? 'portal:newTerms' : 'portal:takesOver'
+  return <p>{t(text, { plan: scheduledPlan.name, date: formats.date(changesAt) })}</p>
 }
 
 function timeElement(instant: Date, { date }: Formats): ReactElement {
