@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+import type { SignedInUserBody } from '@tollgate/schemas/http/console-auth'
 import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -49,7 +50,20 @@ function openBrowser() {
     const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(from.text) ?? []
     return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
   }
-  return { cookies, load, submit }
+  /** Sends a form with the token of the forms of a signed-in user. */
+  const submitSignedIn = (path: string, fields: Record<string, string>): Promise<Page> => {
+    const token = cookies.get('tollgate_console') ?? ''
+    const formToken = createHmac('sha256', token).update('form').digest('base64url')
+    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
+  }
+  /** Requests who is signed in, as the console does. Returns undefined if the request is refused. */
+  const me = async (environment = 'sandbox'): Promise<SignedInUserBody | undefined> => {
+    const { status, text } = await load('/v1/ui/auth/me', {
+      headers: { 'tollgate-environment': environment },
+    })
+    return status === 200 ? (JSON.parse(text) as SignedInUserBody) : undefined
+  }
+  return { cookies, load, submit, submitSignedIn, me }
 }
 
 type TestBrowser = ReturnType<typeof openBrowser>
@@ -97,15 +111,25 @@ describe('signing in', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console'])
     const cookie = answer.headers.getSetCookie().find((line) => line.includes('tollgate_console='))
     expect(cookie).toMatch(/; Path=\/console; HttpOnly; Secure; SameSite=Lax$/)
+    const ofApi = answer.headers
+      .getSetCookie()
+      .find((line) => line.startsWith('tollgate_console_api'))
+    expect(ofApi).toMatch(
+      /^tollgate_console_api=.*; Path=\/v1\/ui; HttpOnly; Secure; SameSite=Strict$/,
+    )
     const home = await browser.load('/console')
-    for (const shown of [email, 'Acme', tenant.providerId]) expect(home.text).toContain(shown)
+    expect(await browser.me()).toMatchObject({
+      user: { email },
+      provider: { providerId: tenant.providerId, name: 'Acme', isLive: true },
+    })
     expect(home.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(home.headers.get('cache-control')).toBe('no-store')
 
     const stolen = browser.cookies.get('tollgate_console') ?? ''
-    await browser.submit('/console/sign-out', {}, home)
+    await browser.submitSignedIn('/console/sign-out', {})
     browser.cookies.set('tollgate_console', stolen)
     expect((await browser.load('/console')).status).toBe(303)
+    expect(await browser.me()).toBeUndefined()
   })
 
   test('refuses a wrong password, and guesses above the limit of the API', async () => {
@@ -131,7 +155,7 @@ describe('signing in', () => {
     expect([choice.status, choice.text.match(/<option /g)?.length]).toEqual([200, 2])
     const { providerId } = other
     await browser.submit('/console/sign-in', { email, password, providerId }, choice)
-    expect((await browser.load('/console')).text).toContain(providerId)
+    expect((await browser.me())?.provider.providerId).toBe(providerId)
   })
 
   test('refuses forms of other sites, and redirects to no address in a link', async () => {
@@ -144,6 +168,89 @@ describe('signing in', () => {
     expect(forged.status).toBe(403)
     const answer = await browser.submit('/console/sign-in', fields, page)
     expect(answer.headers.get('location')).toBe('/console')
+  })
+})
+
+describe('the console', () => {
+  test('continues at the requested page after the sign-in, but never at another site', async () => {
+    const email = await newUser()
+    const browser = openBrowser()
+    const path = '/console/live/customers/cus_A1?page=2&search=a%40b.c'
+    const location = (await browser.load(path)).headers.get('location')!
+    expect(location).toBe(`/console/sign-in?next=${encodeURIComponent(path)}`)
+    const page = await browser.load(location)
+    const answer = await browser.submit('/console/sign-in', { email, password, next: path }, page)
+    expect(answer.headers.get('location')).toBe(path)
+    const others = [
+      '//evil.example',
+      'https://evil.example/console/live',
+      '/console/live/\\evil',
+      '/console/live//evil.example',
+      '/console/sign-out',
+      '/v1/ui/auth/me',
+      `/console/live/${'a'.repeat(1_000)}`,
+    ]
+    for (const next of others) {
+      const given = await openBrowser().load(`/console/sign-in?next=${encodeURIComponent(next)}`)
+      expect(given.text, next).not.toContain('name="next"')
+      const signedIn = openBrowser()
+      const form = await signedIn.load('/console/sign-in')
+      const sent = await signedIn.submit('/console/sign-in', { email, password, next }, form)
+      expect(sent.headers.get('location'), next).toBe('/console')
+    }
+  })
+
+  test('is one page at all of its paths, whose files browsers keep', async () => {
+    const browser = await signedIn()
+    const nonces = new Set<string>()
+    for (const path of ['/console', '/console/live', '/console/sandbox/invoices/inv_1?a=b']) {
+      const page = await browser.load(path)
+      expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store'])
+      const [, nonce] = /style-src 'self' 'nonce-([^']+)'/.exec(
+        page.headers.get('content-security-policy')!,
+      )!
+      expect(page.text).toContain(`nonce="${nonce}"`)
+      nonces.add(nonce!)
+      const files = [...page.text.matchAll(/"(\/console\/assets\/[^"]+\.(?:js|css))"/g)]
+      expect(files.length).toBeGreaterThan(1)
+      for (const [, file] of files) {
+        const { status, headers } = await browser.load(file!)
+        expect([status, headers.get('cache-control')]).toEqual([
+          200,
+          'public, max-age=31536000, immutable',
+        ])
+        expect(headers.get('content-type')).toMatch(/^text\/(javascript|css); charset=utf-8$/)
+        expect(headers.get('content-encoding')).toBe('gzip')
+      }
+    }
+    expect(nonces.size).toBe(3)
+    for (const missing of ['nothing.js', '..%2Findex.html', '%00']) {
+      expect((await browser.load(`/console/assets/${missing}`)).status).toBe(404)
+    }
+  })
+
+  test('reads the API by its cookie in the environment that the header names', async () => {
+    const browser = await signedIn('member')
+    expect((await browser.me('sandbox'))?.environment).toBe('sandbox')
+    expect((await browser.me('live'))?.environment).toBe('live')
+    // Another site can have a form or an image request this, with neither the header nor permission to add it.
+    expect((await browser.load('/v1/ui/customers')).status).toBe(401)
+    const load = (path: string, environment: string, init: RequestInit = {}) =>
+      browser.load(path, { ...init, headers: { 'tollgate-environment': environment } })
+    expect((await load('/v1/ui/customers', 'staging')).status).toBe(401)
+    expect((await load('/v1/ui/customers', 'live')).status).toBe(200)
+    // Programs use keys.
+    expect((await load('/v1/sdk/customers?email=a@b.c', 'live')).status).toBe(401)
+    expect((await load('/v1/ui/api-keys', 'sandbox', { method: 'POST' })).status).toBe(403)
+  })
+
+  test('does not open the live environment of a provider that is not live', async () => {
+    const browser = await signedIn()
+    const sql = stack.database.control
+    await sql`update providers set is_live = false where provider_id = ${tenant.providerId}`
+    const headers = { 'tollgate-environment': 'live' }
+    expect((await browser.load('/v1/ui/customers', { headers })).status).toBe(403)
+    expect((await browser.me('live'))?.provider.isLive).toBe(false)
   })
 })
 
@@ -237,13 +344,12 @@ describe('approving a CLI session', () => {
 
   test('responds to an unknown session with 404, and to a forged form in the same way', async () => {
     const browser = await signedIn()
-    const home = await browser.load('/console')
     for (const sessionId of ['%00', '%ED%A0%80', 'x', 'A'.repeat(32)]) {
       const path = `/console/cli/${sessionId}`
       const answers = [
         await browser.load(path),
-        await browser.submit(`${path}/approve`, { environment: 'sandbox' }, home),
-        await browser.submit(`${path}/decline`, {}, home),
+        await browser.submitSignedIn(`${path}/approve`, { environment: 'sandbox' }),
+        await browser.submitSignedIn(`${path}/decline`, {}),
       ]
       const expected = sessionId.startsWith('%ED') ? 400 : 404
       expect(answers.map(({ status }) => status)).toEqual([expected, expected, expected])
@@ -255,12 +361,8 @@ describe('approving a CLI session', () => {
     const { sessionId } = await openCliSession()
     const page = await browser.load(`/console/cli/${sessionId}`)
     expect([page.status, page.text.includes('owner or an admin')]).toEqual([403, true])
-    const home = await browser.load('/console')
-    const forced = await browser.submit(
-      `/console/cli/${sessionId}/approve`,
-      { environment: 'sandbox' },
-      home,
-    )
+    const fields = { environment: 'sandbox' }
+    const forced = await browser.submitSignedIn(`/console/cli/${sessionId}/approve`, fields)
     expect(forced.status).toBe(403)
   })
 })
