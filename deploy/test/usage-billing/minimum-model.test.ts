@@ -85,7 +85,8 @@ async function play({ steps, billsAtMinor, percentOff }: Story): Promise<void> {
         noteCrossing(work.sql, work.providerId, reference, work.now),
       )
       await runJobs(shop, now, ['threshold-billing'])
-    } else if (each.kind === 'end' && endedAt === undefined && now > begin) {
+    } else if (each.kind === 'end' && endedAt === undefined && now >= begin + 1_000) {
+      // Ends are whole seconds, and a purchase that ends as it begins has no period to bill.
       endedAt = Math.floor(now / 1_000) * 1_000
       const end = new Date(endedAt)
       await stack.runner.within(shop, async (work) => {
