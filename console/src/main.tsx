@@ -6,6 +6,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { ApiProblem } from './api/problem.ts'
 import { router } from './frame/router.tsx'
 import { cssVariablesResolver, theme } from './frame/theme.ts'
 
@@ -13,7 +14,14 @@ import { cssVariablesResolver, theme } from './frame/theme.ts'
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
 setNonce(nonce)
 
-createRoot(document.getElementById('console')!).render(
+const root = createRoot(document.getElementById('console')!, {
+  // The page shows a refusal of the API where it happened, so it is no fault of the page.
+  onCaughtError: (error) => {
+    if (!(error instanceof ApiProblem)) console.error(error)
+  },
+})
+
+root.render(
   <StrictMode>
     <MantineProvider
       theme={theme}

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
-import type { SignedInUserBody } from '@tollgate/schemas/http/console-auth'
+import { openTestBrowser, signIn, type Page, type TestBrowser } from './console-browser.ts'
 import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -30,44 +30,6 @@ beforeEach(async () => {
   tenant = await stack.createTenant()
 })
 
-type Page = { readonly status: number; readonly headers: Headers; readonly text: string }
-
-/** Returns a browser that keeps cookies but does not follow redirects. */
-function openBrowser() {
-  const cookies = new Map<string, string>()
-  const load = async (path: string, init: RequestInit = {}): Promise<Page> => {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const headers = { accept: 'text/html', cookie, ...(init.headers as object) }
-    const response = await stack.fetch(path, { redirect: 'manual', ...init, headers })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  }
-  const submit = (path: string, fields: Record<string, string>, from: Page): Promise<Page> => {
-    const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(from.text) ?? []
-    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
-  }
-  /** Sends a form with the token of the forms of a signed-in user. */
-  const submitSignedIn = (path: string, fields: Record<string, string>): Promise<Page> => {
-    const token = cookies.get('tollgate_console') ?? ''
-    const formToken = createHmac('sha256', token).update('form').digest('base64url')
-    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
-  }
-  /** Requests who is signed in, as the console does. Returns undefined if the request is refused. */
-  const me = async (environment = 'sandbox'): Promise<SignedInUserBody | undefined> => {
-    const { status, text } = await load('/v1/ui/auth/me', {
-      headers: { 'tollgate-environment': environment },
-    })
-    return status === 200 ? (JSON.parse(text) as SignedInUserBody) : undefined
-  }
-  return { cookies, load, submit, submitSignedIn, me }
-}
-
-type TestBrowser = ReturnType<typeof openBrowser>
-
 async function newUser(role: ConsoleRole = 'owner'): Promise<string> {
   count += 1
   const email = `${role}${count}@example.com`
@@ -75,13 +37,8 @@ async function newUser(role: ConsoleRole = 'owner'): Promise<string> {
   return email
 }
 
-async function signIn(browser: TestBrowser, email: string, more = {}): Promise<Page> {
-  const page = await browser.load('/console/sign-in')
-  return browser.submit('/console/sign-in', { email, password, ...more }, page)
-}
-
 async function signedIn(role?: ConsoleRole): Promise<TestBrowser> {
-  const browser = openBrowser()
+  const browser = openTestBrowser(stack)
   expect((await signIn(browser, await newUser(role))).status).toBe(303)
   return browser
 }
@@ -104,7 +61,7 @@ async function exchange(of: { sessionId: string; pollToken: string }): Promise<u
 
 describe('signing in', () => {
   test('opens the console with a cookie that scripts cannot read, and signs out', async () => {
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const email = await newUser()
     expect((await browser.load('/console')).headers.get('location')).toBe('/console/sign-in')
     const answer = await signIn(browser, email)
@@ -134,7 +91,7 @@ describe('signing in', () => {
 
   test('refuses a wrong password, and guesses above the limit of the API', async () => {
     const email = await newUser()
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const statuses: number[] = []
     for (let guess = 0; guess < 4; guess += 1) {
       statuses.push((await signIn(browser, email, { password: 'wrong password' })).status)
@@ -150,7 +107,7 @@ describe('signing in', () => {
     const email = await newUser()
     const other = await stack.createTenant()
     await createUser(stack, other, email)
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const choice = await signIn(browser, email)
     expect([choice.status, choice.text.match(/<option /g)?.length]).toEqual([200, 2])
     const { providerId } = other
@@ -160,7 +117,7 @@ describe('signing in', () => {
 
   test('refuses forms of other sites, and redirects to no address in a link', async () => {
     const email = await newUser()
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const page = await browser.load('/console/sign-in?cli=https://evil.example&next=//evil.example')
     expect(page.text).not.toContain('evil')
     const fields = { email, password, cli: '//evil.example', next: 'https://evil.example' }
@@ -171,91 +128,8 @@ describe('signing in', () => {
   })
 })
 
-describe('the console', () => {
-  test('continues at the requested page after the sign-in, but never at another site', async () => {
-    const email = await newUser()
-    const browser = openBrowser()
-    const path = '/console/live/customers/cus_A1?page=2&search=a%40b.c'
-    const location = (await browser.load(path)).headers.get('location')!
-    expect(location).toBe(`/console/sign-in?next=${encodeURIComponent(path)}`)
-    const page = await browser.load(location)
-    const answer = await browser.submit('/console/sign-in', { email, password, next: path }, page)
-    expect(answer.headers.get('location')).toBe(path)
-    const others = [
-      '//evil.example',
-      'https://evil.example/console/live',
-      '/console/live/\\evil',
-      '/console/live//evil.example',
-      '/console/sign-out',
-      '/v1/ui/auth/me',
-      `/console/live/${'a'.repeat(1_000)}`,
-    ]
-    for (const next of others) {
-      const given = await openBrowser().load(`/console/sign-in?next=${encodeURIComponent(next)}`)
-      expect(given.text, next).not.toContain('name="next"')
-      const signedIn = openBrowser()
-      const form = await signedIn.load('/console/sign-in')
-      const sent = await signedIn.submit('/console/sign-in', { email, password, next }, form)
-      expect(sent.headers.get('location'), next).toBe('/console')
-    }
-  })
-
-  test('is one page at all of its paths, whose files browsers keep', async () => {
-    const browser = await signedIn()
-    const nonces = new Set<string>()
-    for (const path of ['/console', '/console/live', '/console/sandbox/invoices/inv_1?a=b']) {
-      const page = await browser.load(path)
-      expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store'])
-      const [, nonce] = /style-src 'self' 'nonce-([^']+)'/.exec(
-        page.headers.get('content-security-policy')!,
-      )!
-      expect(page.text).toContain(`nonce="${nonce}"`)
-      nonces.add(nonce!)
-      const files = [...page.text.matchAll(/"(\/console\/assets\/[^"]+\.(?:js|css))"/g)]
-      expect(files.length).toBeGreaterThan(1)
-      for (const [, file] of files) {
-        const { status, headers } = await browser.load(file!)
-        expect([status, headers.get('cache-control')]).toEqual([
-          200,
-          'public, max-age=31536000, immutable',
-        ])
-        expect(headers.get('content-type')).toMatch(/^text\/(javascript|css); charset=utf-8$/)
-        expect(headers.get('content-encoding')).toBe('gzip')
-      }
-    }
-    expect(nonces.size).toBe(3)
-    for (const missing of ['nothing.js', '..%2Findex.html', '%00']) {
-      expect((await browser.load(`/console/assets/${missing}`)).status).toBe(404)
-    }
-  })
-
-  test('reads the API by its cookie in the environment that the header names', async () => {
-    const browser = await signedIn('member')
-    expect((await browser.me('sandbox'))?.environment).toBe('sandbox')
-    expect((await browser.me('live'))?.environment).toBe('live')
-    // Another site can have a form or an image request this, with neither the header nor permission to add it.
-    expect((await browser.load('/v1/ui/customers')).status).toBe(401)
-    const load = (path: string, environment: string, init: RequestInit = {}) =>
-      browser.load(path, { ...init, headers: { 'tollgate-environment': environment } })
-    expect((await load('/v1/ui/customers', 'staging')).status).toBe(401)
-    expect((await load('/v1/ui/customers', 'live')).status).toBe(200)
-    // Programs use keys.
-    expect((await load('/v1/sdk/customers?email=a@b.c', 'live')).status).toBe(401)
-    expect((await load('/v1/ui/api-keys', 'sandbox', { method: 'POST' })).status).toBe(403)
-  })
-
-  test('does not open the live environment of a provider that is not live', async () => {
-    const browser = await signedIn()
-    const sql = stack.database.control
-    await sql`update providers set is_live = false where provider_id = ${tenant.providerId}`
-    const headers = { 'tollgate-environment': 'live' }
-    expect((await browser.load('/v1/ui/customers', { headers })).status).toBe(403)
-    expect((await browser.me('live'))?.provider.isLive).toBe(false)
-  })
-})
-
 test('ignores a forged form in the cookie', async () => {
-  const browser = openBrowser()
+  const browser = openTestBrowser(stack)
   const page = await browser.load('/console/sign-in')
   const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(page.text) ?? []
   for (const made of ['null', '{"fields":{"email":{}},"text":null}', '{']) {
@@ -271,7 +145,7 @@ describe('setting a password', () => {
   test('accepts the pasted link once, and asks again for invalid fields', async () => {
     const email = `invited${(count += 1)}@example.com`
     const { token } = await inviteByOperator(stack, tenant, email)
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const page = await browser.load('/console/set-password')
     const link = `https://pay.acme.example/console/set-password#token=${token}`
     const send = (given: string, repeated = given, of = link): Promise<Page> =>
@@ -285,7 +159,7 @@ describe('setting a password', () => {
     expect(next.text).toContain('Your password is set.')
     expect(next.text).toContain(email)
     expect((await send(password)).status).toBe(410)
-    expect((await signIn(openBrowser(), email)).status).toBe(303)
+    expect((await signIn(openTestBrowser(stack), email)).status).toBe(303)
   })
 })
 
@@ -293,7 +167,7 @@ describe('approving a CLI session', () => {
   test('asks for a sign-in, shows the device, and issues the key once', async () => {
     const session = await openCliSession()
     const path = `/console/cli/${session.sessionId}`
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const signInPath = (await browser.load(path)).headers.get('location')!
     expect(signInPath).toBe(`/console/sign-in?cli=${session.sessionId}`)
     const form = await browser.load(signInPath)
@@ -369,7 +243,7 @@ describe('approving a CLI session', () => {
 
 describe('the start page and unknown paths', () => {
   test('are pages for browsers, and API responses for programs', async () => {
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const start = await browser.load('/')
     expect(start.status).toBe(200)
     expect(start.text).toContain('https://pay.acme.example/v1/sdk/usages')

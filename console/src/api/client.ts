@@ -17,7 +17,11 @@ export type EnvironmentApi = {
 const environmentHeader = 'tollgate-environment'
 
 export function createEnvironmentApi(environment: Environment): EnvironmentApi {
-  const fetch = createFetchClient<paths>({ baseUrl: installationUrl, credentials: 'same-origin' })
+  const fetch = createFetchClient<paths>({
+    baseUrl: installationUrl,
+    credentials: 'same-origin',
+    Request: UserRequest,
+  })
   fetch.use(consoleRequests(environment))
   return {
     environment,
@@ -28,18 +32,28 @@ export function createEnvironmentApi(environment: Environment): EnvironmentApi {
 }
 
 /**
- * The cookie of the browser authenticates the request, together with the header that names the environment. Operations that programs
- * use too are described once, under `/v1/sdk`; users reach them under `/v1/ui`.
+ * A request at the path for users. Operations that programs use too are described once, under `/v1/sdk`; users reach them under
+ * `/v1/ui`. The path is changed before the request exists: a copy of a request would send its body as a stream, which browsers
+ * refuse on HTTP/1.1.
  */
+class UserRequest extends Request {
+  constructor(input: RequestInfo | URL, init?: RequestInit) {
+    super(typeof input === 'string' ? pathForUsers(input) : input, init)
+  }
+}
+
+function pathForUsers(url: string): string {
+  return url
+    .replace('/v1/sdk/', '/v1/ui/')
+    .replace('/v1/webhook_endpoints', '/v1/ui/webhook_endpoints')
+}
+
+/** The cookie of the browser authenticates the request, together with the header that names the environment. */
 function consoleRequests(environment: Environment): Middleware {
   return {
     onRequest: ({ request }) => {
-      const url = request.url
-        .replace('/v1/sdk/', '/v1/ui/')
-        .replace('/v1/webhook_endpoints', '/v1/ui/webhook_endpoints')
-      const moved = new Request(url, request)
-      moved.headers.set(environmentHeader, environment)
-      return moved
+      request.headers.set(environmentHeader, environment)
+      return request
     },
     onResponse: async ({ response }) => {
       if (response.ok) return undefined

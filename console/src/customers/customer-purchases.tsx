@@ -1,13 +1,14 @@
 import { Stack, Text } from '@mantine/core'
 import type { ReactElement } from 'react'
 import type { Answer } from '../api/answers.ts'
-import { formatAmount, formatCount, formatNumberOf } from '../formats/amounts.ts'
+import { formatAmount, formatNumberOf } from '../formats/amounts.ts'
 import { Empty } from '../parts/empty.tsx'
 import { RowsTable, type Column } from '../parts/rows-table.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Time } from '../parts/time.tsx'
 import { useApi } from '../session/environment-api.tsx'
 import { CancelPurchase } from './cancel-purchase.tsx'
+import { purchaseUsage } from './purchase-usage.ts'
 
 type Purchase = Answer<'listPurchasesByPage'>['purchases'][number]
 
@@ -60,13 +61,7 @@ const columns: readonly Column<Purchase>[] = [
   },
   {
     label: 'Used',
-    cell: ({ usage, planSnapshot }) => {
-      if (usage === undefined) return ''
-      const { limit } = planSnapshot ?? {}
-      return limit === undefined
-        ? formatCount(usage.used)
-        : `${formatCount(usage.used)} of ${formatCount(limit)}`
-    },
+    cell: (purchase) => purchaseUsage(purchase).map((line) => <div key={line}>{line}</div>),
     isNumber: true,
   },
   { label: 'Since', cell: ({ startDate }) => <Time instant={startDate} isDay /> },
@@ -84,7 +79,7 @@ const columns: readonly Column<Purchase>[] = [
     },
   },
   {
-    label: '',
+    label: 'Actions',
     cell: ({ reference, status, cancelledAt }) =>
       ended.has(status) || cancelledAt !== undefined ? null : (
         <CancelPurchase purchaseRef={reference} />

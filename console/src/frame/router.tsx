@@ -3,7 +3,6 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Link,
   notFound,
   Outlet,
   redirect,
@@ -11,13 +10,12 @@ import {
 import type { ReactElement } from 'react'
 import { consolePath } from '../api/addresses.ts'
 import { Boundary, Loading } from '../parts/boundary.tsx'
-import { Empty } from '../parts/empty.tsx'
-import { Failure } from '../parts/failure.tsx'
 import { EnvironmentProvider, environmentNamed } from '../session/environment-api.tsx'
 import { invoicesSearch, listSearch } from '../parts/list-search.ts'
+import { NoPage, PageFailure } from './page-failure.tsx'
 import { Shell } from './shell.tsx'
 
-const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NoPage })
 
 const firstRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -87,14 +85,6 @@ const keysRoute = createRoute({
   component: lazyRouteComponent(() => import('../keys/keys-page.tsx'), 'KeysPage'),
 })
 
-function NotFound(): ReactElement {
-  return (
-    <Empty title="There is no such page">
-      <Link to="/">Go to the first page</Link>
-    </Empty>
-  )
-}
-
 const routeTree = rootRoute.addChildren([
   firstRoute,
   environmentRoute.addChildren([
@@ -111,8 +101,8 @@ export const router = createRouter({
   routeTree,
   basepath: consolePath,
   defaultPendingComponent: Loading,
-  defaultErrorComponent: ({ error, reset }) => <Failure error={error as Error} onRetry={reset} />,
-  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: PageFailure,
+  defaultNotFoundComponent: NoPage,
   scrollRestoration: true,
 })
 

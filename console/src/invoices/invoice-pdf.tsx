@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
+import { notice } from '../parts/show-changed.ts'
 import { useApi } from '../session/environment-api.tsx'
 import type { Invoice } from './invoice.ts'
 
@@ -20,7 +21,7 @@ export function InvoicePdf({ invoice }: { readonly invoice: Invoice }): ReactEle
       save(document, `invoice-${invoice.number ?? invoice.reference}.pdf`)
     },
     onError: (error) => {
-      notifications.show({ color: 'red', title: 'No document', message: error.message })
+      notifications.show({ ...notice, color: 'red', title: 'No document', message: error.message })
     },
   })
   if (invoice.number === undefined) return null

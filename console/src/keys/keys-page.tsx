@@ -69,7 +69,7 @@ const columns: readonly Column<ApiKey>[] = [
     cell: ({ expiresAt }) => (expiresAt === undefined ? 'Never' : <Time instant={expiresAt} />),
   },
   {
-    label: '',
+    label: 'Actions',
     cell: ({ keyId, name, last4, status }) =>
       status === 'active' ? <RevokeKey keyId={keyId} name={name ?? `…${last4}`} /> : null,
   },

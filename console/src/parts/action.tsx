@@ -34,16 +34,21 @@ export function Action(props: {
           {label}
         </Button>
       </Tooltip>
-      <Modal
-        opened={isOpen}
-        onClose={close}
-        title={title}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        <Boundary>
-          <Opened close={close}>{children}</Opened>
-        </Boundary>
-      </Modal>
+      {/* The library's own head of a dialog is a second banner of the page for screen readers. */}
+      <Modal.Root opened={isOpen} onClose={close}>
+        <Modal.Overlay />
+        <Modal.Content>
+          <Group justify="space-between" wrap="nowrap" p="md">
+            <Modal.Title fw={600}>{title}</Modal.Title>
+            <Modal.CloseButton aria-label="Close" />
+          </Group>
+          <Modal.Body>
+            <Boundary>
+              <Opened close={close}>{children}</Opened>
+            </Boundary>
+          </Modal.Body>
+        </Modal.Content>
+      </Modal.Root>
     </>
   )
 }
