@@ -60,7 +60,9 @@ function LineDetails({ line }: { readonly line: InvoiceLine }): ReactElement {
       facts={[
         { label: 'Kind', value: kind.replaceAll('_', ' ') },
         ...period,
-        ...Object.entries(inputs).map(([label, value]) => ({ label, value: inputText(value) })),
+        ...Object.entries(inputs)
+          .filter(([label]) => label !== 'kind')
+          .map(([label, value]) => ({ label, value: inputText(value) })),
         {
           label: 'Exact amount, in minor units',
           value: formatFraction(exact.numerator, exact.denominator),
