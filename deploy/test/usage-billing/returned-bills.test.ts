@@ -1,3 +1,6 @@
+import { billUsage } from '@tollgate/domain/billing/bill-usage'
+import { measureUsage } from '@tollgate/domain/billing/measure-usage'
+import { prepareUsageBill } from '@tollgate/domain/billing/prepare-usage-bill'
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import type {
   DecisionOutcome,
@@ -5,15 +8,20 @@ import type {
 } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
+import { findInvoice } from '@tollgate/domain/invoices/repository'
+import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { applyDispute } from '@tollgate/domain/settlement/apply-dispute'
 import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
+import { timestampPastMsMax } from '@tollgate/schemas/limits'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { refundAtProcessor } from '../../../domain/test/refund-world.ts'
 import { applyCorrections } from './apply-corrections.ts'
+import { seller } from './close-at.ts'
 import { correctionOf } from './correction-of.ts'
 import { payByCard } from './pay-by-card.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
@@ -212,3 +220,143 @@ test.each(['after', 'before'])(
     await expectBalanced()
   },
 )
+
+test('a bill is not issued if a refund has returned the usage since it was summed up', async () => {
+  await bill('paid')
+  const { runner, shop } = usageShop
+  const correction = correctionOf(purchase, {})
+  await runner.within(shop, (work) => requestCorrection(work, correction))
+  await applyCorrections(runner, shop.providerId)
+  runner.clock.set('2026-03-31T13:00:00Z')
+  const delays = { graceMs: 3_600_000, lateMs: timestampPastMsMax }
+  const prepared = await runner.within(shop, (work) =>
+    prepareUsageBill(work, purchase.reference, delays),
+  )
+  if (prepared.kind !== 'due') throw new Error(prepared.kind)
+  const { toBill } = prepared
+  const now = () => new Date(runner.clock.now())
+  const parts = { ...runner.parts, now, storedWaitMs: 30_000 }
+  const measured = await measureUsage(parts, 'sandbox', shop.providerId, toBill)
+  await refundByWebhook(300n)
+  const issue = () => runner.within(shop, (work) => billUsage(work, toBill, measured, seller))
+  expect(await issue()).toEqual({ kind: 'changed' })
+  await nextBill()
+  expect(await balance()).toBe(0)
+})
+
+type Step =
+  | { readonly kind: 'correct'; readonly units: number }
+  | { readonly kind: 'refund' | 'to balance' | 'credit' | 'pay'; readonly amount: number }
+  | { readonly kind: 'give up'; readonly by: 'voided' | 'written_off' }
+  | { readonly kind: 'dispute' }
+
+const amounts = fc.integer({ min: 1, max: 300 })
+const randomSteps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant('correct' as const), units: fc.nat(300) }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constantFrom<'refund' | 'to balance' | 'credit' | 'pay'>(
+          'refund',
+          'to balance',
+          'credit',
+          'pay',
+        ),
+        amount: amounts,
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('give up' as const),
+        by: fc.constantFrom(...givenUp),
+      }),
+    },
+    { weight: 2, arbitrary: fc.constant({ kind: 'dispute' as const }) },
+  ) as fc.Arbitrary<Step>,
+  { minLength: 2, maxLength: 7 },
+)
+
+/** What the customer has paid for the bill, and what came back by card or from the bank. Minor units. */
+type Money = { paid: number; back: number; disputed: 'no' | 'open' | 'won' }
+
+async function playStep(step: Step, money: Money): Promise<void> {
+  switch (step.kind) {
+    case 'correct':
+      return correctTo(step.units)
+    case 'refund': {
+      // The processor refunds at most what it has.
+      const amount = Math.min(step.amount, 300 - money.back)
+      if (money.paid !== 300 || money.disputed !== 'no' || amount === 0) return
+      money.back += amount
+      return refundByWebhook(BigInt(amount))
+    }
+    case 'to balance':
+      await decide({ kind: 'refunded', goesTo: 'balance', amountMinor: BigInt(step.amount) })
+      return
+    case 'credit':
+      await decide({ kind: 'credited', amountMinor: BigInt(step.amount) })
+      return
+    case 'pay': {
+      const outcome = await decide({ kind: 'paid_outside', amountMinor: BigInt(step.amount) })
+      if (outcome.kind === 'decided') money.paid += step.amount
+      return
+    }
+    case 'give up':
+      await decide({ kind: step.by })
+      return
+    case 'dispute':
+      return playDispute(money)
+  }
+}
+
+/** Opens a dispute of the whole payment, and ends it the next time. */
+async function playDispute(money: Money): Promise<void> {
+  if (money.paid !== 300 || (money.disputed === 'no' && money.back > 0)) return
+  if (money.disputed === 'won') return
+  if (money.disputed === 'no') {
+    await dispute('needs_response', 1)
+    money.back = 300
+    money.disputed = 'open'
+  } else {
+    await dispute('won', 2)
+    money.back = 0
+    money.disputed = 'won'
+  }
+}
+
+const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const stories = Number(process.env['TOLLGATE_TEST_RETURNED_BILLS'] ?? 8)
+
+test.each(Array.from({ length: stories }, (_, at) => seed + at))(
+  'the customer gets back at most what the bill charged, seed %i',
+  async (ownSeed) => {
+    const [steps] = fc.sample(randomSteps, { seed: ownSeed, numRuns: 1 })
+    const isPaid = ownSeed % 2 === 0
+    disputes += 1
+    await bill(isPaid ? 'paid' : 'open')
+    const money: Money = { paid: isPaid ? 300 : 0, back: 0, disputed: 'no' }
+    for (const step of steps!) {
+      await playStep(step, money)
+      const kept = money.paid - money.back - (await balance())
+      expect(
+        kept + (await dueOfBill()),
+        `seed ${ownSeed}: ${JSON.stringify(steps)}`,
+      ).toBeGreaterThanOrEqual(0)
+    }
+    await expectBalanced()
+  },
+)
+
+/** Returns what the customer still owes of the bill. */
+async function dueOfBill(): Promise<number> {
+  const { runner, shop } = usageShop
+  const invoice = await runner.within(shop, ({ sql, providerId }) =>
+    findInvoice(sql, providerId, invoiceRef),
+  )
+  return invoice?.status === 'open' ? Number(dueMinor(invoice)) : 0
+}
