@@ -16,6 +16,7 @@ import { applyDispute } from '@tollgate/domain/settlement/apply-dispute'
 import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -329,10 +330,9 @@ async function playDispute(money: Money): Promise<void> {
   }
 }
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
-const stories = Number(process.env['TOLLGATE_TEST_RETURNED_BILLS'] ?? 8)
+const { numRuns, seed } = randomRuns(8, process.env['TOLLGATE_TEST_RETURNED_BILLS'])
 
-test.each(Array.from({ length: stories }, (_, at) => seed + at))(
+test.each(Array.from({ length: numRuns }, (_, at) => seed + at))(
   'the customer gets back at most what the bill charged, seed %i',
   async (ownSeed) => {
     const [steps] = fc.sample(randomSteps, { seed: ownSeed, numRuns: 1 })
