@@ -1,7 +1,7 @@
 import { dueMinor, type InvoiceAmounts, type InvoiceStatus } from './transitions.ts'
 
 /** An invoice that was voided or written off, or paid after that. Minor units. */
-export type GivenUpInvoice = {
+type GivenUpInvoice = {
   readonly status: InvoiceStatus
   readonly amounts: InvoiceAmounts
   /** What it charges itself, without amounts of earlier invoices. */

@@ -30,7 +30,7 @@ function canBeReturned({ status, paidMinor }: Invoice): boolean {
 }
 
 /** What an invoice charges itself, and what was credited of it. Minor units. */
-export type ChargedAndCredited = ReturnType<typeof sumCharged> & {
+type ChargedAndCredited = ReturnType<typeof sumCharged> & {
   /** Credited by later bills, because the usage of the invoice was corrected. */
   readonly laterMinor: bigint
 }
