@@ -62,10 +62,11 @@ const customer: Customer = {
   ...{ tax: undefined, carriedMinor: 0n, issuesZero: true, packUnits: 0 },
   ...{ coupons: [], agreed: undefined },
 }
-const wholePrice = {
+const wholePrice: Customer['coupons'][number] = {
   ...{ percentOff: '100', amountOffMinor: null, currency: null, isOfPurchase: true },
-  ...{ duration: 'forever', durationInvoices: null },
-} as const
+  duration: 'forever',
+  durationInvoices: null,
+}
 /** The trial of 10 days has ended, and the billing runner has not renewed it yet. */
 const overdueTrial = {
   isTrial: true,

@@ -16,7 +16,8 @@ const vat: TaxTerms = {
 /** Returns a line that charges the amount for usage of a period, or credits it. */
 function usage(amountMinor: number, period = 0): InvoiceLine {
   const inputs = {
-    ...{ kind: 'minimum', secondsCharged: 1, secondsInPeriod: 1, countedMinor: '0' },
+    kind: 'minimum',
+    ...{ secondsCharged: 1, secondsInPeriod: 1, countedMinor: '0' },
     minimumMinor: String(Math.max(amountMinor, 0)),
     billedMinor: String(Math.max(-amountMinor, 0)),
   } as const
