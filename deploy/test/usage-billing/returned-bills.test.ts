@@ -277,7 +277,7 @@ const randomSteps: fc.Arbitrary<Step[]> = fc.array(
       }),
     },
     { weight: 2, arbitrary: fc.constant({ kind: 'dispute' as const }) },
-  ) as fc.Arbitrary<Step>,
+  ),
   { minLength: 2, maxLength: 7 },
 )
 
