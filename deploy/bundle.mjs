@@ -2,6 +2,7 @@
  * Puts each program into one file, with all modules that it loads, and stores what V8 has compiled of it: `node deploy/bundle.mjs`.
  * `run-bundle.mjs` describes the files and runs them. `prepare.mjs` runs this after a change of the code or of Node.
  */
+import { Buffer } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
@@ -113,7 +114,8 @@ function write(program, code, map) {
   writeFileSync(`${file}.lines`, linesOf(code, map))
   writeFileSync(`${file}.sources`, JSON.stringify(sources))
   const runner = relative(dirname(file), join(root, 'deploy/run-bundle.mjs'))
-  writeFileSync(file, `import { runBundle } from '${runner}'\n\nawait runBundle(import.meta.url)\n`)
+  const start = 'await loadBundle(import.meta.url).main()'
+  writeFileSync(file, `import { loadBundle } from '${runner}'\n\n${start}\n`)
 }
 
 /** V8 needs twice the memory for code with other characters. esbuild leaves them in regular expressions only. */

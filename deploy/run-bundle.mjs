@@ -2,7 +2,7 @@
  * Runs a program that `deploy/bundle.mjs` has put into one file. Loading that file with what V8 has compiled before takes a third of
  * the processor time of loading 1,500 modules. The files of a program named `main.js`, in a folder `dist/bundled`:
  *
- *   main.js           starts the program with `runBundle(import.meta.url)`
+ *   main.js           starts the program with `await loadBundle(import.meta.url).main()`
  *   main.js.code      all modules, as the body of one function
  *   main.js.lines     for each line of the code, where it comes from (see `openLines`)
  *   main.js.sources   paths of the sources, relative to the repository
@@ -23,15 +23,9 @@ export function compiledFile(program) {
   return `${program}.v8-${process.versions.v8}-${process.arch}`
 }
 
-/** Starts the program whose file has this URL. Resolves when its main module has run. */
-export async function runBundle(programUrl) {
-  const { main } = loadBundle(programUrl)
-  await main()
-}
-
 /**
- * Evaluates all modules of a program except its main module. Returns the function that runs the main module, and the script, whose
- * compiled code can be stored.
+ * Evaluates all modules of the program whose file has this URL, except its main module. Returns the function that runs the main
+ * module, and the script, whose compiled code can be stored.
  */
 export function loadBundle(programUrl) {
   const program = fileURLToPath(programUrl)
