@@ -2,6 +2,7 @@ import {
   startTestUsageStore,
   type TestUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -119,7 +120,7 @@ it('usage_records contains every event unchanged, with a row for each count', as
       )
       expect(rows).toEqual(records.flatMap((each) => expectedRows(partition, each)))
     }),
-    { numRuns: 25 },
+    randomRuns(25),
   )
 })
 
