@@ -19,6 +19,7 @@ import {
   emptyTables,
   keepPartsApart,
   listParts,
+  tables,
   type Damage,
   type Part,
 } from './parts-on-disk.ts'
@@ -51,6 +52,7 @@ afterAll(async () => {
 type Use = Pick<MeterEvent, 'value' | 'outcome' | 'productRef' | 'debit'> & {
   readonly customer: number
   readonly hour: number
+  readonly model: string
 }
 
 /** The way in which a process dies. */
@@ -81,12 +83,13 @@ class Run {
   }
 
   async #append(uses: readonly Use[]): Promise<void> {
-    const events = uses.map(({ customer, hour, ...use }, index) =>
+    const events = uses.map(({ customer, hour, model, ...use }, index) =>
       meterEvent({
         ...use,
         id: `usage_${this.#partition}_${this.#events.length + index}`,
         customerRef: `cus_${this.#partition}_${customer}`,
         timestamp: startMs + hour * hourMs,
+        dimensions: model === '' ? {} : { model },
       }),
     )
     this.#events.push(...events)
@@ -195,6 +198,21 @@ class Run {
        GROUP BY customer_ref, product_ref, hour HAVING used != '0' OR uses != '0' ORDER BY hour`,
       parameters,
     )
+    const byPurchase = await store.query(
+      `SELECT concat(customer_ref, ' ', product_ref, ' ', outcome, ' ', toString(toUnixTimestamp(hour))) AS key,
+         toString(sum(value)) AS used, toString(sum(records)) AS uses, toString(sum(events)) AS total,
+         toString(sum(debit)) AS debited
+       FROM sandbox.usage_by_purchase WHERE customer_ref LIKE {customers:String}
+       GROUP BY customer_ref, product_ref, outcome, hour HAVING used != '0' OR uses != '0' OR total != '0' OR debited != '0'`,
+      parameters,
+    )
+    const byDimension = await store.query(
+      `SELECT concat(dimension, ' ', dimension_value, ' ', product_ref, ' ', outcome, ' ', toString(toUnixTimestamp(hour))) AS key,
+         toString(sum(value)) AS used, toString(sum(records)) AS uses
+       FROM sandbox.usage_by_dimension WHERE log_partition = {partition:UInt32}
+       GROUP BY dimension, dimension_value, product_ref, outcome, hour HAVING used != '0' OR uses != '0'`,
+      parameters,
+    )
     const debits = await store.query(
       `SELECT id, toString(debit) AS debit FROM sandbox.credit_debits FINAL
        WHERE log_partition = {partition:UInt32} ORDER BY log_offset`,
@@ -207,6 +225,8 @@ class Run {
     return {
       records,
       hours: new Set(hours.map((each) => JSON.stringify(each))),
+      byPurchase: new Set(byPurchase.map((each) => JSON.stringify(each))),
+      byDimension: new Set(byDimension.map((each) => JSON.stringify(each))),
       debits,
       unreadable,
     }
@@ -221,7 +241,41 @@ class Run {
       const { used, uses } = hours.get(hour) ?? { used: 0n, uses: 0 }
       hours.set(hour, { used: used + BigInt(value), uses: uses + 1 })
     }
+    const purchases = new Map<string, { used: bigint; uses: number; debited: bigint }>()
+    const models = new Map<string, { used: bigint; uses: number }>()
+    for (const event of this.#events) {
+      const { customerRef, timestamp, value, outcome, debit, dimensions } = event
+      const productRef = event.productRef ?? ''
+      const key = `${customerRef} ${productRef} ${outcome} ${timestamp / 1000}`
+      const held = purchases.get(key) ?? { used: 0n, uses: 0, debited: 0n }
+      purchases.set(key, {
+        used: held.used + BigInt(value),
+        uses: held.uses + 1,
+        debited: held.debited + BigInt(debit ?? 0),
+      })
+      const { model } = dimensions as { model?: string }
+      if (model === undefined) continue
+      const modelKey = `model ${model} ${productRef} ${outcome} ${timestamp / 1000}`
+      const { used, uses } = models.get(modelKey) ?? { used: 0n, uses: 0 }
+      models.set(modelKey, { used: used + BigInt(value), uses: uses + 1 })
+    }
     return {
+      byPurchase: new Set(
+        [...purchases].map(([key, { used, uses, debited }]) =>
+          JSON.stringify({
+            key,
+            used: unitsOf(used),
+            uses: String(uses),
+            total: String(uses),
+            debited: unitsOf(debited),
+          }),
+        ),
+      ),
+      byDimension: new Set(
+        [...models].map(([key, { used, uses }]) =>
+          JSON.stringify({ key, used: unitsOf(used), uses: String(uses) }),
+        ),
+      ),
       records: {
         ids: this.#events.map(({ id }) => id),
         amounts: this.#events.map(({ value }) => unitsOf(BigInt(value))),
@@ -271,15 +325,38 @@ const use: fc.Arbitrary<Use> = fc.record({
   debit: fc.option(fc.bigInt({ min: 1n, max: 10n ** 12n }).map((units) => `${units}000000`)),
   customer: fc.nat(2),
   hour: fc.nat(2),
+  model: fc.constantFrom('', 'small', 'large'),
 })
 
 const anOrdinaryBatch: readonly Use[] = [
-  { value: 2e6, outcome: 'success', productRef: 'prd_1', debit: '7000000', customer: 0, hour: 0 },
-  { value: 3e6, outcome: 'success', productRef: null, debit: null, customer: 0, hour: 1 },
-  { value: 5e6, outcome: 'paywall', productRef: null, debit: null, customer: 1, hour: 0 },
+  {
+    value: 2e6,
+    outcome: 'success',
+    productRef: 'prd_1',
+    debit: '7000000',
+    customer: 0,
+    hour: 0,
+    model: 'small',
+  },
+  {
+    value: 3e6,
+    outcome: 'success',
+    productRef: null,
+    debit: null,
+    customer: 0,
+    hour: 1,
+    model: '',
+  },
+  {
+    value: 5e6,
+    outcome: 'paywall',
+    productRef: null,
+    debit: null,
+    customer: 1,
+    hour: 0,
+    model: 'small',
+  },
 ]
-
-const tables = ['usage_records', 'usage_by_hour', 'credit_debits', 'unreadable_records']
 
 it.each(
   tables.flatMap((table) =>
@@ -308,8 +385,10 @@ it.each(tables)('a redo stores rows of %s again, however often they are lost', a
 it.each([
   ['that stores the batch again', 'credit_debits', /usage_records .*-again-1$/],
   ['that corrects the roll-up', 'usage_by_hour', /-correction-0-/],
+  ['that corrects the roll-up', 'usage_by_purchase', /-correction-0-/],
+  ['that corrects the roll-up', 'usage_by_dimension', /-correction-0-/],
 ] as const)(
-  'an insert %s and times out adds nothing when it is executed later',
+  'an insert %s in %s and times out adds nothing when it is executed later',
   async (_, table, neverInserts) => {
     const run = new Run()
     await run.begin(anOrdinaryBatch, anOrdinaryBatch)
@@ -328,7 +407,7 @@ const aTry = fc.record({
   /** The damages are undefined if ClickHouse survives and executes the inserts that it received. */
   damages: fc.option(fc.array(aDamage, { minLength: 1, maxLength: 6 }), { nil: undefined }),
   interruption: fc.record({
-    atCall: fc.integer({ min: 1, max: 14 }),
+    atCall: fc.integer({ min: 1, max: 24 }),
     kind: fc.constantFrom('die-before' as const, 'die-after' as const),
   }),
 })

@@ -41,6 +41,7 @@ import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
+import { registerOverviewRoute } from './routes/overview.ts'
 import { registerCustomerBalanceRoutes } from './routes/customer-balance.ts'
 import { registerCustomerMarginRoute } from './routes/customer-margin.ts'
 import { registerConsoleUserRoutes } from './routes/console-users.ts'
@@ -246,6 +247,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerDiscountRoutes(app, parts)
   registerCustomerBalanceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
+  registerOverviewRoute(app, parts)
   registerCustomerMarginRoute(app, parts)
   registerEventRoutes(app, parts)
   registerBillingRunRoutes(app, parts)
