@@ -28,9 +28,9 @@ export async function readActivity(
   store: Pick<UsageStore, 'query'>,
   { environment, providerId, range, timeZone }: ActivityQuery,
 ): Promise<{ readonly whole: Activity; readonly days: ReadonlyMap<string, Activity> }> {
-  const rows = await store.query<{ day: string; events: string; active: string; debit: string }>(
-    `SELECT if(grouping(day) = 1, '', toString(day)) AS day, toString(sum(events)) AS events,
-       toString(uniqIf(customer_ref, outcome = 'success')) AS active, toString(sum(debit)) AS debit
+  const rows = await store.query<{ date: string; total: string; active: string; debited: string }>(
+    `SELECT if(grouping(day) = 1, '', toString(day)) AS date, toString(sum(events)) AS total,
+       toString(uniqIf(customer_ref, outcome = 'success')) AS active, toString(sum(debit)) AS debited
      FROM (
        SELECT toDate(hour, {timeZone:String}) AS day, events, customer_ref, outcome, debit
        FROM ${environment}.usage_by_purchase
@@ -48,14 +48,14 @@ export async function readActivity(
   )
   const days = new Map<string, Activity>()
   let whole = noActivity
-  for (const { day, events, active, debit } of rows) {
+  for (const { date, total, active, debited } of rows) {
     const activity = {
-      events: Number(events),
+      events: Number(total),
       activeCustomers: Number(active),
-      creditsUsedMicros: microsOfDecimal(debit),
+      creditsUsedMicros: microsOfDecimal(debited),
     }
-    if (day === '') whole = activity
-    else days.set(day, activity)
+    if (date === '') whole = activity
+    else days.set(date, activity)
   }
   return { whole, days }
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
 import { divideRounded } from '../money/decimal.ts'
+import { customCycleDays } from '../periods/periods.ts'
 import { pricesAt } from '../purchases/offered-plan.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 
@@ -37,7 +38,7 @@ function periodsPerYear({ billingCycle, days }: RecurringGroup): [bigint, bigint
     case 'yearly':
       return [1n, 1n]
     case 'custom':
-      return [daysPerYear, BigInt(days ?? 30)]
+      return [daysPerYear, BigInt(days ?? customCycleDays)]
   }
 }
 
