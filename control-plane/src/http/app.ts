@@ -42,6 +42,7 @@ import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
 import { registerOverviewRoute } from './routes/overview.ts'
+import { registerUsageExplorerRoute } from './routes/usage-explorer.ts'
 import { registerCustomerBalanceRoutes } from './routes/customer-balance.ts'
 import { registerCustomerMarginRoute } from './routes/customer-margin.ts'
 import { registerConsoleUserRoutes } from './routes/console-users.ts'
@@ -247,6 +248,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerDiscountRoutes(app, parts)
   registerCustomerBalanceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
+  registerUsageExplorerRoute(app, parts)
   registerOverviewRoute(app, parts)
   registerCustomerMarginRoute(app, parts)
   registerEventRoutes(app, parts)

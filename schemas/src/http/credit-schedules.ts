@@ -6,7 +6,13 @@ import {
   scheduleExpiryDaysMax,
   scheduleIntervalMax,
 } from '../limits.ts'
-import { longText, pageQuery, requiredReference, storedInstantText, timeZoneName } from './fields.ts'
+import {
+  longText,
+  pageQuery,
+  requiredReference,
+  storedInstantText,
+  timeZoneName,
+} from './fields.ts'
 
 /* Credits that a customer gets repeatedly. */
 

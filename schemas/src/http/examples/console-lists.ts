@@ -9,6 +9,7 @@ import {
 import { marginSchema } from '../margins.ts'
 import { usageBreakdownSchema, usageOverTimeSchema } from '../console-usage.ts'
 import { overviewSchema } from '../overview.ts'
+import { usageExplorerSchema } from '../usage-explorer.ts'
 import { examplesOf } from './example.ts'
 import { customerSummary, instants, purchase, refs } from './story.ts'
 
@@ -142,6 +143,31 @@ export const consoleListExamples = {
     answer: examplesOf(purchasesPageSchema, { 'One page': { purchases: [purchase], ...page } }),
   },
   getUsage: { answer: examplesOf(usageOverTimeSchema, { 'By day': usage }) },
+  exploreUsage: {
+    answer: examplesOf(usageExplorerSchema, {
+      'By customer, compared with the days before': {
+        ...range,
+        timeZone: 'UTC',
+        granularity: 'day',
+        groupBy: 'customer',
+        previous: { from: '2026-02-27T00:00:00.000Z', to: range.from },
+        meters: [
+          {
+            ...{ meterName: 'requests', value: 250, count: 250, buckets: usage.buckets },
+            previous: { value: 90, count: 90, buckets: [] },
+            groups: [
+              {
+                ...{ key: refs.customer, name: 'ada@example.com', value: 250, count: 250 },
+                buckets: usage.buckets,
+                previous: { value: 90, count: 90, buckets: [] },
+              },
+            ],
+          },
+        ],
+        sql: "SELECT meter_name, sum(value) AS value FROM live.usage_by_purchase WHERE provider_id = 'prv_…' GROUP BY meter_name",
+      },
+    }),
+  },
   getUsageBreakdown: {
     answer: examplesOf(usageBreakdownSchema, {
       'By customer': {
