@@ -171,20 +171,23 @@ describe('the queries of docs/data-team.md', () => {
 })
 
 describe('the tables of docs/data-team.md', () => {
-  it.each(['usage_records', 'usage_by_hour', 'unreadable_records'])(
-    '%s has the documented columns',
-    async (table) => {
-      const section = page.split(`\n## ${table}\n`)[1]!.split('\n## ')[0]!
-      const described = [...section.matchAll(/^\| `(\w+)` +\| ([^|]+?) +\|/gm)].map(
-        ([, name, type]) => ({ name, type }),
-      )
-      const found = await reader.query(
-        `SELECT name, type FROM system.columns WHERE database = 'live' AND table = {table:String} ORDER BY position`,
-        { table },
-      )
-      expect(found).toEqual(described)
-    },
-  )
+  it.each([
+    'usage_records',
+    'usage_by_hour',
+    'usage_by_purchase',
+    'usage_by_dimension',
+    'unreadable_records',
+  ])('%s has the documented columns', async (table) => {
+    const section = page.split(`\n## ${table}\n`)[1]!.split('\n## ')[0]!
+    const described = [...section.matchAll(/^\| `(\w+)` +\| ([^|]+?) +\|/gm)].map(
+      ([, name, type]) => ({ name, type }),
+    )
+    const found = await reader.query(
+      `SELECT name, type FROM system.columns WHERE database = 'live' AND table = {table:String} ORDER BY position`,
+      { table },
+    )
+    expect(found).toEqual(described)
+  })
 })
 
 /** Sends one request as the read-only user. The query is in the body unless the address contains one. */
