@@ -12,6 +12,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
 import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { interrupted, ProcessDied, type Interruption } from './interrupted.ts'
+import { expectedConsoleRollUps, readConsoleRollUps, unitsOf } from './console-roll-ups.ts'
 import { createLogAndStore, type LogAndStore } from './log-and-store.ts'
 import { encoded, meterEvent } from './meter-event.ts'
 import {
@@ -198,21 +199,6 @@ class Run {
        GROUP BY customer_ref, product_ref, hour HAVING used != '0' OR uses != '0' ORDER BY hour`,
       parameters,
     )
-    const byPurchase = await store.query(
-      `SELECT concat(customer_ref, ' ', product_ref, ' ', outcome, ' ', toString(toUnixTimestamp(hour))) AS key,
-         toString(sum(value)) AS used, toString(sum(records)) AS uses, toString(sum(events)) AS total,
-         toString(sum(debit)) AS debited
-       FROM sandbox.usage_by_purchase WHERE customer_ref LIKE {customers:String}
-       GROUP BY customer_ref, product_ref, outcome, hour HAVING used != '0' OR uses != '0' OR total != '0' OR debited != '0'`,
-      parameters,
-    )
-    const byDimension = await store.query(
-      `SELECT concat(dimension, ' ', dimension_value, ' ', product_ref, ' ', outcome, ' ', toString(toUnixTimestamp(hour))) AS key,
-         toString(sum(value)) AS used, toString(sum(records)) AS uses
-       FROM sandbox.usage_by_dimension WHERE log_partition = {partition:UInt32}
-       GROUP BY dimension, dimension_value, product_ref, outcome, hour HAVING used != '0' OR uses != '0'`,
-      parameters,
-    )
     const debits = await store.query(
       `SELECT id, toString(debit) AS debit FROM sandbox.credit_debits FINAL
        WHERE log_partition = {partition:UInt32} ORDER BY log_offset`,
@@ -225,8 +211,7 @@ class Run {
     return {
       records,
       hours: new Set(hours.map((each) => JSON.stringify(each))),
-      byPurchase: new Set(byPurchase.map((each) => JSON.stringify(each))),
-      byDimension: new Set(byDimension.map((each) => JSON.stringify(each))),
+      ...(await readConsoleRollUps(store, parameters)),
       debits,
       unreadable,
     }
@@ -241,41 +226,8 @@ class Run {
       const { used, uses } = hours.get(hour) ?? { used: 0n, uses: 0 }
       hours.set(hour, { used: used + BigInt(value), uses: uses + 1 })
     }
-    const purchases = new Map<string, { used: bigint; uses: number; debited: bigint }>()
-    const models = new Map<string, { used: bigint; uses: number }>()
-    for (const event of this.#events) {
-      const { customerRef, timestamp, value, outcome, debit, dimensions } = event
-      const productRef = event.productRef ?? ''
-      const key = `${customerRef} ${productRef} ${outcome} ${timestamp / 1000}`
-      const held = purchases.get(key) ?? { used: 0n, uses: 0, debited: 0n }
-      purchases.set(key, {
-        used: held.used + BigInt(value),
-        uses: held.uses + 1,
-        debited: held.debited + BigInt(debit ?? 0),
-      })
-      const { model } = dimensions as { model?: string }
-      if (model === undefined) continue
-      const modelKey = `model ${model} ${productRef} ${outcome} ${timestamp / 1000}`
-      const { used, uses } = models.get(modelKey) ?? { used: 0n, uses: 0 }
-      models.set(modelKey, { used: used + BigInt(value), uses: uses + 1 })
-    }
     return {
-      byPurchase: new Set(
-        [...purchases].map(([key, { used, uses, debited }]) =>
-          JSON.stringify({
-            key,
-            used: unitsOf(used),
-            uses: String(uses),
-            total: String(uses),
-            debited: unitsOf(debited),
-          }),
-        ),
-      ),
-      byDimension: new Set(
-        [...models].map(([key, { used, uses }]) =>
-          JSON.stringify({ key, used: unitsOf(used), uses: String(uses) }),
-        ),
-      ),
+      ...expectedConsoleRollUps(this.#events),
       records: {
         ids: this.#events.map(({ id }) => id),
         amounts: this.#events.map(({ value }) => unitsOf(BigInt(value))),
@@ -311,11 +263,6 @@ function neverClosing(log: EventLog): EventLog {
 
 function nameOf({ table, name }: Part): string {
   return `${table} ${name}`
-}
-
-/** Returns the decimal of whole units as ClickHouse writes it. */
-function unitsOf(micros: bigint): string {
-  return String(micros / 1_000_000n)
 }
 
 const use: fc.Arbitrary<Use> = fc.record({

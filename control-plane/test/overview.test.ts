@@ -1,19 +1,20 @@
 import fc from 'fast-check'
-import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import {
   startTestUsageStore,
   type TestUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { OverviewBody } from '@tollgate/schemas/http/overview'
+import { at, movement, now, storeMovement, sumMovements } from './overview-movements.ts'
 import { createConsoleRollUps } from './roll-up-tables.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* The numbers of the console's Home, compared with sums over the objects that the tests store. */
 
 const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
-const now = '2026-04-02T09:00:00.000Z'
 const dayMs = 86_400_000
 const zones = ['UTC', 'America/New_York', 'Europe/Paris', 'Asia/Tokyo']
 
@@ -22,7 +23,8 @@ let stack: TestStack
 let tenant: Tenant
 let stranger: Tenant
 let customers: string[]
-let sql: Sql
+let owner: Database
+let sql: Database['control']
 
 beforeAll(async () => {
   usage = await startTestUsageStore()
@@ -30,10 +32,10 @@ beforeAll(async () => {
   stack = await startTestStack({ usageStore: usage.store })
   tenant = await stack.createTenant()
   stranger = await stack.createTenant()
-  sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => {} })
+  owner = createPostgresDatabase({ url: stack.databaseUrl, isOwner: true, poolMax: 1 })
+  sql = owner.in('sandbox')
   // The objects are stored without those that they would refer to.
   await sql`set session_replication_role = replica`
-  await sql`set search_path = sandbox`
   customers = []
   for (const externalRef of ['user_1', 'user_2', 'user_3']) {
     const body = { email: `${externalRef}@example.com`, externalRef }
@@ -48,7 +50,7 @@ beforeAll(async () => {
   stack.clock.set(now)
 })
 afterAll(async () => {
-  await sql.end()
+  await owner.close()
   await stack.stop()
   await usage.stop()
 })
@@ -64,72 +66,12 @@ function dateIn(timeZone: string, at: Date): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at)
 }
 
-const at = fc
-  .integer({ min: -45 * dayMs, max: 0 })
-  .map((before) => new Date(Date.parse(now) + before))
-const amount = fc.integer({ min: 1, max: 1_000_000 })
-const currency = fc.constantFrom('USD', 'EUR', 'JPY')
-const movement = fc.record({
-  kind: fc.constantFrom('paid', 'outside', 'refund', 'failed refund', 'payout', 'dispute', 'won'),
-  at,
-  amount,
-  currency,
-})
-type Movement = typeof movement extends fc.Arbitrary<infer Value> ? Value : never
-
-async function storeMovement({ kind, amount: minor, ...moved }: Movement, index: number) {
-  const { providerId } = tenant
-  const reference = `ref_${index}`
-  const [customerRef] = customers
-  if (kind === 'paid') {
-    await sql`insert into payment_intents
-      (provider_id, reference, purpose, customer_ref, cycle_mode, keeps_card, status, amount, original_amount,
-       currency, exchange_rate, processor_customer_id, idempotency_key, input_sha256, expires_at, created_at,
-       updated_at, succeeded_at)
-      values (${providerId}, ${reference}, 'product', ${customerRef!}, 'calendar', false, 'succeeded', 1, ${minor},
-        ${moved.currency}, 1, 'cus', ${reference}, '', now(), now(), now(), ${moved.at})`
-  } else if (kind === 'outside') {
-    await sql`insert into invoices (provider_id, reference, status, customer_ref, currency, total, created_at, updated_at)
-      values (${providerId}, ${reference}, 'draft', ${customerRef!}, ${moved.currency}, ${minor}, now(), now())`
-    await sql`insert into invoice_decisions
-      (provider_id, reference, invoice_ref, kind, amount, reason, decided_by, input_sha256, created_at)
-      values (${providerId}, ${reference}, ${reference}, 'paid_outside', ${minor}, '', '', '', ${moved.at})`
-  } else if (kind === 'payout') {
-    await sql`insert into balance_payouts
-      (provider_id, reference, customer_ref, amount, currency, goes_to, reason, decided_by, input_sha256, created_at)
-      values (${providerId}, ${reference}, ${customerRef!}, ${minor}, ${moved.currency}, 'other', '', '', '', ${moved.at})`
-  } else if (kind === 'refund' || kind === 'failed refund') {
-    await sql`insert into payment_refunds
-      (provider_id, processor_refund_id, intent_ref, amount, currency, status, created_at, updated_at)
-      values (${providerId}, ${reference}, 'ref_0', ${minor}, ${moved.currency},
-        ${kind === 'refund' ? 'succeeded' : 'failed'}, ${moved.at}, now())`
-  } else {
-    await sql`insert into payment_disputes
-      (provider_id, processor_dispute_id, intent_ref, processor_charge_id, amount, currency, status, reason, created_at, updated_at)
-      values (${providerId}, ${reference}, 'ref_0', 'ch', ${minor}, ${moved.currency},
-        ${kind === 'won' ? 'won' : 'needs_response'}, '', ${moved.at}, now())`
-  }
-}
-
-type Sums = { currency: string; paid: number; refunded: number; disputed: number; net: number }
-
-function sumMovements(movements: readonly Movement[]): Sums[] {
-  const sums = new Map<string, Sums>()
-  for (const { kind, amount: minor, currency: of } of movements) {
-    if (kind === 'failed refund' || kind === 'won') continue
-    const sum = sums.get(of) ?? { currency: of, paid: 0, refunded: 0, disputed: 0, net: 0 }
-    if (kind === 'paid' || kind === 'outside') sum.paid += minor
-    else if (kind === 'dispute') sum.disputed += minor
-    else sum.refunded += minor
-    sum.net = sum.paid - sum.refunded - sum.disputed
-    sums.set(of, sum)
-  }
-  return [...sums.values()].sort((one, other) => (one.currency < other.currency ? -1 : 1))
-}
-
 test(`revenue is what was paid less what was returned, by day of the time zone (seed ${seed})`, async () => {
   const movements = fc.sample(movement, { seed, numRuns: 150 })
-  for (const [index, each] of movements.entries()) await storeMovement(each, index)
+  const { providerId } = tenant
+  for (const [index, each] of movements.entries()) {
+    await storeMovement(sql, { providerId, customerRef: customers[0]! }, each, index)
+  }
   for (const zone of zones) {
     const { days, total } = await overview(zone)
     expect(days).toHaveLength(30)

@@ -142,7 +142,7 @@ function pathOf(query: Asked): string {
   for (const [name, value] of Object.entries(fields)) {
     if (value !== undefined) parameters.set(name, value)
   }
-  return `/v1/ui/usage/explore?${parameters}`
+  return `/v1/ui/usage/explore?${parameters.toString()}`
 }
 
 async function storeRecords(records: readonly UsedRecord[], providerId = tenant.providerId) {

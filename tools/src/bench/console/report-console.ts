@@ -51,7 +51,7 @@ export async function reportConsole(
 }
 
 /** Fills PostgreSQL and ClickHouse, and measures the views of the usage explorer and Home over HTTP. */
-export async function measureConsole(
+async function measureConsole(
   { baseUrl, sandboxKey, databaseUrl, store }: Console,
   { records, customers, repeats }: ConsoleOptions,
   print: (line: string) => void,
@@ -95,7 +95,7 @@ async function seed(url: string, customers: number, nowMs: number): Promise<stri
   }
 }
 
-export function consoleText(
+function consoleText(
   views: readonly MeasuredView[],
   { records, customers, repeats }: ConsoleOptions,
 ): string {
