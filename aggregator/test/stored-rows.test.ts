@@ -3,6 +3,7 @@ import {
   type TestUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
 import { correctionSource } from '@tollgate/schemas/correction-records'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -125,7 +126,7 @@ it('usage_records contains every event unchanged, with a row for each count', as
       eventTotal += events.filter(({ source }) => source !== correctionSource).length
       expect(await clickhouse.store.query(countEvents)).toEqual([{ total: String(eventTotal) }])
     }),
-    { numRuns: 25 },
+    randomRuns(25),
   )
 })
 
