@@ -6,6 +6,7 @@ import {
   startTestUsageStore,
   type TestUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { OverviewBody } from '@tollgate/schemas/http/overview'
 import { at, movement, now, storeMovement, sumMovements } from './overview-movements.ts'
@@ -14,7 +15,7 @@ import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /* The numbers of the console's Home, compared with sums over the objects that the tests store. */
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const { seed } = randomRuns(1)
 const dayMs = 86_400_000
 const zones = ['UTC', 'America/New_York', 'Europe/Paris', 'Asia/Tokyo']
 

@@ -4,6 +4,7 @@ import {
   startTestUsageStore,
   type TestUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { ProductBody } from '@tollgate/schemas/http/products'
@@ -320,7 +321,7 @@ describe('the usage explorer', () => {
           }
         },
       ),
-      { numRuns: 12, interruptAfterTimeLimit: 100_000 },
+      { ...randomRuns(12), interruptAfterTimeLimit: 100_000, endOnFailure: true },
     )
   }, 150_000)
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { bucketsOf } from './usage-buckets.ts'
 import { daysUntil, TimeZone, zonedBuckets } from './zoned-buckets.ts'
 
@@ -41,6 +42,7 @@ test('days of a time zone begin at the first instant of their date, and follow e
         expect(days[index + 1]?.startMs ?? endMs).toBe(endMs)
       }
     }),
+    randomRuns(100),
   )
 })
 
@@ -53,6 +55,7 @@ test('buckets of UTC are those of queries without a time zone', () => {
         bucketsOf(range, each, 5_000),
       )
     }),
+    randomRuns(100),
   )
 })
 
@@ -75,6 +78,7 @@ test('weeks and months of a time zone begin on Mondays and on first days', () =>
         }
       },
     ),
+    randomRuns(100),
   )
 })
 
