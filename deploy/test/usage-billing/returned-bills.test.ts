@@ -8,16 +8,13 @@ import type {
 } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
-import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { applyDispute } from '@tollgate/domain/settlement/apply-dispute'
 import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
-import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { refundAtProcessor } from '../../../domain/test/refund-world.ts'
 import { applyCorrections } from './apply-corrections.ts'
@@ -243,114 +240,3 @@ test('a bill is not issued if a refund has returned the usage since it was summe
   await nextBill()
   expect(await balance()).toBe(0)
 })
-
-type Step =
-  | { readonly kind: 'correct'; readonly units: number }
-  | { readonly kind: 'refund' | 'to balance' | 'credit' | 'pay'; readonly amount: number }
-  | { readonly kind: 'give up'; readonly by: 'voided' | 'written_off' }
-  | { readonly kind: 'dispute' }
-
-const amounts = fc.integer({ min: 1, max: 300 })
-const randomSteps: fc.Arbitrary<Step[]> = fc.array(
-  fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.record({ kind: fc.constant('correct' as const), units: fc.nat(300) }),
-    },
-    {
-      weight: 5,
-      arbitrary: fc.record({
-        kind: fc.constantFrom<'refund' | 'to balance' | 'credit' | 'pay'>(
-          'refund',
-          'to balance',
-          'credit',
-          'pay',
-        ),
-        amount: amounts,
-      }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        kind: fc.constant('give up' as const),
-        by: fc.constantFrom(...givenUp),
-      }),
-    },
-    { weight: 2, arbitrary: fc.constant({ kind: 'dispute' as const }) },
-  ),
-  { minLength: 2, maxLength: 7 },
-)
-
-/** `back`: what came back by card or from the bank. Minor units. */
-type Money = { readonly isByCard: boolean; back: number; disputed: 'no' | 'open' | 'won' }
-
-async function playStep(step: Step, money: Money): Promise<void> {
-  switch (step.kind) {
-    case 'correct':
-      return correctTo(step.units)
-    case 'refund': {
-      // The processor refunds at most what it has.
-      const amount = Math.min(step.amount, 300 - money.back)
-      if (!money.isByCard || money.disputed !== 'no' || amount === 0) return
-      money.back += amount
-      return refundByWebhook(BigInt(amount))
-    }
-    case 'to balance':
-      await decide({ kind: 'refunded', goesTo: 'balance', amountMinor: BigInt(step.amount) })
-      return
-    case 'credit':
-      await decide({ kind: 'credited', amountMinor: BigInt(step.amount) })
-      return
-    case 'pay':
-      await decide({ kind: 'paid_outside', amountMinor: BigInt(step.amount) })
-      return
-    case 'give up':
-      await decide({ kind: step.by })
-      return
-    case 'dispute':
-      return playDispute(money)
-  }
-}
-
-/** Opens a dispute of the whole payment, and ends it the next time. */
-async function playDispute(money: Money): Promise<void> {
-  if (!money.isByCard || money.disputed === 'won') return
-  if (money.disputed === 'no' && money.back > 0) return
-  if (money.disputed === 'no') {
-    await dispute('needs_response', 1)
-    money.back = 300
-    money.disputed = 'open'
-  } else {
-    await dispute('won', 2)
-    money.back = 0
-    money.disputed = 'won'
-  }
-}
-
-const { numRuns, seed } = randomRuns(8, process.env['TOLLGATE_TEST_RETURNED_BILLS'])
-
-test.each(Array.from({ length: numRuns }, (_, at) => seed + at))(
-  'the customer gets back at most what the bill charged, seed %i',
-  async (ownSeed) => {
-    const [steps] = fc.sample(randomSteps, { seed: ownSeed, numRuns: 1 })
-    const isPaid = ownSeed % 2 === 0
-    disputes += 1
-    await bill(isPaid ? 'paid' : 'open')
-    const money: Money = { isByCard: isPaid, back: 0, disputed: 'no' }
-    for (const step of steps!) {
-      await playStep(step, money)
-      const kept = (await paidAndDue()) - money.back - (await balance())
-      expect(kept, `seed ${ownSeed}: ${JSON.stringify(steps)}`).toBeGreaterThanOrEqual(0)
-    }
-    await expectBalanced()
-  },
-)
-
-/** Returns what the customer has paid for all bills, and still owes of them. Minor units. */
-async function paidAndDue(): Promise<number> {
-  const invoices = await usageShop.invoicesOf(purchase)
-  return invoices.reduce((sum, invoice) => {
-    const due = invoice.status === 'open' ? dueMinor(invoice) : 0n
-    return sum + Number(invoice.paidMinor + due)
-  }, 0)
-}
