@@ -12,7 +12,7 @@ const services = [
 /** Workspaces that run the services. */
 const installations = ['stripe-simulator', 'deploy', 'tools']
 
-const workspaces = ['schemas', 'platform', 'domain', ...services, ...installations]
+const workspaces = ['schemas', 'platform', 'domain', ...services, 'console', ...installations]
 const aboveServices = installations.join('|')
 
 /** A client library and the only folders that may import it. */
@@ -127,6 +127,21 @@ module.exports = {
       severity: 'error',
       from: { path: '^paywall/src/' },
       to: { pathNot: '^paywall/src/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'the-console-knows-only-the-contract',
+      comment:
+        'The console runs in browsers and uses the public API. What it lacks there becomes API first.',
+      severity: 'error',
+      from: { path: '^console/src/' },
+      to: { path: `^(platform|domain|${services.join('|')}|${aboveServices})/` },
+    },
+    {
+      name: 'nothing-imports-the-console',
+      comment: 'The control plane serves the built files of the console.',
+      severity: 'error',
+      from: { pathNot: '^console/' },
+      to: { path: '^console/' },
     },
     ...workspaces.flatMap(folderOrder),
     ...services.map((service) => ({

@@ -36,6 +36,7 @@ COPY domain/package.json domain/
 COPY ingest/package.json ingest/
 COPY aggregator/package.json aggregator/
 COPY control-plane/package.json control-plane/
+COPY console/package.json console/
 COPY billing-runner/package.json billing-runner/
 COPY webhook-dispatcher/package.json webhook-dispatcher/
 COPY webhook-verifier/package.json webhook-verifier/
@@ -57,11 +58,12 @@ COPY domain domain
 COPY ingest ingest
 COPY aggregator aggregator
 COPY control-plane control-plane
+COPY console console
 COPY billing-runner billing-runner
 COPY webhook-dispatcher webhook-dispatcher
 COPY mcp-proxy mcp-proxy
 RUN npm run build -- --filter=@tollgate/ingest --filter=@tollgate/aggregator --filter=@tollgate/control-plane \
-    --filter=@tollgate/billing-runner --filter=@tollgate/webhook-dispatcher --filter=@tollgate/mcp-proxy
+    --filter=@tollgate/console --filter=@tollgate/billing-runner --filter=@tollgate/webhook-dispatcher --filter=@tollgate/mcp-proxy
 
 # Packages that the services need to run. The embedded engines and the listeners of other platforms are most of the size.
 FROM manifests AS packages
@@ -106,6 +108,7 @@ COPY --from=build /app/ingest/dist ingest/dist
 COPY --from=build /app/aggregator/dist aggregator/dist
 COPY --from=build /app/control-plane/dist control-plane/dist
 COPY control-plane/public control-plane/public
+COPY --from=build /app/console/dist console/dist
 COPY docs/getting-started.md docs/
 COPY --from=build /app/billing-runner/dist billing-runner/dist
 COPY --from=build /app/webhook-dispatcher/dist webhook-dispatcher/dist

@@ -1,4 +1,5 @@
 import js from '@eslint/js'
+import reactHooks from 'eslint-plugin-react-hooks'
 import tseslint from 'typescript-eslint'
 
 const environmentReaders = [
@@ -10,7 +11,15 @@ const environmentReaders = [
 ]
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', '**/.turbo/', '**/.tollgate*/'] },
+  {
+    ignores: [
+      '**/dist/',
+      '**/node_modules/',
+      '**/.turbo/',
+      '**/.tollgate*/',
+      'console/src/api/openapi.d.ts',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.{ts,tsx}'],
@@ -40,6 +49,14 @@ export default tseslint.config(
     },
   },
   {
+    // The console runs in browsers, and reaches the API of its own address.
+    files: ['console/src/**/*.{ts,tsx}', 'console/vite.config.ts'],
+    extends: [reactHooks.configs.flat['recommended-latest']],
+    languageOptions: {
+      parserOptions: { project: './console/tsconfig.json', tsconfigRootDir: import.meta.dirname },
+    },
+  },
+  {
     files: ['**/*.{ts,tsx}'],
     ignores: environmentReaders,
     rules: {
@@ -65,6 +82,7 @@ export default tseslint.config(
       'stripe-simulator/**',
       'deploy/**',
       'tools/**',
+      'console/**',
       'paywall/**',
       '**/test/**',
       '**/*.test.ts',

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { dateOf as storedDateOf } from '@tollgate/domain/credit-schedules/dates'
 import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { startRunnerStack } from './runner-stack.ts'
 import { dateOf, ScheduleModel, type ModelTerms } from './schedule-model.ts'
 import { ScheduleWorld } from './schedule-world.ts'
@@ -118,7 +119,7 @@ test('random schedules give what an independent model says', { timeout: 0 }, asy
     expect(await listUnbalancedWallets(stack.database.in('sandbox'), 9)).toEqual([])
   })
   await fc.assert(property, {
-    numRuns: Number(process.env['TOLLGATE_TEST_CREDIT_SCHEDULES'] ?? 12),
+    ...randomRuns(12, process.env['TOLLGATE_TEST_CREDIT_SCHEDULES']),
     endOnFailure: true,
   })
 })

@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { ChangeBilling } from '@tollgate/schemas/http/scheduled-changes'
@@ -11,7 +12,7 @@ import { TermsPlayer, type Death } from './terms-player.ts'
  * and no migration moves a customer twice.
  */
 
-const runs = Number(process.env['TOLLGATE_TEST_SCHEDULED_CHANGES'] ?? 15)
+const runs = randomRuns(15, process.env['TOLLGATE_TEST_SCHEDULED_CHANGES'])
 const begin = new Date('2026-01-31T12:00:00Z')
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -103,12 +104,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 test(
-  `${runs} random sequences charge each customer what the terms say`,
+  `${runs.numRuns} random sequences charge each customer what the terms say`,
   { timeout: 0 },
   async () => {
-    const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
     const steps = fc.array(step, { minLength: 6, maxLength: 24, size: 'max' })
-    await fc.assert(fc.asyncProperty(steps, play), { numRuns: runs, seed, endOnFailure: true })
+    await fc.assert(fc.asyncProperty(steps, play), { ...runs, endOnFailure: true })
   },
 )
 

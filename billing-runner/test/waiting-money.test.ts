@@ -4,6 +4,7 @@ import { paymentSucceeded, payoutPaid } from '@tollgate/domain/money-ledger/post
 import { listOpenClearing } from '@tollgate/domain/money-ledger/open-clearing'
 import { receiveEvents, settleEvents } from '@tollgate/domain/payments/inbox-repository'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createReconciliation } from '../src/jobs/reconcile.ts'
@@ -135,7 +136,7 @@ test('matches outgoing money with the oldest incoming money', { timeout: 300_000
         expect(found.includes(currency), `${days} days`).toBe(isOpen)
       }
     }),
-    { numRuns: 40, interruptAfterTimeLimit: 60_000 },
+    { ...randomRuns(40), interruptAfterTimeLimit: 60_000 },
   )
 })
 

@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { anyCallerStep, type CallerName, type CallerStep } from './caller-step.ts'
@@ -9,13 +10,8 @@ import { CallerWorld } from './caller-world.ts'
  * start, because these tests make no payment.
  */
 
-const requestedCount = process.env['TOLLGATE_TEST_SEQUENCES']
-const sequencesMax = Number(requestedCount ?? 10)
+const runs = randomRuns(10, process.env['TOLLGATE_TEST_SEQUENCES'])
 const stepsPerSequence = 14
-
-/** The sequences are the same in every run, unless the environment sets their number. */
-const seed =
-  requestedCount === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 let world: CallerWorld
 
@@ -30,7 +26,7 @@ test(
   async () => {
     const sequences = fc.sample(
       fc.array(anyCallerStep, { minLength: stepsPerSequence, maxLength: stepsPerSequence }),
-      { seed, numRuns: sequencesMax },
+      runs,
     )
     const served = new Map<CallerName, number>()
     for (const steps of sequences) await play(steps, served)
@@ -50,7 +46,7 @@ async function play(steps: readonly CallerStep[], served: Map<CallerName, number
     const texts = await world.play(players, step)
     served.set(step.caller, (served.get(step.caller) ?? 0) + texts.length)
     const after = await world.read()
-    const description = `seed ${seed}\n${done.join('\n')}`
+    const description = `seed ${runs.seed}\n${done.join('\n')}`
     world.expectNothingGained(players, step, { before, after, texts }, description)
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+import { openTestBrowser, signIn, type Page, type TestBrowser } from './console-browser.ts'
 import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -29,31 +30,6 @@ beforeEach(async () => {
   tenant = await stack.createTenant()
 })
 
-type Page = { readonly status: number; readonly headers: Headers; readonly text: string }
-
-/** Returns a browser that keeps cookies but does not follow redirects. */
-function openBrowser() {
-  const cookies = new Map<string, string>()
-  const load = async (path: string, init: RequestInit = {}): Promise<Page> => {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const headers = { accept: 'text/html', cookie, ...(init.headers as object) }
-    const response = await stack.fetch(path, { redirect: 'manual', ...init, headers })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (value === '') cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  }
-  const submit = (path: string, fields: Record<string, string>, from: Page): Promise<Page> => {
-    const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(from.text) ?? []
-    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
-  }
-  return { cookies, load, submit }
-}
-
-type TestBrowser = ReturnType<typeof openBrowser>
-
 async function newUser(role: ConsoleRole = 'owner'): Promise<string> {
   count += 1
   const email = `${role}${count}@example.com`
@@ -61,13 +37,8 @@ async function newUser(role: ConsoleRole = 'owner'): Promise<string> {
   return email
 }
 
-async function signIn(browser: TestBrowser, email: string, more = {}): Promise<Page> {
-  const page = await browser.load('/console/sign-in')
-  return browser.submit('/console/sign-in', { email, password, ...more }, page)
-}
-
 async function signedIn(role?: ConsoleRole): Promise<TestBrowser> {
-  const browser = openBrowser()
+  const browser = openTestBrowser(stack)
   expect((await signIn(browser, await newUser(role))).status).toBe(303)
   return browser
 }
@@ -90,27 +61,37 @@ async function exchange(of: { sessionId: string; pollToken: string }): Promise<u
 
 describe('signing in', () => {
   test('opens the console with a cookie that scripts cannot read, and signs out', async () => {
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const email = await newUser()
     expect((await browser.load('/console')).headers.get('location')).toBe('/console/sign-in')
     const answer = await signIn(browser, email)
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console'])
     const cookie = answer.headers.getSetCookie().find((line) => line.includes('tollgate_console='))
     expect(cookie).toMatch(/; Path=\/console; HttpOnly; Secure; SameSite=Lax$/)
+    const ofApi = answer.headers
+      .getSetCookie()
+      .find((line) => line.startsWith('tollgate_console_api'))
+    expect(ofApi).toMatch(
+      /^tollgate_console_api=.*; Path=\/v1\/ui; HttpOnly; Secure; SameSite=Strict$/,
+    )
     const home = await browser.load('/console')
-    for (const shown of [email, 'Acme', tenant.providerId]) expect(home.text).toContain(shown)
+    expect(await browser.me()).toMatchObject({
+      user: { email },
+      provider: { providerId: tenant.providerId, name: 'Acme', isLive: true },
+    })
     expect(home.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(home.headers.get('cache-control')).toBe('no-store')
 
     const stolen = browser.cookies.get('tollgate_console') ?? ''
-    await browser.submit('/console/sign-out', {}, home)
+    await browser.submitSignedIn('/console/sign-out', {})
     browser.cookies.set('tollgate_console', stolen)
     expect((await browser.load('/console')).status).toBe(303)
+    expect(await browser.me()).toBeUndefined()
   })
 
   test('refuses a wrong password, and guesses above the limit of the API', async () => {
     const email = await newUser()
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const statuses: number[] = []
     for (let guess = 0; guess < 4; guess += 1) {
       statuses.push((await signIn(browser, email, { password: 'wrong password' })).status)
@@ -126,17 +107,17 @@ describe('signing in', () => {
     const email = await newUser()
     const other = await stack.createTenant()
     await createUser(stack, other, email)
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const choice = await signIn(browser, email)
     expect([choice.status, choice.text.match(/<option /g)?.length]).toEqual([200, 2])
     const { providerId } = other
     await browser.submit('/console/sign-in', { email, password, providerId }, choice)
-    expect((await browser.load('/console')).text).toContain(providerId)
+    expect((await browser.me())?.provider.providerId).toBe(providerId)
   })
 
   test('refuses forms of other sites, and redirects to no address in a link', async () => {
     const email = await newUser()
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const page = await browser.load('/console/sign-in?cli=https://evil.example&next=//evil.example')
     expect(page.text).not.toContain('evil')
     const fields = { email, password, cli: '//evil.example', next: 'https://evil.example' }
@@ -148,7 +129,7 @@ describe('signing in', () => {
 })
 
 test('ignores a forged form in the cookie', async () => {
-  const browser = openBrowser()
+  const browser = openTestBrowser(stack)
   const page = await browser.load('/console/sign-in')
   const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(page.text) ?? []
   for (const made of ['null', '{"fields":{"email":{}},"text":null}', '{']) {
@@ -164,7 +145,7 @@ describe('setting a password', () => {
   test('accepts the pasted link once, and asks again for invalid fields', async () => {
     const email = `invited${(count += 1)}@example.com`
     const { token } = await inviteByOperator(stack, tenant, email)
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const page = await browser.load('/console/set-password')
     const link = `https://pay.acme.example/console/set-password#token=${token}`
     const send = (given: string, repeated = given, of = link): Promise<Page> =>
@@ -178,7 +159,7 @@ describe('setting a password', () => {
     expect(next.text).toContain('Your password is set.')
     expect(next.text).toContain(email)
     expect((await send(password)).status).toBe(410)
-    expect((await signIn(openBrowser(), email)).status).toBe(303)
+    expect((await signIn(openTestBrowser(stack), email)).status).toBe(303)
   })
 })
 
@@ -186,7 +167,7 @@ describe('approving a CLI session', () => {
   test('asks for a sign-in, shows the device, and issues the key once', async () => {
     const session = await openCliSession()
     const path = `/console/cli/${session.sessionId}`
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const signInPath = (await browser.load(path)).headers.get('location')!
     expect(signInPath).toBe(`/console/sign-in?cli=${session.sessionId}`)
     const form = await browser.load(signInPath)
@@ -237,13 +218,12 @@ describe('approving a CLI session', () => {
 
   test('responds to an unknown session with 404, and to a forged form in the same way', async () => {
     const browser = await signedIn()
-    const home = await browser.load('/console')
     for (const sessionId of ['%00', '%ED%A0%80', 'x', 'A'.repeat(32)]) {
       const path = `/console/cli/${sessionId}`
       const answers = [
         await browser.load(path),
-        await browser.submit(`${path}/approve`, { environment: 'sandbox' }, home),
-        await browser.submit(`${path}/decline`, {}, home),
+        await browser.submitSignedIn(`${path}/approve`, { environment: 'sandbox' }),
+        await browser.submitSignedIn(`${path}/decline`, {}),
       ]
       const expected = sessionId.startsWith('%ED') ? 400 : 404
       expect(answers.map(({ status }) => status)).toEqual([expected, expected, expected])
@@ -255,19 +235,15 @@ describe('approving a CLI session', () => {
     const { sessionId } = await openCliSession()
     const page = await browser.load(`/console/cli/${sessionId}`)
     expect([page.status, page.text.includes('owner or an admin')]).toEqual([403, true])
-    const home = await browser.load('/console')
-    const forced = await browser.submit(
-      `/console/cli/${sessionId}/approve`,
-      { environment: 'sandbox' },
-      home,
-    )
+    const fields = { environment: 'sandbox' }
+    const forced = await browser.submitSignedIn(`/console/cli/${sessionId}/approve`, fields)
     expect(forced.status).toBe(403)
   })
 })
 
 describe('the start page and unknown paths', () => {
   test('are pages for browsers, and API responses for programs', async () => {
-    const browser = openBrowser()
+    const browser = openTestBrowser(stack)
     const start = await browser.load('/')
     expect(start.status).toBe(200)
     expect(start.text).toContain('https://pay.acme.example/v1/sdk/usages')

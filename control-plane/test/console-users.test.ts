@@ -139,7 +139,7 @@ describe('signing in', () => {
     expect(body).toEqual({ status: 'choose_provider', providers })
     const { providerId } = other
     const chosen = await trySignIn(email, password, undefined, { providerId })
-    expect(chosen.body.provider).toEqual({ providerId, name: 'Acme' })
+    expect(chosen.body.provider).toEqual({ providerId, name: 'Acme', isLive: true })
     const third = await stack.createTenant()
     const elsewhere = { providerId: third.providerId }
     expect((await trySignIn(email, password, undefined, elsewhere)).status).toBe(401)

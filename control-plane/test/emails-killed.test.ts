@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -19,7 +20,7 @@ const kills = Math.max(3, Math.round(emailsTotal / 200))
 const processes = 2
 const connectionsMax = 4
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? 20_261_127)
+const { seed } = randomRuns(1)
 const random = new SeededRandom(seed)
 
 let mail: ScriptedMailServer

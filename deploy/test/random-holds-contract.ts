@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { expect, test } from 'vitest'
@@ -10,7 +11,7 @@ type Meter = keyof typeof price
 const meters = Object.keys(price) as Meter[]
 const tokensCap = 1_000
 const tokensPerHour = 700
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+const { seed } = randomRuns(1)
 
 const charges = [
   { meter: 'requests', creditsPerUnit: '1' },

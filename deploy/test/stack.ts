@@ -40,6 +40,7 @@ import { createWebhookDispatcher } from '@tollgate/webhook-dispatcher/service'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 
 type TestProvider = Readonly<Record<Environment, TollgateClient>> & {
+  readonly providerId: string
   /** API keys of the clients. */
   readonly keys: Readonly<Record<Environment, string>>
 }
@@ -191,7 +192,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         return (await issueApiKey(database, hotState, jobActor('test'), key, now)).secretKey
       }
       const keys = { sandbox: await keyOf('sandbox'), live: await keyOf('live') }
-      return { sandbox: clientWithKey(keys.sandbox), live: clientWithKey(keys.live), keys }
+      const live = clientWithKey(keys.live)
+      return { providerId, sandbox: clientWithKey(keys.sandbox), live, keys }
     },
     async stop() {
       for (const client of clients) client.close()

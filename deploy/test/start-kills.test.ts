@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { expect, test } from 'vitest'
 import { startUnderKills } from '../../tools/src/chaos/start-kills.ts'
 import { createSeededRandom } from '../../tools/src/client/seeded-random.ts'
@@ -11,8 +12,7 @@ import { makeTemporaryFolder } from '../src/standalone/temporary-folder.ts'
  */
 
 const asked = process.env['TOLLGATE_TEST_START_KILLS']
-const killsMin = Number(asked ?? 8)
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? (asked === undefined ? 1 : Date.now()))
+const { numRuns: killsMin, seed } = randomRuns(8, asked)
 const killsPerStart = 4
 
 test('starts although any process is killed during the start', { timeout: 3_600_000 }, async () => {

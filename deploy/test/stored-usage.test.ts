@@ -8,6 +8,7 @@ import { readStoredSeries, readStoredUsage } from '@tollgate/control-plane/usage
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { openFileEventLog } from '@tollgate/platform/event-log/files/file-event-log'
 import { startTestUsageStore } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { outcomes, type MeterEvent, withoutCounts } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
@@ -255,7 +256,7 @@ test('counts every acknowledged unit once from ClickHouse and the rest of the lo
       ),
     )
   })
-  await fc.assert(property, { numRuns: 40 })
+  await fc.assert(property, randomRuns(40))
 }, 120_000)
 
 test('refuses to estimate usage that is missing from ClickHouse and the log, or too large to read', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { deleteCustomer } from '../src/deletion/delete-customer.ts'
 import { listBalanceEntries } from '../src/invoices/balance-entries.ts'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
@@ -182,6 +183,6 @@ test('in any sequence, the customer gets what was paid at most once', async () =
         expect(sum).toBe(BigInt(await balance()))
       })
     }),
-    { numRuns: 25 },
+    randomRuns(25),
   )
 }, 120_000)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import {
   payOutBalance,
   type PayoutOutcome,
@@ -219,7 +220,7 @@ test('a balance is credited, paid out and returned exactly, in any sequence', as
       )
       expect(entries.reduce((sum, { amountMinor }) => sum + Number(amountMinor), 0)).toBe(credits)
     }),
-    { numRuns: 80 },
+    randomRuns(80),
   )
 })
 

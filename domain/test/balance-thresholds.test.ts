@@ -1,5 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import fc from 'fast-check'
 import { jobActor } from '../src/audit/actor.ts'
@@ -98,6 +99,6 @@ it('emits one event per threshold on each way down, for 100 concurrent debits wi
         amounts.length + 1,
       )
     }),
-    { numRuns: 10, interruptAfterTimeLimit: 60_000 },
+    { ...randomRuns(10), interruptAfterTimeLimit: 60_000 },
   )
 }, 120_000)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import type { Coupon, CouponTerms } from '../src/coupons/coupon.ts'
 import {
   listDiscountsFor,
@@ -372,7 +373,7 @@ test('random redemptions, invoices and removals follow a model, and no limit is 
         expect(await listUnbalancedInvoices(sql, 10)).toEqual([])
       },
     ),
-    { numRuns: 25 },
+    randomRuns(25),
   )
 })
 

@@ -5,6 +5,7 @@ import {
   toProcessorAmount,
 } from '@tollgate/platform/payments/processor-amounts'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readProcessorBalance } from '../src/money-ledger/processor-balance.ts'
@@ -162,7 +163,7 @@ test(
         await clearing.payOut(clearing.units)
         expect((await clearing.posted()).clearingMinor).toBe(0n)
       }),
-      { numRuns: 25, interruptAfterTimeLimit: 60_000 },
+      { ...randomRuns(25), interruptAfterTimeLimit: 60_000 },
     )
   },
 )

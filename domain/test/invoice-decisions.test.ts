@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { decideOnInvoice } from '../src/invoice-decisions/decide-on-invoice.ts'
 import type { DecisionOutcome, InvoiceChange } from '../src/invoice-decisions/invoice-decision.ts'
 import { listDecisions } from '../src/invoice-decisions/repository.ts'
@@ -119,7 +120,7 @@ describe('decisions about an invoice', () => {
           expect(modelDue(model)).toBeGreaterThanOrEqual(0)
         },
       ),
-      { numRuns: 120 },
+      randomRuns(120),
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { listBilledPeriods, listBilledUsage } from '../src/invoices/billed-periods.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
 import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
@@ -135,7 +136,7 @@ describe('a period of a purchase', () => {
           inOrder.slice(1).forEach(({ start }, at) => expect(start).toEqual(inOrder[at]!.end))
         },
       ),
-      { numRuns: 15 },
+      randomRuns(15),
     )
   })
 })

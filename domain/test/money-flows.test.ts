@@ -1,5 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
@@ -67,7 +68,7 @@ test('payments, refunds, disputes and payouts in any order are posted as the mod
         await world.close()
       }
     }),
-    { numRuns: Number(process.env['MONEY_FLOWS_RUNS'] ?? 10), endOnFailure: true },
+    { ...randomRuns(10, process.env['MONEY_FLOWS_RUNS']), endOnFailure: true },
   )
 }, 600_000)
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { billItems } from '../src/closing/bill-items.ts'
 import { isUnsettled, openAmountsOf, readOpenInvoices } from '../src/closing/open-amounts.ts'
 import { addItem, type ItemOutcome } from '../src/invoice-decisions/add-item.ts'
@@ -125,7 +126,7 @@ test('charge each line once, on their own invoice or on the next one, to the min
         expect(await listUnbalancedInvoices(database.in('sandbox'), 10)).toEqual([])
       },
     ),
-    { numRuns: 60 },
+    randomRuns(60),
   )
 })
 

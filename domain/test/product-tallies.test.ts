@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import type { DisputeStatus } from '../src/payments/decide-dispute.ts'
 import { saveDispute } from '../src/payments/disputes-repository.ts'
 import { insertIntent, lockIntent, updateIntent } from '../src/payments/intents-repository.ts'
@@ -220,7 +221,7 @@ test('product totals are exact to the cent, however payments are folded', async 
       expect(before).toEqual(expected)
       expect(after).toEqual(expected)
     }),
-    { numRuns: 60, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: false },
+    { ...randomRuns(60), interruptAfterTimeLimit: 120_000, markInterruptAsFailure: false },
   )
 }, 300_000)
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { price } from './invoicing.ts'
@@ -115,7 +116,7 @@ test('refunds, credits and refunds at the processor return exactly what a model 
         expect(await listUnbalancedInvoices(database.in('sandbox'), 10)).toEqual([])
       },
     ),
-    { numRuns: 120 },
+    randomRuns(120),
   )
 })
 

@@ -1,5 +1,6 @@
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import type { Database } from '@tollgate/platform/database/database'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobActor } from '../src/audit/actor.ts'
@@ -18,7 +19,7 @@ import { findWallet } from '../src/wallet/repository.ts'
 const providerId = 'prv_1'
 const now = new Date('2026-05-01T12:00:00Z')
 const credit = 1_000_000n
-const runs = 40
+const runs = randomRuns(40)
 
 let testDatabase: Awaited<ReturnType<typeof startTestDatabase>>
 let database: Database
@@ -65,7 +66,7 @@ function grant(customerRef: string, credits: number) {
   )
 }
 
-test(`${runs} wallets have the balance of a model`, { timeout: 0 }, async () => {
+test(`${runs.numRuns} wallets have the balance of a model`, { timeout: 0 }, async () => {
   let partition = 1_000
   const property = fc.asyncProperty(steps, async (all) => {
     partition += 1
@@ -106,7 +107,7 @@ test(`${runs} wallets have the balance of a model`, { timeout: 0 }, async () => 
     }
     expect(await listUnbalancedWallets(database.in('sandbox'), 10)).toEqual([])
   })
-  await fc.assert(property, { numRuns: runs })
+  await fc.assert(property, runs)
 })
 
 test('credits that no posted usage had taken become a grant, and later debits are posted', async () => {

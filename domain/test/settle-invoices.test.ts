@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { creditInvoice, listCreditNotes, type CreditRequest } from '../src/invoices/credit-notes.ts'
 import { carryOver } from '../src/invoices/issue-invoice.ts'
 import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
@@ -318,7 +319,7 @@ test('after any sequence of changes, the ledger and the invoices agree', async (
         for (const invoice of invoices) expect(recomputeInvoice(invoice)).toEqual([])
       },
     ),
-    { numRuns: 40 },
+    randomRuns(40),
   )
 })
 

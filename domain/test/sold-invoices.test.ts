@@ -6,6 +6,7 @@ import type {
   Refund,
 } from '@tollgate/platform/payments/payment-objects'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { listCreditNotes, type CreditNote } from '../src/invoices/credit-notes.ts'
 import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
 import type { InvoiceWithLines } from '../src/invoices/invoice.ts'
@@ -109,7 +110,7 @@ test('every purchase and refund has its invoice and credit notes, to the cent', 
       )
       expect(await listUnbalancedInvoices(database.in('sandbox'), 9)).toEqual([])
     }),
-    { numRuns: 40, interruptAfterTimeLimit: 240_000, markInterruptAsFailure: false },
+    { ...randomRuns(40), interruptAfterTimeLimit: 240_000, markInterruptAsFailure: false },
   )
 }, 600_000)
 

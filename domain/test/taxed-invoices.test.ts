@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { creditInvoice, listCreditNotes } from '../src/invoices/credit-notes.ts'
 import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
 import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
@@ -303,6 +304,6 @@ test('after any charges and credits, the tax is rounded once and the ledger agre
         if (kept === 0n) expect(held).toEqual({})
       },
     ),
-    { numRuns: 40 },
+    randomRuns(40),
   )
 })

@@ -1,5 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
@@ -332,6 +333,6 @@ it('matches a model in total and for each grant', async () => {
         expect(await listUnbalancedWallets(database.in('sandbox'), 10)).toEqual([])
       })
     }),
-    { numRuns: 40, interruptAfterTimeLimit: 120_000 },
+    { ...randomRuns(40), interruptAfterTimeLimit: 120_000 },
   )
 }, 180_000)

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { EventLog } from '../src/event-log/event-log.ts'
 import { openKafkaEventLog } from '../src/event-log/kafka/kafka-event-log.ts'
 import { deleteTopics, kafkaOptions, testBrokers } from '../src/testing/kafka-under-test.ts'
+import { randomRuns } from '../src/testing/random-runs.ts'
 import { SeededRandom } from '../src/testing/seeded-random.ts'
 import { CuttingProxy, type Fate } from './cutting-proxy.ts'
 
@@ -65,7 +66,7 @@ describe.skipIf(testBrokers?.length !== 1)('order, with one TOLLGATE_TEST_KAFKA_
   }
 
   it('is kept, and no record is stored twice, while connections break between two requests', async () => {
-    const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+    const { seed } = randomRuns(1)
     const random = new SeededRandom(seed)
     const faults = ['lost', 'cut', 'unanswered'] as const
     let requests = 0
@@ -87,7 +88,7 @@ describe.skipIf(testBrokers?.length !== 1)('order, with one TOLLGATE_TEST_KAFKA_
   })
 
   it('is kept for acknowledged records, each stored once, when others are refused', async () => {
-    const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+    const { seed } = randomRuns(1)
     const random = new SeededRandom(seed)
     // So many requests fail that batches reach the delivery timeout.
     const decide = (): Fate => (random.chance(0.4) ? 'unanswered' : 'passes')

@@ -2,7 +2,7 @@ import type { ApiServer } from '../access/api-server.ts'
 
 /** Operations that both console users and programs use. */
 const sharedOperations = [
-  /^POST \/v1\/sdk\/customers$/,
+  /^POST \/v1\/sdk\/customers(\/customer-sessions)?$/,
   /^\w+ \/v1\/sdk\/customers\/:reference(\/(balance|credits))?$/,
   /^\w+ \/v1\/sdk\/products(\/.*)?$/,
   /^\w+ \/v1\/sdk\/purchases\/:purchaseRef(\/(cancel|reactivate|scheduled-change|add-ons\/:addOnRef|\w+-preview))?$/,

@@ -7,6 +7,8 @@ export type ForeignOrigins = {
   readonly forms: readonly string[]
   /** Origins of Tollgate's own stylesheets and images, for a page that is not at the hosted address. */
   readonly files?: readonly string[]
+  /** Other stylesheets that a page may apply, such as style elements with a nonce. */
+  readonly styles?: readonly string[]
 }
 
 export const noForeignOrigins: ForeignOrigins = {
@@ -24,7 +26,7 @@ export function securityHeaders(foreign: ForeignOrigins): Readonly<Record<string
   return {
     'content-security-policy': [
       "default-src 'none'",
-      sources('style-src', foreign.files ?? []),
+      sources('style-src', [...(foreign.files ?? []), ...(foreign.styles ?? [])]),
       sources('img-src', foreign.files ?? []),
       sources('script-src', foreign.scripts),
       sources('connect-src', foreign.connections),

@@ -1,5 +1,6 @@
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { changeAlert } from '@tollgate/domain/alerts/manage-alerts'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { CrashingProcess } from '../money/crashing-process.ts'
@@ -78,8 +79,7 @@ class Model {
   }
 }
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? 20_261_126)
-const histories = Number(process.env['TOLLGATE_TEST_ALERT_HISTORIES'] ?? 2)
+const { numRuns: histories, seed } = randomRuns(2, process.env['TOLLGATE_TEST_ALERT_HISTORIES'])
 
 test(`agrees with a model in random histories (seed ${seed})`, { timeout: 120_000 }, async () => {
   for (let history = 0; history < histories; history += 1) {

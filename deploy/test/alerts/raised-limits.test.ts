@@ -1,6 +1,7 @@
 import { overrideAndCheck } from '@tollgate/control-plane/alerts/override-and-check'
 import { setBudget } from '@tollgate/domain/budgets/set-budget'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { afterAll, beforeEach, expect, test } from 'vitest'
@@ -222,8 +223,7 @@ class Model {
   }
 }
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? 20_261_126)
-const histories = Number(process.env['TOLLGATE_TEST_ALERT_HISTORIES'] ?? 2)
+const { numRuns: histories, seed } = randomRuns(2, process.env['TOLLGATE_TEST_ALERT_HISTORIES'])
 
 test(`tells what a model tells in random histories (seed ${seed})`, async () => {
   for (let history = 0; history < histories; history += 1) {

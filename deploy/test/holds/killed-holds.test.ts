@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { expect, test } from 'vitest'
 import { createSeededRandom } from '../../../tools/src/client/seeded-random.ts'
 import { startInstance } from '../../../tools/src/instance/instance.ts'
@@ -18,7 +19,7 @@ import { openStory, playStory } from './play-story.ts'
 
 const asked = process.env['TOLLGATE_TEST_HOLD_KILLS']
 const killsMin = Number(asked ?? 3)
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now() % 2 ** 31)
+const { seed } = randomRuns(1, asked)
 const storySize = { callers: 6, actsPerCaller: asked === undefined ? 10 : 25 }
 
 test(

@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Random } from '../year/random.ts'
@@ -10,7 +11,7 @@ import { clockYear } from './clock-year.ts'
  * lives. Both have the same invoices, purchases, credits and events, at the same times.
  */
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 1e6))
+const { seed } = randomRuns(1)
 
 let clocks: ClockStack
 let runner: ClockRunner

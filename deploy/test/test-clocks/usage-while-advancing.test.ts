@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Random } from '../year/random.ts'
 import { ClockRunner } from './clock-runner.ts'
@@ -10,7 +11,7 @@ import { clockTime as at } from './clock-year.ts'
  * close a period of customers who still have an earlier time.
  */
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? Math.floor(Math.random() * 1e6))
+const { seed } = randomRuns(1)
 
 let clocks: ClockStack
 let runner: ClockRunner

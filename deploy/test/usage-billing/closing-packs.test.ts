@@ -1,6 +1,7 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { activatePlan } from '@tollgate/domain/billing/activate-plan'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { expect, test } from 'vitest'
 import { CrashingProcess, databaseOf } from '../money/crashing-process.ts'
@@ -99,8 +100,7 @@ test('bills the rest once, at whichever step the process dies', async () => {
   expect(crashes).toBeGreaterThan(4)
 })
 
-const seed = Number(process.env['TOLLGATE_TEST_SEED'] ?? 20_261_126)
-const histories = Number(process.env['TOLLGATE_TEST_CLOSING_HISTORIES'] ?? 4)
+const { numRuns: histories, seed } = randomRuns(4, process.env['TOLLGATE_TEST_CLOSING_HISTORIES'])
 
 /** Within one period, plans change, packs are bought and may end, and usage arrives late. Returns the last purchase. */
 async function randomHistory(random: SeededRandom): Promise<{ last: Purchase; usage: number }> {

@@ -15,6 +15,7 @@ import type {
 import type { CorrectedPeriodBody } from '@tollgate/schemas/http/usage-corrections'
 import { publisherOf } from '@tollgate/billing-runner/open-parts'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { correctionPastMsMax } from '@tollgate/schemas/limits'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
@@ -31,7 +32,7 @@ import type { ModelCycle } from './usage-bill-model.ts'
  * corrected usage.
  */
 
-const runs = Number(process.env['TOLLGATE_TEST_CORRECTED_BILLS'] ?? 6)
+const runs = randomRuns(6, process.env['TOLLGATE_TEST_CORRECTED_BILLS'])
 const dayMs = 86_400_000
 const begin = Date.parse('2026-01-31T12:00:00Z')
 
@@ -282,7 +283,7 @@ async function play(story: Story, step: Step): Promise<void> {
 }
 
 test(
-  `${runs} random stories are billed as if the corrected usage had been recorded`,
+  `${runs.numRuns} random stories are billed as if the corrected usage had been recorded`,
   {
     timeout: 0,
   },
@@ -312,6 +313,6 @@ test(
         await story.expectBills()
       },
     )
-    await fc.assert(property, { numRuns: runs })
+    await fc.assert(property, runs)
   },
 )

@@ -12,6 +12,7 @@ import { newUnpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
 import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { Shop } from '../../../billing-runner/test/runner-stack.ts'
@@ -30,7 +31,7 @@ import {
  * the model, and the total must equal the cost of the raw records.
  */
 
-const runs = Number(process.env['TOLLGATE_TEST_USAGE_BILLS'] ?? 8)
+const runs = randomRuns(8, process.env['TOLLGATE_TEST_USAGE_BILLS'])
 const dayMs = 86_400_000
 const begin = Date.parse('2026-01-31T12:00:00Z')
 
@@ -165,7 +166,7 @@ class Story {
   }
 }
 
-test(`${runs} random stories are billed as the model says`, { timeout: 0 }, async () => {
+test(`${runs.numRuns} random stories are billed as the model says`, { timeout: 0 }, async () => {
   const property = fc.asyncProperty(
     fc.array(plans, { minLength: 2, maxLength: 2 }),
     cycles,
@@ -195,7 +196,7 @@ test(`${runs} random stories are billed as the model says`, { timeout: 0 }, asyn
       await expectBills(story, issueZeroInvoices)
     },
   )
-  await fc.assert(property, { numRuns: runs })
+  await fc.assert(property, runs)
 })
 
 async function expectBills(story: Story, issuesZero: boolean): Promise<void> {

@@ -60,34 +60,37 @@ type SessionRow = {
   email: string
   name: string | null
   role: ConsoleRole
-  is_misplaced: boolean
+  is_live: boolean
 }
 
 /**
- * Returns the session of an access token of any provider. Returns undefined if the token does not exist or has expired.
+ * Returns the session of an access token of any provider. Returns undefined if the token does not exist or has expired. With
+ * `environment`, the session is of that environment instead of the token's: a user has the same role in both.
  */
 export async function findConsoleSession(
   sql: Queryable,
   token: string,
   now: Date,
+  environment?: Environment,
 ): Promise<ConsoleSession | undefined> {
   const [row] = await sql<SessionRow[]>`
     select provider_id, user_id, sign_in_id, environment, expires_at, console_users.email,
-      console_users.name, role, environment = 'live' and not is_live as is_misplaced
+      console_users.name, role, is_live
     from access_tokens join console_users using (provider_id, user_id)
     join providers using (provider_id)
     where sha256 = ${sha256OfToken(token)} and expires_at > ${now}`
   if (row === undefined) return undefined
+  const place = environment ?? row.environment
   return {
     providerId: row.provider_id,
     userId: row.user_id,
     signInId: row.sign_in_id,
-    environment: row.environment,
+    environment: place,
     expiresAt: row.expires_at,
     email: row.email,
     name: row.name,
     role: row.role,
-    isMisplaced: row.is_misplaced,
+    isMisplaced: place === 'live' && !row.is_live,
   }
 }
 

@@ -34,7 +34,10 @@ const signedInFields = {
     name: z.string().optional(),
     role: z.enum(consoleRoles),
   }),
-  provider: providerChoiceSchema,
+  provider: providerChoiceSchema.extend({
+    /** Whether the live environment is open to the provider. */
+    isLive: z.boolean(),
+  }),
   environment,
   /** The access token is refused after this time. */
   expiresAt: z.string(),

@@ -12,8 +12,10 @@ import { holderOfServiceKey } from '@tollgate/domain/api-keys/service-key'
 import { findConsoleSession } from '@tollgate/domain/console/access-tokens'
 import { isAccessToken } from '@tollgate/domain/console/tokens'
 import { findProvider } from '@tollgate/domain/providers/repository'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { ApiServer } from '../../access/api-server.ts'
 import { bearerToken, holderOf, type Credential } from '../../access/caller.ts'
+import { readCookieSession } from '../../console/session-cookie.ts'
 import { createKeyLookup, type FindKey } from '../../access/key-lookup.ts'
 import { requireScopeOfRoute } from '../../access/scopes.ts'
 import { isUsableKey } from '../../access/usable-key.ts'
@@ -28,7 +30,7 @@ declare module 'fastify' {
 
 /**
  * Requires a secret key for every route registered on this instance afterwards. Console routes also accept the access token of a
- * signed-in user. Every request queries PostgreSQL, so that a revoked credential is refused at once and the user's current role
+ * signed-in user, in the Authorization header or in the console's cookie. Every request queries PostgreSQL, so that a revoked credential is refused at once and the user's current role
  * applies.
  */
 export function installAuthentication(app: ApiServer, parts: AuthenticationParts): void {
@@ -36,10 +38,10 @@ export function installAuthentication(app: ApiServer, parts: AuthenticationParts
   const findKey = createKeyLookup(database)
   app.decorateRequest('credential', null)
   app.addHook('onRequest', async (request) => {
-    const bearer = bearerToken(request)
+    const user = isOfConsole(request) ? accessTokenOf(request) : undefined
     const credential =
-      bearer !== undefined && isAccessToken(bearer) && isOfConsole(request)
-        ? await requireSession(database, bearer, clock)
+      user !== undefined
+        ? await requireSession(database, user, clock)
         : ((await findService(parts, request)) ?? (await requireKey(findKey, request, clock)))
     request.credential = credential
     if (holderOf(credential).isMisplaced) refuseMisplaced(request)
@@ -94,12 +96,22 @@ async function requireKey(
   return { kind: 'key', key }
 }
 
+/** An access token, and the environment of the request if the token's own does not count. */
+type GivenToken = { readonly token: string; readonly environment?: Environment }
+
+function accessTokenOf(request: FastifyRequest): GivenToken | undefined {
+  const bearer = bearerToken(request)
+  if (bearer !== undefined && isAccessToken(bearer)) return { token: bearer }
+  return readCookieSession(request)
+}
+
 async function requireSession(
   database: Database,
-  token: string,
+  { token, environment }: GivenToken,
   clock: Clock,
 ): Promise<Credential> {
-  const session = await findConsoleSession(database.control, token, new Date(clock.now()))
+  const now = new Date(clock.now())
+  const session = await findConsoleSession(database.control, token, now, environment)
   if (session === undefined) throw refusals.badAccessToken()
   return { kind: 'user', session }
 }

@@ -22,7 +22,7 @@ export function signedInUserToHttp({
   const { userId, email, name, role } = user
   return {
     user: { userId, email, role, ...definedFields({ name }) },
-    provider: { providerId: provider.providerId, name: provider.name },
+    provider: { providerId: provider.providerId, name: provider.name, isLive: provider.isLive },
     environment,
     expiresAt: expiresAt.toISOString(),
   }

@@ -3,7 +3,7 @@ import { userCodeOf, type CliSession } from '@tollgate/domain/console/cli-sessio
 import type { Provider } from '@tollgate/domain/providers/repository'
 import { formatsFor } from '../formats.ts'
 import { ProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
-import { SignedInLine } from './console-home-page.tsx'
+import { SignedInLine } from './signed-in-line.tsx'
 import type { ConsoleVisitor } from './console-session.ts'
 
 type CliPageProps = {

@@ -3,6 +3,7 @@ import { findConsoleSession, type ConsoleSession } from '@tollgate/domain/consol
 import { generateToken } from '@tollgate/domain/console/tokens'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import { apiCookieName, apiCookiePath } from '../../console/session-cookie.ts'
 import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
@@ -14,9 +15,9 @@ export type ConsoleSessionParts = {
 }
 
 /*
- * The console's pages have two cookies, which no script can read. One contains the access token of a signed-in user. The other
- * contains a random token for the forms before the sign-in. Other sites can send a form to this service, but cannot know the token
- * that the form must contain.
+ * The console's pages have three cookies, which no script can read. Two contain the access token of a signed-in user: one for the
+ * pages, and one for the API. The third contains a random token for the forms before the sign-in. Other sites can send a form to
+ * this service, but cannot know the token that the form must contain.
  */
 
 export const consolePath = '/console'
@@ -58,6 +59,7 @@ export function setSessionCookie(
 ): void {
   const maxAge = Math.floor((expiresAt.getTime() - pages.clock.now()) / 1_000)
   void reply.setCookie(sessionCookie, accessToken, { ...optionsOf(pages), maxAge })
+  void reply.setCookie(apiCookieName, accessToken, { ...apiOptionsOf(pages), maxAge })
 }
 
 export function clearSessionCookie(
@@ -65,6 +67,7 @@ export function clearSessionCookie(
   reply: FastifyReply,
 ): void {
   void reply.clearCookie(sessionCookie, optionsOf(pages))
+  void reply.clearCookie(apiCookieName, apiOptionsOf(pages))
 }
 
 /** Returns the token for a form of visitors who are not signed in, and sets the cookie against which the token is verified. */
@@ -90,12 +93,14 @@ function requireFormToken(request: FastifyRequest, cookieToken: string | undefin
   throw new ProviderProblemError(providerProblems.staleForm)
 }
 
-function optionsOf({
-  basePath,
-  hostedUrl,
-}: {
-  readonly hostedUrl: string
-  readonly basePath: string
-}): ReturnType<typeof cookieOptions> {
+type CookiePlace = { readonly hostedUrl: string; readonly basePath: string }
+
+function optionsOf({ basePath, hostedUrl }: CookiePlace): ReturnType<typeof cookieOptions> {
   return cookieOptions(basePath + consolePath, new URL(hostedUrl).protocol === 'https:')
+}
+
+/** The console alone calls the API with a cookie, from its own pages. So no other site can make a browser send the cookie. */
+function apiOptionsOf({ basePath, hostedUrl }: CookiePlace): ReturnType<typeof cookieOptions> {
+  const isSecure = new URL(hostedUrl).protocol === 'https:'
+  return { ...cookieOptions(basePath + apiCookiePath, isSecure), sameSite: 'strict' }
 }

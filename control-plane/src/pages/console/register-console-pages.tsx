@@ -1,26 +1,18 @@
 import { signOut } from '@tollgate/domain/console/change-session'
 import type { ApiServer } from '../../access/api-server.ts'
-import { requireProvider } from '../../access/require.ts'
-import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
+import { seeOther } from '../provider/provider-page.tsx'
+import { registerConsoleApp } from './app-routes.ts'
 import { registerCliPages, type CliPageParts } from './cli-routes.tsx'
-import { ConsoleHomePage, signOutPath } from './console-home-page.tsx'
-import { clearSessionCookie, consolePath, findVisitor, requireVisitor } from './console-session.ts'
+import { signOutPath } from './signed-in-line.tsx'
+import { clearSessionCookie, requireVisitor } from './console-session.ts'
 import { registerSetPasswordPage } from './set-password-routes.tsx'
 import { signInPath } from './sign-in-page.tsx'
 import { registerSignInPage, type ConsoleSignInParts } from './sign-in-routes.tsx'
 
 export type ConsolePagesParts = CliPageParts & ConsoleSignInParts
 
-/** Registers pages for the links to `/console/...`, until the console itself serves these paths. */
+/** Registers the console at `/console`, and the pages beside it that work without scripts. */
 export function registerConsolePages(app: ApiServer, pages: ConsolePagesParts): void {
-  app.get(consolePath, { schema: { hide: true } }, async (request, reply) => {
-    const visitor = await findVisitor(pages, request)
-    if (visitor === undefined) return seeOther(reply, pages.basePath + signInPath)
-    const provider = await requireProvider(pages, visitor.session)
-    const page = <ConsoleHomePage frame={pages} visitor={visitor} provider={provider} />
-    return sendProviderPage(reply, 200, page)
-  })
-
   app.post(signOutPath, { schema: { hide: true } }, async (request, reply) => {
     const { session } = await requireVisitor(pages, request)
     await signOut(pages.database, session)
@@ -31,4 +23,5 @@ export function registerConsolePages(app: ApiServer, pages: ConsolePagesParts): 
   registerSignInPage(app, pages)
   registerSetPasswordPage(app, pages)
   registerCliPages(app, pages)
+  registerConsoleApp(app, pages)
 }

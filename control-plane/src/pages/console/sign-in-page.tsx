@@ -14,12 +14,14 @@ export type SignInPageProps = {
   readonly providers?: readonly Provider[]
   /** The CLI session with which the user continues after the sign-in. */
   readonly cliSessionId?: string | undefined
+  /** The page of the console with which the user continues after the sign-in. */
+  readonly next?: string | undefined
 }
 
 export const signInPath = '/console/sign-in'
 
 export function SignInPage(props: SignInPageProps): ReactElement {
-  const { frame, formToken, notice, email = '', providers = [], cliSessionId } = props
+  const { frame, formToken, notice, email = '', providers = [], cliSessionId, next } = props
   return (
     <FormPage frame={frame} title="Sign in" notice={notice} path={signInPath} formToken={formToken}>
       {cliSessionId !== undefined && (
@@ -28,6 +30,7 @@ export function SignInPage(props: SignInPageProps): ReactElement {
           <input type="hidden" name="cli" value={cliSessionId} />
         </>
       )}
+      {next !== undefined && <input type="hidden" name="next" value={next} />}
       <label>
         Email address
         <input

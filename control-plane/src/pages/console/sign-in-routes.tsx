@@ -17,6 +17,7 @@ import {
   setSessionCookie,
   type ConsoleSessionParts,
 } from './console-session.ts'
+import { consolePageIn } from './next-path.ts'
 import { SignInPage, signInPath, type SignInPageProps } from './sign-in-page.tsx'
 import type { StaticFiles } from '../static-files.ts'
 
@@ -27,9 +28,9 @@ export type ConsoleSignInParts = ConsoleSessionParts & {
 
 export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): void {
   app.get(signInPath, { schema: { hide: true } }, async (request, reply) => {
-    const cliSessionId = cliSessionIdOf(request.query)
+    const continuation = continuationOf(request.query)
     if ((await findVisitor(pages, request)) !== undefined) {
-      return seeOther(reply, nextPath(pages, cliSessionId))
+      return seeOther(reply, nextPath(pages, continuation))
     }
     const formToken = issueFormToken(pages, request, reply)
     const submitted = submittedFormOf(request, { path: pages.basePath + consolePath, formToken })
@@ -38,7 +39,7 @@ export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): v
         ? undefined
         : ({ tone: 'good', text: 'Your password is set. Sign in with it.' } as const)
     const email = submitted?.fields['email']
-    return sendSignInPage(pages, reply, 200, { formToken, cliSessionId, notice, email })
+    return sendSignInPage(pages, reply, 200, { formToken, ...continuation, notice, email })
   })
 
   app.post(signInPath, { schema: { hide: true } }, async (request, reply) => {
@@ -46,7 +47,7 @@ export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): v
     const fields = formFields(request)
     const shown = {
       formToken: issueFormToken(pages, request, reply),
-      cliSessionId: cliSessionIdOf(fields),
+      ...continuationOf(fields),
       email: fields['email'],
     }
     const given = signInSchema.safeParse({ ...fields, environment: 'sandbox' })
@@ -77,7 +78,7 @@ function sendSignInOutcome(
       const { signedIn, browserToken } = outcome
       setSessionCookie(pages, reply, signedIn.accessToken, signedIn.expiresAt)
       if (browserToken !== undefined) rememberBrowser(pages, reply, browserToken)
-      return seeOther(reply, nextPath(pages, shown.cliSessionId))
+      return seeOther(reply, nextPath(pages, shown))
     }
     case 'several': {
       const text = 'You are a user of several providers. Choose one, and enter your password again.'
@@ -126,19 +127,22 @@ function rememberBrowser(
   })
 }
 
+type Continuation = Pick<SignInPageProps, 'cliSessionId' | 'next'>
+
 /**
- * Returns the id of the CLI session with which the user continues. The query can contain no other address, so the page never
+ * Returns with what the user continues: the CLI session, or the page of the console. Another address is ignored, so the page never
  * redirects to another site.
  */
-function cliSessionIdOf(given: FastifyRequest['query']): string | undefined {
-  const { cli } = given as { readonly cli?: unknown }
-  return typeof cli === 'string' && /^[0-9a-f]{32}$/.test(cli) ? cli : undefined
+function continuationOf(given: FastifyRequest['query']): Continuation {
+  const { cli, next } = given as { readonly cli?: unknown; readonly next?: unknown }
+  const isCliSession = typeof cli === 'string' && /^[0-9a-f]{32}$/.test(cli)
+  return { cliSessionId: isCliSession ? cli : undefined, next: consolePageIn(next) }
 }
 
 function nextPath(
   { basePath }: { readonly basePath: string },
-  cliSessionId: string | undefined,
+  { cliSessionId, next = consolePath }: Continuation,
 ): string {
-  const path = cliSessionId === undefined ? consolePath : `${consolePath}/cli/${cliSessionId}`
+  const path = cliSessionId === undefined ? next : `${consolePath}/cli/${cliSessionId}`
   return basePath + path
 }

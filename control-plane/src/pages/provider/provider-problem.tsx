@@ -61,6 +61,11 @@ export const providerProblems = {
     title: 'This form is out of date',
     text: 'Nothing was changed. Go back, reload the page and try again.',
   },
+  consoleNotBuilt: {
+    status: 503,
+    title: 'The console is not built',
+    text: 'Run `node deploy/prepare.mjs` in the folder of Tollgate, and start the control plane again.',
+  },
   unavailable: {
     status: 503,
     title: 'This does not work right now',

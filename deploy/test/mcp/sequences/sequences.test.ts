@@ -1,3 +1,4 @@
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { play } from './play.ts'
@@ -10,17 +11,15 @@ import { World } from './world.ts'
  * exceeded.
  */
 
-const configured = process.env['TOLLGATE_TEST_MCP_SEQUENCES']
-const sequencesMax = Number(configured ?? 12)
+const { numRuns: sequencesMax, seed: firstSeed } = randomRuns(
+  12,
+  process.env['TOLLGATE_TEST_MCP_SEQUENCES'],
+)
 
 /** Number of sequences that share one clock. */
 const batchSize = 40
 
 const rounds = 2
-
-/** The sequences are the same in each run, unless a number of sequences is set. */
-const firstSeed =
-  configured === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 const world = await World.start()
 afterAll(() => world.stop())

@@ -53,7 +53,7 @@ const provider = { providerId: refs.provider, name: 'Acme' }
 const { status: _, createdAt: __, ...user } = owner
 const who = {
   user,
-  provider,
+  provider: { ...provider, isLive: true },
   environment: 'sandbox',
   expiresAt: '2026-03-14T20:15:30.125Z',
 } as const

@@ -1,0 +1,113 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import type { ReactElement } from 'react'
+import { consolePath } from '../api/addresses.ts'
+import { Boundary, Loading } from '../parts/boundary.tsx'
+import { EnvironmentProvider, environmentNamed } from '../session/environment-api.tsx'
+import { invoicesSearch, listSearch } from '../parts/list-search.ts'
+import { NoPage, PageFailure } from './page-failure.tsx'
+import { Shell } from './shell.tsx'
+
+const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NoPage })
+
+const firstRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/$environment', params: { environment: 'sandbox' } })
+  },
+})
+
+const environmentRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '$environment',
+  beforeLoad: ({ params }) => {
+    if (environmentNamed(params.environment) === undefined) throw notFound()
+  },
+  component: EnvironmentPages,
+})
+
+function EnvironmentPages(): ReactElement {
+  const { environment } = environmentRoute.useParams()
+  return (
+    <EnvironmentProvider environment={environmentNamed(environment) ?? 'sandbox'}>
+      <Boundary key={environment}>
+        <Shell />
+      </Boundary>
+    </EnvironmentProvider>
+  )
+}
+
+const homeRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/$environment/customers', params })
+  },
+})
+
+const customersRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'customers',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('../customers/customers-page.tsx'), 'CustomersPage'),
+})
+
+const customerRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'customers/$customerRef',
+  component: lazyRouteComponent(() => import('../customers/customer-page.tsx'), 'CustomerPage'),
+})
+
+const invoicesRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'invoices',
+  validateSearch: invoicesSearch,
+  component: lazyRouteComponent(() => import('../invoices/invoices-page.tsx'), 'InvoicesPage'),
+})
+
+const invoiceRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'invoices/$invoiceRef',
+  component: lazyRouteComponent(() => import('../invoices/invoice-page.tsx'), 'InvoicePage'),
+})
+
+const keysRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'keys',
+  component: lazyRouteComponent(() => import('../keys/keys-page.tsx'), 'KeysPage'),
+})
+
+const routeTree = rootRoute.addChildren([
+  firstRoute,
+  environmentRoute.addChildren([
+    homeRoute,
+    customersRoute,
+    customerRoute,
+    invoicesRoute,
+    invoiceRoute,
+    keysRoute,
+  ]),
+])
+
+export const router = createRouter({
+  routeTree,
+  basepath: consolePath,
+  defaultPendingComponent: Loading,
+  defaultErrorComponent: PageFailure,
+  defaultNotFoundComponent: NoPage,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,104 @@
+import { Button, Group, Modal, Stack, Text, Tooltip } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useState, type FormEvent, type ReactElement, type ReactNode } from 'react'
+import { newIdempotencyKey } from '../api/idempotency-key.ts'
+import { Boundary } from './boundary.tsx'
+import { Failure } from './failure.tsx'
+
+/** What a dialog gets: the key of its change, and the function that closes it. */
+export type Dialog = { readonly idempotencyKey: string; readonly close: () => void }
+
+/**
+ * A button that opens a dialog. A user who may not do it sees the button with the reason. Each opened dialog has one key, so that a
+ * form that is sent twice changes something once.
+ */
+export function Action(props: {
+  readonly label: string
+  /** Heading of the dialog. Default: the label. */
+  readonly title?: string
+  readonly refusal?: string | undefined
+  readonly children: (dialog: Dialog) => ReactNode
+}): ReactElement {
+  const { label, title = label, refusal, children } = props
+  const [isOpen, { open, close }] = useDisclosure(false)
+  return (
+    <>
+      <Tooltip label={refusal} disabled={refusal === undefined} multiline maw={280}>
+        <Button
+          size="xs"
+          variant="default"
+          data-disabled={refusal === undefined ? undefined : true}
+          aria-disabled={refusal !== undefined}
+          onClick={refusal === undefined ? open : undefined}
+        >
+          {label}
+        </Button>
+      </Tooltip>
+      {/* The library's own head of a dialog is a second banner of the page for screen readers. */}
+      <Modal.Root opened={isOpen} onClose={close}>
+        <Modal.Overlay />
+        <Modal.Content>
+          <Group justify="space-between" wrap="nowrap" p="md">
+            <Modal.Title fw={600}>{title}</Modal.Title>
+            <Modal.CloseButton aria-label="Close" />
+          </Group>
+          <Modal.Body>
+            <Boundary>
+              <Opened close={close}>{children}</Opened>
+            </Boundary>
+          </Modal.Body>
+        </Modal.Content>
+      </Modal.Root>
+    </>
+  )
+}
+
+function Opened(props: {
+  readonly close: () => void
+  readonly children: (dialog: Dialog) => ReactNode
+}): ReactNode {
+  const [idempotencyKey] = useState(newIdempotencyKey)
+  return props.children({ idempotencyKey, close: props.close })
+}
+
+type Change = { readonly isPending: boolean; readonly error: Error | null }
+
+/** The form of a dialog: what will happen, the fields, and why it was refused. */
+export function ActionForm(props: {
+  readonly text: ReactNode
+  readonly submitLabel: string
+  readonly isDangerous?: boolean
+  readonly change: Change
+  readonly close: () => void
+  readonly onSubmit: () => void
+  readonly children?: ReactNode
+}): ReactElement {
+  const { text, submitLabel, isDangerous = false, change, close, onSubmit, children } = props
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (!change.isPending) onSubmit()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <Text component="div" size="sm">
+          {text}
+        </Text>
+        {children}
+        {change.error !== null && <Failure error={change.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close}>
+            Keep it as it is
+          </Button>
+          <Button
+            type="submit"
+            loading={change.isPending}
+            {...(isDangerous ? { color: 'red.9' } : {})}
+          >
+            {submitLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,88 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactElement } from 'react'
+import type { Answer } from '../api/answers.ts'
+import { formatAmount } from '../formats/amounts.ts'
+import { useApi } from '../session/environment-api.tsx'
+import { RowsTable, type Column } from './rows-table.tsx'
+import { StatusBadge } from './status-badge.tsx'
+import { Time } from './time.tsx'
+
+export type InvoiceSummary = Answer<'listInvoices'>['invoices'][number]
+
+/** Invoices with their state and amounts. */
+export function InvoiceTable(props: {
+  readonly invoices: readonly InvoiceSummary[]
+  /** Leaves out the column of the customer. */
+  readonly isOfOneCustomer?: boolean
+}): ReactElement {
+  const { invoices, isOfOneCustomer = false } = props
+  return (
+    <RowsTable
+      label="Invoices"
+      columns={isOfOneCustomer ? [number, ...others] : [number, customer, ...others]}
+      rows={invoices}
+      keyOf={({ reference }) => reference}
+    />
+  )
+}
+
+function InvoiceLink({ invoice }: { readonly invoice: InvoiceSummary }): ReactElement {
+  const { environment } = useApi()
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link
+          to="/$environment/invoices/$invoiceRef"
+          params={{ environment, invoiceRef: invoice.reference }}
+          {...props}
+        />
+      )}
+    >
+      {invoice.number ?? 'Draft'}
+    </Anchor>
+  )
+}
+
+function CustomerLink({ customerRef }: { readonly customerRef: string }): ReactElement {
+  const { environment } = useApi()
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(props) => (
+        <Link
+          to="/$environment/customers/$customerRef"
+          params={{ environment, customerRef }}
+          {...props}
+        />
+      )}
+    >
+      {customerRef}
+    </Anchor>
+  )
+}
+
+const number: Column<InvoiceSummary> = {
+  label: 'Number',
+  cell: (invoice) => <InvoiceLink invoice={invoice} />,
+}
+
+const customer: Column<InvoiceSummary> = {
+  label: 'Customer',
+  cell: ({ customerRef }) => <CustomerLink customerRef={customerRef} />,
+}
+
+const others: readonly Column<InvoiceSummary>[] = [
+  { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    label: 'Total',
+    cell: ({ total, currency }) => formatAmount(total, currency),
+    isNumber: true,
+  },
+  { label: 'Due', cell: ({ due, currency }) => formatAmount(due, currency), isNumber: true },
+  {
+    label: 'Issued',
+    cell: ({ issuedAt, createdAt }) => <Time instant={issuedAt ?? createdAt} isDay />,
+  },
+]

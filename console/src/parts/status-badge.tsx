@@ -1,0 +1,31 @@
+import { Badge } from '@mantine/core'
+import type { ReactElement } from 'react'
+
+/** Colour of each status by what it means: fine, needs attention, or over. */
+const colors: Readonly<Record<string, string>> = {
+  active: 'teal',
+  trialing: 'teal',
+  paid: 'teal',
+  succeeded: 'teal',
+  delivered: 'teal',
+  enabled: 'teal',
+  past_due: 'orange',
+  open: 'blue',
+  draft: 'gray',
+  pending: 'blue',
+  processing: 'blue',
+  unpaid: 'red',
+  failed: 'red',
+  uncollectible: 'red',
+  disabled: 'red',
+  suspended: 'red',
+}
+
+/** A status as the API names it, with spaces. */
+export function StatusBadge({ status }: { readonly status: string }): ReactElement {
+  return (
+    <Badge variant="dot" color={colors[status] ?? 'gray'} tt="none">
+      {status.replaceAll('_', ' ')}
+    </Badge>
+  )
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { sendCompressed } from '../compressed.ts'
+import { seeOther, type ProviderFrame } from '../provider/provider-page.tsx'
+import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
+import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
+import { consolePageOf, readConsoleApp, type ConsoleApp } from './console-app.ts'
+import { consolePath, findVisitor } from './console-session.ts'
+import { signInPathFor } from './next-path.ts'
+
+type Parts = ProviderFrame & { readonly clock: Clock; readonly console: ConsoleParts }
+
+const filesPath = `${consolePath}/assets`
+/** The name of a file contains a digest of it, so browsers may cache it for a year. */
+const filesCacheControl = 'public, max-age=31536000, immutable'
+
+/**
+ * Registers the console: one page at every path under `/console` that is not a page of its own, and the files of the page. The page
+ * decides by its address what to show, and reads it from the API. Visitors who are not signed in continue there after the sign-in.
+ */
+export function registerConsoleApp(app: ApiServer, pages: Parts): void {
+  const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const visitor = await findVisitor(pages, request)
+    if (visitor === undefined) return seeOther(reply, pages.basePath + signInPathFor(request.url))
+    return sendConsolePage(reply, requireConsoleApp(), pages.basePath)
+  }
+  app.get(consolePath, { schema: { hide: true } }, send)
+  app.get(`${consolePath}/*`, { schema: { hide: true } }, send)
+
+  const params = z.object({ name: z.string() })
+  app.get(`${filesPath}/:name`, { schema: { hide: true, params } }, (request, reply) => {
+    const file = requireConsoleApp().files.get(request.params.name)
+    if (file === undefined) throw new ProviderProblemError(providerProblems.notFound)
+    void reply.type(file.type).header('cache-control', filesCacheControl)
+    void reply.header('x-content-type-options', 'nosniff')
+    return sendCompressed(request, reply, file.content)
+  })
+}
+
+function requireConsoleApp(): ConsoleApp {
+  const app = readConsoleApp()
+  if (app === undefined) throw new ProviderProblemError(providerProblems.consoleNotBuilt)
+  return app
+}
+
+function sendConsolePage(reply: FastifyReply, app: ConsoleApp, basePath: string): FastifyReply {
+  const nonce = randomBytes(18).toString('base64')
+  return reply
+    .headers(securityHeaders({ ...noForeignOrigins, styles: [`'nonce-${nonce}'`] }))
+    .type('text/html; charset=utf-8')
+    .send(consolePageOf(app, basePath + filesPath, nonce))
+}

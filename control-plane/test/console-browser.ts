@@ -1,0 +1,47 @@
+import { createHmac } from 'node:crypto'
+import type { SignedInUserBody } from '@tollgate/schemas/http/console-auth'
+import { password } from './console-user.ts'
+import type { TestStack } from './test-stack.ts'
+
+export type Page = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+/** Returns a browser that keeps cookies but does not follow redirects. */
+export function openTestBrowser(stack: TestStack) {
+  const cookies = new Map<string, string>()
+  const load = async (path: string, init: RequestInit = {}): Promise<Page> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { accept: 'text/html', cookie, ...(init.headers as object) }
+    const response = await stack.fetch(path, { redirect: 'manual', ...init, headers })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      if (value === '') cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  const submit = (path: string, fields: Record<string, string>, from: Page): Promise<Page> => {
+    const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(from.text) ?? []
+    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
+  }
+  /** Sends a form with the token of the forms of a signed-in user. */
+  const submitSignedIn = (path: string, fields: Record<string, string>): Promise<Page> => {
+    const token = cookies.get('tollgate_console') ?? ''
+    const formToken = createHmac('sha256', token).update('form').digest('base64url')
+    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
+  }
+  /** Requests who is signed in, as the console does. Returns undefined if the request is refused. */
+  const me = async (environment = 'sandbox'): Promise<SignedInUserBody | undefined> => {
+    const { status, text } = await load('/v1/ui/auth/me', {
+      headers: { 'tollgate-environment': environment },
+    })
+    return status === 200 ? (JSON.parse(text) as SignedInUserBody) : undefined
+  }
+  return { cookies, load, submit, submitSignedIn, me }
+}
+
+export type TestBrowser = ReturnType<typeof openTestBrowser>
+
+export async function signIn(browser: TestBrowser, email: string, more = {}): Promise<Page> {
+  const page = await browser.load('/console/sign-in')
+  return browser.submit('/console/sign-in', { email, password, ...more }, page)
+}

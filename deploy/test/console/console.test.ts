@@ -1,0 +1,166 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launchChromium } from '../pages/chromium.ts'
+import { createVisitor, type Visitor } from '../pages/visitor.ts'
+import { startStack, type Stack } from '../stack.ts'
+import { openShop, type ConsoleShop } from './console-shop.ts'
+import { createConsoleUser, quickPasswords, signIn } from './console-users.ts'
+
+/* The console in a real browser, with all services. It runs from its build. */
+
+let stack: Stack
+let browser: Browser
+let visitor: Visitor
+let page: Page
+let shop: ConsoleShop
+const owner = 'mary@acme.example'
+const member = 'dorothy@acme.example'
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([
+    startStack({ settings: quickPasswords }),
+    launchChromium(),
+  ])
+  const { providerId, sandbox } = await stack.createProvider()
+  await createConsoleUser(stack, providerId, { email: owner, name: 'Mary', role: 'owner' })
+  await createConsoleUser(stack, providerId, { email: member, name: 'Dorothy', role: 'member' })
+  shop = await openShop(sandbox)
+  visitor = await openVisitor()
+  page = visitor.page
+})
+afterAll(async () => {
+  await browser.close()
+  await stack.stop()
+})
+
+const at = (path: string) => `${stack.baseUrl}/console${path}`
+const openVisitor = () => createVisitor(browser, { reducedMotion: 'reduce', timezoneId: 'UTC' })
+const heading = (name: string | RegExp) => page.getByRole('heading', { name }).waitFor()
+const dialog = () => page.getByRole('dialog')
+
+test('a deep link leads through the sign-in to its page, in the right environment', async () => {
+  await page.goto(at('/sandbox/customers?search=gra'))
+  await signIn(page, owner)
+  await heading('Customers')
+  expect(page.url()).toBe(at('/sandbox/customers?search=gra'))
+  await page.getByText('grace@example.com').waitFor()
+  expect(await page.getByText('ada@example.com').count()).toBe(0)
+  await page.getByLabel('Find a customer').fill('')
+  await page.getByText('ada@example.com').waitFor()
+  await page.getByText('Sandbox: test data, no real money').waitFor()
+  await visitor.inspect('console-customers')
+})
+
+test('a customer shows its usage, purchases, credits and invoices', async () => {
+  await page.getByRole('link', { name: 'Ada Lovelace' }).click()
+  await heading('Ada Lovelace')
+  await page.getByText('255 units in 3 records, by day in UTC').waitFor()
+  await page.locator('.recharts-bar-rectangle path').first().waitFor()
+  await page.getByText('Weather API: Metered').waitFor()
+  await page.getByText('tokens: 255 of 1,000').waitFor()
+  await page.getByText('5,000 credits').waitFor()
+  await page.getByRole('link', { name: shop.invoiceNumber }).waitFor()
+  await visitor.inspect('console-customer')
+})
+
+test('credits are granted once the API says so, and the page shows them', async () => {
+  await page.getByRole('button', { name: 'Grant credits' }).click()
+  await dialog().getByLabel('Credits').fill('500')
+  await dialog().getByLabel('Reason').fill('An apology')
+  await visitor.inspect('console-grant')
+  await dialog().getByRole('button', { name: 'Grant 500 credits' }).click()
+  await page.getByText('Granted 500 credits.').waitFor()
+  await page.getByText('5,500 credits').waitFor()
+  await page.getByText('An apology').waitFor()
+})
+
+test('a purchase is cancelled after the console said what happens', async () => {
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await dialog()
+    .getByText(/Access (ends now|continues until)/)
+    .waitFor()
+  await visitor.inspect('console-cancel')
+  await dialog().getByRole('button', { name: 'Cancel the purchase' }).click()
+  await page.getByText('The purchase is cancelled.').waitFor()
+  await dialog().waitFor({ state: 'hidden' })
+})
+
+test('an invoice opens its lines down to the numbers behind them', async () => {
+  await page.getByRole('link', { name: 'Invoices', exact: true }).click()
+  await page.getByRole('link', { name: shop.invoiceNumber }).click()
+  await heading(`Invoice ${shop.invoiceNumber}`)
+  await page.getByText('$475.00').first().waitFor()
+  await page.getByRole('button', { name: /Hours of support/ }).click()
+  await page.getByText('22,500', { exact: true }).first().waitFor()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download PDF' }).click()
+  expect((await download).suggestedFilename()).toBe(`invoice-${shop.invoiceNumber}.pdf`)
+  await visitor.inspect('console-invoice')
+  await page.getByRole('link', { name: 'Invoices', exact: true }).click()
+  await page.getByLabel('Status').selectOption('paid')
+  await page.getByText('No invoice is paid').waitFor()
+  await visitor.inspect('console-invoices')
+})
+
+test('a key is created, shown once and revoked', async () => {
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await page.getByRole('button', { name: 'Create a key' }).click()
+  await dialog().getByLabel('Name').fill('crawler')
+  await dialog().getByRole('button', { name: 'Create the key' }).click()
+  await dialog()
+    .getByText(/^sk_sandbox_/)
+    .waitFor()
+  await dialog().getByRole('button', { name: 'Close' }).click()
+  await dialog().waitFor({ state: 'hidden' })
+  expect(await page.getByText(/sk_sandbox_\w{40}/).count()).toBe(0)
+  await visitor.inspect('console-keys')
+  const row = page.getByRole('row', { name: /crawler/ })
+  await row.getByRole('button', { name: 'Revoke' }).click()
+  await dialog().getByRole('button', { name: 'Revoke the key' }).click()
+  await page.getByText('The key crawler is revoked.').waitFor()
+  await row.getByText('revoked').waitFor()
+})
+
+test('the switch leads to the live environment, which has nothing of the sandbox', async () => {
+  await page.getByText('Live', { exact: true }).click()
+  await page.getByText('Live: real customers and real money').waitFor()
+  await page.getByText('No customers yet').waitFor()
+  await visitor.inspect('console-live')
+  await page.goto(at(`/live/customers/${shop.customerRef}`))
+  await page.getByText('Not found', { exact: true }).waitFor()
+  await visitor.inspect('console-failure')
+})
+
+test('the palette opens pages from the keyboard', async () => {
+  await page.goto(at('/sandbox'))
+  await heading('Customers')
+  await page.keyboard.press('Control+k')
+  await page.getByLabel('Open a page').fill('Invo')
+  await page.keyboard.press('Enter')
+  await heading('Invoices')
+})
+
+test('a member sees actions with the reason why they are refused', async () => {
+  const other = await openVisitor()
+  await other.page.goto(at(`/sandbox/customers/${shop.customerRef}`))
+  await signIn(other.page, member)
+  const grant = other.page.getByRole('button', { name: 'Grant credits' })
+  await grant.waitFor()
+  expect(await grant.getAttribute('aria-disabled')).toBe('true')
+  await grant.hover()
+  await other.page.getByText('Your role (member) may only look.').waitFor()
+  await grant.click({ force: true })
+  expect(await other.page.getByRole('dialog').count()).toBe(0)
+  await other.page.goto(at('/sandbox/keys'))
+  await other.page.getByText('Not shown').waitFor()
+  await other.inspect('console-member')
+  await other.close()
+})
+
+test('signing out ends the session, and the page leads to the sign-in', async () => {
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await heading('Sign in')
+  await page.goto(at('/live/customers'))
+  await heading('Sign in')
+})
