@@ -6,6 +6,7 @@ import { signWebhook } from '@tollgate/domain/webhooks/sign-webhook'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { InvoiceBody } from '@tollgate/schemas/http/invoices'
 import type { TaxServiceResponseBody } from '@tollgate/schemas/http/tax-service'
+import { HostedPages } from './hosted-pages.ts'
 import { RenewalStack } from './renewal-stack.ts'
 import { rates, TaxServiceServer, type Answering } from './tax-service-server.ts'
 
@@ -77,6 +78,22 @@ async function renewalOf({ reference }: Purchase): Promise<InvoiceBody | undefin
   if (invoice === undefined) return undefined
   return (await payments.call<InvoiceBody>('GET', `/v1/ui/invoices/${invoice.reference}`)).body
 }
+
+test('a checkout asks a customer in the US for the state, and the service for the tax there', async () => {
+  const pages = new HostedPages(payments)
+  const customerRef = await payments.createCustomer()
+  const opened = await pages.openCheckout({ customerRef, productRef: payments.productRef })
+  const readPage = async () => (await pages.visit(opened, `?plan=${planRef}`)).text
+  expect(await readPage()).not.toContain('California')
+  await setService('hold')
+  expect(await readPage()).toContain('>United States: California</option>')
+  const pay = (country: string) =>
+    pages.visit(opened, '/pay', { plan: planRef, currency: 'USD', country })
+  await pay('US')
+  expect(service.questions).toEqual([])
+  await pay('US-CA')
+  expect(service.questions[0]).toMatchObject({ sale: { buyer: { country: 'US', region: 'CA' } } })
+})
 
 describe('a renewal', () => {
   test('has the tax that the service decides, and is recomputed without the service', async () => {

@@ -61,8 +61,8 @@ function endOfGivenNotice(purchase: Purchase, now: Date): Date | undefined {
 }
 
 /**
- * Returns whether the plan costs less, in some period, than the dearest one that the notice secures, or costs the same with a shorter notice. Prices
- * are compared in the currency of the purchase. If the plan has no price in it, only a free plan counts as cheaper.
+ * Returns whether the plan costs less, in some period, than the dearest one that the notice secures, or costs the same with a shorter
+ * notice. Prices are compared in the currency of the purchase. If the plan has no price in it, only a free plan counts as cheaper.
  */
 function isCheaper(plan: PlanSnapshot, purchase: Purchase, now: Date): boolean {
   const { planSnapshot: held } = purchase
