@@ -24,7 +24,7 @@ export async function prepare({ development, tools = true }) {
   if (!hasPackages({ development }))
     await install({ development: development || hasTestPackages() })
   const turbo = join(modules, 'turbo/bin/turbo')
-  const build = [turbo, 'run', 'build', '--output-logs=errors-only']
+  const build = [turbo, 'run', 'build', 'bundle', '--output-logs=errors-only']
   // Only checks need the types of the API, with which they compile the console.
   if (development) build.splice(3, 0, 'types')
   if (!tools) build.push('--filter=!@tollgate/tools')
@@ -125,7 +125,13 @@ async function run(command, parameters, progress) {
   const child = spawn(command, parameters, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
+    env: {
+      ...process.env,
+      TURBO_TELEMETRY_DISABLED: '1',
+      TURBO_NO_UPDATE_NOTIFIER: '1',
+      // Another version of V8 needs other compiled code, so turbo must not reuse what an earlier one has built.
+      BUNDLE_V8: `${process.versions.v8}-${process.arch}`,
+    },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))

@@ -27,7 +27,8 @@ if (!Object.hasOwn(workspaces, command)) {
 // The benchmark compares Kafka clients that only it uses.
 await prepare({ development: command === 'bench', tools: workspaces[command] === 'tools' })
 
-const program = new URL(`../${workspaces[command]}/dist/${command}/main.js`, import.meta.url)
+const built = workspaces[command] === 'deploy' ? 'dist/bundled' : 'dist'
+const program = new URL(`../${workspaces[command]}/${built}/${command}/main.js`, import.meta.url)
 process.argv.splice(1, process.argv.length, program.pathname, ...parameters)
 process.setSourceMapsEnabled(true)
 await import(program.href)

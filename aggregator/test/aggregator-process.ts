@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Installation } from './installation.ts'
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../dist/bundled/main.js', import.meta.url))
 
 /** Starts the aggregator like `npm start`, in a child process that tests can kill. */
 export function forkAggregator(

@@ -12,6 +12,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { runSinkBatch } from '../src/consume/run-sink-batch.ts'
 import { untracedBatches } from '../src/consume/trace-batches.ts'
 import { interrupted, ProcessDied, type Interruption } from './interrupted.ts'
+import { expectedConsoleRollUps, readConsoleRollUps, unitsOf } from './console-roll-ups.ts'
 import { createLogAndStore, type LogAndStore } from './log-and-store.ts'
 import { encoded, meterEvent } from './meter-event.ts'
 import {
@@ -19,6 +20,7 @@ import {
   emptyTables,
   keepPartsApart,
   listParts,
+  tables,
   type Damage,
   type Part,
 } from './parts-on-disk.ts'
@@ -51,6 +53,7 @@ afterAll(async () => {
 type Use = Pick<MeterEvent, 'value' | 'outcome' | 'productRef' | 'debit'> & {
   readonly customer: number
   readonly hour: number
+  readonly model: string
 }
 
 /** The way in which a process dies. */
@@ -81,12 +84,13 @@ class Run {
   }
 
   async #append(uses: readonly Use[]): Promise<void> {
-    const events = uses.map(({ customer, hour, ...use }, index) =>
+    const events = uses.map(({ customer, hour, model, ...use }, index) =>
       meterEvent({
         ...use,
         id: `usage_${this.#partition}_${this.#events.length + index}`,
         customerRef: `cus_${this.#partition}_${customer}`,
         timestamp: startMs + hour * hourMs,
+        dimensions: model === '' ? {} : { model },
       }),
     )
     this.#events.push(...events)
@@ -207,6 +211,7 @@ class Run {
     return {
       records,
       hours: new Set(hours.map((each) => JSON.stringify(each))),
+      ...(await readConsoleRollUps(store, parameters)),
       debits,
       unreadable,
     }
@@ -222,6 +227,7 @@ class Run {
       hours.set(hour, { used: used + BigInt(value), uses: uses + 1 })
     }
     return {
+      ...expectedConsoleRollUps(this.#events),
       records: {
         ids: this.#events.map(({ id }) => id),
         amounts: this.#events.map(({ value }) => unitsOf(BigInt(value))),
@@ -259,11 +265,6 @@ function nameOf({ table, name }: Part): string {
   return `${table} ${name}`
 }
 
-/** Returns the decimal of whole units as ClickHouse writes it. */
-function unitsOf(micros: bigint): string {
-  return String(micros / 1_000_000n)
-}
-
 const use: fc.Arbitrary<Use> = fc.record({
   value: fc.integer({ min: 1, max: 9_000_000_000 }).map((units) => units * 1_000_000),
   outcome: fc.constantFrom('success', ...outcomes),
@@ -271,15 +272,38 @@ const use: fc.Arbitrary<Use> = fc.record({
   debit: fc.option(fc.bigInt({ min: 1n, max: 10n ** 12n }).map((units) => `${units}000000`)),
   customer: fc.nat(2),
   hour: fc.nat(2),
+  model: fc.constantFrom('', 'small', 'large'),
 })
 
 const anOrdinaryBatch: readonly Use[] = [
-  { value: 2e6, outcome: 'success', productRef: 'prd_1', debit: '7000000', customer: 0, hour: 0 },
-  { value: 3e6, outcome: 'success', productRef: null, debit: null, customer: 0, hour: 1 },
-  { value: 5e6, outcome: 'paywall', productRef: null, debit: null, customer: 1, hour: 0 },
+  {
+    value: 2e6,
+    outcome: 'success',
+    productRef: 'prd_1',
+    debit: '7000000',
+    customer: 0,
+    hour: 0,
+    model: 'small',
+  },
+  {
+    value: 3e6,
+    outcome: 'success',
+    productRef: null,
+    debit: null,
+    customer: 0,
+    hour: 1,
+    model: '',
+  },
+  {
+    value: 5e6,
+    outcome: 'paywall',
+    productRef: null,
+    debit: null,
+    customer: 1,
+    hour: 0,
+    model: 'small',
+  },
 ]
-
-const tables = ['usage_records', 'usage_by_hour', 'credit_debits', 'unreadable_records']
 
 it.each(
   tables.flatMap((table) =>
@@ -308,8 +332,10 @@ it.each(tables)('a redo stores rows of %s again, however often they are lost', a
 it.each([
   ['that stores the batch again', 'credit_debits', /usage_records .*-again-1$/],
   ['that corrects the roll-up', 'usage_by_hour', /-correction-0-/],
+  ['that corrects the roll-up', 'usage_by_purchase', /-correction-0-/],
+  ['that corrects the roll-up', 'usage_by_dimension', /-correction-0-/],
 ] as const)(
-  'an insert %s and times out adds nothing when it is executed later',
+  'an insert %s in %s and times out adds nothing when it is executed later',
   async (_, table, neverInserts) => {
     const run = new Run()
     await run.begin(anOrdinaryBatch, anOrdinaryBatch)
@@ -328,7 +354,7 @@ const aTry = fc.record({
   /** The damages are undefined if ClickHouse survives and executes the inserts that it received. */
   damages: fc.option(fc.array(aDamage, { minLength: 1, maxLength: 6 }), { nil: undefined }),
   interruption: fc.record({
-    atCall: fc.integer({ min: 1, max: 14 }),
+    atCall: fc.integer({ min: 1, max: 24 }),
     kind: fc.constantFrom('die-before' as const, 'die-after' as const),
   }),
 })

@@ -2,7 +2,14 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 
-const tables = ['usage_records', 'usage_by_hour', 'credit_debits', 'unreadable_records'] as const
+export const tables = [
+  'usage_records',
+  'usage_by_hour',
+  'usage_by_purchase',
+  'usage_by_dimension',
+  'credit_debits',
+  'unreadable_records',
+] as const
 
 /** One inserted block: its rows are in a folder, and its token is in a file of the table. */
 export type Part = { readonly table: string; readonly name: string; readonly path: string }

@@ -2,6 +2,7 @@ import {
   startTestUsageStore,
   type TestUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
+import { correctionSource } from '@tollgate/schemas/correction-records'
 import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import fc from 'fast-check'
@@ -105,7 +106,10 @@ const batch = fc.record({
 
 it('usage_records contains every event unchanged, with a row for each count', async () => {
   const table = 'live.usage_records'
+  const countEvents = 'SELECT toString(sum(events)) AS total FROM live.usage_by_purchase'
   let run = 0
+  // An event that counts on several meters is one event of the roll-up.
+  let eventTotal = 0
   await fc.assert(
     fc.asyncProperty(batch, async ({ events, fromOffset }) => {
       // Separates the rows of this run from those of others.
@@ -119,6 +123,8 @@ it('usage_records contains every event unchanged, with a row for each count', as
         { partition },
       )
       expect(rows).toEqual(records.flatMap((each) => expectedRows(partition, each)))
+      eventTotal += events.filter(({ source }) => source !== correctionSource).length
+      expect(await clickhouse.store.query(countEvents)).toEqual([{ total: String(eventTotal) }])
     }),
     randomRuns(25),
   )
@@ -133,6 +139,7 @@ function expectedRows(partition: number, record: EventRecord): Record<string, un
     meter_name: count.meterName,
     value: decimalText(count.value),
     value_text: count.text ?? '',
+    is_further: index > 0 ? 1 : 0,
     ...(index > 0 && { debit: '0', properties: '{}' }),
   }))
 }

@@ -175,4 +175,4 @@ async function claims(): Promise<number> {
   return (await stack.database.in('sandbox')`select 1 from job_claims`).length
 }
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../dist/bundled/main.js', import.meta.url))

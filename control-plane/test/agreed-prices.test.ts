@@ -11,6 +11,7 @@ import {
   productRef,
   purchasesOf,
   stack,
+  take,
   tenant,
   useCheckoutPages,
 } from './checkout-pages.ts'
@@ -94,6 +95,20 @@ test('a first period that is free starts with a saved card, because later ones a
       prices: [{ planRef: plans['free'], price: 900 }],
     }),
   ).toEqual([400, ['prices.0.price']])
+})
+
+test('a trial before a period that is free starts with a saved card, whatever is posted', async () => {
+  const planRef = plans['trial']!
+  const customerRef = await createCustomer()
+  await agree(customerRef, [{ planRef, ramp: [{ periods: 1, price: 0 }] }])
+  const opened = await open(customerRef)
+  expect(await take(opened, 'trial', planRef)).toBe(303)
+  expect(await purchasesOf(customerRef)).toEqual([])
+  await stack.database.in('sandbox')`
+    insert into customer_cards values
+      (${tenant.providerId}, ${customerRef}, 'visa', '4242', 12, 2030, true, 'pm_4242', now())`
+  expect(await take(opened, 'trial', planRef)).toBe(303)
+  expect(await purchasesOf(customerRef)).toMatchObject([{ status: 'trialing' }])
 })
 
 test('a checkout shows the steps of a ramp, and the price of the next period', async () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import type { TestStack } from './test-stack.ts'
 
-const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../dist/bundled/main.js', import.meta.url))
 
 export type KillableControlPlane = {
   readonly url: string

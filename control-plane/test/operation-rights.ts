@@ -90,6 +90,7 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'GET /v1/ui/invoices/{invoiceRef}/credit-notes/{creditNoteRef}/pdf',
     'GET /v1/ui/usage',
     'GET /v1/ui/usage/breakdown',
+    'GET /v1/ui/usage/explore',
     'GET /v1/ui/billing/runs',
     'GET /v1/ui/reconciliations',
     'GET /v1/ui/reconciliations/{reconciliationRef}',

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import type { TestStack } from './test-stack.ts'
 
-const program = fileURLToPath(new URL('../dist/testing/killed-process.js', import.meta.url))
+const program = fileURLToPath(new URL('../dist/bundled/testing/killed-process.js', import.meta.url))
 
 /** The write to the hot state at which the process is killed, counted from 0, and whether it is killed before or after the write. */
 export type KillPoint = { readonly moment: 'before' | 'after'; readonly write: number }

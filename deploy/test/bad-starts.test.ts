@@ -185,7 +185,7 @@ describe('npm start refuses', () => {
   })
 
   test('an empty data folder setting', () => {
-    const program = fileURLToPath(new URL('../dist/standalone/main.js', import.meta.url))
+    const program = fileURLToPath(new URL('../dist/bundled/standalone/main.js', import.meta.url))
     const env = { ...process.env, TOLLGATE_DATA_DIR: '' }
     const { status, stderr } = spawnSync(process.execPath, [program], { encoding: 'utf8', env })
     expect([status, stderr]).toEqual([1, 'TOLLGATE_DATA_DIR=: must name a path\n'])

@@ -6,7 +6,7 @@ import { hasEnded } from '@tollgate/platform/processes/process-identity'
 import type { HealthReport } from '@tollgate/platform/service/health'
 
 /** The built program. A worker is started by its parent from the same file. */
-const program = fileURLToPath(new URL('../../ingest/dist/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../ingest/dist/bundled/main.js', import.meta.url))
 
 /** An ingest program in its own process, as an operator starts it. */
 export class IngestProcess {

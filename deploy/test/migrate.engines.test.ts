@@ -14,7 +14,7 @@ import { runMigrate } from './migrate/run-migrate.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
 
 const shell = promisify(exec)
-const tollgate = fileURLToPath(new URL('../dist/tollgate/main.js', import.meta.url))
+const tollgate = fileURLToPath(new URL('../dist/bundled/tollgate/main.js', import.meta.url))
 const timeout = 600_000
 /** Kills of the command before it may complete the move. */
 const kills = Number(process.env['TOLLGATE_TEST_MIGRATE_KILLS'] ?? 1)

@@ -22,7 +22,7 @@ import { createVisitor, type Visitor } from './pages/visitor.ts'
 import { outputShapes } from '../src/tollgate/output-shapes.ts'
 
 const shell = promisify(exec)
-const tollgate = fileURLToPath(new URL('../dist/tollgate/main.js', import.meta.url))
+const tollgate = fileURLToPath(new URL('../dist/bundled/tollgate/main.js', import.meta.url))
 
 let folder: TemporaryFolder
 let port: number

@@ -104,6 +104,12 @@ async function goBack(): Promise<void> {
         on ${schema}.purchases (provider_id, customer_ref, product_ref)
         where plan_ref is not null and status in ('active', 'trialing', 'past_due')`)
     await sql.unsafe(`
+      drop index ${schema}.payment_intents_received, ${schema}.payment_refunds_of_provider,
+        ${schema}.payment_disputes_of_provider, ${schema}.credit_grants_bought,
+        ${schema}.credit_take_backs_of_provider, ${schema}.invoices_failing;
+      alter table ${schema}.purchases drop column period_price, drop column period_days, drop column has_ramp;
+      drop function ${schema}.plan_period_price`)
+    await sql.unsafe(`
       drop table ${schema}.meter_versions;
       alter table ${schema}.meters drop column reading, drop column version, drop column version_since`)
     await sql.unsafe(`

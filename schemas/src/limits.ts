@@ -154,6 +154,9 @@ export const groupDimensionsMax = 3
 /** Groups of one usage query. */
 export const usageGroupsMax = 1_000
 
+/** Maximum number of meters in one answer of the usage explorer. */
+export const exploredMetersMax = 10
+
 /** Groups that one usage query names. The others are one group. */
 export const usageTopMax = 1_000
 

@@ -4,7 +4,7 @@ import { Faults } from './api/faults.ts'
 import { createApp } from './http/create-app.ts'
 import { pruneKeys } from './api/idempotency.ts'
 import type { Mode } from './store/records.ts'
-import { ensureConfiguredEndpoint } from './objects/webhook-endpoints.ts'
+import { ensureConfiguredEndpoint, type ConfiguredEndpoint } from './objects/webhook-endpoints.ts'
 import { runDueActions } from './run-due-actions.ts'
 import { LmdbKeyValueStore } from './store/lmdb-key-value-store.ts'
 import { MemoryStore } from './store/key-value-store.ts'
@@ -20,9 +20,7 @@ export type SimulatorOptions = {
   readonly port?: number
   readonly clock?: Clock
   /** Configured webhook endpoints, in addition to those created over the API. */
-  readonly webhooks?: Readonly<
-    Partial<Record<Mode, { readonly url: string; readonly secret: string }>>
-  >
+  readonly webhooks?: Readonly<Partial<Record<Mode, ConfiguredEndpoint>>>
   /** Called for errors that are bugs of the simulator. */
   readonly onError?: (error: unknown) => void
 }
@@ -60,7 +58,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   })
   for (const [mode, endpoint] of Object.entries(options.webhooks ?? {})) {
     const work = new UnitOfWork({ store, mode: mode as Mode, nowMs: clock.now() })
-    ensureConfiguredEndpoint(work, endpoint.url, endpoint.secret)
+    ensureConfiguredEndpoint(work, endpoint)
     work.commit()
   }
   runDueActions(store, clock.now())

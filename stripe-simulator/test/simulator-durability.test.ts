@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 async function start(): Promise<string> {
-  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../dist/bundled/main.js', import.meta.url))
   child = fork(main, {
     // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
     execArgv: [],

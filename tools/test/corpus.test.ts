@@ -18,7 +18,9 @@ import { startInstance, type Instance } from '../src/instance/instance.ts'
  */
 
 const corpus = fileURLToPath(new URL('../corpus/before-rate-cards.jsonl.br', import.meta.url))
-const tollgate = fileURLToPath(new URL('../../deploy/dist/tollgate/main.js', import.meta.url))
+const tollgate = fileURLToPath(
+  new URL('../../deploy/dist/bundled/tollgate/main.js', import.meta.url),
+)
 const count = process.env['TOLLGATE_TEST_CORPUS'] === 'whole' ? Infinity : 400
 
 let folder: TemporaryFolder

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { DispatcherStack } from './dispatcher-stack.ts'
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../dist/bundled/main.js', import.meta.url))
 
 /** Runs dispatchers as separate processes on the database of a stack. */
 export class DispatcherProcesses {

@@ -10,6 +10,8 @@ import { durableInserts } from './migrations/0006-durable-inserts.ts'
 import { eventCounts } from './migrations/0007-event-counts.ts'
 import { usageTotals } from './migrations/0008-usage-totals.ts'
 import { negativeDebits } from './migrations/0009-negative-debits.ts'
+import { consoleRollUps } from './migrations/0010-console-roll-ups.ts'
+import { dailyUsageViews } from './migrations/0011-daily-usage.ts'
 
 /** Migrations in order. New ones are added at the end only, and released ones never change. */
 export const usageMigrations = [
@@ -22,6 +24,8 @@ export const usageMigrations = [
   eventCounts,
   usageTotals,
   negativeDebits,
+  consoleRollUps,
+  dailyUsageViews,
 ]
 
 /** Migrates the databases `sandbox` and `live`, which have the same tables, to this version. It can be repeated. */

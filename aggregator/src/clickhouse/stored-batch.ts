@@ -2,6 +2,7 @@ import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-st
 import type { Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { millisecondsOfDay, type BatchPiece } from '../domain/cut-batch.ts'
+import { selected, type RollUp } from './roll-up.ts'
 
 /** The records [fromOffset, toOffset) of one log partition. */
 export type BatchRange = {
@@ -76,49 +77,58 @@ export async function countInRange(
   return Number(row?.total)
 }
 
-/** The amount that `usage_by_hour` lacks in an hour. It is negative if the roll-up is too high. */
+/** What a roll-up lacks in one of its rows. Amounts are negative if the roll-up is too high. */
 export type RollUpDifference = {
-  readonly providerId: string
-  readonly meterName: string
-  readonly customerRef: string
-  readonly productRef: string
-  /** Start of the hour in Unix milliseconds. */
-  readonly hourMs: number
-  /** Exact decimals. */
-  readonly value: string
-  readonly records: string
+  /** The columns of the row as text, the hour in Unix seconds. */
+  readonly keys: Readonly<Record<string, string>>
+  /** Exact decimals by column. */
+  readonly amounts: Readonly<Record<string, string>>
 }
 
 /**
- * Compares the roll-up with the records of the customers' whole day, because the roll-up does not know which batch a row came from.
+ * Compares a roll-up with the records of a whole day, because it does not know which batch a row came from: of the piece's customers,
+ * or of the log partition.
  */
 export async function readRollUpDifferences(
   store: UsageStore,
-  environment: Environment,
+  { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
   piece: BatchPiece,
+  { table, keys, amounts, join, condition, comparedBy }: RollUp,
 ): Promise<RollUpDifference[]> {
-  const rows = await store.query<Omit<RollUpDifference, 'hourMs'> & { hourSecond: number }>(
-    `SELECT provider_id AS providerId, meter_name AS meterName, customer_ref AS customerRef,
-       product_ref AS productRef, toUnixTimestamp(hour) AS hourSecond,
-       toString(sum(lacking)) AS value, toString(sum(lackingRecords)) AS records
-     FROM (
-       SELECT provider_id, meter_name, customer_ref, product_ref,
-         toDateTime(toStartOfHour(timestamp), 'UTC') AS hour,
-         toDecimal128(value, 6) AS lacking, toInt64(1) AS lackingRecords
-       FROM ${environment}.usage_records FINAL
-       WHERE ${ofPiece} AND ${inDay('timestamp')} AND outcome = 'success'
-       UNION ALL
-       SELECT provider_id, meter_name, customer_ref, product_ref, hour,
-         -value AS lacking, -records AS lackingRecords
-       FROM ${environment}.usage_by_hour
-       WHERE ${ofPiece} AND ${inDay('hour')}
-     )
-     GROUP BY provider_id, meter_name, customer_ref, product_ref, hour
-     HAVING sum(lacking) != 0 OR sum(lackingRecords) != 0
-     ORDER BY customer_ref, product_ref, hour`,
-    pieceParameters(piece),
+  const keyNames = Object.keys(keys)
+  const amountNames = Object.keys(amounts)
+  const ofWriter = comparedBy === 'customer_ref' ? ofPiece : ofPartition
+  const lacking = Object.entries(amounts).map(([name, amount]) => `${amount} AS lacking_${name}`)
+  const negative = amountNames.map((name) => `-${name} AS lacking_${name}`)
+  const sums = amountNames.map((name) => `toString(sum(lacking_${name})) AS sum_${name}`)
+  const isLacking = amountNames.map((name) => `sum(lacking_${name}) != 0`)
+  const shown = keyNames.map((name) =>
+    name === 'hour'
+      ? 'toString(toUnixTimestamp(hour)) AS key_hour'
+      : `toString(${name}) AS key_${name}`,
   )
-  return rows.map(({ hourSecond, ...row }) => ({ ...row, hourMs: hourSecond * 1000 }))
+  const rows = await store.query<Record<string, string>>(
+    `SELECT ${[...shown, ...sums].join(', ')}
+     FROM (
+       SELECT ${[...selected(keys), ...lacking].join(', ')}
+       FROM ${environment}.usage_records FINAL ${join}
+       WHERE ${ofWriter} AND ${inDay('timestamp')} AND ${condition}
+       UNION ALL
+       SELECT ${[...keyNames, ...negative].join(', ')}
+       FROM ${environment}.${table.name}
+       WHERE ${ofWriter} AND ${inDay('hour')}
+     )
+     GROUP BY ${keyNames.join(', ')}
+     HAVING ${isLacking.join(' OR ')}
+     ORDER BY ${keyNames.join(', ')}`,
+    { ...pieceParameters(piece), partition },
+  )
+  const pick = (row: Record<string, string>, prefix: string, names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, row[`${prefix}${name}`]!]))
+  return rows.map((row) => ({
+    keys: pick(row, 'key_', keyNames),
+    amounts: pick(row, 'sum_', amountNames),
+  }))
 }
 
 /**
@@ -128,21 +138,25 @@ export async function readRollUpDifferences(
 export async function addToRollUp(
   store: UsageStore,
   environment: Environment,
+  { table, keys, amounts }: RollUp,
   differences: readonly RollUpDifference[],
   token: string,
 ): Promise<void> {
-  await store.insert(`${environment}.usage_by_hour`, rollUpColumns, differences, token)
+  const columns: Column<RollUpDifference>[] = [
+    ...Object.keys(keys).map((name) => keyColumn(name)),
+    ...Object.keys(amounts).map((name): Column<RollUpDifference> => ({
+      name,
+      type: 'String',
+      value: (difference) => difference.amounts[name]!,
+    })),
+  ]
+  await store.insert(`${environment}.${table.name}`, columns, differences, token)
 }
 
-const rollUpColumns: readonly Column<RollUpDifference>[] = [
-  { name: 'provider_id', type: 'String', value: ({ providerId }) => providerId },
-  { name: 'meter_name', type: 'String', value: ({ meterName }) => meterName },
-  { name: 'customer_ref', type: 'String', value: ({ customerRef }) => customerRef },
-  { name: 'product_ref', type: 'String', value: ({ productRef }) => productRef },
-  { name: 'hour', type: "DateTime64(3, 'UTC')", value: ({ hourMs }) => hourMs },
-  { name: 'value', type: 'String', value: ({ value }) => value },
-  { name: 'records', type: 'String', value: ({ records }) => records },
-]
+function keyColumn(name: string): Column<RollUpDifference> {
+  if (name !== 'hour') return { name, type: 'String', value: ({ keys }) => keys[name]! }
+  return { name, type: "DateTime64(3, 'UTC')", value: ({ keys }) => Number(keys['hour']) * 1000 }
+}
 
 const inRange = `log_partition = {partition:UInt32}
        AND log_offset >= {fromOffset:UInt64} AND log_offset < {toOffset:UInt64}`
@@ -151,8 +165,9 @@ function rangeParameters({ partition, fromOffset, toOffset }: BatchRange): Recor
   return { partition, fromOffset, toOffset }
 }
 
-const ofPiece = `provider_id = {providerId:String} AND meter_name = {meterName:String}
-       AND customer_ref IN {customerRefs:Array(String)}`
+const ofMeter = 'provider_id = {providerId:String} AND meter_name = {meterName:String}'
+const ofPiece = `${ofMeter} AND customer_ref IN {customerRefs:Array(String)}`
+const ofPartition = `${ofMeter} AND log_partition = {partition:UInt32}`
 
 function inDay(column: string): string {
   return `${column} >= fromUnixTimestamp64Milli({dayMs:Int64}, 'UTC')

@@ -11,6 +11,8 @@ import { cutBatch, type BatchPiece } from '../domain/cut-batch.ts'
 import { meterNameOf, rowsOf } from '../domain/usage-rows.ts'
 import type { DecodedBatch, EventRecord } from '../domain/decoded-batch.ts'
 import { requireCaughtUp } from '../clickhouse/caught-up.ts'
+import type { RollUp } from '../clickhouse/roll-up.ts'
+import { rollUps } from '../clickhouse/roll-ups.ts'
 import type { Partition } from './partition-parts.ts'
 
 /** Maximum number of customers in one query. Their references are part of the URL, which may have 1 MB. */
@@ -55,32 +57,52 @@ export async function hasSideRows(
   return debits >= debitTotal && kept >= unreadable.length
 }
 
-/** Returns whether the hourly roll-up agrees with the records of the customers and days of these pieces. */
+/** A roll-up, and the piece of a batch for which it is compared. */
+export type ComparedPiece = { readonly rollUp: RollUp; readonly piece: BatchPiece }
+
+/** Returns what to compare for the pieces of a batch. A roll-up that is compared by log partition is compared once per meter and day. */
+export function comparedPieces(pieces: readonly BatchPiece[]): ComparedPiece[] {
+  const days = new Map(pieces.map((piece) => [nameOfDay(piece), piece]))
+  return rollUps.flatMap((rollUp) =>
+    (rollUp.comparedBy === 'customer_ref' ? pieces : [...days.values()]).map((piece) => ({
+      rollUp,
+      piece,
+    })),
+  )
+}
+
+/** Returns whether the roll-ups agree with the records of the customers and days of these pieces. */
 export async function isRolledUp(
-  { usageStore, environment }: ComparedParts,
+  parts: ComparedParts,
   pieces: readonly BatchPiece[],
   except: CustomerDays = new Set(),
 ): Promise<boolean> {
-  for (const piece of pieces) {
-    const differences = await readRollUpDifferences(usageStore, environment, piece)
-    const isOf = (customerRef: string): boolean => except.has(nameOfDay(piece, customerRef))
-    if (differences.some(({ customerRef }) => !isOf(customerRef))) return false
+  for (const { rollUp, piece } of comparedPieces(pieces)) {
+    const isByCustomer = rollUp.comparedBy === 'customer_ref'
+    if (!isByCustomer && except.has(nameOfDay(piece))) continue
+    const differences = await readRollUpDifferences(parts.usageStore, parts, piece, rollUp)
+    if (differences.some(({ keys }) => !except.has(nameOfDay(piece, keys['customer_ref'])))) {
+      return false
+    }
   }
   return true
 }
 
-/** The days on which each customer of a batch used a meter. The roll-up is compared per day. */
+/** The days on which a meter was used in a batch, and those on which each of its customers used it. Roll-ups are compared per day. */
 export type CustomerDays = ReadonlySet<string>
 
 export function customerDaysOf({ events }: DecodedBatch): CustomerDays {
   const pieces = cutBatch(rowsOf(events), customersPerQuery)
   return new Set(
-    pieces.flatMap((piece) => piece.customerRefs.map((customer) => nameOfDay(piece, customer))),
+    pieces.flatMap((piece) => [
+      nameOfDay(piece),
+      ...piece.customerRefs.map((customer) => nameOfDay(piece, customer)),
+    ]),
   )
 }
 
-function nameOfDay({ providerId, meterName, dayMs }: BatchPiece, customerRef: string): string {
-  return JSON.stringify([providerId, meterName, dayMs, customerRef])
+function nameOfDay({ providerId, meterName, dayMs }: BatchPiece, customerRef?: string): string {
+  return JSON.stringify([providerId, meterName, dayMs, customerRef ?? null])
 }
 
 /** 'unknown': all records are duplicates, so no row proves that the range is stored. */
@@ -89,7 +111,7 @@ export type Comparison = 'complete' | 'incomplete' | 'unknown'
 /**
  * Returns whether ClickHouse has a range of the log that is stored according to the sink's position. It reads neither the hot state
  * nor marks, because those may be lost as well: a record without a row is a duplicate if a row before `beforeOffset` has its id.
- * The roll-up of `open` is not compared: an open batch may be in only one of the two tables, and its redo compares them.
+ * The roll-ups of `open` are not compared: an open batch may be in some of the tables only, and its redo compares them.
  */
 export async function compareStored(
   parts: ComparedParts,

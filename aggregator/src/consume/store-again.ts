@@ -6,11 +6,13 @@ import { addToRollUp, readRollUpDifferences } from '../clickhouse/stored-batch.t
 import { cutBatch, type BatchPiece } from '../domain/cut-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import {
+  comparedPieces,
   customersPerQuery,
   hasSideRows,
   isRolledUp,
   listMissing,
   requireCompleteReplicas,
+  type ComparedPiece,
 } from './compare-stored.ts'
 import { rowsOf } from '../domain/usage-rows.ts'
 import { tokenOf, type OpenBatch, type SinkParts } from './sink-parts.ts'
@@ -24,7 +26,7 @@ const correctionsMax = 5
 export type Repair = {
   /** Number of times that the complete batch was stored again. */
   readonly againTotal: number
-  /** Number of hours of the roll-up that were corrected. */
+  /** Number of hourly sums that were corrected, in all roll-ups. */
   readonly hourTotal: number
 }
 
@@ -39,7 +41,7 @@ export type Repair = {
  *     still runs after a time-out therefore adds nothing after these inserts, neither to tables nor to the roll-up.
  *  2. While records are missing: commit a further token to the note and insert everything under it. A crash in between leaves an
  *     unused token, or one that the next redo starts with. Tables of records keep one row per record, however often it was inserted.
- *  3. The roll-up sums all inserted rows, so it may now be too low or too high: add the differences. The sink of a partition is
+ *  3. The roll-ups sum all inserted rows, so they may now be too low or too high: add the differences. The sink of a partition is
  *     the only writer of its customers. After a crash in between, the next redo finds the remaining differences.
  *
  * Returns the position that is now in the log.
@@ -62,7 +64,9 @@ export async function storeAgain(
   }
   const complete = await insertUntilComplete(parts, open, pieces)
   let hourTotal = 0
-  for (const piece of rolledUpPieces) hourTotal += await correctRollUp(parts, complete, piece)
+  for (const compared of comparedPieces(rolledUpPieces)) {
+    hourTotal += await correctRollUp(parts, complete, compared)
+  }
   return {
     position: complete.position,
     repair: { againTotal: complete.note.furtherTokens - open.note.furtherTokens, hourTotal },
@@ -122,29 +126,29 @@ async function hasAllRecords(
 }
 
 /**
- * Corrects the roll-up of a piece and returns how many hours differed. The token of a correction is derived from its content. If an
+ * Corrects a roll-up for a piece and returns how many of its rows differed. The token of a correction is derived from its content. If an
  * earlier redo sent the same correction and it is still running, the two have the same token and are stored once. If the token is
  * known and its rows are lost, the next correction inserts them.
  */
 async function correctRollUp(
   parts: SinkParts,
   open: OpenBatch,
-  piece: BatchPiece,
+  { rollUp, piece }: ComparedPiece,
 ): Promise<number> {
   const { usageStore, environment } = parts
   await requireCompleteReplicas(parts)
   let hourTotal = 0
   for (let correction = 0; ; correction += 1) {
-    const differences = await readRollUpDifferences(usageStore, environment, piece)
+    const differences = await readRollUpDifferences(usageStore, parts, piece, rollUp)
     if (differences.length === 0) return hourTotal
     if (correction === correctionsMax) {
       throw new Error(
-        `ClickHouse acknowledged corrections of the roll-up of batch ${tokenOf(parts, open, 0)}, but it still differs`,
+        `ClickHouse acknowledged corrections of ${rollUp.table.name} for batch ${tokenOf(parts, open, 0)}, but it still differs`,
       )
     }
     hourTotal = Math.max(hourTotal, differences.length)
     const hash = createHash('sha256').update(JSON.stringify(differences)).digest('hex')
     const token = `${tokenOf(parts, open, 0)}-correction-${correction}-${hash}`
-    await addToRollUp(usageStore, environment, differences, token)
+    await addToRollUp(usageStore, environment, rollUp, differences, token)
   }
 }

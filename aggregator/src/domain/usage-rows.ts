@@ -70,6 +70,7 @@ export function usageColumns(partition: number): readonly Column<UsageRow>[] {
     { name: 'event_type', type: 'String', value: ({ event }) => event.eventType ?? '' },
     { name: 'dimensions', type: 'Map(String, String)', value: ({ event }) => event.dimensions },
     { name: 'value_text', type: 'String', value: ({ count }) => count?.text ?? '' },
+    { name: 'is_further', type: 'UInt32', value: ({ isFurther }) => (isFurther === true ? 1 : 0) },
     { name: 'log_partition', type: 'UInt32', value: () => partition },
     { name: 'log_offset', type: 'UInt64', value: ({ offset }) => offset },
   ]

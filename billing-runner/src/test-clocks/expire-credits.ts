@@ -56,7 +56,8 @@ export function createCreditExpiry(
       const recharge = await beginRecharge(payments, environment, name, now)
       if (recharge.kind !== 'begun') return outcome
       await recharge.charge()
-      return 'done'
+      // Credits in flight are still due after the top-up, and would otherwise be looked at again without a pause.
+      return outcome
     },
     explain: () => Promise.resolve('expire its credits'),
   }

@@ -41,6 +41,8 @@ import { registerBillingRunRoutes } from './routes/billing-runs.ts'
 import { registerEventRoutes } from './routes/console-events.ts'
 import { registerConsoleListRoutes } from './routes/console-lists.ts'
 import { registerConsoleUsageRoutes } from './routes/console-usage.ts'
+import { registerOverviewRoute } from './routes/overview.ts'
+import { registerUsageExplorerRoute } from './routes/usage-explorer.ts'
 import { registerCustomerBalanceRoutes } from './routes/customer-balance.ts'
 import { registerCustomerMarginRoute } from './routes/customer-margin.ts'
 import { registerConsoleUserRoutes } from './routes/console-users.ts'
@@ -246,6 +248,8 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerDiscountRoutes(app, parts)
   registerCustomerBalanceRoutes(app, parts)
   registerConsoleUsageRoutes(app, parts)
+  registerUsageExplorerRoute(app, parts)
+  registerOverviewRoute(app, parts)
   registerCustomerMarginRoute(app, parts)
   registerEventRoutes(app, parts)
   registerBillingRunRoutes(app, parts)

@@ -305,6 +305,7 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   ...describedInvoiceOperations,
   ...describedTaxOperations,
   'get /v1/ui/usage': operation('getUsage', 'Get usage over time', 404),
+  'get /v1/ui/usage/explore': operation('exploreUsage', 'Explore usage by time and group', 404),
   'get /v1/ui/usage/breakdown': operation(
     'getUsageBreakdown',
     'Get the largest customers, products or meters',

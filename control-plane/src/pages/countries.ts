@@ -5,6 +5,7 @@ import {
   taxPlace,
 } from '@tollgate/domain/tax/tax-countries'
 import type { Reader } from './reader.ts'
+import { regionNames } from './region-names.ts'
 
 /** Choice of a customer whose country is not in the list. It is not a country code. */
 export const elsewhere = 'elsewhere'
@@ -12,15 +13,24 @@ export const elsewhere = 'elsewhere'
 type Country = { readonly code: string; readonly name: string }
 
 /**
- * Returns the countries whose tax is known, sorted by their names in the language of the page. Each region with a rate of its own is
- * a choice, such as `CA-ON`, so that the form needs no second field.
+ * Returns the regions of a country that are choices of their own: those with a rate of their own, and with `hasStates` the states of
+ * the US. Empty for a country that is one choice.
  */
-export function countriesIn(reader: Reader): readonly Country[] {
+export function regionsToChoose(country: string, hasStates: boolean): readonly string[] {
+  const { regions, otherRegions } = findTaxCountry(country) ?? {}
+  return [...(regions?.keys() ?? []), ...(hasStates ? (otherRegions ?? []) : [])]
+}
+
+/**
+ * Returns the countries whose tax is known, sorted by their names in the language of the page. A region can be a choice, such as
+ * `CA-ON`, so that the form needs no second field.
+ */
+export function countriesIn(reader: Reader, hasStates: boolean): readonly Country[] {
   const { formats } = reader
   const names = countryNamesIn(reader)
   return taxCountryCodes
     .flatMap((country) => {
-      const regions = [...(findTaxCountry(country)?.regions?.keys() ?? [])]
+      const regions = regionsToChoose(country, hasStates)
       return regions.length === 0
         ? [country]
         : regions.map((region) => taxPlace({ country, region }))
@@ -40,26 +50,9 @@ export function countryName(code: string, reader: Reader): string {
 function nameOf(code: string, names: Intl.DisplayNames): string {
   const { country, region } = partsOfPlace(code)
   const name = names.of(country) ?? country
-  return region === undefined ? name : `${name}: ${regionNames[region] ?? region}`
+  return region === undefined ? name : `${name}: ${regionNames[country]?.[region] ?? region}`
 }
 
 function countryNamesIn({ formats }: Reader): Intl.DisplayNames {
   return new Intl.DisplayNames(formats.locale, { type: 'region' })
-}
-
-/** Names of Canadian provinces and territories. `Intl` has no names of regions. */
-const regionNames: Readonly<Record<string, string>> = {
-  AB: 'Alberta',
-  BC: 'British Columbia',
-  MB: 'Manitoba',
-  NB: 'New Brunswick',
-  NL: 'Newfoundland and Labrador',
-  NS: 'Nova Scotia',
-  NT: 'Northwest Territories',
-  NU: 'Nunavut',
-  ON: 'Ontario',
-  PE: 'Prince Edward Island',
-  QC: 'Québec',
-  SK: 'Saskatchewan',
-  YT: 'Yukon',
 }

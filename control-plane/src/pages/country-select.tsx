@@ -6,6 +6,8 @@ type CountrySelectProps = {
   readonly reader: Reader
   readonly value: string
   readonly isRequired: boolean
+  /** Whether a state of the US is a choice in place of the country. */
+  readonly hasStates: boolean
   /** A known country can be changed but not removed. */
   readonly isKnown: boolean
   readonly isInvalid: boolean
@@ -15,7 +17,7 @@ type CountrySelectProps = {
 
 /** The label and the select element for the customer's country. */
 export function CountrySelect(props: CountrySelectProps): ReactElement {
-  const { reader, value, isRequired, isKnown, isInvalid, describedBy } = props
+  const { reader, value, isRequired, hasStates, isKnown, isInvalid, describedBy } = props
   const { t } = reader
   return (
     <>
@@ -30,7 +32,7 @@ export function CountrySelect(props: CountrySelectProps): ReactElement {
         aria-describedby={describedBy}
       >
         <option value="">{t('shared:chooseCountry')}</option>
-        {countriesIn(reader).map(({ code, name }) => (
+        {countriesIn(reader, hasStates).map(({ code, name }) => (
           <option key={code} value={code}>
             {name}
           </option>

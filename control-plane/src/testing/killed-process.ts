@@ -2,15 +2,19 @@
  * A control plane, or one of the operator's commands, that kills itself (-9) at one of its writes to the hot state:
  * killed-process.js <before|after> <number of the write> [command ...]
  *
- * It is built with the sources, because a program in TypeScript takes twice as long to start: each of its imports passes through
- * the loader. It loads either the service or the commands.
+ * It is bundled with the sources, because a program in TypeScript takes much longer to start: each of its imports passes through
+ * the loader.
  */
 import { join } from 'node:path'
+import { createCommandLine } from '@tollgate/platform/cli/command-line'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { runService } from '@tollgate/platform/service/run-service'
+import { cliActor } from '../cli/open-cli-parts.ts'
+import { addManagementCommands } from '../cli/program.ts'
 import { readControlPlaneConfig } from '../config.ts'
+import { createControlPlane } from '../service.ts'
 import { hookWrites } from './around-writes.ts'
 
 const [moment, lastWrite, ...command] = process.argv.slice(2)
@@ -27,14 +31,10 @@ const hotState = hookWrites(
 )
 
 if (command.length === 0) {
-  const { createControlPlane } = await import('../service.ts')
   const logger = createLogger('control-plane', config.logLevel)
   const service = createControlPlane(config, { hotState, logger })
   await runService(service, { logger, tracing: undefined }, () => ({ port: service.port }))
 } else {
-  const { cliActor } = await import('../cli/open-cli-parts.ts')
-  const { addManagementCommands } = await import('../cli/program.ts')
-  const { createCommandLine } = await import('@tollgate/platform/cli/command-line')
   const database = createPostgresDatabase({ url: config.databaseUrl, poolMax: 2 })
   const { program, output } = createCommandLine('tollgate', () => undefined)
   addManagementCommands(program, (run) =>

@@ -110,7 +110,7 @@ const formula = '^(?:[=+@\\\\t\\\\r\\\\n-]|＝|＋|－|＠)'
 const plainNumber = '^[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?$'
 
 /** Returns an SQL expression with an apostrophe before values that a spreadsheet would run. */
-function harmlessInSpreadsheets(value: string): string {
+export function harmlessInSpreadsheets(value: string): string {
   return `if(match(${value}, '${formula}') AND NOT match(${value}, '${plainNumber}'), concat('\\'', ${value}), ${value})`
 }
 

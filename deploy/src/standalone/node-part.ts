@@ -38,7 +38,7 @@ export function nodePart(options: NodePartOptions): Part & { readonly logPath: s
     const environment = options.environment()
     const onOutput = (chunk: Uint8Array): void => log.write(chunk)
     const launched = await launchService(
-      { entry, nodeOptions: ['--enable-source-maps'], environment, onOutput, endTimeoutMs },
+      { entry, nodeOptions: [], environment, onOutput, endTimeoutMs },
       giveUp,
     ).catch((error: unknown) => {
       throw explain(error)

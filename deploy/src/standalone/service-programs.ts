@@ -1,15 +1,17 @@
-import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 
-const require = createRequire(import.meta.url)
-
-/** Paths of the built program of each service, resolved by package name. */
+/** Paths of the bundled program of each service. */
 export const servicePrograms = {
-  chdbGateway: require.resolve('@tollgate/platform/chdb-gateway/main'),
-  billingRunner: require.resolve('@tollgate/billing-runner/main'),
-  webhookDispatcher: require.resolve('@tollgate/webhook-dispatcher/main'),
-  controlPlane: require.resolve('@tollgate/control-plane/main'),
-  aggregator: require.resolve('@tollgate/aggregator/main'),
-  ingest: require.resolve('@tollgate/ingest/main'),
-  mcpProxy: require.resolve('@tollgate/mcp-proxy/main'),
-  stripeSimulator: require.resolve('@tollgate/stripe-simulator/main'),
+  chdbGateway: bundled('platform', 'chdb-gateway/main'),
+  billingRunner: bundled('billing-runner', 'main'),
+  webhookDispatcher: bundled('webhook-dispatcher', 'main'),
+  controlPlane: bundled('control-plane', 'main'),
+  aggregator: bundled('aggregator', 'main'),
+  ingest: bundled('ingest', 'main'),
+  mcpProxy: bundled('mcp-proxy', 'main'),
+  stripeSimulator: bundled('stripe-simulator', 'main'),
+}
+
+function bundled(workspace: string, program: string): string {
+  return fileURLToPath(new URL(`../../../${workspace}/dist/bundled/${program}.js`, import.meta.url))
 }

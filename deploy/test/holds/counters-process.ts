@@ -2,7 +2,9 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const aggregator = fileURLToPath(new URL('../../../aggregator/dist/main.js', import.meta.url))
+const aggregator = fileURLToPath(
+  new URL('../../../aggregator/dist/bundled/main.js', import.meta.url),
+)
 
 /** Starts the counters projection like `npm start`, in a child process that tests can kill. */
 export async function startCounters(dataDir: string): Promise<ChildProcess> {

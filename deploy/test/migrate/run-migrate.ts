@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { killTree } from '../../../tools/src/instance/process-tree.ts'
 
-const program = fileURLToPath(new URL('../../dist/tollgate/main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../dist/bundled/tollgate/main.js', import.meta.url))
 
 export type Ending = { readonly code: number | null; readonly output: string }
 

@@ -51,6 +51,7 @@ import {
 import { environment } from './environment.ts'
 import { operationIn } from './operation-in.ts'
 import type { Stores } from './stores.ts'
+import type { UsageLog } from './usage-log.ts'
 
 const pollMs = 300_000
 
@@ -273,15 +274,39 @@ export class CrashingService {
 
   /**
    * Notes every purchase that can be billed within its period, in place of the alert job. Those that did not reach the amount of
-   * their plan are not billed.
+   * their plan are not billed. A purchase is not noted again while neither its usage, nor itself, nor its debts have changed: each
+   * note is answered by a sum of stored usage, which would be the same.
    */
   async #noteCrossings(): Promise<void> {
+    const { usageLog } = this.#usage
     const sql = this.database.in(environment)
-    const purchases = await sql<{ provider: string; reference: string }[]>`
-      select provider_id as provider, reference from purchases
+    const purchases = await sql<Crossable[]>`
+      select provider_id as provider, reference, customer_ref as customer, xmin::text as version,
+        (select count(*) from invoices
+         where provider_id = purchases.provider_id and customer_ref = purchases.customer_ref
+           and status = 'open') as debts
+      from purchases
       where plan_snapshot -> 'terms' ? 'billAtUnbilledMinor' and status = 'active'`
-    for (const { provider, reference } of purchases) {
+    const noted = notedStates.get(usageLog) ?? new Map<string, string>()
+    notedStates.set(usageLog, noted)
+    for (const { provider, reference, customer, version, debts } of purchases) {
+      const state = [version, debts, usageLog.countOf(customer)].join()
+      if (noted.get(reference) === state) continue
       await noteCrossing(sql, provider, reference, this.parts.now())
+      noted.set(reference, state)
     }
   }
 }
+
+type Crossable = {
+  readonly provider: string
+  readonly reference: string
+  readonly customer: string
+  /** Changes with the row of the purchase. */
+  readonly version: string
+  /** Number of open invoices of the customer. */
+  readonly debts: bigint
+}
+
+/** The state in which each purchase was last noted, by its reference. */
+const notedStates = new WeakMap<UsageLog, Map<string, string>>()

@@ -16,7 +16,9 @@ import { verifyBooks } from './verify-world.ts'
 
 const kills = Number(process.env['TOLLGATE_TEST_MONEY_KILLS'] ?? 2)
 const customersMax = 24
-const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
+const program = fileURLToPath(
+  new URL('../../../control-plane/dist/bundled/main.js', import.meta.url),
+)
 
 let payments: PaymentStack
 let port: number

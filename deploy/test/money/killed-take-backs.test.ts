@@ -20,7 +20,9 @@ import { environment } from './environment.ts'
  */
 
 const customersMax = 16
-const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
+const program = fileURLToPath(
+  new URL('../../../control-plane/dist/bundled/main.js', import.meta.url),
+)
 
 let payments: PaymentStack
 let child: ChildProcess | undefined

@@ -55,10 +55,12 @@ export class MoneyWorld {
     this.#crashes = [...crashes]
   }
 
+  /** Opens a world. `events` are the types of the events that the processor sends. Default: all of them. */
   static async open(
     stores: Stores,
     crashes: readonly Crash[] = [],
     timeoutMs = shortTimeoutMs,
+    events?: readonly string[],
   ): Promise<MoneyWorld> {
     // The processes of one story would find the payments of the other one, which do not exist at their processor.
     if (storesInUse.has(stores)) throw new Error('Another story is playing on these stores.')
@@ -79,7 +81,7 @@ export class MoneyWorld {
     const simulator = await openSimulator({
       timeoutMs,
       clock: stores.clock,
-      webhooks: { test: { url, secret: webhookSecret } },
+      webhooks: { test: { url, secret: webhookSecret, ...(events && { events }) } },
     })
     await simulator.admin('webhooks', { isHeld: true })
     await removePendingWork(stores)

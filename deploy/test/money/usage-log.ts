@@ -62,10 +62,17 @@ export class UsageLog {
   #unstored: UsedRecord[] = []
   /** Ids of the records of corrections, which are appended once. */
   readonly #corrections = new Set<string>()
+  /** Number of records, by customer. */
+  readonly #counts = new Map<string, number>()
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(stores: LogStores) {
     this.#stores = stores
+  }
+
+  /** Returns the number of the customer's records. */
+  countOf(customerRef: string): number {
+    return this.#counts.get(customerRef) ?? 0
   }
 
   partitionCount(): number {
@@ -122,6 +129,7 @@ export class UsageLog {
     await this.#post(record)
     this.#unstored.push(record)
     this.records.push(record)
+    this.#counts.set(customerRef, this.countOf(customerRef) + 1)
     this.#heads[partition] = record.offset + 1
   }
 

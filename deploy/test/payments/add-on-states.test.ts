@@ -38,6 +38,66 @@ test('a limit check has the units at once, and loses them with the refund of the
   expect(await shop.check(customerRef)).toMatchObject({ remaining: 1_000 })
 })
 
+test.each([[false], [true]])(
+  'a refund of an add-on keeps a later removal of another one, and a choice of plan: %s',
+  async (choosesPlan) => {
+    const other = await stack.createPlan({ price: 2_000, prorationPolicy: 'none' })
+    const kept = await shop.create({ name: 'Kept', price: 700, planRefs: [plain, other] })
+    const bought = await renewals.buy(plain)
+    const { customerRef } = bought
+    const first = await shop.set(bought.reference, support, 2)
+    const both = await shop.set(first.body.purchase.reference, kept, 1)
+    const more = await shop.set(both.body.purchase.reference, support, 3)
+    const heldRef = more.body.purchase.reference
+    await shop.remove(heldRef, support)
+    if (choosesPlan) {
+      const request = { customerRef, productRef: payments.productRef, planRef: other }
+      await payments.call('POST', '/v1/sdk/activate', request)
+    }
+    const refund = { to: 'balance', reason: 'by mistake' }
+    await payments.call('POST', `/v1/ui/invoices/${more.body.invoiceRef}/refunds`, refund)
+    const held = await stack.held(customerRef)
+    expect(held.reference).toBe(both.body.purchase.reference)
+    expect(held.planSnapshot?.terms.addOns?.attached).toMatchObject([
+      { reference: support, quantity: 2 },
+      { reference: kept, quantity: 1 },
+    ])
+    await stack.changeAndRenew(july)
+    const renewed = await stack.held(customerRef)
+    const [lines = []] = await shop.linesOf(renewed.reference)
+    expect(lines.slice(0, 2)).toEqual([
+      ['recurring', choosesPlan ? 2_000n : 3_000n],
+      ['add_on', 700n],
+    ])
+  },
+)
+
+test('a change of add-ons sends no email about new terms, and a change of plan does', async () => {
+  const { sql } = renewals
+  const { providerId } = payments.tenant
+  const kinds = ['plan_changed', 'receipt']
+  await payments.call('PATCH', '/v1/ui/email-settings', { kinds })
+  const planRef = await stack.createPlan({ price: 3_000 })
+  const addOn = await shop.create({ name: 'Quiet', price: 700, planRefs: [planRef] })
+  const { reference, customerRef } = await renewals.buy(planRef)
+  const { body } = await shop.set(reference, addOn, 2)
+  await shop.set(body.purchase.reference, addOn, 1, 'renewal')
+  await stack.changeAndRenew(july)
+  const emails = () => sql<{ kind: string; total: number }[]>`
+    select kind, count(*)::int as total from emails
+    where provider_id = ${providerId} and customer_ref = ${customerRef} group by kind order by kind`
+  expect(await emails()).toEqual([{ kind: 'receipt', total: 3 }])
+  await stack.changePlan(planRef, { price: 4_000 })
+  await stack.migrate(planRef, { when: 'renewal' })
+  await stack.process('2026-07-02T00:00:00Z')
+  await stack.changeAndRenew('2026-08-01T10:00:00Z')
+  expect(await emails()).toEqual([
+    { kind: 'plan_changed', total: 1 },
+    { kind: 'receipt', total: 4 },
+  ])
+  await payments.call('PATCH', '/v1/ui/email-settings', { kinds: [] })
+})
+
 test('a part of the payment that is refunded leaves the add-on', async () => {
   const { reference, customerRef } = await renewals.buy(small)
   const { body } = await shop.set(reference, calls, 1)
@@ -128,6 +188,51 @@ test('a trial that moves to new terms keeps its own units, and owes the fees of 
   expect(await shop.check(customerRef)).toMatchObject({ remaining: 10_200 })
 })
 
+test('a trial that moves to charges gets the units of its add-ons when they are paid', async () => {
+  const trialed = await stack.createPlan({ price: 3_000, trialDays: 14, limit: 100 })
+  const charges = [{ meter: 'requests', included: 100, cap: 500, price: '10' }]
+  const metered = await stack.createPlan({
+    ...{ name: 'Charged', type: 'hybrid', billingModel: 'post-paid', basePrice: 3_000, charges },
+    trialDays: 14,
+  })
+  const more = await shop.create({
+    ...{ name: 'More', price: 900, setupFee: 100, maxQuantity: 2, planRefs: [trialed, metered] },
+    raises: [{ meter: 'requests', raises: 'limit', units: 10_000 }],
+  })
+  const other = await shop.create({ name: 'Other', price: 300, planRefs: [trialed, metered] })
+  const { reference, customerRef } = await stack.startTrial(trialed)
+  await shop.set(reference, more, 2)
+  await shop.set(reference, other, 1)
+  stack.setTime('2026-06-05T00:00:00Z')
+  await stack.migrate(trialed, { when: 'now', toPlanRef: metered })
+  await stack.process('2026-06-05T00:00:00Z')
+  await renewals.runJob('plan-changes', '2026-06-05T01:00:00Z')
+  const trial = await stack.held(customerRef)
+  expect(trial).toMatchObject({ status: 'trialing', planRef: metered })
+  expect(trial.planSnapshot?.terms).toMatchObject({
+    ...{ charges: [{ cap: 500 }], addOns: { attached: [{ reference: other }] } },
+  })
+  // What waits can be reduced, and what does not wait changes in the trial.
+  expect(await shop.set(trial.reference, more, 3)).toMatchObject({ status: 409 })
+  expect(await shop.set(trial.reference, more, 1)).toMatchObject({ status: 200 })
+  const { body } = await shop.set(trial.reference, other, 2)
+  expect(body.purchase).toMatchObject({
+    planSnapshot: { addOns: [{ reference: other, quantity: 2 }] },
+    scheduledPlan: { addOns: [{ quantity: 1 }, { quantity: 2 }] },
+  })
+  await renewals.runJob('trial-expiry', '2026-06-15T06:00:00Z')
+  await renewals.runJob('trial-expiry', '2026-06-15T06:00:00Z')
+  const held = await stack.held(customerRef)
+  expect(held.planSnapshot?.terms.charges).toMatchObject([{ cap: 10_500 }])
+  const [lines = []] = await shop.linesOf(held.reference)
+  expect(lines.toSorted(([, one], [, other]) => Number(one - other))).toEqual([
+    ['setup_fee', 100n],
+    ['add_on', 600n],
+    ['add_on', 900n],
+    ['recurring', 3_000n],
+  ])
+})
+
 test('a plan with charges has the units of the whole period, which are charged in full', async () => {
   const meter = { name: 'tokens', type: 'sum' }
   await payments.call('POST', '/v1/ui/meters', meter)
@@ -181,6 +286,60 @@ test('a cancelled purchase changes no add-ons, and ends with them', async () => 
   expect(await shop.set(held.reference, support, 2)).toMatchObject({ status: 409 })
   await payments.call('POST', `/v1/sdk/purchases/${held.reference}/reactivate`, {})
   expect(await shop.set(held.reference, support, 1)).toMatchObject({ status: 200 })
+})
+
+test('a cancellation that comes too late for its notice keeps what was chosen for the last period', async () => {
+  const planRef = await stack.createPlan({ price: 3_000, cancellationNoticeDays: 7 })
+  const other = await stack.createPlan({ price: 4_000, prorationPolicy: 'none' })
+  const addOn = await shop.create({ name: 'Left', price: 500, planRefs: [planRef, other] })
+  for (const [choosesPlan, isReactivated] of [
+    [false, false],
+    [true, true],
+  ]) {
+    stack.setTime('2026-06-01T00:00:00Z')
+    const { reference, customerRef } = await renewals.buy(planRef)
+    const attached = await shop.set(reference, addOn, 1)
+    const heldRef = attached.body.purchase.reference
+    await shop.remove(heldRef, addOn)
+    if (choosesPlan) {
+      const request = { customerRef, productRef: payments.productRef, planRef: other }
+      await payments.call('POST', '/v1/sdk/activate', request)
+    }
+    stack.setTime('2026-06-28T00:00:00Z')
+    const cancelled = await payments.call('POST', `/v1/sdk/purchases/${heldRef}/cancel`, {})
+    expect(cancelled.status, JSON.stringify(cancelled.body)).toBe(200)
+    const { body } = await payments.call<{ invoices: { total: number }[] }>(
+      'POST',
+      `/v1/sdk/purchases/${heldRef}/cancel-preview`,
+      {},
+    )
+    expect(body.invoices).toMatchObject([{ total: 3_000 }])
+    await renewals.runJob('renewals', july)
+    await renewals.runJob('renewals', july)
+    const last = await stack.held(customerRef)
+    expect(last).toMatchObject({
+      ...{ replaces: heldRef, autoRenew: false, nextBillingDate: null },
+      ...{
+        cancelledAt: new Date('2026-06-28T00:00:00Z'),
+        endDate: new Date('2026-08-01T00:00:00Z'),
+      },
+    })
+    expect(await shop.linesOf(last.reference)).toEqual([[['recurring', 3_000n]]])
+    if (isReactivated) {
+      await payments.call('POST', `/v1/sdk/purchases/${last.reference}/reactivate`, {})
+      await stack.changeAndRenew('2026-08-01T10:00:00Z')
+      const next = await stack.held(customerRef)
+      expect(next.planRef).toBe(other)
+      expect(await shop.linesOf(next.reference)).toEqual([[['recurring', 4_000n]]])
+    } else {
+      await renewals.runJob('ended-purchases', '2026-08-01T10:00:00Z')
+      const ended = await renewals.purchase(last.reference)
+      expect(ended).toMatchObject({
+        status: 'cancelled',
+        endedAt: new Date('2026-08-01T00:00:00Z'),
+      })
+    }
+  }
 })
 
 test('a migration to new terms keeps the add-ons', async () => {

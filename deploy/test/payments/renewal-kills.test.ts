@@ -8,7 +8,9 @@ import { RenewalStack } from './renewal-stack.ts'
 
 /* Billing runners are killed while they charge cards, at a processor that does not always answer. */
 
-const main = fileURLToPath(new URL('../../../billing-runner/dist/cli/main.js', import.meta.url))
+const main = fileURLToPath(
+  new URL('../../../billing-runner/dist/bundled/cli/main.js', import.meta.url),
+)
 const customers = 24
 const renewalAt = '2026-03-01T10:00:00Z'
 

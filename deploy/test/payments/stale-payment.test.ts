@@ -1,6 +1,8 @@
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { openParts, paymentPartsOf } from '@tollgate/billing-runner/open-parts'
 import { findIntent } from '@tollgate/domain/payments/intents-repository'
+import { pricesAt } from '@tollgate/domain/purchases/offered-plan'
+import { listPurchases } from '@tollgate/domain/purchases/repository'
 import { beginAttempt, reconcileOperation } from '@tollgate/domain/settlement/reconcile-intent'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { expect, test } from 'vitest'
@@ -33,6 +35,44 @@ test('a payment that was read before it had its id at the processor is canceled'
     expect(canceled.status).toBe('canceled')
   } finally {
     await parts.close()
+    await payments.stop()
+  }
+})
+
+test('a payment that succeeds late does not begin a ramp again', async () => {
+  // Nothing but the requests of the test looks at the payments.
+  const settings = { TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000' }
+  const payments = await PaymentStack.start({ settings })
+  try {
+    const { clock } = payments.stack
+    const { providerId } = payments.tenant
+    clock.set('2026-03-01T00:00:00Z')
+    const ramp = [
+      { periods: 1, price: 1_000 },
+      { periods: 1, price: 2_000 },
+    ]
+    const planRef = await payments.createPlan({ price: 4_000, billingCycle: 'monthly', ramp })
+    const customerRef = await payments.createCustomer()
+    const request = { customerRef, productRef: payments.productRef, planRef }
+    const [first, late] = [
+      (await payments.createIntent('first', request)).body.processorPaymentId,
+      (await payments.createIntent('late', request)).body.processorPaymentId,
+    ]
+    await payments.confirm(late)
+    await payments.confirm(first)
+    await payments.process(first, customerRef)
+    await payments.sql`
+      update purchases set status = 'expired', ended_at = '2026-03-01T10:00:00Z',
+        auto_renew = false, next_billing_date = null where customer_ref = ${customerRef}`
+    clock.set('2026-03-01T12:00:00Z')
+    await payments.process(late, customerRef)
+    const [purchase] = await listPurchases(payments.sql, providerId, { customerRef, rowsMax: 1 })
+    expect(purchase).toMatchObject({ status: 'active', firstPaidMinor: 1_000n })
+    const prices = ['2026-03-02', '2026-04-02'].map((day) =>
+      Number(pricesAt(purchase!, new Date(day))?.priceMinor),
+    )
+    expect(prices).toEqual([2_000, 4_000])
+  } finally {
     await payments.stop()
   }
 })

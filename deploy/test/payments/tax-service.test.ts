@@ -3,8 +3,10 @@ import { listLines } from '@tollgate/domain/invoices/lines'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { signWebhook } from '@tollgate/domain/webhooks/sign-webhook'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import type { InvoiceBody } from '@tollgate/schemas/http/invoices'
 import type { TaxServiceResponseBody } from '@tollgate/schemas/http/tax-service'
+import { HostedPages } from './hosted-pages.ts'
 import { RenewalStack } from './renewal-stack.ts'
 import { rates, TaxServiceServer, type Answering } from './tax-service-server.ts'
 
@@ -77,6 +79,22 @@ async function renewalOf({ reference }: Purchase): Promise<InvoiceBody | undefin
   return (await payments.call<InvoiceBody>('GET', `/v1/ui/invoices/${invoice.reference}`)).body
 }
 
+test('a checkout asks a customer in the US for the state, and the service for the tax there', async () => {
+  const pages = new HostedPages(payments)
+  const customerRef = await payments.createCustomer()
+  const opened = await pages.openCheckout({ customerRef, productRef: payments.productRef })
+  const readPage = async () => (await pages.visit(opened, `?plan=${planRef}`)).text
+  expect(await readPage()).not.toContain('California')
+  await setService('hold')
+  expect(await readPage()).toContain('>United States: California</option>')
+  const pay = (country: string) =>
+    pages.visit(opened, '/pay', { plan: planRef, currency: 'USD', country })
+  await pay('US')
+  expect(service.questions).toEqual([])
+  await pay('US-CA')
+  expect(service.questions[0]).toMatchObject({ sale: { buyer: { country: 'US', region: 'CA' } } })
+})
+
 describe('a renewal', () => {
   test('has the tax that the service decides, and is recomputed without the service', async () => {
     const purchase = await subscriber()
@@ -128,6 +146,37 @@ describe('a renewal', () => {
     })
     const sentAt = Number(/^t=(\d+),/.exec(signature)?.[1])
     expect(signature).toBe(signWebhook([secret], body, sentAt))
+  })
+
+  test('is made by the next run if the process dies between the answer and the commit', async () => {
+    const purchase = await subscriber()
+    await setService('hold')
+    // Connect as the owner of the tables, who may add triggers.
+    const url = payments.stack.databaseUrl
+    const owner = createPostgresDatabase({ url, isOwner: true, poolMax: 1 })
+    const sql = owner.in('sandbox')
+    await sql.unsafe(`
+      create function die() returns trigger language plpgsql
+        as $$ begin raise exception 'the process died before its commit'; end $$;
+      create constraint trigger die after insert on invoices
+        deferrable initially deferred for each row execute function die()`)
+    try {
+      expect((await renew()).get('failed')).toBe(1)
+    } finally {
+      await sql.unsafe('drop trigger die on invoices; drop function die()')
+      await owner.close()
+    }
+    expect(service.questions).toHaveLength(1)
+    expect(await renewalOf(purchase)).toBeUndefined()
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(0)
+    // The answer is lost with the process. The sale has the same id, and the later answer counts.
+    service.answering = rates({ rate: '0.05', label: 'Later tax' })
+    await renew()
+    const [first, again] = service.questions
+    expect(service.questions).toHaveLength(2)
+    expect(again!.sale.id).toBe(first!.sale.id)
+    expect(await renewalOf(purchase)).toMatchObject({ status: 'paid', taxes: [{ rate: 0.05 }] })
+    expect(await stack.succeededChargesOf(purchase.reference)).toBe(1)
   })
 
   test.each([

@@ -57,6 +57,49 @@ test(`${runs.numRuns} random previews equal what happens then`, { timeout: 0 }, 
   await fc.assert(fc.asyncProperty(stories, play), { ...runs, endOnFailure: true })
 })
 
+const dayMs = 86_400_000
+const customer: Customer = {
+  ...{ tax: undefined, carriedMinor: 0n, issuesZero: true, packUnits: 0 },
+  ...{ coupons: [], agreed: undefined },
+}
+const wholePrice: Customer['coupons'][number] = {
+  ...{ percentOff: '100', amountOffMinor: null, currency: null, isOfPurchase: true },
+  duration: 'forever',
+  durationInvoices: null,
+}
+/** The trial of 10 days has ended, and the billing runner has not renewed it yet. */
+const overdueTrial = {
+  isTrial: true,
+  steps: [[15 * dayMs, { kind: 'use', micros: 1_000_000n, lateMs: 0 }]],
+} as const
+
+test('a change within the period of an overdue trial is renewed once', () =>
+  play({
+    ...overdueTrial,
+    customer,
+    plan: {
+      type: 'usage-based',
+      billingModel: 'post-paid',
+      billingCycle: 'monthly',
+      creditsPerUnit: 2,
+    },
+    act: {
+      ...{ kind: 'schedule', waitMs: dayMs, billing: 'keep_period' },
+      plan: { type: 'recurring', price: 4_000, billingCycle: 'monthly' },
+    },
+  }))
+
+test('a change within the period of an overdue trial counts the discounts of its renewal', () =>
+  play({
+    ...overdueTrial,
+    customer: { ...customer, coupons: [wholePrice] },
+    plan: { type: 'recurring', price: 1_900, billingCycle: 'monthly' },
+    act: {
+      ...{ kind: 'schedule', waitMs: dayMs, billing: 'prorate' },
+      plan: { type: 'recurring', price: 40, billingCycle: 'monthly' },
+    },
+  }))
+
 async function play(story: Story): Promise<void> {
   await shop.open(begin)
   const purchase = await prepare(story)

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 const usageShop = new UsageShop()
-const main = createRequire(import.meta.url).resolve('../../../billing-runner/dist/main.js')
+const main = createRequire(import.meta.url).resolve('../../../billing-runner/dist/bundled/main.js')
 const dayMs = 86_400_000
 
 test('bills each period once while runners are killed', { timeout: 300_000 }, async () => {

@@ -1,9 +1,6 @@
 import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
 import type { InvoiceChange } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
-import { lockInvoice } from '@tollgate/domain/invoices/repository'
-import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
-import { insertIntent, updateIntent } from '@tollgate/domain/payments/intents-repository'
 import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
@@ -12,9 +9,9 @@ import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/reposito
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import { expect, test } from 'vitest'
 import { refundAtProcessor } from '../../../domain/test/refund-world.ts'
-import { createTestIntent } from '../../../domain/test/test-intent.ts'
 import { applyCorrections } from './apply-corrections.ts'
 import { correctionOf } from './correction-of.ts'
+import { payByCard } from './pay-by-card.ts'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
 /* A bill is given up or refunded, its usage is corrected, and then the bill is paid after all. */
@@ -60,7 +57,7 @@ test('returns what a refunded bill charged too much once its refund has failed',
   await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
   await usageShop.bill('2026-02-28T13:00:00Z', usageShop.withDecliningCard)
   const [bill] = await usageShop.invoicesOf(purchase)
-  const intentRef = await payByCard(purchase, bill!.reference, 300n)
+  const intentRef = await payByCard(usageShop, purchase, bill!.reference, 300n)
   const refund = refundAtProcessor(300n)
   const report = (status: Refund['status']): Promise<void> =>
     usageShop.runner.within(usageShop.shop, (work) =>
@@ -74,30 +71,6 @@ test('returns what a refunded bill charged too much once its refund has failed',
   await usageShop.bill('2026-04-30T13:00:00Z')
   expect(await carriedOf(purchase)).toBe(-300n)
 })
-
-/** Pays the invoice with a payment that can be refunded. Returns the reference of the payment. */
-async function payByCard(
-  { reference: purchaseRef, customerRef }: Purchase,
-  invoiceRef: string,
-  amountMinor: bigint,
-): Promise<string> {
-  const reference = `txn_${invoiceRef}`
-  await usageShop.runner.within(usageShop.shop, async (work) => {
-    const { sql, providerId, now } = work
-    const invoice = await lockInvoice(sql, providerId, invoiceRef)
-    const paid = { customerRef, purchaseRef, invoiceRef, originalAmountMinor: amountMinor }
-    const intent = createTestIntent(
-      { reference, purpose: 'usage_billing', currency: 'USD', amountMinor, ...paid },
-      now,
-    )
-    await insertIntent(sql, providerId, intent)
-    const processorPaymentId = `pi_${reference}`
-    const succeeded = { ...intent, processorPaymentId, succeededAt: now }
-    await updateIntent(sql, providerId, { ...succeeded, status: 'succeeded' })
-    await payInvoice(work, invoice!, { chargeRef: reference, amountMinor })
-  })
-  return reference
-}
 
 async function takeUsageAway(purchase: Purchase): Promise<void> {
   const { runner, shop } = usageShop

@@ -18,7 +18,7 @@ const perEndpointMax = 4
 
 // The built program is used, because tests resolve packages to their sources, which Node cannot run.
 const dispatcher = fileURLToPath(
-  new URL('../../../webhook-dispatcher/dist/main.js', import.meta.url),
+  new URL('../../../webhook-dispatcher/dist/bundled/main.js', import.meta.url),
 )
 
 const folder = await makeTemporaryFolder('killed-dispatchers')

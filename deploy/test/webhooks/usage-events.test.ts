@@ -16,7 +16,9 @@ import { startUsageBillingStack } from '../usage-billing/usage-billing-stack.ts'
 
 /* `usage.recorded` for usage that was recorded in the log and stored: one event per record, even if processes are killed. */
 
-const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
+const program = fileURLToPath(
+  new URL('../../../control-plane/dist/bundled/main.js', import.meta.url),
+)
 const at = new Date('2026-03-01T10:00:00Z')
 
 let shop: Shop

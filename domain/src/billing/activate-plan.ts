@@ -12,8 +12,12 @@ import { lockAndCheckSoldOut } from '../plans/sold-out.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { chargesUsageLater } from '../pricing/billed-charges.ts'
 import { lockProductAgainstRemoval, type Product } from '../catalog/products-repository.ts'
-import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { changeWithoutPlan } from '../purchases/carry-add-ons.ts'
+import {
+  recordEvent,
+  recordEventWithoutEmail,
+  type UnitOfWork,
+} from '../unit-of-work/unit-of-work.ts'
+import { changeWithoutPlan, differOnlyInAddOns } from '../purchases/carry-add-ons.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { decideActivation, type ActivationDecision } from '../purchases/decide-activation.ts'
 import { decideEndOfPrevious } from '../purchases/decide-end-of-previous.ts'
@@ -188,12 +192,19 @@ export async function endPreviousPurchase(
   return end.isReplaced ? ended : undefined
 }
 
+/**
+ * Emits the change of plan. No email tells the customer of new terms if only the add-ons have changed: the customer has chosen them, and
+ * gets the receipt of what they cost.
+ */
 export async function emitPlanChanged(
   work: UnitOfWork,
   purchase: Purchase,
-  replaced: Purchase | undefined,
+  replaced: Pick<Purchase, 'planRef' | 'planSnapshot'> | undefined,
 ): Promise<void> {
   if (replaced === undefined) return
+  const [before, after] = [replaced.planSnapshot, purchase.planSnapshot]
+  const changesOnlyAddOns = before !== null && after !== null && differOnlyInAddOns(before, after)
+  const record = changesOnlyAddOns ? recordEventWithoutEmail : recordEvent
   const previous = { plan: replaced.planRef }
-  await recordEvent(work, 'purchase.plan_changed', planChangedObject(purchase), previous)
+  await record(work, 'purchase.plan_changed', planChangedObject(purchase), previous)
 }

@@ -3,6 +3,7 @@ import {
   continueUsagePeriod,
   extendUsagePeriod,
   listBilledPeriods,
+  listBilledUsage,
 } from '../invoices/billed-periods.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
@@ -70,6 +71,7 @@ export async function billUsage(
   const part = partOf(toBill, measured)
   const usage = usageBillLines(purchase, planSnapshot, conversion, unpaid, part)
   if (costsTooLittle(usage, toBill)) return { kind: 'below' }
+  if (await isReturnedMeanwhile(work, toBill, usage)) return { kind: 'changed' }
   await recordDraws(sql, providerId, draws)
   if (draws.length > 0) await queuePublication(work, 'customer', customerRef)
   await updateBillingDates(work, toBill, part, usage)
@@ -111,6 +113,26 @@ export async function billUsage(
   const invoice = await issueInvoice(work, made.invoice, parties)
   for (const line of usage) await emitUsageCharged(work, purchase, invoice.reference, line)
   return { kind: 'invoiced', invoice }
+}
+
+/**
+ * Returns whether more or less of the billed usage was given up, refunded or credited since the bill was prepared, which decides how
+ * much a credit may return. These changes lock the purchase too, and move none of its billing dates.
+ */
+async function isReturnedMeanwhile(
+  { sql, providerId }: UnitOfWork,
+  { purchase: { reference }, earlier }: UsageToBill,
+  usage: readonly InvoiceLine[],
+): Promise<boolean> {
+  if (usage.every(({ amountMinor }) => amountMinor >= 0n)) return false
+  const starts = earlier.map(({ start }) => start)
+  const billed = await listBilledUsage(sql, providerId, reference, starts)
+  return earlier.some(({ start, billed: before }) =>
+    [...before].some(
+      ([key, { givenUpMinor }]) =>
+        billed.get(start.getTime())?.get(key)?.givenUpMinor !== givenUpMinor,
+    ),
+  )
 }
 
 /** Returns the usage with the units that packs pay for. Locks the packs, so that no other process uses the same units. */

@@ -90,7 +90,8 @@ async function apply(
       await updateTrialTerms(work.sql, work.providerId, purchase)
       await recordEvent(work, 'purchase.updated', purchaseObject(purchase))
       await queuePublication(work, 'customer', held.customerRef)
-      return { purchase, effectiveAt: work.now, invoice: undefined }
+      const scheduled = await schedulePlan(work, held.reference, decision.ahead)
+      return { purchase: scheduled ?? purchase, effectiveAt: work.now, invoice: undefined }
     }
     case 'renewal': {
       const purchase = await schedulePlan(work, held.reference, decision.change)

@@ -1,5 +1,6 @@
 import { listPartBilledPurchases } from '../invoices/billed-periods.ts'
 import { creditInvoice, sumCredited } from '../invoices/credit-notes.ts'
+import { readCreditedLater } from '../invoices/credited-later.ts'
 import { creditOpenInvoice } from '../invoices/credit-open-invoice.ts'
 import type { CreditedLine } from '../invoices/decide-credit.ts'
 import { listLines } from '../invoices/lines.ts'
@@ -81,6 +82,7 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
   // A bill within a period charges only usage, so all of its discounts are discounts of usage.
   leftMinor += totalOf(invoice.lines.filter(({ inputs }) => inputs.kind === 'discount'))
   for (const [at] of usage) leftMinor -= credited.get(at) ?? 0n
+  leftMinor -= (await readCreditedLater(work.sql, work.providerId, invoice)).amountMinor
   // Once they succeed, the customer would have this amount twice.
   leftMinor -= await sumPendingRefunds(work.sql, work.providerId, reference)
   const lines: CreditedLine[] = []

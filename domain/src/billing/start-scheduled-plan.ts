@@ -12,6 +12,7 @@ import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
 import { planAfterChange } from '../purchases/offered-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
+import { isEnding } from '../purchases/transitions.ts'
 
 /**
  * Starts the plan that was scheduled for the purchase, with the period that begins now. If the plan costs something,
@@ -34,9 +35,11 @@ export async function startScheduledPlan(
   const replaced = await endNow(work, purchase, 'expired', { endedAt: period.start })
   const sale = { customer, product: { reference: productRef, name: productName }, plan, now }
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))
-  const started = newScheduledPurchase(sale, replaced, period, price)
+  const started = newScheduledPurchase(sale, purchase, period, price)
   await createPurchase(work, started)
-  await closeScheduledChange(work, purchase, started)
+  // A purchase that was cancelled too late changes its add-ons alone, so a migration that had scheduled a change has not moved it.
+  const made = isEnding(purchase) ? { ...purchase, scheduledMigration: undefined } : purchase
+  await closeScheduledChange(work, made, started)
   await emitPlanChanged(work, started, replaced)
   await joinMigration(work, started, purchase.scheduledTermsAt)
   return started

@@ -15,6 +15,7 @@ import {
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { hasTrial, newTrialPurchase } from '../purchases/new-purchase.ts'
 import { endAfterNotice } from '../purchases/notice.ts'
+import { offerOwnPeriod } from '../purchases/offered-plan.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
@@ -44,7 +45,9 @@ export async function startTrial(
   if (plan === undefined) return { kind: 'no-trial' }
   const isSoldOut = await lockAndCheckSoldOut(sql, providerId, plan, customer.reference)
   if (!canStartTrial({ product, plan, ...state, isSoldOut, now })) return { kind: 'no-trial' }
-  if (requiresCard(plan) && !state.hasCard) return { kind: 'no-trial' }
+  // A first period that is free for the customer starts with a card, as it does without a trial.
+  const offered = offerOwnPeriod(plan, state, now)
+  if (requiresCard(offered) && !state.hasCard) return { kind: 'no-trial' }
   const replaced = await endPreviousPurchase(work, state.last)
   const started = newTrialPurchase({ customer, product, plan, cycleMode, now })
   const purchase = await linkToPredecessor(work, started, { previous: state.last, replaced }, false)

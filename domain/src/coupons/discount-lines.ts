@@ -71,9 +71,9 @@ export function describeCoupon({ name, percentOff }: Coupon): string {
  * Returns the part of the invoice's discounts that belongs to the lines for which `isPart` is true, in proportion to the discounted
  * amounts and rounded up. The customer was charged the amounts of these lines less this part.
  */
-export function discountOn(
-  lines: readonly Pick<InvoiceLine, 'inputs' | 'amountMinor'>[],
-  isPart: (line: Pick<InvoiceLine, 'inputs'>) => boolean,
+export function discountOn<Line extends Pick<InvoiceLine, 'inputs' | 'amountMinor'>>(
+  lines: readonly Line[],
+  isPart: (line: Line) => boolean,
 ): bigint {
   let [baseMinor, partMinor, offMinor] = [0n, 0n, 0n]
   for (const line of lines) {

@@ -2,6 +2,7 @@ import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
+import { readCreditedLater } from '../invoices/credited-later.ts'
 import { decideCredit, settledStatuses, type CreditDecision } from '../invoices/decide-credit.ts'
 import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
@@ -31,7 +32,9 @@ export async function creditByDecision(
   if (isCustomerDeleted) return { kind: 'customer-deleted' }
   const settles = isOpen ? 'invoice' : 'balance'
   const credited = await sumCredited(sql, providerId, reference)
-  const decision = decidePart(invoice, credited, requested, settles)
+  const { amountMinor: laterMinor } = await readCreditedLater(sql, providerId, invoice)
+  const leftMinor = creditableMinor(invoice, credited, laterMinor)
+  const decision = decidePart(invoice, { credited, leftMinor }, requested, settles)
   switch (decision.kind) {
     case 'line':
       return decision
@@ -53,20 +56,27 @@ export async function creditByDecision(
 
 type PartDecision = CreditDecision | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
 
+/** `credited`: by line of the invoice. `leftMinor`: what can still be credited of all of them. */
+type Creditable = {
+  readonly credited: ReadonlyMap<number, bigint>
+  readonly leftMinor: bigint
+}
+
 function decidePart(
   invoice: InvoiceWithLines,
-  credited: ReadonlyMap<number, bigint>,
+  { credited, leftMinor }: Creditable,
   { amountMinor, lines }: RequestedCredit,
   settles: 'invoice' | 'balance',
 ): PartDecision {
-  const leftMinor = creditableMinor(invoice, credited)
   if (lines !== undefined) {
     const decision = decideCredit(invoice, credited, { lines, settles })
     // A negative line, such as usage that a pack paid for later, reduces what the other lines have charged.
     const isTooMuch = decision.kind === 'credit' && decision.totalMinor > leftMinor
     return isTooMuch ? { kind: 'nothing-left', leftMinor } : decision
   }
-  const mostMinor = settles === 'invoice' ? dueMinor(invoice) : leftMinor
+  const due = settles === 'invoice' ? dueMinor(invoice) : leftMinor
+  const mostMinor = due < leftMinor ? due : leftMinor
+  if (mostMinor <= 0n) return { kind: 'nothing-left', leftMinor: mostMinor }
   const isTooMuch = amountMinor === undefined || amountMinor > mostMinor
   const wantedMinor = isTooMuch ? mostMinor : amountMinor
   const whole = { invoice, credited, amountMinor: wantedMinor }
@@ -79,13 +89,18 @@ function decidePart(
   return { kind: 'credit', ...credit }
 }
 
-/** Returns what the invoice itself charges and no credit note has credited, also if an earlier credit paid for it. */
+/**
+ * Returns what the invoice itself charges and neither a credit note nor a later bill has credited, also if an earlier credit paid for
+ * it.
+ */
 function creditableMinor(
   { lines }: InvoiceWithLines,
   credited: ReadonlyMap<number, bigint>,
+  laterMinor: bigint,
 ): bigint {
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  return chargedMinor > creditedMinor ? chargedMinor - creditedMinor : 0n
+  const leftMinor = chargedMinor - creditedMinor - laterMinor
+  return leftMinor > 0n ? leftMinor : 0n
 }
 
 async function isMoneyOnItsWayBack(work: UnitOfWork, invoiceRef: string): Promise<boolean> {

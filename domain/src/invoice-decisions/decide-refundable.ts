@@ -2,7 +2,7 @@
 export type RefundableInvoice = {
   /** Paid and not refunded. */
   readonly keptMinor: bigint
-  /** Charged by the invoice and not credited by any note. */
+  /** Charged by the invoice, and credited neither by a note nor by a later bill that corrects its usage. */
   readonly creditableMinor: bigint
   /** On its way back to the card. */
   readonly pendingMinor: bigint

@@ -1,4 +1,5 @@
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
+import { readCreditedLater } from '../invoices/credited-later.ts'
 import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
 import type { InvoiceStatus } from '../invoices/transitions.ts'
 import { moveInvoice } from '../invoices/move-invoice.ts'
@@ -74,9 +75,10 @@ async function readRefundable(
 ): Promise<bigint> {
   const { lines, paidMinor, refundedMinor, carriedMinor } = invoice
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
+  const later = await readCreditedLater(sql, providerId, invoice)
   const amounts = {
     keptMinor: paidMinor - refundedMinor,
-    creditableMinor: chargedMinor - creditedMinor,
+    creditableMinor: chargedMinor - creditedMinor - later.amountMinor,
     pendingMinor,
   }
   if (goesTo === 'balance') {

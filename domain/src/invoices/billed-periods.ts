@@ -203,13 +203,13 @@ export async function listBilledUsage(
       inputs->>'packUnits' as packed, inputs->>'latePackUnits' as late_packed,
       inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units,
       inputs->>'lateCarriedOverUnits' as late_carried, amount::text, inputs->'conversion' as conversion,
-      case status
-        when 'void' then greatest(amount, 0)
-        -- What was paid of a bill that was written off is kept. Each line has its share of the rest, rounded up.
-        when 'uncollectible' then least(greatest(amount, 0), given_back + ceil(
-          (greatest(amount, 0) - given_back) * (total - carried - paid - credited)
-            / nullif(own_total - credited, 0)))
-        else given_back
+      case
+        when status = 'void' then greatest(amount, 0)
+        when lost <= 0 then given_back
+        -- Each line has its share, rounded up, of what was written off and not paid, or of what a bank has withdrawn or may withdraw.
+        else least(greatest(amount, 0), given_back + ceil(
+          (greatest(amount, 0) - given_back) * least(lost, own_total - noted_total)
+            / nullif(own_total - noted_total, 0)))
       end::text as given_up
     from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
       and invoice_ref = reference
@@ -228,6 +228,27 @@ export async function listBilledUsage(
       from invoice_lines as own
       where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
     ) as of_lines
+    cross join lateral (
+      select coalesce(sum(note.total), 0) as noted_total from credit_notes as note
+      where note.provider_id = ${providerId} and note.invoice_ref = invoices.reference
+        and note.voided_at is null
+    ) as all_notes
+    cross join lateral (
+      select case when status = 'uncollectible' then total - carried - paid - credited else (
+        select coalesce(sum(dispute.amount), 0) from payment_intents as disputed
+        join payment_disputes as dispute on dispute.provider_id = disputed.provider_id
+          and dispute.intent_ref = disputed.reference
+        where disputed.provider_id = ${providerId} and disputed.invoice_ref = invoices.reference
+          and dispute.status in ('needs_response', 'under_review', 'lost')
+      ) - (
+        -- The rest of the disputed money was credited to the balance before, and taken from there.
+        select coalesce(sum(entry.amount), 0) from ledger_transactions as posted
+        join ledger_entries as entry on entry.provider_id = posted.provider_id
+          and entry.transaction_ref = posted.reference
+        where posted.provider_id = ${providerId} and posted.invoice_ref = invoices.reference
+          and posted.kind = 'dispute_from_balance' and entry.account = 'carried'
+      ) end as lost
+    ) as of_losses
     -- Credit notes credit the price after its share of the discounts. The credited part of the line is before discounts, so it is larger.
     cross join lateral (
       select case when off < 0 and noted > 0

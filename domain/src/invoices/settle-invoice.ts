@@ -15,6 +15,7 @@ import { noteRepaidPeriods } from './corrected-periods.ts'
 import type { Invoice, InvoiceWithLines } from './invoice.ts'
 import { toIssuedInvoice } from './issue-invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
+import { takeGivenUpCredit } from './take-given-up-credit.ts'
 import { dueMinor } from './transitions.ts'
 
 /*
@@ -35,8 +36,7 @@ export async function payInvoice<Kept extends Invoice>(
   const money = { customerRef, currency, amountMinor, invoiceRef: invoice.reference }
   const payment = { chargeRef, ...money, pays } as const
   if ((await postMoney(work, paymentSucceeded(payment))) === 'repeated') return invoice
-  if (pays === 'written_off') await noteRepaid(work, invoice)
-  return moveInvoice(work, invoice, 'paid', amountMinor)
+  return movePaid(work, invoice, amountMinor)
 }
 
 /** Records a payment of the invoice that the provider received without the payment processor. */
@@ -49,13 +49,25 @@ export async function payInvoiceOutside<Kept extends Invoice>(
   const pays = closedAt === null ? 'receivable' : 'written_off'
   const money = { invoiceRef, customerRef, currency, amountMinor }
   await postMoney(work, invoicePaidOutside({ ...money, paymentRef, pays }))
-  if (pays === 'written_off') await noteRepaid(work, invoice)
-  return moveInvoice(work, invoice, 'paid', amountMinor)
+  return movePaid(work, invoice, amountMinor)
+}
+
+/** An invoice that was written off counts again as far as it is paid, and so do the credits of corrections of its usage. */
+async function movePaid<Kept extends Invoice>(
+  work: UnitOfWork,
+  invoice: Kept,
+  amountMinor: bigint,
+): Promise<Kept> {
+  if (invoice.closedAt === null) return moveInvoice(work, invoice, 'paid', amountMinor)
+  await noteRepaidPeriods(work.sql, work.providerId, invoice.reference, work.now)
+  const moved = await moveInvoice(work, invoice, 'paid', amountMinor)
+  await takeGivenUpCredit(work, moved)
+  return moved
 }
 
 /**
  * Writes the invoice off as uncollectible. If it is paid later after all, the payment is posted against the amount that
- * was written off.
+ * was written off. The caller has locked the purchase.
  */
 export async function writeOffInvoice<Kept extends Invoice>(
   work: UnitOfWork,
@@ -65,6 +77,7 @@ export async function writeOffInvoice<Kept extends Invoice>(
   const amountMinor = dueMinor(invoice)
   const moved = await moveInvoice(work, invoice, 'written-off')
   await postMoney(work, invoiceWrittenOff({ invoiceRef, customerRef, currency, amountMinor }))
+  await takeGivenUpCredit(work, moved)
   return moved
 }
 
@@ -80,6 +93,7 @@ export async function voidInvoice(
   const moved = await moveInvoice(work, invoice, 'voided')
   if (invoice.status !== 'draft') await postMoney(work, invoiceVoided(issued))
   await addCarried(work.sql, work.providerId, invoice, issued.carriedInMinor, work.now)
+  await takeGivenUpCredit(work, moved)
   return moved
 }
 
@@ -129,10 +143,6 @@ export async function failRefund<Kept extends Invoice>(
   const movedMinor = refund.movedMinor ?? refund.amountMinor
   if (posted === 'repeated' || !hadSucceeded || movedMinor === 0n) return invoice
   return moveInvoice(work, invoice, 'refund-undone', movedMinor)
-}
-
-function noteRepaid({ sql, providerId, now }: UnitOfWork, { reference }: Invoice): Promise<void> {
-  return noteRepaidPeriods(sql, providerId, reference, now)
 }
 
 function refundOfInvoice(

@@ -56,14 +56,23 @@ export async function storePeriodDiscounts(
 ): Promise<void> {
   const begun = claims.find(({ part }) => part === 'recurring')
   if (begun === undefined) return
+  const amounts = discountsOfPrice(lines)
+  await insertPeriodDiscounts(sql, providerId, purchaseRef, begun.period.start, amounts)
+}
+
+/** Returns what each discount among the lines takes off the price of the period, and what it takes off the other lines. Minor units. */
+export function discountsOfPrice(lines: readonly InvoiceLine[]): {
+  readonly discountRef: string
+  readonly amountMinor: bigint
+  readonly elsewhereMinor: bigint
+}[] {
   const baseMinor = discountedMinor(lines)
   const ofPeriod: ReadonlySet<LineKind> = new Set(['recurring', 'add_on'])
   const priceMinor = totalOf(lines.filter(({ inputs }) => ofPeriod.has(inputs.kind)))
-  const amounts = lines.flatMap(({ inputs, amountMinor }) => {
+  return lines.flatMap(({ inputs, amountMinor }) => {
     if (inputs.kind !== 'discount' || inputs.discount === undefined) return []
     const share = shareOf(-amountMinor, priceMinor, baseMinor)
     const elsewhereMinor = -amountMinor - share
     return [{ discountRef: inputs.discount, amountMinor: share, elsewhereMinor }]
   })
-  await insertPeriodDiscounts(sql, providerId, purchaseRef, begun.period.start, amounts)
 }

@@ -60,6 +60,33 @@ export function disputeFromBalanceKey({
   return `dispute:${disputeRef}:from-balance:${withdrawal}:${step}`
 }
 
+type GivenUpFromBalance = CustomerAmount & {
+  readonly invoiceRef: string
+  /** The part of the amount that is tax. */
+  readonly taxMinor: bigint
+  /** Counts the postings of the invoice. */
+  readonly number: number
+}
+
+/**
+ * Posts the part of a bill that a correction had credited to the customer's balance before the bill was voided or written off. It is
+ * taken from the balance. The amount is negative if it returns there, because the bill is paid after all.
+ */
+export function givenUpFromBalance(given: GivenUpFromBalance): Posting {
+  const { invoiceRef, customerRef, currency, amountMinor, taxMinor, number } = given
+  return {
+    kind: 'given_up_from_balance',
+    key: `invoice:${invoiceRef}:given-up-from-balance:${number}`,
+    customerRef,
+    invoiceRef,
+    entries: entriesOf(currency, {
+      carried: amountMinor,
+      revenue: -(amountMinor - taxMinor),
+      tax: -taxMinor,
+    }),
+  }
+}
+
 type PaidOut = CustomerAmount & {
   /** The refund that pays it, or the payout if it is paid by other means. */
   readonly reference: string

@@ -71,6 +71,7 @@ export const moneyKinds = [
   'refund_settled',
   'refund_failed',
   'refund_from_balance',
+  'given_up_from_balance',
   'balance_paid_out',
   'dispute_from_balance',
   'dispute_withdrawn',
@@ -205,15 +206,36 @@ export async function findPostedAmount(
   return sumPosted(sql, providerId, account, sql`posted.transaction_key = ${key}`)
 }
 
-/** Returns the sum that transactions of a kind about the invoice posted to an account. Minor units. */
-export async function sumPostedOfInvoice(
+/** Postings that take from a customer's balance what would otherwise be returned twice of one invoice. */
+const takingKinds = [
+  'refund_from_balance',
+  'dispute_from_balance',
+  'given_up_from_balance',
+] as const satisfies readonly MoneyKind[]
+
+/** Returns what was taken from the customer's balance and not given back, because it was returned of the invoice again. Minor units. */
+export function sumTakenFromBalance(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,
-  { kind, account }: { readonly kind: MoneyKind; readonly account: MoneyAccount },
 ): Promise<bigint> {
-  const isSummed = sql`posted.invoice_ref = ${invoiceRef} and posted.kind = ${kind}`
-  return sumPosted(sql, providerId, account, isSummed)
+  const isTaken = sql`posted.invoice_ref = ${invoiceRef} and posted.kind in ${sql(takingKinds)}`
+  return sumPosted(sql, providerId, 'carried', isTaken)
+}
+
+/** Returns the sum and the number of the transactions that took the credit of a bill that was given up. Minor units. */
+export async function sumTakenOfGivenUp(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<{ readonly amountMinor: bigint; readonly times: number }> {
+  const [row] = await sql<{ amount: string; times: number }[]>`
+    select coalesce(sum(entry.amount), 0)::text as amount, count(*)::int as times
+    from ledger_transactions as posted join ledger_entries as entry
+      on entry.provider_id = posted.provider_id and entry.transaction_ref = posted.reference
+    where posted.provider_id = ${providerId} and posted.invoice_ref = ${invoiceRef}
+      and posted.kind = 'given_up_from_balance' and entry.account = 'carried'`
+  return { amountMinor: BigInt(row!.amount), times: row!.times }
 }
 
 async function sumPosted(

@@ -20,7 +20,7 @@ type OutboxRow = {
 
 /**
  * Appends events, and in the same statement one delivery for each of the provider's endpoints that receives the type, and one email
- * if the provider sends that kind. Events that already exist are left unchanged. Returns the number of new events.
+ * if the provider sends that kind, unless the event says that it sends none. Events that already exist are left unchanged. Returns the number of new events.
  *
  * Events of customers on test clocks are dated days ahead or more. Their rows say when they were recorded in real time.
  *
@@ -29,12 +29,12 @@ type OutboxRow = {
  */
 export async function insertOutboxEvents(
   sql: Queryable,
-  events: readonly OutboxEvent[],
+  events: readonly (OutboxEvent & { readonly sendsNoEmail?: boolean })[],
 ): Promise<number> {
-  const rows = events.map((event) => ({
+  const rows = events.map(({ sendsNoEmail, ...event }) => ({
     ...event,
     body: envelopeText(event),
-    emailKind: emailKindOf(event),
+    emailKind: sendsNoEmail === true ? null : emailKindOf(event),
   }))
   const [counted] = await sql<{ inserted: number }[]>`
     with event as (

@@ -2,11 +2,11 @@
 export type RefundedInvoice = {
   /** Paid and not refunded. */
   readonly keptMinor: bigint
-  /** Charged by the invoice and not credited by any note. */
+  /** Charged by the invoice, and credited neither by a note nor by a later bill that corrects its usage. */
   readonly creditableMinor: bigint
-  /** Credited to the customer's balance by notes of the invoice. */
+  /** Credited to the customer's balance by notes of the invoice and by such bills. */
   readonly toBalanceMinor: bigint
-  /** The part of those credits that earlier refunds have taken from the balance again. */
+  /** The part of those credits that was taken from the balance again. */
   readonly takenMinor: bigint
 }
 
@@ -20,7 +20,7 @@ export function partFromBalance(
 ): bigint {
   const restMinor = atLeastZero(keptMinor < creditableMinor ? keptMinor : creditableMinor)
   const overMinor = atLeastZero(amountMinor - restMinor)
-  const leftMinor = toBalanceMinor - takenMinor
+  const leftMinor = atLeastZero(toBalanceMinor - takenMinor)
   return overMinor < leftMinor ? overMinor : leftMinor
 }
 

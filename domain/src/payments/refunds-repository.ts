@@ -1,6 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { isReturned } from '../invoices/is-returned.ts'
-import { isPayout } from './requested-refunds-repository.ts'
 
 export type RefundState = 'pending' | 'succeeded' | 'failed' | 'canceled'
 
@@ -99,22 +98,6 @@ export async function sumPendingRefunds(
       select coalesce(sum(amount), 0) from requested_refunds
       where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and status = 'open'
     ))::text as total`
-  return BigInt(row!.total)
-}
-
-/** Returns the part of the refunds of an invoice that was taken from the customer's balance, without payouts. Minor units. */
-export async function sumTakenFromBalance(
-  sql: Queryable,
-  providerId: string,
-  invoiceRef: string,
-): Promise<bigint> {
-  const [row] = await sql<{ total: string }[]>`
-    select coalesce(sum(from_balance), 0)::text as total from payment_refunds as refund
-    join payment_intents as paid on paid.provider_id = refund.provider_id
-      and paid.reference = refund.intent_ref
-    where refund.provider_id = ${providerId} and refund.status = 'succeeded'
-      and paid.invoice_ref = ${invoiceRef}
-      and not ${isPayout(sql)}`
   return BigInt(row!.total)
 }
 

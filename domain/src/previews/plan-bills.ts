@@ -56,6 +56,13 @@ export function afterOverdueRenewals(purchase: Purchase, now: Date): Purchase {
   return planRenewals(purchase, now, true).current
 }
 
+/** Returns the renewals of an active purchase that are overdue, oldest first. */
+export function overdueRenewals(purchase: Purchase, now: Date): RenewalOf[] {
+  return planRenewals(purchase, now, true).renewals.filter(
+    ({ purchase: { nextBillingDate } }) => nextBillingDate !== null && nextBillingDate <= now,
+  )
+}
+
 /** Returns the renewals up to the next one, and the purchase after those that are overdue. */
 function planRenewals(
   purchase: Purchase,

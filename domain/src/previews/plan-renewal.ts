@@ -46,8 +46,9 @@ export function planRenewal(
     case 'change':
       return { at, decision, next: undefined }
     case 'activate': {
-      const { nextBillingDate: next } = decision
-      return { at, decision: { kind: 'free' }, next: renewed({ nextBillingDate: next }) }
+      const { nextBillingDate: date } = decision
+      const next = renewed(date === null ? { nextBillingDate: null } : renewalAfter(purchase, date))
+      return { at, decision: { kind: 'free' }, next }
     }
     case 'renew': {
       const next = renewed(renewalAfter(purchase, decision.period.end))

@@ -67,7 +67,7 @@ function planAfter(decision: AddOnDecision, held: Purchase): PlanSnapshot | null
     case 'renewal':
       return decision.change?.plan ?? held.planSnapshot
     case 'in-trial':
-      return decision.plan
+      return decision.ahead?.plan ?? decision.plan
     case 'unchanged':
     case 'refused':
       return held.scheduledPlan ?? held.planSnapshot

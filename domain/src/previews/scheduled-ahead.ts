@@ -1,5 +1,4 @@
 import { startedPurchase } from '../billing/apply-scheduled-change.ts'
-import { listPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { decideDueChange } from '../purchases/decide-scheduled-change.ts'
 import { continuedTrial } from '../purchases/continued-trial.ts'
 import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
@@ -7,6 +6,7 @@ import { fieldsOfEnd, movedPurchase } from '../purchases/move-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { scheduledPurchase } from '../purchases/schedule-plan.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
+import { readDiscountsOfRunningPeriod } from './discounts-of-running-period.ts'
 import { afterOverdueRenewals } from './plan-bills.ts'
 import type { InvoicesToPreview } from './preview-invoices.ts'
 import type { PlannedInvoice } from './price-invoices.ts'
@@ -31,7 +31,7 @@ export async function readScheduledAhead(
   // A renewal that is overdue comes first, and applies a change of its time or before.
   const isAfterRenewal = held.nextBillingDate !== null && held.nextBillingDate < scheduledPlanAt
   const current = isAfterRenewal ? afterOverdueRenewals(held, today) : held
-  const discounts = await listPeriodDiscounts(sql, providerId, held.reference)
+  const discounts = await readDiscountsOfRunningPeriod({ sql, providerId, now: today }, held)
   const decision = decideDueChange(current, false, now, discounts)
   if (decision.kind === 'renewal') {
     const { scheduledPlan: plan } = held

@@ -35,6 +35,14 @@ export function changesOnlyAddOns({
   return hasTerms(withoutAddOns(planSnapshot), withoutAddOns(scheduledPlan))
 }
 
+/** Returns whether the plans are the same but for their add-ons, and those differ. */
+export function differOnlyInAddOns(before: PlanSnapshot, after: PlanSnapshot): boolean {
+  return (
+    hasTerms(withoutAddOns(before), withoutAddOns(after)) &&
+    !haveSameAddOns(attachedTo(before), attachedTo(after))
+  )
+}
+
 /** Returns the plan with those add-ons of the purchase that it allows, as they are in the running period. */
 export function withRunningAddOns(held: Purchase, plan: PlanSnapshot): PlanSnapshot {
   return carried(runningAddOns(held), held, plan)
@@ -85,6 +93,53 @@ export function changeWithoutPlan(held: Purchase): ChangeToSchedule | null {
   if (haveSameAddOns(running, pending)) return null
   const plan = withAddOns(withoutSetupFee(withoutAddOns(planSnapshot)), pending, currency)
   return { plan, at, termsAt: held.createdAt, isByProvider: true }
+}
+
+/**
+ * Returns the change that `restored` has to schedule after a refund undid changes of add-ons, of which `last` was the latest purchase:
+ * what was chosen for the renewal of `last` stays chosen, but for the add-ons that the refund took away. Null if that is nothing, or if
+ * other changes were undone as well.
+ */
+export function changeAfterUndo(
+  restored: Purchase,
+  last: Purchase,
+  renewsAt: Date,
+): ChangeToSchedule | null {
+  const [plan, chosen] = [restored.planSnapshot, last.scheduledPlan]
+  if (plan === null || chosen === null || last.planSnapshot === null) return null
+  const own = withoutAddOns(plan)
+  if (!hasTerms(own, withoutAddOns(last.planSnapshot))) return null
+  const running = chargedBefore(attachedTo(plan))
+  const ahead = aheadAfterUndo(running, runningAddOns(last), pendingAddOns(last))
+  const { scheduledBilling: billing, isScheduledByProvider: isByProvider } = last
+  // A migration finds the restored purchase itself.
+  if (!changesOnlyAddOns(last) && last.scheduledMigration === undefined) {
+    const { scheduledTermsAt: termsAt } = last
+    const next = carried(ahead, restored, withoutAddOns(chosen))
+    return { plan: next, at: last.scheduledPlanAt ?? renewsAt, billing, termsAt, isByProvider }
+  }
+  if (haveSameAddOns(ahead, running)) return null
+  const next = withAddOns(withoutSetupFee(own), ahead, restored.currency)
+  return { plan: next, at: renewsAt, termsAt: restored.createdAt, isByProvider: true }
+}
+
+/** Returns the add-ons that `running` has after the renewal, if those of `undone` were to become `chosen` then. */
+function aheadAfterUndo(
+  running: readonly AttachedAddOn[],
+  undone: readonly AttachedAddOn[],
+  chosen: readonly AttachedAddOn[],
+): AttachedAddOn[] {
+  const kept = running.flatMap((addOn) => {
+    const { reference, quantity } = addOn
+    const [before, after] = [quantityOf(undone, reference), quantityOf(chosen, reference)]
+    // Less than the purchase had before the refund may be more than it has now.
+    const ahead = after < before ? Math.min(after, quantity) : after > before ? after : quantity
+    return ahead === 0 ? [] : [{ ...addOn, quantity: ahead }]
+  })
+  const added = chosen.filter(({ reference }) =>
+    [running, undone].every((each) => quantityOf(each, reference) === 0),
+  )
+  return [...kept, ...added]
 }
 
 /** Set-up fees do not count, and the order in which they were attached only orders the lines of invoices. */

@@ -15,7 +15,7 @@ import {
   type ScheduledChange,
 } from './decide-switch.ts'
 import { hasTrial } from './new-purchase.ts'
-import { offerOwnPeriod, offerTo } from './offered-plan.ts'
+import { offerOwnPeriod, offerTo, rampPeriodsBegun } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 
 export type ActivationInput = {
@@ -105,6 +105,7 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
     isFirstCharge,
     currency: undefined,
     periodDiscounts,
+    rampPeriodsBegun: rampPeriodsBegun(lastOfPlan, now),
     at: now,
   }
   const decision = decideChange(chosen)

@@ -59,6 +59,8 @@ export type AddOnDecision =
       readonly kind: 'in-trial'
       readonly plan: PlanSnapshot
       readonly firstIncludedMicros: bigint | null
+      /** The change at the end of the trial, for add-ons that would raise it. Null if there is none. */
+      readonly ahead: ChangeToSchedule | null
     }
   /** `ahead` are the terms from the next renewal on, if they differ. */
   | { readonly kind: 'now'; readonly change: PlanSwitch; readonly ahead: PlanSnapshot | null }
@@ -94,7 +96,7 @@ export function decideAddOnChange(input: AddOnsInput, change: AddOnChange): AddO
   const obstacle = change.quantity > most ? attachObstacle(held, planSnapshot, change) : undefined
   if (obstacle !== undefined) return refuse(obstacle)
   return held.status === 'trialing'
-    ? decideInTrial(planSnapshot, attached, held.currency, change)
+    ? decideInTrial(held, planSnapshot, ahead, change)
     : decideRunning(input, planSnapshot, ahead, change)
 }
 
@@ -142,21 +144,35 @@ function withoutChargedFees(
 
 /**
  * The trial keeps the units of the plan alone, because the add-on is not paid yet. An add-on that would raise those of the trial waits
- * for the first paid period.
+ * for the first paid period: a trial that moved to another plan can have scheduled some.
  */
 function decideInTrial(
+  { currency, nextBillingDate: at, createdAt: termsAt }: Purchase,
   before: PlanSnapshot,
-  attached: readonly AttachedAddOn[],
-  currency: string,
+  ahead: readonly AttachedAddOn[],
   change: AddOnChange,
 ): AddOnDecision {
   const own = withoutAddOns(before)
-  const changed = withQuantity(attached, change, [])
-  if (isDeepStrictEqual(changed, attached)) return { kind: 'unchanged' }
-  const plan = withAddOns(own, changed, currency)
-  if (raisesTrial(plan)) return refuse('trialing')
-  if (isTooLarge(plan, currency)) return refuse('too_many')
-  return { kind: 'in-trial', plan, firstIncludedMicros: unitsOfTrial(plan) }
+  const attached = attachedTo(before)
+  const { reference } = change.addOn
+  const waiting = quantityOf(attached, reference) > 0 ? 0 : quantityOf(ahead, reference)
+  if (waiting > 0 && change.quantity > waiting) return refuse('trialing')
+  const changed = waiting > 0 ? attached : withQuantity(attached, change, [])
+  const later = withQuantity(ahead, change, changed)
+  if (isDeepStrictEqual(changed, attached) && haveSameAddOns(later, ahead)) {
+    return { kind: 'unchanged' }
+  }
+  const [plan, next] = [changed, later].map((each) => withAddOns(own, each, currency))
+  if (raisesTrial(plan!)) return refuse('trialing')
+  if (isTooLarge(next!, currency)) return refuse('too_many')
+  const scheduled =
+    at === null || haveSameAddOns(later, changed)
+      ? null
+      : { plan: next!, at, termsAt, isByProvider: true }
+  return {
+    ...{ kind: 'in-trial', plan: plan!, firstIncludedMicros: unitsOfTrial(plan!) },
+    ahead: scheduled,
+  }
 }
 
 function attachObstacle(

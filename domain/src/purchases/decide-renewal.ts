@@ -1,5 +1,6 @@
 import { periodAt, type Period } from '../periods/periods.ts'
 import { cycleOf } from './access.ts'
+import { changesOnlyAddOns, changeWithoutPlan } from './carry-add-ons.ts'
 import { pricesAt } from './offered-plan.ts'
 import type { Purchase } from './repository.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
@@ -42,11 +43,12 @@ export function decideDueRenewal(purchase: Purchase, now: Date): DueRenewal {
 
 /**
  * Returns the plan to which the purchase changes with the period that starts at `start`. Undefined if the purchase renews with its
- * own plan.
+ * own plan. A purchase that was cancelled too late for its notice keeps its plan, and has the add-ons that were chosen for the period.
  */
 export function scheduledPlanFor(purchase: Purchase, start: Date): PlanSnapshot | undefined {
   const { scheduledPlan, scheduledPlanAt } = purchase
-  if (scheduledPlan === null || isEnding(purchase)) return undefined
+  if (scheduledPlan === null) return undefined
+  if (isEnding(purchase) && !changesOnlyAddOns(purchase)) return changeWithoutPlan(purchase)?.plan
   return scheduledPlanAt === null || scheduledPlanAt <= start ? scheduledPlan : undefined
 }
 

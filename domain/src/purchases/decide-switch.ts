@@ -46,6 +46,8 @@ export type SwitchInput = {
   readonly isFirstCharge: boolean
   /** Currency in upper case; undefined for the currency of the purchase. */
   readonly currency: string | undefined
+  /** Periods of a ramp of the plan that the customer has begun, for a change that waits for the renewal. Default: none. */
+  readonly rampPeriodsBegun?: number | undefined
   /** What discounts took off the price of the newest period of `held`. Default: nothing. */
   readonly periodDiscounts?: readonly PeriodDiscount[] | undefined
   readonly at: Date
@@ -114,14 +116,12 @@ export function decideChange(given: SwitchInput): ChangeDecision {
 
 function changeAtRenewal(
   from: Purchase,
-  { plan, isFirstCharge }: SwitchInput,
+  { plan, isFirstCharge, rampPeriodsBegun = 0 }: SwitchInput,
   at: Date,
 ): ChangeDecision {
   const snapshot = snapshotOf(withoutAddOns(plan))
-  // The period that begins with the renewal comes after the one in which the plan was chosen.
-  const { rampPeriods } = snapshot
   const counted =
-    rampPeriods === undefined ? snapshot : { ...snapshot, rampPeriods: rampPeriods + 1 }
+    snapshot.rampPeriods === undefined ? snapshot : { ...snapshot, rampPeriods: rampPeriodsBegun }
   const chosen = isFirstCharge ? counted : withoutSetupFee(counted)
   return { kind: 'at-renewal', change: { from, plan: withAddOnsAhead(from, chosen), at } }
 }

@@ -18,13 +18,15 @@ import { billsUsage } from '../pricing/billed-charges.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { cycleOf } from './access.ts'
-import { changeAheadOn } from './carry-add-ons.ts'
+import { changeAheadOn, changesOnlyAddOns } from './carry-add-ons.ts'
+import { renewalAfter } from './decide-renewal.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { firstPaid } from './offered-plan.ts'
 import { topUpName } from './purchase-rows.ts'
 import type { Purchase } from './repository.ts'
-import { unitsOfTrial } from './trial-units.ts'
+import { isEnding } from './transitions.ts'
+import { planOfTrial, unitsOfTrial } from './trial-units.ts'
 
 export type NewPurchase = {
   readonly customer: Pick<Customer, 'reference' | 'email'>
@@ -132,7 +134,7 @@ export function newTrialPurchase(given: Omit<NewPurchase, 'origin'>): Purchase {
 
 /**
  * Returns a purchase on trial that continues the trial of the one that it replaces, with other terms. The trial ends when it would
- * have ended.
+ * have ended. Add-ons that would raise it are scheduled for its end.
  */
 export function newContinuedTrial(
   given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
@@ -140,14 +142,17 @@ export function newContinuedTrial(
   startDate: Date,
 ): Purchase {
   const { anchor, cycleMode, currency, exchangeRate } = from
-  const afterTrial = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid', now: anchor })
+  const isWithin = startDate < anchor
+  const plan = isWithin ? planOfTrial(given.plan, currency) : given.plan
+  const afterTrial = newUnpaidPurchase({ ...given, plan, cycleMode, origin: 'paid', now: anchor })
   return {
     ...afterTrial,
     ...{ anchor, currency, exchangeRate, startDate },
     status: 'trialing',
     nextBillingDate: anchor,
     nextResetAt: anchor,
-    firstIncludedMicros: startDate < anchor ? unitsOfTrial(given.plan) : null,
+    firstIncludedMicros: isWithin ? unitsOfTrial(plan) : null,
+    ...(plan === given.plan ? {} : scheduledAddOns(snapshotOf(given.plan), anchor)),
     createdAt: given.now,
     updatedAt: given.now,
   }
@@ -201,15 +206,19 @@ export function newSwitchedPurchase(
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     firstIncludedMicros: includedMicros,
     ...(keptMinor === undefined ? firstPaid(continued, plan) : { firstPaidMinor: keptMinor }),
-    ...(ahead === undefined
-      ? {}
-      : { scheduledPlan: ahead, scheduledPlanAt: end, isScheduledByProvider: true }),
+    ...(ahead === undefined ? {} : scheduledAddOns(ahead, end)),
   }
+}
+
+/** A change of add-ons counts as scheduled by the provider: programs that activate the plan that a customer has do not withdraw it. */
+function scheduledAddOns(plan: PlanSnapshot, at: Date): Partial<Purchase> {
+  return { scheduledPlan: plan, scheduledPlanAt: at, isScheduledByProvider: true }
 }
 
 /**
  * Returns a purchase that replaces `from` at the start of a period, and is to be charged for it. It counts in the window of `from`,
- * because usage since the start of the period may have been counted there.
+ * because usage since the start of the period may have been counted there. A cancellation that came too late for its notice stays: the
+ * period is the last one.
  */
 export function newScheduledPurchase(
   given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
@@ -221,12 +230,10 @@ export function newScheduledPurchase(
   const alone = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid', now: start })
   const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(given.plan, price.currency) ?? {}
   const isCharged = priceMinor > 0n || setupFeeMinor > 0n
+  const begun = { ...alone, ...price, anchor, overrides: from.overrides, ...cancellationOf(from) }
   return {
-    ...alone,
-    ...price,
-    anchor,
-    overrides: from.overrides,
-    nextBillingDate: isCharged ? start : end,
+    ...begun,
+    ...(isCharged ? { nextBillingDate: start } : renewalAfter(begun, end)),
     nextResetAt: end,
     nextUsageBillAt: alone.nextUsageBillAt === null ? null : end,
     replaces: reference,
@@ -234,6 +241,20 @@ export function newScheduledPurchase(
     createdAt: given.now,
     updatedAt: given.now,
   }
+}
+
+/**
+ * Returns the cancellation of a purchase that renews because of its notice, and its change of plan, which a reactivation brings back. The
+ * change of a migration, or of a provider within a period, is superseded.
+ */
+function cancellationOf(from: Purchase): Partial<Purchase> {
+  if (!isEnding(from)) return {}
+  const { cancelledAt, cancellationReason, endDate } = from
+  const cancelled = { cancelledAt, cancellationReason, endDate }
+  const isOwnChoice = from.scheduledMigration === undefined && from.scheduledBilling === undefined
+  if (changesOnlyAddOns(from) || !isOwnChoice) return cancelled
+  const { scheduledPlan, scheduledPlanAt, isScheduledByProvider } = from
+  return { ...cancelled, scheduledPlan, scheduledPlanAt, isScheduledByProvider }
 }
 
 /** Returns the price of a purchase after a change of plan: the plan's price, whatever was charged for the change. */

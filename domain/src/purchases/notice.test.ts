@@ -4,6 +4,7 @@ import { decideActivation } from './decide-activation.ts'
 import { decideCancel } from './decide-cancel.ts'
 import { decideDueRenewal } from './decide-renewal.ts'
 import { decideChange } from './decide-switch.ts'
+import { offeredPlan } from '../overrides/priced-plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { canStartTrial } from '../billing/start-trial.ts'
@@ -99,6 +100,23 @@ describe('a plan whose price rises within the notice', () => {
 
   it('can be left at once while the notice ends before the price rises', () => {
     expect(changeTo(middle, inTime, rising)).toMatchObject({ kind: 'own-period' })
+  })
+})
+
+describe('a plan whose price falls within the notice', () => {
+  const fallsAfter = (periods: number) =>
+    offeredPlan(planOf('falling', 1_900, { ramp: [{ periods, price: 9_900 }] }), [], late)
+
+  it('starts when a cancellation would end the plan before', () => {
+    expect(changeTo(fallsAfter(1), late)).toMatchObject({
+      kind: 'at-renewal',
+      change: { at: august },
+    })
+  })
+
+  it('starts at once while its price falls later', () => {
+    expect(changeTo(fallsAfter(2), late)).toMatchObject({ kind: 'now' })
+    expect(changeTo(fallsAfter(1), inTime)).toMatchObject({ kind: 'now' })
   })
 })
 

@@ -1,3 +1,4 @@
+import { priceStepsAhead } from '../overrides/price-steps.ts'
 import { daysAbout, periodAt } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
@@ -60,20 +61,20 @@ function endOfGivenNotice(purchase: Purchase, now: Date): Date | undefined {
 }
 
 /**
- * Returns whether the plan costs less than the dearest period that the notice secures, or costs the same with a shorter notice. Prices
- * are compared in the currency of the purchase. If the plan has no price in it, only a free plan counts as cheaper.
+ * Returns whether the plan costs less, in some period, than the dearest one that the notice secures, or costs the same with a shorter
+ * notice. Prices are compared in the currency of the purchase. If the plan has no price in it, only a free plan counts as cheaper.
  */
 function isCheaper(plan: PlanSnapshot, purchase: Purchase, now: Date): boolean {
-  const { planSnapshot: held, currency } = purchase
+  const { planSnapshot: held } = purchase
   const beforeMinor = dearestUntilNotice(purchase, now)
   if (held === null || beforeMinor === undefined) return false
-  const after = pricesIn(plan, currency)
-  if (after === undefined) {
+  const afterMinor = cheapestUntilNotice(plan, purchase, now)
+  if (afterMinor === undefined) {
     return beforeMinor > 0n && pricesIn(plan, plan.currency)?.priceMinor === 0n
   }
   const { heldDays, days } = daysToCompare(held, plan)
   const costsBefore = beforeMinor * days
-  const costsAfter = after.priceMinor * heldDays
+  const costsAfter = afterMinor * heldDays
   const hasShorterNotice = noticeDaysOf({ planSnapshot: plan }) < noticeDaysOf(purchase)
   return costsAfter < costsBefore || (costsAfter === costsBefore && hasShorterNotice)
 }
@@ -94,6 +95,28 @@ function dearestUntilNotice(purchase: Purchase, now: Date): bigint | undefined {
   return prices.length === 0
     ? undefined
     : prices.reduce((most, price) => (price > most ? price : most))
+}
+
+/**
+ * Returns the lowest price that the plan would have before the end of the notice: a ramp may begin with a price that falls. Undefined
+ * without a price in the currency of the purchase.
+ */
+function cheapestUntilNotice(
+  plan: PlanSnapshot,
+  purchase: Purchase,
+  now: Date,
+): bigint | undefined {
+  const { currency, cycleMode: mode, overrides = [] } = purchase
+  const first = pricesIn(plan, currency)?.priceMinor
+  const cycle = cycleOf(purchase)
+  const until = endOfNotice(purchase, now)
+  if (first === undefined || cycle === undefined || until === undefined) return first
+  // A change continues the running period, so the second price can come with the next one.
+  const begins = periodAt(cycle, now).start
+  const later = priceStepsAhead(plan, overrides, { begins, mode })
+    .filter(({ from }) => from < until)
+    .flatMap((step) => pricesIn(step.plan, currency)?.priceMinor ?? [])
+  return later.reduce((least, price) => (price < least ? price : least), first)
 }
 
 /** Returns the number of days that each price pays for. Both are 1 if one of the plans has no periods. */

@@ -6,7 +6,14 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { decideChange } from './decide-switch.ts'
 import { decideUnpaidSince } from './decide-unpaid-since.ts'
 import { newUnpaidPurchase } from './new-purchase.ts'
-import { firstPaid, offerOwnPeriod, offerTo, planAfterChange, pricesAt } from './offered-plan.ts'
+import {
+  firstPaid,
+  offerOwnPeriod,
+  offerTo,
+  planAfterChange,
+  pricesAt,
+  rampPeriodsBegun,
+} from './offered-plan.ts'
 import { paidPriceAt } from './paid-price.ts'
 import type { Purchase } from './purchase.ts'
 
@@ -87,10 +94,34 @@ describe('a ramp', () => {
   test('continues as if there had been no change, if the customer changes back within a period', () => {
     const first = bought(ramped, '01-01', { endedAt: at('02-10') })
     const last = bought(other, '02-10', { anchor: at('01-01') })
-    const offers = ['02-20', '03-20', '04-20'].map((day) =>
+    const offers = ['02-20', '03-20'].map((day) =>
       priceOf(offerTo(ramped, { last, lastOfPlan: first }, at(day))),
     )
-    expect(offers).toEqual([1_000, 1_000, 4_000])
+    expect(offers).toEqual([1_000, 1_000])
+  })
+
+  test('does not count the periods of another plan, now or with the renewal', () => {
+    const none = { ...ramped, terms: { ...ramped.terms, prorationPolicy: 'none' as const } }
+    const first = bought(ramped, '01-01', { endedAt: at('01-20') })
+    const held = bought(other, '01-20', { anchor: at('01-01'), nextBillingDate: at('07-01') })
+    const state = { last: held, lastOfPlan: first }
+    const back = offerTo(ramped, state, at('06-20'))
+    expect(priceOf(back)).toBe(1_000)
+    // The price of the second step is for two periods, of which the running one is the first.
+    const continued = bought(back, '06-20', { anchor: at('06-01') })
+    expect(Number(pricesAt(continued, at('07-01'))?.priceMinor)).toBe(1_000)
+    expect(Number(pricesAt(continued, at('08-01'))?.priceMinor)).toBe(4_000)
+    const decision = decideChange({
+      ...{ held, plan: offerTo(none, state, at('06-20')), isFirstCharge: false, at: at('06-20') },
+      ...{ currency: undefined, rampPeriodsBegun: rampPeriodsBegun(first, at('06-20')) },
+    })
+    if (decision.kind !== 'at-renewal') throw new Error(decision.kind)
+    const { plan } = decision.change
+    const begun = bought(planAfterChange(plan, held, at('07-01')), '07-01')
+    const prices = ['07-01', '08-01', '09-01'].map((day) =>
+      Number(pricesAt(begun, at(day))?.priceMinor),
+    )
+    expect(prices).toEqual([1_000, 1_000, 4_000])
   })
 
   test('does not repeat its first period for a customer who changes back with the renewal', () => {
@@ -98,8 +129,9 @@ describe('a ramp', () => {
     const first = bought(none, '01-01', { endedAt: at('01-10') })
     const held = bought(other, '01-10', { anchor: at('01-01'), nextBillingDate: at('02-01') })
     const plan = offerTo(none, { last: held, lastOfPlan: first }, at('01-20'))
+    const begun = rampPeriodsBegun(first, at('01-20'))
     const input = { held, plan, isFirstCharge: false, currency: undefined, at: at('01-20') }
-    const decision = decideChange(input)
+    const decision = decideChange({ ...input, rampPeriodsBegun: begun })
     if (decision.kind !== 'at-renewal') throw new Error(decision.kind)
     expect(priceOf(planAfterChange(decision.change.plan, held, decision.change.at))).toBe(1_000)
   })

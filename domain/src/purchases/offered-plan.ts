@@ -26,8 +26,10 @@ export type OfferState = {
 export function offerTo<Plan extends PlanSnapshot>(plan: Plan, state: OfferState, now: Date): Plan {
   const { last, lastOfPlan, overrides = [] } = state
   if (last === undefined || !givesAccess(last, now)) return offerOwnPeriod(plan, state, now)
-  const hasBegun = rampPeriodsBegun(lastOfPlan, now) > 0
-  return offeredPlan(plan, overrides, now, hasBegun ? rampPeriodsOf(lastOfPlan, now) : undefined)
+  const begun = rampPeriodsBegun(lastOfPlan, now)
+  // Periods in which the customer had another plan do not count.
+  const continued = begun > 0 ? Math.min(begun, rampPeriodsOf(lastOfPlan, now)) : undefined
+  return offeredPlan(plan, overrides, now, continued)
 }
 
 /**
@@ -42,7 +44,8 @@ export function offerOwnPeriod<Plan extends PlanSnapshot>(
   return offeredPlan(plan, overrides, now, rampPeriodsBegun(lastOfPlan, now) || undefined)
 }
 
-function rampPeriodsBegun(purchase: Purchase | undefined, now: Date): number {
+/** Returns how many periods of a ramp the purchase, and the customer's earlier ones of its plan, have begun. A trial is none. */
+export function rampPeriodsBegun(purchase: Purchase | undefined, now: Date): number {
   if (purchase === undefined || purchase.planSnapshot === null) return 0
   const { endedAt, endDate, planSnapshot } = purchase
   const ends = [now, endedAt, endDate].flatMap((end) => (end === null ? [] : [end.getTime()]))

@@ -77,7 +77,11 @@ export function trialEndingObject(
   trialEndsAt: Date,
 ): EventObject<'purchase.trial_ending'> {
   const trial = { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
-  const prices = pricesAt(purchase, trialEndsAt)
+  const changed = scheduledPlanFor(purchase, trialEndsAt)
+  const prices =
+    changed === undefined
+      ? pricesAt(purchase, trialEndsAt)
+      : pricesIn(planAfterChange(changed, purchase, trialEndsAt), purchase.currency)
   if (prices === undefined) return trial
   // The first charge includes the set-up fee.
   return { ...trial, amount: Number(prices.priceMinor + prices.setupFeeMinor) }

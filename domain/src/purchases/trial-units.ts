@@ -1,4 +1,4 @@
-import { attachedTo, changedUnits, withoutAddOns } from '../plans/add-ons.ts'
+import { attachedTo, changedUnits, withAddOns, withoutAddOns } from '../plans/add-ons.ts'
 import { includedMicros } from '../plans/included-units.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 
@@ -20,4 +20,11 @@ export function raisesTrial(plan: PlanSnapshot): boolean {
   if (plan.terms.charges !== undefined) return changedUnits(own, plan) !== 'same'
   const isHardCap = plan.type === 'hybrid' && plan.terms.overagePolicy?.allowOverage !== true
   return isHardCap && own.terms.limit !== plan.terms.limit
+}
+
+/** Returns the plan without the add-ons that would raise the trial. They wait for the first paid period. */
+export function planOfTrial(plan: PlanSnapshot, currency: string): PlanSnapshot {
+  if (!raisesTrial(plan)) return plan
+  const unraising = attachedTo(plan).filter(({ raises }) => raises.length === 0)
+  return withAddOns(plan, unraising, currency)
 }

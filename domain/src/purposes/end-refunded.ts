@@ -3,19 +3,21 @@ import { listBilledPeriods } from '../invoices/billed-periods.ts'
 import { isReturned } from '../invoices/is-returned.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { hasUnrefundedPayment } from '../payments/refunds-repository.ts'
-import { type UnitOfWork, recordEvent } from '../unit-of-work/unit-of-work.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { setPacksDue } from '../packs/repository.ts'
 import { joinMigration } from '../plan-migrations/join-migration.ts'
+import { emitPlanChanged } from '../billing/activate-plan.ts'
 import { resumeUsageBilling } from '../billing/resume-usage-billing.ts'
 import { listUnpaidPeriods } from '../invoices/billed-periods.ts'
 import { reverseProration } from './reverse-proration.ts'
+import { changeAfterUndo } from '../purchases/carry-add-ons.ts'
 import { decideRefundEffects, restoredDates } from '../purchases/decide-refund-effects.ts'
 import { lockWithCustomer } from '../purchases/lock-with-customer.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { readChangeHistory, type ChangeHistory } from '../purchases/plan-change-history.ts'
 import { paymentSourcesOf } from '../purchases/plan-changes.ts'
-import { planChangedObject } from '../purchases/purchase-event.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { schedulePlan } from '../purchases/schedule-plan.ts'
 import { canMove } from '../purchases/transitions.ts'
 import { addWindowsTakenIn } from '../purchases/windows-taken-in.ts'
 import { updateWindowsTakenIn } from '../purchases/purchase-fields-repository.ts'
@@ -126,9 +128,22 @@ async function restorePurchase(
   await updateWindowsTakenIn(sql, providerId, merged)
   await moveDiscounts(sql, providerId, refsOf(undone), reference)
   await resumeUsageBilling(work, before, refsOf(undone))
-  const previous = { plan: undone.at(-1)!.planRef }
-  await recordEvent(work, 'purchase.plan_changed', planChangedObject(restored), previous)
+  const last = undone.at(-1)!
+  await keepChosenAddOns(work, restored, last)
+  await emitPlanChanged(work, restored, last)
   await joinMigration(work, restored, restored.createdAt)
+}
+
+/** Schedules what the customer had chosen for the renewal before the refund, if the refund undid changes of add-ons alone. */
+async function keepChosenAddOns(
+  work: UnitOfWork,
+  restored: Purchase,
+  last: Purchase,
+): Promise<void> {
+  const { nextBillingDate } = restored
+  if (nextBillingDate === null) return
+  const change = changeAfterUndo(restored, last, nextBillingDate)
+  if (change !== null) await schedulePlan(work, restored.reference, change)
 }
 
 function refsOf(purchases: readonly Purchase[]): string[] {

@@ -31,8 +31,8 @@ import {
   newSwitchedPurchase,
   switchPrice,
 } from '../purchases/new-purchase.ts'
-import { firstPaid } from '../purchases/offered-plan.ts'
-import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
+import { firstPaid, rampPeriodsBegun } from '../purchases/offered-plan.ts'
+import { findDecidingPurchase, findLastOfPlan, type Purchase } from '../purchases/repository.ts'
 import { mayBoundCheckoutSell } from '../sessions/bound-checkout.ts'
 import { isBoundCheckout } from '../sessions/checkout-sessions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -55,8 +55,9 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   if (decision.kind === 'add-credits') {
     return bookSale(saleOfCredits(intent, credits ?? 0n, decision.held.reference))
   }
+  const { continued } = sale
   const paid = newPaidPurchase(
-    { customer, product, plan, now: work.now, cycleMode },
+    { customer, product, plan: continued, now: work.now, cycleMode },
     planPriceOf(intent),
   )
   const priced = { ...paid, overrides: sale.overrides }
@@ -116,6 +117,11 @@ type PlanSale = {
   readonly product: { readonly reference: string; readonly name: string }
   /** With the prices of the customer at the time of the payment's creation. */
   readonly plan: PlanSnapshot
+  /**
+   * The plan as it goes on after the payment. The customer may have begun periods of a ramp since the payment was created, and does not
+   * get them again.
+   */
+  readonly continued: PlanSnapshot
   /** The customer's overrides of the product. */
   readonly overrides: readonly OverridesVersion[]
   /** The customer's latest purchase of the product. */
@@ -151,9 +157,13 @@ async function readPlanSale(
     now,
   })
   if (decision.kind === 'undeliverable') return decision
+  const ofPlan = { customerRef, productRef, planRef: sold.reference }
+  const begun = rampPeriodsBegun(await findLastOfPlan(sql, providerId, ofPlan), now)
+  const continued =
+    begun > (sold.rampPeriods ?? 0) ? offeredPlan(sold, overrides, now, begun) : plan
   const names = await listProductNames(sql, providerId, [productRef])
   const product = { reference: productRef, name: names.get(productRef) ?? '' }
-  return { kind: 'sale', decision, customer, product, plan, overrides, last, held }
+  return { kind: 'sale', decision, customer, product, plan, continued, overrides, last, held }
 }
 
 async function startPurchase(

@@ -1,6 +1,7 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
 import { noteRepaidPeriods } from '../invoices/corrected-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
+import { moveBalance } from '../invoices/move-balance.ts'
 import { issueRefundCreditNote, voidRefundCreditNote } from '../invoices/refund-credit-notes.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
@@ -15,10 +16,11 @@ import {
 } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { returnPayout } from './return-payout.ts'
+import { lockWithCustomer } from '../purchases/lock-with-customer.ts'
 import type { RequestedRefund } from '../payments/requested-refunds-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { findPostedPayment } from './post-payment.ts'
-import { decideFromBalance, moveBalance } from './take-from-balance.ts'
+import { decideFromBalance } from './take-from-balance.ts'
 import type { PaymentRefund, RefundState } from '../payments/refunds-repository.ts'
 
 /**
@@ -38,8 +40,11 @@ export async function postRefund(
   if (paid === undefined) return 0n
   let { fromBalanceMinor } = refund
   if (paid.invoiceRef !== null) {
+    // Bills lock the purchase too, so none credits the same usage meanwhile. The purchase is always locked before the invoice.
+    if (payout === undefined && intent.purchaseRef !== null) {
+      await lockWithCustomer(work, intent.purchaseRef)
+    }
     if (hadSucceeded && payout === undefined) {
-      // This locks the purchase, which is always locked before the invoice.
       await noteRepaidPeriods(work.sql, work.providerId, paid.invoiceRef, work.now)
     }
     fromBalanceMinor = await moveRefundedInvoice(work, paid.invoiceRef, refund, payout)

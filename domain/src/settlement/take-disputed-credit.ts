@@ -1,13 +1,16 @@
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import type { Invoice } from '../invoices/invoice.ts'
+import { moveBalance } from '../invoices/move-balance.ts'
+import { noteRepaidPeriods } from '../invoices/corrected-periods.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { disputeFromBalance, disputeFromBalanceKey } from '../money-ledger/balance-postings.ts'
 import { findPostedAmount, findPostedTransaction } from '../money-ledger/ledger.ts'
 import { withdrawalsOf } from '../payments/decide-dispute.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedPayment } from './post-payment.ts'
-import { decideFromBalance, moveBalance } from './take-from-balance.ts'
+import { decideFromBalance } from './take-from-balance.ts'
 
 /**
  * Takes from the customer's balance the credit that had returned the disputed money before, and gives it back when the bank returns
@@ -17,12 +20,18 @@ import { decideFromBalance, moveBalance } from './take-from-balance.ts'
 export async function takeDisputedCredit(
   work: UnitOfWork,
   intent: PaymentIntent,
-  dispute: Pick<Dispute, 'id' | 'amountMinor' | 'movements'>,
+  dispute: Pick<Dispute, 'id' | 'status' | 'amountMinor' | 'movements'>,
 ): Promise<void> {
-  const { times, isTaken } = withdrawalsOf(dispute.movements)
-  if (times === 0) return
   const invoiceRef = (await findPostedPayment(work, intent))?.invoiceRef ?? null
   if (invoiceRef === null) return
+  // Bills lock the purchase too, so none credits the same usage meanwhile.
+  if (intent.purchaseRef !== null) await lockPurchase(work.sql, work.providerId, intent.purchaseRef)
+  const { times, isTaken } = withdrawalsOf(dispute.movements)
+  // A correction has credited nothing of the money while the bank could keep it.
+  if (dispute.status === 'won') {
+    await noteRepaidPeriods(work.sql, work.providerId, invoiceRef, work.now)
+  }
+  if (times === 0) return
   const invoice = await lockInvoice(work.sql, work.providerId, invoiceRef)
   if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
   for (let withdrawal = 1; withdrawal <= times; withdrawal += 1) {

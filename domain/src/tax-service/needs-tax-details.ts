@@ -9,9 +9,24 @@ import { findTaxService } from './repository.ts'
  * or has a server that decides them.
  */
 export async function needsTaxDetails(sql: Queryable, providerId: string): Promise<boolean> {
+  return (await readNeededDetails(sql, providerId)).isNeeded
+}
+
+/** What the taxes of a provider depend on. */
+export type NeededDetails = {
+  readonly isNeeded: boolean
+  /** Whether a customer in the US has to name the state. The built-in rule taxes no sale there, and a tax service can. */
+  readonly isStateNeeded: boolean
+}
+
+export async function readNeededDetails(
+  sql: Queryable,
+  providerId: string,
+): Promise<NeededDetails> {
   const [merchant, service] = await pipelined([
     findMerchant(sql, providerId),
     findTaxService(sql, providerId),
   ])
-  return service !== undefined || collectsTax(merchant)
+  const isStateNeeded = service !== undefined
+  return { isNeeded: isStateNeeded || collectsTax(merchant), isStateNeeded }
 }

@@ -58,13 +58,36 @@ type Previous<Type extends EventType> = Type extends ChangeType
   : []
 
 /** Appends a domain event to the outbox. */
-export async function recordEvent<Type extends EventType>(
+export function recordEvent<Type extends EventType>(
   work: UnitOfWork,
   type: Type,
   object: ObjectOfEach<Type>,
   ...previous: Previous<Type>
 ): Promise<void> {
   const [previousAttributes]: [JsonObject?] = previous
+  return appendEvent(work, type, object, { previousAttributes, sendsNoEmail: false })
+}
+
+/** Appends a domain event that leads to no email, because the customer asked for the change or has seen it. */
+export function recordEventWithoutEmail<Type extends EventType>(
+  work: UnitOfWork,
+  type: Type,
+  object: ObjectOfEach<Type>,
+  ...previous: Previous<Type>
+): Promise<void> {
+  const [previousAttributes]: [JsonObject?] = previous
+  return appendEvent(work, type, object, { previousAttributes, sendsNoEmail: true })
+}
+
+async function appendEvent(
+  work: UnitOfWork,
+  type: EventType,
+  object: JsonObject,
+  {
+    previousAttributes,
+    sendsNoEmail,
+  }: { readonly previousAttributes: JsonObject | undefined; readonly sendsNoEmail: boolean },
+): Promise<void> {
   await insertOutboxEvents(work.sql, [
     {
       eventId: generateEventId(work.now),
@@ -76,6 +99,7 @@ export async function recordEvent<Type extends EventType>(
       requestId: work.requestId,
       idempotencyKey: work.idempotencyKey,
       createdAt: work.now,
+      sendsNoEmail,
     },
   ])
 }

@@ -20,21 +20,17 @@ type UsedGrant = Burn & {
 }
 
 /**
- * Returns the grants to which the credits are returned. `used` lists the credits that usage took from each grant, newest first. Credits
- * that were written off come first, because they would not have been written off without the corrected usage. `restMicros` is the part
- * of `micros` that no posted usage took: its debits were lost when the database was restored to an earlier state.
+ * Returns the grants to which the credits are returned. `used` lists the credits that usage took from each grant, in the order in which
+ * they are returned. `restMicros` is the part of `micros` that no posted usage took: its debits were lost when the database was restored
+ * to an earlier state.
  */
 function allocateReturn(
   used: readonly UsedGrant[],
   micros: bigint,
 ): { readonly returned: readonly UsedGrant[]; readonly restMicros: bigint } {
-  const inOrder = [
-    ...used.filter(({ isWrittenOff }) => isWrittenOff),
-    ...used.filter(({ isWrittenOff }) => !isWrittenOff),
-  ]
   const returned: UsedGrant[] = []
   let left = micros
-  for (const grant of inOrder) {
+  for (const grant of used) {
     const part = grant.micros < left ? grant.micros : left
     if (part > 0n) returned.push({ ...grant, micros: part })
     left -= part
@@ -56,7 +52,7 @@ export async function returnUsage(
   amountMicros: bigint,
 ): Promise<void> {
   const { sql, providerId, now } = work
-  const used = await listUsedGrants(sql, providerId, customerRef)
+  const used = await listUsedGrants(sql, providerId, customerRef, amountMicros)
   const { returned, restMicros } = allocateReturn(used, amountMicros)
   const kept = returned.filter(({ isWrittenOff }) => !isWrittenOff)
   const grants = await listGrants(
@@ -148,24 +144,39 @@ async function reverseWriteOff(
   }
 }
 
-/** Returns what usage took from each grant and was not returned, the grant that it used last first. */
+/**
+ * Returns what usage took from each grant and was not returned, of as many grants as return `micros`: credits that were written off
+ * first, because they would not have been written off without the corrected usage, then the grant that was used last. A wallet can have
+ * used any number of grants, of which most are not returned.
+ */
 async function listUsedGrants(
   sql: Queryable,
   providerId: string,
   customerRef: string,
+  micros: bigint,
 ): Promise<UsedGrant[]> {
   const rows = await sql<{ grant_ref: string; micros: string; is_written_off: boolean }[]>`
-    select burns.grant_ref, sum(burns.micros)::text as micros, granted.kind = 'write_off' as is_written_off
-    from ledger_transactions as used
-    join credit_burns as burns on burns.provider_id = used.provider_id
-      and burns.transaction_ref = used.reference
-    join ledger_transactions as granted on granted.provider_id = burns.provider_id
-      and granted.reference = burns.grant_ref
-    where used.provider_id = ${providerId} and used.customer_ref = ${customerRef} and used.kind = 'usage'
-    group by burns.grant_ref, granted.kind, granted.created_at
-    having sum(burns.micros) > 0
-    order by max(used.created_at) filter (where burns.micros > 0) desc, granted.created_at desc,
-      burns.grant_ref`
+    select grant_ref, micros::text, is_written_off
+    from (
+      select *, sum(micros) over (order by place) as micros_up_to
+      from (
+        select burns.grant_ref, sum(burns.micros) as micros, granted.kind = 'write_off' as is_written_off,
+          row_number() over (order by granted.kind = 'write_off' desc,
+            max(used.created_at) filter (where burns.micros > 0) desc, granted.created_at desc,
+            burns.grant_ref) as place
+        from ledger_transactions as used
+        join credit_burns as burns on burns.provider_id = used.provider_id
+          and burns.transaction_ref = used.reference
+        join ledger_transactions as granted on granted.provider_id = burns.provider_id
+          and granted.reference = burns.grant_ref
+        where used.provider_id = ${providerId} and used.customer_ref = ${customerRef}
+          and used.kind = 'usage'
+        group by burns.grant_ref, granted.kind, granted.created_at
+        having sum(burns.micros) > 0
+      ) as taken
+    ) as summed
+    where micros_up_to - micros < ${micros.toString()}
+    order by place`
   return rows.map((row) => ({
     grantRef: row.grant_ref,
     micros: BigInt(row.micros),

@@ -19,8 +19,8 @@ export type SpawnChdbGatewayOptions = {
   readonly stopTimeoutMs?: number
 }
 
-/** Path of the built program. It is used even if this code runs from source, because it starts sooner. */
-const program = fileURLToPath(new URL('../../dist/chdb-gateway/main.js', import.meta.url))
+/** Path of the bundled program. It is used even if this code runs from source, because it starts sooner. */
+const program = fileURLToPath(new URL('../../dist/bundled/chdb-gateway/main.js', import.meta.url))
 
 /** Starts the gateway as a child process that ends with this process. Its folder stays locked while it is running. */
 export async function spawnChdbGateway(
@@ -28,7 +28,8 @@ export async function spawnChdbGateway(
 ): Promise<ChdbGatewayProcess> {
   const { startTimeoutMs = 60_000, stopTimeoutMs = 30_000 } = options
   const child = fork(program, {
-    execArgv: ['--enable-source-maps'],
+    // The options of this process, such as those of a test, are not meant for the gateway.
+    execArgv: [],
     // The child gets no other variables: the engine needs none, and they may contain secrets.
     env: {
       TZ: 'UTC',

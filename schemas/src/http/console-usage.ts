@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { dateOrInstant, optionalReference, pageQuery } from './fields.ts'
 import { granularities } from './meters.ts'
-import { purchaseStatuses } from './purchases.ts'
 
 /* Schemas of usage in the console: by hour, as far as it is stored. Limits and invoices use exact records instead. */
 
@@ -60,11 +59,3 @@ export const usageBreakdownSchema = z.object({
 })
 
 export type UsageBreakdownBody = z.infer<typeof usageBreakdownSchema>
-
-export const overviewSchema = z.object({
-  customers: z.int(),
-  products: z.int(),
-  purchases: z.record(z.enum(purchaseStatuses), z.int()),
-  /** Usage of the last 30 days by day. Missing while it cannot be read. */
-  usage: usageOverTimeSchema.optional(),
-})

@@ -6,7 +6,13 @@ import {
   scheduleExpiryDaysMax,
   scheduleIntervalMax,
 } from '../limits.ts'
-import { longText, pageQuery, requiredReference, storedInstantText } from './fields.ts'
+import {
+  longText,
+  pageQuery,
+  requiredReference,
+  storedInstantText,
+  timeZoneName,
+} from './fields.ts'
 
 /* Credits that a customer gets repeatedly. */
 
@@ -27,27 +33,12 @@ const expiry = z.union([
 /** When the unused rest of each grant expires: never, at the next date, or so many days of 24 hours after its date. */
 export type CreditScheduleExpiry = z.infer<typeof expiry>
 
-const timeZone = z.string().min(1).max(64).refine(isTimeZone, {
-  error: 'Expected the name of a time zone, for example Europe/Paris',
-})
-
-function isTimeZone(name: string): boolean {
-  // Names only: the database reads abbreviations and offsets in another way.
-  if (!/^(UTC|[A-Za-z_]+\/[A-Za-z0-9_+\-/]+)$/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
-
 const terms = {
   /** Whole credits of each grant. */
   credits: z.int().min(1).max(grantCreditsMax),
   every: interval,
   /** The time zone whose calendar counts days and months. Default: UTC. */
-  timeZone: timeZone.optional(),
+  timeZone: timeZoneName.optional(),
   /** No grant is given at this time or later. */
   endsAt: storedInstantText.optional(),
   /** The number of grants, including those that lapse. */

@@ -191,3 +191,19 @@ export function clampPage(query: { limit?: number | undefined; offset?: number |
 function clamp(value: number, min: number, max: number): number {
   return Math.trunc(Math.min(Math.max(value, min), max))
 }
+
+/** Name of a time zone, such as `Europe/Paris`. */
+export const timeZoneName = z.string().min(1).max(64).refine(isTimeZone, {
+  error: 'Expected the name of a time zone, for example Europe/Paris',
+})
+
+function isTimeZone(name: string): boolean {
+  // Names only: the database reads abbreviations and offsets in another way.
+  if (!/^(UTC|[A-Za-z_]+\/[A-Za-z0-9_+\-/]+)$/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -53,11 +53,25 @@ export function updateEndpoint(
   return changed
 }
 
+export type ConfiguredEndpoint = {
+  readonly url: string
+  readonly secret: string
+  /** Types of the events that it receives. Absent: all of them. */
+  readonly events?: readonly string[]
+}
+
 /** Creates the configured webhook endpoint, or updates it to the current configuration. */
-export function ensureConfiguredEndpoint(work: UnitOfWork, url: string, secret: string): void {
+export function ensureConfiguredEndpoint(
+  work: UnitOfWork,
+  { url, secret, events }: ConfiguredEndpoint,
+): void {
   const description = 'Configured at the start of the simulator'
   const known = [...work.list('webhook_endpoint')].find((each) => each.description === description)
   if (known === undefined) {
-    createEndpoint(work, { url, enabled_events: ['*'], description }, secret)
-  } else work.put('webhook_endpoint', { ...known, url, simulator: { secret } })
+    createEndpoint(work, { url, enabled_events: events ?? ['*'], description }, secret)
+  } else {
+    const enabled = events ?? known.enabled_events
+    const changed = { ...known, url, enabled_events: enabled, simulator: { secret } }
+    work.put('webhook_endpoint', changed)
+  }
 }

@@ -27,6 +27,7 @@ import { mcpText } from './mcp/mcp-text.ts'
 import { program, type Options } from './options.ts'
 import { runBench } from './run-bench.ts'
 import { reportWebhooks } from './webhooks/report-webhooks.ts'
+import { reportConsole } from './console/report-console.ts'
 import { reportStoredUsage } from './stored-usage/report-stored-usage.ts'
 import { requireWrk } from './wrk.ts'
 
@@ -46,7 +47,8 @@ if (options.webhooks) {
   await reportWebhooks(options, print)
   process.exit()
 }
-const needsWrk = !options.billing && !options.behind && !options.mcp && !options.storedUsage
+const needsWrk =
+  !options.billing && !options.behind && !options.mcp && !options.storedUsage && !options.console
 if (needsWrk) await requireWrk()
 const folder = await makeTemporaryFolder('bench')
 const engines = options.engines
@@ -70,7 +72,9 @@ try {
   else if (options.mcp) await reportMcp()
   else if (options.charges) await reportCharges()
   else if (options.storedUsage) await reportStoredUsage(await instance.runFile(), options, print)
-  else await reportAll()
+  else if (options.console) {
+    await reportConsole(await instance.runFile(), instance.credentials, options, print)
+  } else await reportAll()
 } finally {
   ceiling.stop()
   await instance.stop()

@@ -23,6 +23,7 @@ export type Options = BenchOptions & {
   readonly clients: number
   readonly callsPerSecond: number
   readonly storedUsage: boolean
+  readonly console: boolean
   readonly records: number
   readonly customerRecords: number
   readonly totalsRange: number
@@ -37,6 +38,7 @@ const otherMeasurements = [
   'mcp',
   'workers',
   'storedUsage',
+  'console',
 ]
 /** Defaults of a run whose figures are recorded or compared. */
 const recorded = { seconds: 3, repeats: 5 }
@@ -58,7 +60,7 @@ export const program = new Command('npm run bench --')
   )
   .option(
     '-c, --customers <count>',
-    'Customers in the measurement of the management API',
+    'Customers in the measurement of the management API, or with --console',
     wholeNumber(100, 1_000_000),
     100_000,
   )
@@ -125,8 +127,13 @@ export const program = new Command('npm run bench --')
     false,
   )
   .option(
+    '--console',
+    "Measure only the console's Home and usage explorer over millions of records",
+    false,
+  )
+  .option(
     '--records <count>',
-    'With --stored-usage: records in ClickHouse',
+    'With --stored-usage or --console: records in ClickHouse',
     wholeNumber(1_000, 10_000_000_000),
     100_000_000,
   )

@@ -3,6 +3,7 @@ import { host } from '@tollgate/deploy/standalone/ports'
 import { engineOf, type Engine, type EngineOptions } from './engine.ts'
 import { answersHttp } from './probes.ts'
 import { readOrCreatePassword } from '@tollgate/deploy/standalone/password-file'
+import { servicePrograms } from '@tollgate/deploy/standalone/service-programs'
 import { startServer, type Command } from './server.ts'
 
 export type ClickHouse = Engine & { readonly password: string }
@@ -41,21 +42,15 @@ export function readerPasswordIn(root: string): Promise<string> {
   return readOrCreatePassword(join(root, 'clickhouse', 'data-team'))
 }
 
-async function prepareGateway(
+function prepareGateway(
   port: number,
   folder: string,
   password: string,
   readerPassword: string,
-): Promise<Command> {
-  // Imported only here, because the services need not be built to start other engines.
-  const { servicePrograms } = await import('@tollgate/deploy/standalone/service-programs')
-  const entry = servicePrograms.chdbGateway
-  const isSource = entry.endsWith('.ts')
+): Command {
   return {
     file: process.execPath,
-    args: isSource
-      ? ['--conditions=source', '--import', import.meta.resolve('tsx'), entry]
-      : ['--enable-source-maps', entry],
+    args: [servicePrograms.chdbGateway],
     environment: {
       CHDB_GATEWAY_FOLDER: join(folder, 'data'),
       CHDB_GATEWAY_PORT: String(port),

@@ -7,7 +7,9 @@ import { readRunFile, type RunFile } from '@tollgate/deploy/standalone/run-file'
 import { killTree } from './process-tree.ts'
 
 /** Path of the built program that users start. It is used even if this code runs from source. */
-const program = fileURLToPath(new URL('../../../deploy/dist/standalone/main.js', import.meta.url))
+const program = fileURLToPath(
+  new URL('../../../deploy/dist/bundled/standalone/main.js', import.meta.url),
+)
 
 export type Instance = {
   readonly dataDir: string
@@ -78,7 +80,7 @@ export async function runToEnd(
 }
 
 function spawnStandalone(options: InstanceOptions): { child: ChildProcess; output: () => string } {
-  const child = spawn(process.execPath, ['--enable-source-maps', program], {
+  const child = spawn(process.execPath, [program], {
     env: {
       // Tests run several instances concurrently, so each uses any free port.
       TOLLGATE_MCP_PORT: '0',

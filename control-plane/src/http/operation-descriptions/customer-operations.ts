@@ -110,4 +110,6 @@ export const customerOperations: Readonly<Record<string, string>> = {
     'Returns usage over time, of all customers or of one. Buckets are whole hours or longer. Usage of the last seconds may be missing: the numbers cover what is stored in ClickHouse.',
   getUsageBreakdown:
     'Returns the customers, products or meters with the most usage in a time range. Usage of the last seconds may be missing: the numbers cover what is stored in ClickHouse.',
+  exploreUsage:
+    'Returns usage of up to 10 meters by time and by customer, product, purchase, outcome or dimension, with the time before if `compare` asks for it, as JSON or CSV. `sql` is the statement that a data team runs for the same numbers. Grouped by a dimension, it covers the records that have the dimension. Usage of the last seconds may be missing: the numbers cover what is stored in ClickHouse.',
 }

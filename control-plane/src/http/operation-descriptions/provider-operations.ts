@@ -79,7 +79,7 @@ export const providerOperations: Readonly<Record<string, string>> = {
   completeCliSession: 'Approves the session of a command line: it can fetch a secret key.',
   cancelCliSession: 'Refuses the session of a command line. It gets no key.',
   getOverview:
-    'Returns the numbers of customers, purchases and products, and the usage of 30 days.',
+    'Returns the numbers of your business: customers, purchases and products, usage, credits and revenue of 30 days by day, monthly recurring revenue, and what needs attention. Usage of the last seconds may be missing.',
   getApiDescription:
     'Returns this description of the API as an OpenAPI 3.1 document. Needs no key.',
   getTaxService:

@@ -1,23 +1,15 @@
 import { isAdditive } from '@tollgate/schemas/meter-reading'
-import { countPurchasesByStatus } from '@tollgate/domain/purchases/repository'
-import { countCustomers } from '@tollgate/domain/customers/list-customers'
 import { listReferences } from '@tollgate/domain/customers/repository'
-import { countProducts } from '@tollgate/domain/catalog/products-repository'
 import { findMeter } from '@tollgate/domain/meters/repository'
 import {
-  overviewSchema,
   usageBreakdownQuerySchema,
   usageBreakdownSchema,
   usageOverTimeSchema,
   usageQuerySchema,
-  type UsageOverTimeBody,
 } from '@tollgate/schemas/http/console-usage'
 import { clampPage } from '@tollgate/schemas/http/fields'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { purchaseStatuses } from '@tollgate/schemas/http/purchases'
 import type { z } from 'zod'
-import type { Clock } from '@tollgate/platform/clock/clock'
-import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { invalidField, refusals } from '../../errors.ts'
 import type { RolledUpQuery } from '../../usage/query-rolled-up-usage.ts'
@@ -29,8 +21,6 @@ import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer, requireProduct } from '../../access/require.ts'
 
 type Parts = ReadParts & {
-  readonly clock: Clock
-  readonly logger: Logger
   readonly usageStore: UsageStore
   readonly limits: { readonly bucketsMax: number }
 }
@@ -76,47 +66,6 @@ export function registerConsoleUsageRoutes(app: ApiServer, parts: Parts): void {
       return usageBreakdown(parts, { ...usageQuery, meterName: shownMeterName }, by, limit)
     },
   )
-
-  app.get(
-    '/v1/ui/overview',
-    { schema: { tags: ['Console'], response: { 200: overviewSchema } } },
-    async (request) => {
-      const caller = callerOf(request)
-      const { providerId } = caller
-      const counts = await read(parts, caller, async (sql) => ({
-        customers: await countCustomers(sql, providerId),
-        products: await countProducts(sql, providerId),
-        byStatus: await countPurchasesByStatus(sql, providerId),
-      }))
-      const { customers, products, byStatus } = counts
-      const purchases = Object.fromEntries(
-        purchaseStatuses.map((status) => [status, byStatus.get(status) ?? 0]),
-      ) as z.infer<typeof overviewSchema>['purchases']
-      const usage = await recentUsage(parts, caller)
-      return { customers, products, purchases, ...(usage === undefined ? {} : { usage }) }
-    },
-  )
-}
-
-const shownDays = 30
-const dayMs = 86_400_000
-
-/** Returns the usage of today and the days before it. The overview is shown without it if the query fails. */
-async function recentUsage(parts: Parts, caller: Caller): Promise<UsageOverTimeBody | undefined> {
-  const endMs = (Math.floor(parts.clock.now() / dayMs) + 1) * dayMs
-  const query = {
-    ...caller,
-    meterName: requestsMeterName,
-    productRefs: undefined,
-    customerRefs: undefined,
-    range: { startMs: endMs - shownDays * dayMs, endMs },
-  }
-  try {
-    return await usageOverTime(parts.usageStore, query, 'day', shownDays)
-  } catch (error) {
-    parts.logger.warn({ err: error }, 'the overview is shown without usage')
-    return undefined
-  }
 }
 
 type ConsoleUsageQuery = Omit<z.infer<typeof usageQuerySchema>, 'granularity'>

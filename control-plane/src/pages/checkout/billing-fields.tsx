@@ -60,7 +60,7 @@ function Fields(props: FieldsProps): ReactElement {
 }
 
 function CountryField({ billing, reader }: FieldsProps): ReactElement {
-  const { form, known, isNeeded, invalidField } = billing
+  const { form, known, isNeeded, isStateNeeded, invalidField } = billing
   const { t } = reader
   return (
     <div>
@@ -68,6 +68,7 @@ function CountryField({ billing, reader }: FieldsProps): ReactElement {
         reader={reader}
         value={form.country}
         isRequired={isNeeded}
+        hasStates={isStateNeeded}
         isKnown={known !== undefined && known.country !== null}
         isInvalid={invalidField === 'country'}
         describedBy="country-complaint"

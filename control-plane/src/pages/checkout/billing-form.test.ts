@@ -40,19 +40,38 @@ test.each<[string, Partial<BillingForm>, boolean, string]>([
     'taxId',
   ],
 ])('%s', (_, typed, isNeeded, expected) => {
-  const decision = decideBilling({ ...nothing, ...typed }, undefined, isNeeded)
+  const decision = decideBilling({ ...nothing, ...typed }, undefined, {
+    isNeeded,
+    isStateNeeded: false,
+  })
   expect(decision.kind === 'accept' ? 'accept' : decision.field).toBe(expected)
 })
 
+const needed = { isNeeded: true, isStateNeeded: false }
+
 test('sends stored details unchanged', () => {
-  const decision = decideBilling(billingFromStored(known), known, true)
+  const decision = decideBilling(billingFromStored(known, false), known, needed)
   expect(decision).toEqual({ kind: 'accept', details: known })
   const somewhere = { ...known, isBusiness: false, country: null }
   const again = { ...somewhere, businessName: null, taxId: null, taxIdType: null }
-  expect(decideBilling(billingFromStored(somewhere), somewhere, true)).toEqual({
+  expect(decideBilling(billingFromStored(somewhere, false), somewhere, needed)).toEqual({
     kind: 'accept',
     details: again,
   })
+})
+
+test('asks for the state of a customer in the US if the tax depends on it', () => {
+  const withStates = { isNeeded: true, isStateNeeded: true }
+  const asked = { ...nothing, country: 'US' }
+  expect(decideBilling(asked, undefined, needed).kind).toBe('accept')
+  expect(decideBilling(asked, undefined, withStates)).toEqual({ kind: 'refuse', field: 'country' })
+  const decision = decideBilling({ ...asked, country: 'US-CA' }, undefined, withStates)
+  if (decision.kind !== 'accept') throw new Error(decision.field)
+  const { details } = decision
+  expect(details).toMatchObject({ country: 'US', region: 'CA' })
+  expect(billingFromStored(details, true).country).toBe('US-CA')
+  expect(billingFromStored(details, false).country).toBe('US')
+  expect(decideBilling({ ...nothing, country: 'US-XX' }, undefined, withStates).kind).toBe('refuse')
 })
 
 test('reads a form as people fill it in', () => {

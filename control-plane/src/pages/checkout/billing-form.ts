@@ -3,8 +3,9 @@ import {
   type TaxDetails,
   type EnteredTaxDetails,
 } from '@tollgate/domain/tax/tax-details'
+import type { NeededDetails } from '@tollgate/domain/tax-service/needs-tax-details'
 import { findTaxCountry, partsOfPlace, taxPlace } from '@tollgate/domain/tax/tax-countries'
-import { elsewhere } from '../countries.ts'
+import { elsewhere, regionsToChoose } from '../countries.ts'
 
 /** The fields of the form of business details, as text. */
 export type BillingForm = {
@@ -31,22 +32,22 @@ export function billingFromForm(form: Readonly<Record<string, string>>): Billing
   }
 }
 
-/** Returns the form with the stored details. */
-export function billingFromStored(known: TaxDetails | undefined): BillingForm {
+/** Returns the form with the stored details. `hasStates`: the form offers the states of the US. */
+export function billingFromStored(known: TaxDetails | undefined, hasStates: boolean): BillingForm {
   return {
     isBusiness: known?.isBusiness ?? false,
-    country: placeOf(known),
+    country: placeOf(known, hasStates),
     businessName: known?.businessName ?? '',
     taxId: known?.taxId ?? '',
   }
 }
 
-function placeOf(known: TaxDetails | undefined): string {
+function placeOf(known: TaxDetails | undefined, hasStates: boolean): string {
   if (known === undefined) return ''
   const { country, region } = known
   if (country === null) return elsewhere
-  // The form offers only regions with rates of their own. A state of the US stays stored as long as the country does not change.
-  const isOffered = findTaxCountry(country)?.regions?.has(region ?? '') === true
+  // Other regions than those that the form offers stay stored as long as the country does not change.
+  const isOffered = regionsToChoose(country, hasStates).includes(region ?? '')
   return taxPlace({ country, ...(isOffered && region && { region }) })
 }
 
@@ -59,13 +60,18 @@ export function taxDetailsOfForm(form: BillingForm): EnteredTaxDetails {
     : { isBusiness, customerCountry: country, region }
 }
 
-/** Decides about the details. `isNeeded` means that the tax depends on the country, so that it is required. */
+/** Decides about the details. If the tax depends on the country, and on the state of a customer in the US, they are required. */
 export function decideBilling(
   form: BillingForm,
   known: TaxDetails | undefined,
-  isNeeded: boolean,
+  { isNeeded, isStateNeeded }: NeededDetails,
 ): BillingDecision {
   if (isNeeded && form.country === '') return { kind: 'refuse', field: 'country' }
+  const { country, region } = partsOfPlace(form.country)
+  const hasStates = findTaxCountry(country)?.otherRegions !== undefined
+  if (isStateNeeded && hasStates && region === undefined) {
+    return { kind: 'refuse', field: 'country' }
+  }
   const decision = decideTaxDetails(taxDetailsOfForm(form), known)
   if (decision.kind === 'accept') return decision
   return { kind: 'refuse', field: decision.field === 'taxId' ? 'taxId' : 'country' }

@@ -7,7 +7,7 @@ import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
 import { breakDownTax, type TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
-import { needsTaxDetails } from '@tollgate/domain/tax-service/needs-tax-details'
+import { readNeededDetails } from '@tollgate/domain/tax-service/needs-tax-details'
 import { readAnswered } from '@tollgate/domain/unit-of-work/read-answered'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
@@ -27,6 +27,8 @@ export type Billing = {
   readonly known: TaxDetails | undefined
   /** Whether the provider collects taxes, so that the amount depends on the details. */
   readonly isNeeded: boolean
+  /** Whether the amount depends on the state of a customer in the US. */
+  readonly isStateNeeded: boolean
   /** The field that is invalid. */
   readonly invalidField: BillingField | undefined
   /** Undefined while the form does not contain enough to compute a tax. */
@@ -43,16 +45,16 @@ export async function readBilling(
   typed: TypedBilling | undefined,
 ): Promise<Billing> {
   const { providerId } = caller
-  const { isNeeded, known } = await read(pages, caller, async (sql) => ({
-    isNeeded: await needsTaxDetails(sql, providerId),
+  const { needed, known } = await read(pages, caller, async (sql) => ({
+    needed: await readNeededDetails(sql, providerId),
     known: await findTaxDetails(sql, providerId, customer.reference),
   }))
-  const form = typed?.form ?? billingFromStored(known)
-  const decision = decideBilling(form, known, isNeeded)
+  const form = typed?.form ?? billingFromStored(known, needed.isStateNeeded)
+  const decision = decideBilling(form, known, needed)
   return {
     form,
     known,
-    isNeeded,
+    ...needed,
     invalidField:
       decision.kind === 'refuse' && isReported(decision.field, typed) ? decision.field : undefined,
     details: decision.kind === 'accept' ? decision.details : undefined,

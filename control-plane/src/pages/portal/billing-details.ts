@@ -1,7 +1,7 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 import type { TaxDetails, EnteredTaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
-import { needsTaxDetails } from '@tollgate/domain/tax-service/needs-tax-details'
+import { readNeededDetails } from '@tollgate/domain/tax-service/needs-tax-details'
 import { addressText, emailText } from '@tollgate/schemas/http/fields'
 import { addressCharsMax } from '@tollgate/schemas/limits'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -31,6 +31,8 @@ export type BillingDetails = {
   readonly known: TaxDetails | undefined
   /** Whether the provider collects taxes, so that the country is required. */
   readonly isNeeded: boolean
+  /** Whether a customer in the US has to name the state. */
+  readonly isStateNeeded: boolean
 }
 
 export async function readBillingDetails(
@@ -40,13 +42,14 @@ export async function readBillingDetails(
   const { providerId } = caller
   return read(pages, caller, async (sql) => {
     const known = await findTaxDetails(sql, providerId, customer.reference)
+    const needed = await readNeededDetails(sql, providerId)
     const stored = {
-      ...billingFromStored(known),
+      ...billingFromStored(known, needed.isStateNeeded),
       name: known?.customerName ?? customer.name ?? '',
       invoiceEmail: known?.email ?? customer.email,
       address: known?.address ?? '',
     }
-    return { stored, known, isNeeded: await needsTaxDetails(sql, providerId) }
+    return { stored, known, ...needed }
   })
 }
 
@@ -83,11 +86,11 @@ export function changedTaxDetails(
 /** Returns the first invalid field, or undefined. Fields that the checkout also has follow the checkout's rules. */
 export function findInvalidField(
   form: DetailsForm,
-  { known, isNeeded }: Pick<BillingDetails, 'known' | 'isNeeded'>,
+  { known, ...needed }: Pick<BillingDetails, 'known' | 'isNeeded' | 'isStateNeeded'>,
 ): DetailsField | undefined {
   const { invoiceEmail, address } = form
   if (invoiceEmail !== '' && !emailText.safeParse(invoiceEmail).success) return 'invoiceEmail'
-  const decision = decideBilling(form, known, isNeeded)
+  const decision = decideBilling(form, known, needed)
   if (decision.kind === 'refuse') return decision.field
   return addressText.safeParse(address).success ? undefined : 'address'
 }

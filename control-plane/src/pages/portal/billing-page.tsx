@@ -160,6 +160,7 @@ function CountryField({ portal, details, form, invalidField }: BillingPageProps)
         reader={frame}
         value={form.country}
         isRequired={details.isNeeded}
+        hasStates={details.isStateNeeded}
         isKnown={details.known !== undefined && details.known.country !== null}
         isInvalid={isInvalid}
         describedBy={isInvalid ? 'country-complaint' : undefined}

@@ -24,6 +24,7 @@ export type UsageRow = {
   readonly event_type: string
   readonly dimensions: Readonly<Record<string, string>>
   readonly value_text: string
+  readonly is_further: number
   readonly log_partition: number
   readonly log_offset: string
 }
@@ -49,6 +50,7 @@ export function usagePages(environment: Environment): PagedTable<UsageRow> {
       'event_type',
       'dimensions',
       'value_text',
+      'is_further',
       'log_partition',
       'log_offset',
     ],
@@ -76,6 +78,7 @@ export function movedRecord(row: UsageRow, partition: number): MovedRecord {
   return {
     partition,
     offset: offsetOfNoLog,
+    isFurther: row.is_further === 1,
     count: { meterName: row.meter_name, value: Number(row.micros), text: row.value_text },
     event: {
       id: row.id,

@@ -7,7 +7,9 @@ import {
   type EventSummaryBody,
 } from '../console-lists.ts'
 import { marginSchema } from '../margins.ts'
-import { overviewSchema, usageBreakdownSchema, usageOverTimeSchema } from '../console-usage.ts'
+import { usageBreakdownSchema, usageOverTimeSchema } from '../console-usage.ts'
+import { overviewSchema } from '../overview.ts'
+import { usageExplorerSchema } from '../usage-explorer.ts'
 import { examplesOf } from './example.ts'
 import { customerSummary, instants, purchase, refs } from './story.ts'
 
@@ -23,6 +25,14 @@ const usage = {
     { start: range.from, end: middle, value: 180, count: 180 },
     { start: middle, end: range.to, value: 70, count: 70 },
   ],
+}
+
+const numbers = {
+  events: 250,
+  activeCustomers: 1,
+  creditsUsed: '120.5',
+  creditsSold: '5000',
+  revenue: [{ currency: 'USD', paid: 2900, refunded: 0, disputed: 0, net: 2900 }],
 }
 
 const event: EventSummaryBody = {
@@ -50,6 +60,54 @@ export const consoleListExamples = {
           refunded: 0,
         },
         usage,
+        timeZone: 'Europe/Paris',
+        days: [
+          {
+            date: '2026-03-02',
+            start: '2026-03-01T23:00:00.000Z',
+            end: '2026-03-02T23:00:00.000Z',
+            ...numbers,
+          },
+        ],
+        total: numbers,
+        mrr: [{ currency: 'USD', amount: 2900, purchases: 1 }],
+        mrrIsExact: true,
+        nearLimits: [
+          {
+            customerRef: refs.customer,
+            customerEmail: customerSummary.email,
+            productRef: refs.product,
+            purchaseRef: refs.purchase,
+            limit: 'requests',
+            value: 8_000,
+            whole: 10_000,
+            reachedAt: '2026-03-02T09:30:00.000Z',
+          },
+        ],
+        hasLimitAlert: true,
+        failedPayments: {
+          total: 1,
+          newest: [
+            {
+              invoiceRef: refs.invoice,
+              customerRef: refs.customer,
+              currency: 'USD',
+              amount: 2900,
+              failedCharges: 1,
+              failedAt: '2026-03-02T08:00:00.000Z',
+              nextChargeAt: '2026-03-05T08:00:00.000Z',
+            },
+          ],
+        },
+        failingEndpoints: [
+          {
+            reference: refs.webhookEndpoint,
+            status: 'enabled',
+            failedAttempts: 3,
+            since: '2026-03-02T07:00:00.000Z',
+          },
+        ],
+        secondsBehind: 0,
       },
     }),
   },
@@ -85,6 +143,31 @@ export const consoleListExamples = {
     answer: examplesOf(purchasesPageSchema, { 'One page': { purchases: [purchase], ...page } }),
   },
   getUsage: { answer: examplesOf(usageOverTimeSchema, { 'By day': usage }) },
+  exploreUsage: {
+    answer: examplesOf(usageExplorerSchema, {
+      'By customer, compared with the days before': {
+        ...range,
+        timeZone: 'UTC',
+        granularity: 'day',
+        groupBy: 'customer',
+        previous: { from: '2026-02-27T00:00:00.000Z', to: range.from },
+        meters: [
+          {
+            ...{ meterName: 'requests', value: 250, count: 250, buckets: usage.buckets },
+            previous: { value: 90, count: 90, buckets: [] },
+            groups: [
+              {
+                ...{ key: refs.customer, name: 'ada@example.com', value: 250, count: 250 },
+                buckets: usage.buckets,
+                previous: { value: 90, count: 90, buckets: [] },
+              },
+            ],
+          },
+        ],
+        sql: "SELECT meter_name, sum(value) AS value FROM live.usage_by_purchase WHERE provider_id = 'prv_…' GROUP BY meter_name",
+      },
+    }),
+  },
   getUsageBreakdown: {
     answer: examplesOf(usageBreakdownSchema, {
       'By customer': {

@@ -55,6 +55,7 @@ const byName: Readonly<Record<string, unknown>> = {
   currency: 'SEK',
 
   'Idempotency-Key': 'welcome-user_1042',
+  timeZone: 'Europe/Paris',
   search: 'search',
   status: 'active',
   type: 'purchase.created',

@@ -57,7 +57,7 @@ export async function startChaosServices(instanceOptions: InstanceOptions): Prom
     }
     const part = nodePart({
       name: service,
-      entry: built(service === 'ingest' ? servicePrograms.ingest : servicePrograms.aggregator),
+      entry: service === 'ingest' ? servicePrograms.ingest : servicePrograms.aggregator,
       logPath: join(dataFolderAt(options.dataDir).logs, `second-${service}.log`),
       environment: () => ({ ...options.environment, ...environment, ...own }),
     })
@@ -127,9 +127,4 @@ const ownSettings: Record<ReplicatedService, Readonly<Record<string, string>>> =
   ingest: {},
   'aggregator-counters': { TOLLGATE_PROJECTION: 'counters' },
   'aggregator-sink': { TOLLGATE_PROJECTION: 'sink' },
-}
-
-/** Returns the built program of an entry, which the first processes run too, even if this code runs from source. */
-function built(entry: string): string {
-  return entry.replace(/\/src\/(.+)\.ts$/, '/dist/$1.js')
 }

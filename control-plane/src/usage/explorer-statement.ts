@@ -1,0 +1,193 @@
+import { storableMs } from '@tollgate/domain/stored-usage/storable-time'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { ExplorerGrouping } from '@tollgate/schemas/http/usage-explorer'
+import type { Granularity } from '@tollgate/schemas/http/meters'
+import type { TimeRange } from '../domain/usage-buckets.ts'
+import { harmlessInSpreadsheets } from './query-grouped-usage.ts'
+import type { Condition } from './usage-filter.ts'
+
+export type ExplorerQuery = {
+  readonly environment: Environment
+  readonly providerId: string
+  readonly meterNames: readonly string[]
+  /** Whole hours. */
+  readonly range: TimeRange
+  /** The range before, of the same length, if it is compared. */
+  readonly previous: TimeRange | undefined
+  readonly timeZone: string
+  readonly granularity: Granularity | undefined
+  readonly groupBy: ExplorerGrouping | undefined
+  /** Only with `groupBy` dimension. */
+  readonly dimension: string | undefined
+  readonly top: number
+  readonly customerRefs: readonly string[] | undefined
+  readonly productRef: string | undefined
+  readonly purchaseRef: string | undefined
+  readonly outcome: 'success' | 'paywall' | 'fail' | 'all'
+  readonly filter: Condition | undefined
+}
+
+type Statement = {
+  readonly text: string
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
+/** A table with the expressions of its time and sums. */
+type Source = {
+  readonly table: string
+  readonly time: string
+  readonly value: string
+  readonly records: string
+  readonly dimension: string
+  readonly conditions: readonly string[]
+}
+
+const rolledUp = { time: 'hour', value: 'value', records: 'records' }
+
+/**
+ * Returns the smallest table that has what the query needs: a roll-up, or the records for filters by dimension and for a dimension of one customer or
+ * purchase. The records are read with FINAL, so that one that was stored twice counts once.
+ */
+function sourceOf({ groupBy, customerRefs, purchaseRef, filter }: ExplorerQuery): Source {
+  if (groupBy !== 'dimension' && filter === undefined) {
+    return { ...rolledUp, table: 'usage_by_purchase', dimension: `''`, conditions: [] }
+  }
+  if (filter === undefined && customerRefs === undefined && purchaseRef === undefined) {
+    return {
+      ...rolledUp,
+      table: 'usage_by_dimension',
+      dimension: 'dimension_value',
+      conditions: ['dimension = {dimension:String}'],
+    }
+  }
+  return {
+    table: 'usage_records FINAL',
+    time: 'timestamp',
+    value: 'value',
+    records: '1',
+    dimension: 'dimensions[{dimension:String}]',
+    // A record without the dimension is in no row of the roll-up either.
+    conditions: groupBy === 'dimension' ? ['mapContains(dimensions, {dimension:String})'] : [],
+  }
+}
+
+const keyColumns: Readonly<Record<Exclude<ExplorerGrouping, 'dimension'>, string>> = {
+  customer: 'customer_ref',
+  product: 'product_ref',
+  purchase: 'purchase_ref',
+  outcome: 'toString(outcome)',
+}
+
+const buckets: Readonly<Record<Granularity, (time: string) => string>> = {
+  hour: (time) => `toStartOfInterval(${time}, INTERVAL 1 HOUR, 'UTC')`,
+  day: (time) => `toStartOfDay(${time}, {timeZone:String})`,
+  week: (time) => `toDateTime(toMonday(${time}, {timeZone:String}), {timeZone:String})`,
+  month: (time) => `toDateTime(toStartOfMonth(${time}, {timeZone:String}), {timeZone:String})`,
+}
+
+/**
+ * Returns a query with a row for each meter, group and bucket with usage: `meter_name`, `is_previous` if it is compared, `start` with a granularity, `is_other` and
+ * the key with a grouping, `value` and `count`.
+ */
+export function explorerStatement(
+  query: ExplorerQuery,
+  { isForSpreadsheets = false }: { readonly isForSpreadsheets?: boolean } = {},
+): Statement {
+  const { granularity, groupBy, previous, top, environment } = query
+  const source = sourceOf(query)
+  const keyName = groupBy === 'dimension' ? 'dimension_value' : groupBy
+  const columns = [
+    'meter_name',
+    ...(previous === undefined ? [] : [`${source.time} < ${instant('startMs')} AS is_previous`]),
+    ...(granularity === undefined ? [] : [`${buckets[granularity](source.time)} AS start`]),
+    ...(groupBy === undefined
+      ? []
+      : [`${groupBy === 'dimension' ? source.dimension : keyColumns[groupBy]} AS key`]),
+    `${source.value} AS amount`,
+    `${source.records} AS uses`,
+  ]
+  const keys = [
+    'meter_name',
+    ...(previous === undefined ? [] : ['is_previous']),
+    ...(granularity === undefined ? [] : ['start']),
+    ...(groupBy === undefined ? [] : ['is_other', 'shown_key']),
+  ]
+  const shownKey = isForSpreadsheets ? harmlessInSpreadsheets('shown_key') : 'shown_key'
+  const shown = keys.map((key) => (key === 'shown_key' ? `${shownKey} AS ${keyName}` : key))
+  const leading =
+    groupBy === undefined
+      ? ''
+      : `,
+leading AS (
+    SELECT meter_name, key FROM used${previous === undefined ? '' : ' WHERE NOT is_previous'}
+    GROUP BY meter_name, key
+    ORDER BY meter_name, sum(amount) DESC, key LIMIT ${top} BY meter_name
+)`
+  const from =
+    groupBy === undefined
+      ? 'used'
+      : `(
+    SELECT *, (meter_name, key) NOT IN (SELECT meter_name, key FROM leading) AS is_other,
+        if(is_other, '', key) AS shown_key
+    FROM used
+)`
+  return {
+    text: `WITH used AS (
+    SELECT ${columns.join(', ')}
+    FROM ${environment}.${source.table}
+    WHERE ${conditionsOf(query, source).join('\n      AND ')}${query.filter?.text ?? ''}
+)${leading}
+SELECT ${shown.join(', ')}, sum(amount) AS value, toInt64(sum(uses)) AS count
+FROM ${from}
+GROUP BY ${keys.join(', ')}
+ORDER BY ${keys.join(', ')}`,
+    parameters: parametersOf(query),
+  }
+}
+
+function instant(name: string): string {
+  return `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`
+}
+
+function conditionsOf(query: ExplorerQuery, { time, conditions }: Source): string[] {
+  return [
+    'provider_id = {providerId:String}',
+    'meter_name IN {meterNames:Array(String)}',
+    `${time} >= ${instant('firstMs')} AND ${time} < ${instant('endMs')}`,
+    ...conditions,
+    ...(query.outcome === 'all' ? [] : ['outcome = {outcome:String}']),
+    ...(query.productRef === undefined ? [] : ['product_ref = {productRef:String}']),
+    ...(query.purchaseRef === undefined ? [] : ['purchase_ref = {purchaseRef:String}']),
+    ...(query.customerRefs === undefined ? [] : ['customer_ref IN {customerRefs:Array(String)}']),
+  ]
+}
+
+function parametersOf(query: ExplorerQuery): Record<string, unknown> {
+  const { range, previous, timeZone, granularity, dimension, outcome } = query
+  const { productRef, purchaseRef, customerRefs, filter } = query
+  return {
+    providerId: query.providerId,
+    meterNames: query.meterNames,
+    firstMs: storableMs((previous ?? range).startMs),
+    ...(previous === undefined ? {} : { startMs: storableMs(range.startMs) }),
+    endMs: storableMs(range.endMs),
+    ...(granularity === undefined || granularity === 'hour' ? {} : { timeZone }),
+    ...(dimension === undefined ? {} : { dimension }),
+    ...(outcome === 'all' ? {} : { outcome }),
+    ...(productRef === undefined ? {} : { productRef }),
+    ...(purchaseRef === undefined ? {} : { purchaseRef }),
+    ...(customerRefs === undefined ? {} : { customerRefs }),
+    ...filter?.parameters,
+  }
+}
+
+/** Returns the statement with its parameters as literals, as a data team runs it. */
+export function statementAsText({ text, parameters }: Statement): string {
+  return text.replaceAll(/\{(\w+):[^}]+\}/g, (_, name: string) => literal(parameters[name]))
+}
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
+  if (typeof value === 'number') return String(value)
+  return `'${String(value).replaceAll('\\', '\\\\').replaceAll(`'`, `\\'`)}'`
+}

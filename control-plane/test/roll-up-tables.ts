@@ -1,0 +1,43 @@
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+
+const amounts = 'sum(toDecimal128(value, 6)) AS value, toInt64(count()) AS records'
+const hour = `toDateTime(toStartOfHour(timestamp), 'UTC') AS hour`
+
+/** Creates the records and the roll-ups of the console in both environments, and views that fill them, without protection against repeats. */
+export async function createConsoleRollUps(store: UsageStore): Promise<void> {
+  for (const environment of ['sandbox', 'live']) {
+    for (const statement of statementsOf(environment)) await store.command(statement)
+  }
+}
+
+function statementsOf(space: string): readonly string[] {
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${space}`,
+    `CREATE TABLE ${space}.usage_records (
+      id String, provider_id String, meter_name LowCardinality(String), customer_ref String, value Decimal(18, 6),
+      timestamp DateTime64(3, 'UTC'), product_ref String, purchase_ref String, outcome LowCardinality(String),
+      dimensions Map(LowCardinality(String), String), log_partition UInt32
+    ) ENGINE = ReplacingMergeTree ORDER BY (provider_id, meter_name, customer_ref, timestamp, id)`,
+    `CREATE TABLE ${space}.usage_by_purchase (
+      provider_id String, meter_name LowCardinality(String), customer_ref String, product_ref String,
+      purchase_ref String, outcome LowCardinality(String), hour DateTime('UTC'), value Decimal(38, 6),
+      records Int64, events Int64, debit Decimal(38, 6)
+    ) ENGINE = SummingMergeTree
+    ORDER BY (provider_id, meter_name, customer_ref, product_ref, purchase_ref, outcome, hour)`,
+    `CREATE MATERIALIZED VIEW ${space}.usage_by_purchase_view TO ${space}.usage_by_purchase AS
+    SELECT provider_id, meter_name, customer_ref, product_ref, purchase_ref, outcome, ${hour}, ${amounts}
+    FROM ${space}.usage_records
+    GROUP BY provider_id, meter_name, customer_ref, product_ref, purchase_ref, outcome, hour`,
+    `CREATE TABLE ${space}.usage_by_dimension (
+      provider_id String, meter_name LowCardinality(String), dimension LowCardinality(String),
+      dimension_value String, product_ref String, outcome LowCardinality(String), hour DateTime('UTC'),
+      log_partition UInt32, value Decimal(38, 6), records Int64
+    ) ENGINE = SummingMergeTree
+    ORDER BY (provider_id, meter_name, dimension, dimension_value, product_ref, outcome, hour, log_partition)`,
+    `CREATE MATERIALIZED VIEW ${space}.usage_by_dimension_view TO ${space}.usage_by_dimension AS
+    SELECT provider_id, meter_name, one_dimension AS dimension, dimensions[one_dimension] AS dimension_value,
+      product_ref, outcome, ${hour}, log_partition, ${amounts}
+    FROM ${space}.usage_records ARRAY JOIN mapKeys(dimensions) AS one_dimension
+    GROUP BY provider_id, meter_name, dimension, dimension_value, product_ref, outcome, hour, log_partition`,
+  ]
+}

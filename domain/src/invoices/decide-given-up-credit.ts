@@ -1,0 +1,32 @@
+import { dueMinor, type InvoiceAmounts, type InvoiceStatus } from './transitions.ts'
+
+/** An invoice that was voided or written off, or paid after that. Minor units. */
+type GivenUpInvoice = {
+  readonly status: InvoiceStatus
+  readonly amounts: InvoiceAmounts
+  /** What it charges itself, without amounts of earlier invoices. */
+  readonly chargedMinor: bigint
+  /** Credited by its credit notes. */
+  readonly creditedMinor: bigint
+  /** Credited by later bills, because its usage was corrected. */
+  readonly laterMinor: bigint
+}
+
+/**
+ * Returns how much of the credit of later bills the customer's balance must not keep: what the customer gets back for the invoice,
+ * because it is not paid, was credited or was corrected, is never more than the invoice charged.
+ */
+export function decideGivenUpCredit(invoice: GivenUpInvoice): bigint {
+  const { chargedMinor, creditedMinor, laterMinor } = invoice
+  const overMinor = givenUpOf(invoice) + creditedMinor + laterMinor - chargedMinor
+  if (overMinor <= 0n) return 0n
+  return overMinor < laterMinor ? overMinor : laterMinor
+}
+
+/** An amount of earlier invoices that is due with it is not given up of this one. */
+function givenUpOf({ status, amounts, chargedMinor }: GivenUpInvoice): bigint {
+  if (status === 'void') return chargedMinor
+  if (status !== 'uncollectible') return 0n
+  const due = dueMinor(amounts)
+  return due < chargedMinor ? due : chargedMinor
+}
