@@ -7,6 +7,7 @@ import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiProblem } from './api/problem.ts'
+import './frame/motion.css'
 import { router } from './frame/router.tsx'
 import { cssVariablesResolver, theme } from './frame/theme.ts'
 
