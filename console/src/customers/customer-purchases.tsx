@@ -1,6 +1,5 @@
 import { Stack, Text } from '@mantine/core'
 import type { ReactElement } from 'react'
-import type { Answer } from '../api/answers.ts'
 import { formatAmount, formatNumberOf } from '../formats/amounts.ts'
 import { Empty } from '../parts/empty.tsx'
 import { RowsTable, type Column } from '../parts/rows-table.tsx'
@@ -8,9 +7,7 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { Time } from '../parts/time.tsx'
 import { useApi } from '../session/environment-api.tsx'
 import { CancelPurchase } from './cancel-purchase.tsx'
-import { purchaseUsage } from './purchase-usage.ts'
-
-type Purchase = Answer<'listPurchasesByPage'>['purchases'][number]
+import { purchaseUsage, type Purchase } from './purchase-usage.ts'
 
 const shownMax = 50
 

@@ -1,7 +1,8 @@
 import type { Answer } from '../api/answers.ts'
 import { formatCount } from '../formats/amounts.ts'
 
-type Purchase = Answer<'listPurchasesByPage'>['purchases'][number]
+/** The generated types of overrides differ between a schema and an answer, and no page shows them. */
+export type Purchase = Omit<Answer<'listPurchasesByPage'>['purchases'][number], 'overrides'>
 
 /** Returns what the purchase used in its period: a line per charge of the plan, or one for a plan without charges. */
 export function purchaseUsage({ usage, planSnapshot }: Purchase): readonly string[] {

@@ -1,7 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
-import type { Environment } from '@tollgate/schemas/environment'
 import { useApi } from '../session/environment-api.tsx'
 import { useUser } from '../session/user.ts'
 
@@ -19,7 +18,7 @@ export function EnvironmentSwitch(): ReactElement {
       aria-label="Environment"
       value={environment}
       onChange={(value) => {
-        void navigate({ to: '/$environment', params: { environment: value as Environment } })
+        void navigate({ to: '/$environment', params: { environment: value } })
       }}
       data={[
         { value: 'sandbox', label: 'Sandbox' },

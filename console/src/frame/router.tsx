@@ -21,7 +21,7 @@ const firstRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',
   beforeLoad: () => {
-    throw redirect({ to: '/$environment', params: { environment: 'sandbox' } })
+    redirect({ to: '/$environment', params: { environment: 'sandbox' }, throw: true })
   },
 })
 
@@ -29,7 +29,7 @@ const environmentRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '$environment',
   beforeLoad: ({ params }) => {
-    if (environmentNamed(params.environment) === undefined) throw notFound()
+    if (environmentNamed(params.environment) === undefined) notFound({ throw: true })
   },
   component: EnvironmentPages,
 })
@@ -49,7 +49,7 @@ const homeRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: '/',
   beforeLoad: ({ params }) => {
-    throw redirect({ to: '/$environment/customers', params })
+    redirect({ to: '/$environment/customers', params, throw: true })
   },
 })
 

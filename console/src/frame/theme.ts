@@ -7,6 +7,7 @@ export const theme = createTheme({
   autoContrast: true,
   cursorType: 'pointer',
   respectReducedMotion: true,
+  components: { SegmentedControl: { defaultProps: { transitionDuration: 0 } } },
 })
 
 /** The library's colour of quiet texts is too light to read for some people: it has a contrast of 3.3 on white. */

@@ -1,6 +1,7 @@
 import { Accordion, Group, Stack, Text } from '@mantine/core'
 import type { ReactElement } from 'react'
 import { formatAmount, formatCount } from '../formats/amounts.ts'
+import { formatFraction } from '../formats/fractions.ts'
 import { Facts } from '../parts/facts.tsx'
 import { Time } from '../parts/time.tsx'
 import type { Invoice, InvoiceLine } from './invoice.ts'
@@ -59,13 +60,12 @@ function LineDetails({ line }: { readonly line: InvoiceLine }): ReactElement {
       facts={[
         { label: 'Kind', value: kind.replaceAll('_', ' ') },
         ...period,
-        ...Object.entries(inputs).map(([label, value]) => ({ label, value: inputText(value) })),
+        ...Object.entries(inputs)
+          .filter(([label]) => label !== 'kind')
+          .map(([label, value]) => ({ label, value: inputText(value) })),
         {
           label: 'Exact amount, in minor units',
-          value:
-            exact.denominator === '1'
-              ? formatCount(exact.numerator)
-              : `${exact.numerator} / ${exact.denominator}`,
+          value: formatFraction(exact.numerator, exact.denominator),
         },
       ]}
     />

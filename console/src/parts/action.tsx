@@ -27,9 +27,9 @@ export function Action(props: {
         <Button
           size="xs"
           variant="default"
-          data-disabled={refusal === undefined ? undefined : true}
-          aria-disabled={refusal !== undefined}
-          onClick={refusal === undefined ? open : undefined}
+          {...(refusal === undefined
+            ? { onClick: open }
+            : { 'data-disabled': true, 'aria-disabled': true })}
         >
           {label}
         </Button>
@@ -61,7 +61,8 @@ function Opened(props: {
   return props.children({ idempotencyKey, close: props.close })
 }
 
-type Change = { readonly isPending: boolean; readonly error: Error | null }
+/** A change at the API. The client throws its refusals as errors, which the generated types do not say. */
+type Change = { readonly isPending: boolean; readonly error: unknown }
 
 /** The form of a dialog: what will happen, the fields, and why it was refused. */
 export function ActionForm(props: {
@@ -85,7 +86,7 @@ export function ActionForm(props: {
           {text}
         </Text>
         {children}
-        {change.error !== null && <Failure error={change.error} />}
+        {change.error instanceof Error && <Failure error={change.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
             Keep it as it is
