@@ -56,6 +56,8 @@ const byName: Readonly<Record<string, unknown>> = {
 
   'Idempotency-Key': 'welcome-user_1042',
   timeZone: 'Europe/Paris',
+  dimension: 'model',
+  compare: 'previous',
   search: 'search',
   status: 'active',
   type: 'purchase.created',
