@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import {
+  startTestUsageStore,
+  type TestUsageStore,
+} from '@tollgate/platform/testing/embedded-servers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Environment } from '@tollgate/schemas/environment'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
@@ -8,6 +11,8 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { creditSample, issueSample } from './printed-invoice.ts'
 import { createAddOn } from './add-on-calls.ts'
+import { readForeignRows } from './foreign-rows.ts'
+import { createConsoleRollUps } from './roll-up-tables.ts'
 import { storeEmail, storePaymentIntent, storeReconciliation } from './stored-objects.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -63,6 +68,7 @@ type Operation = {
   readonly fixed: { readonly query: string; readonly body: Readonly<Record<string, unknown>> }
 }
 
+let usage: TestUsageStore
 let stack: TestStack
 let tenant: Tenant
 let own: Refs
@@ -72,7 +78,9 @@ let operations: readonly Operation[]
 const keys = new Map<string, string>()
 
 beforeAll(async () => {
-  stack = await startTestStack()
+  usage = await startTestUsageStore()
+  await createConsoleRollUps(usage.store)
+  stack = await startTestStack({ usageStore: usage.store })
   tenant = await stack.createTenant()
   own = await createObjects(tenant.sandboxKey, 'own')
   elsewhere = {
@@ -81,7 +89,10 @@ beforeAll(async () => {
   }
   operations = await describedOperations()
 })
-afterAll(() => stack.stop())
+afterAll(async () => {
+  await stack.stop()
+  await usage.stop()
+})
 
 /** Creates one object of each kind. */
 async function createObjects(key: string, word: string): Promise<Refs> {
@@ -316,34 +327,6 @@ async function send({ operation, elsewhereNames }: Call, foreign: Refs): Promise
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<at>')
 }
 
-const tables = [
-  ...['products', 'plans', 'customers', 'customer_references', 'purchases', 'meters'],
-  ...['outbox', 'publications', 'customer_sessions', 'checkout_sessions', 'auto_recharges'],
-  ...['payment_intents', 'payment_attempts', 'processor_customers'],
-  ...['add_ons', 'coupons', 'discounts', 'coupon_holds', 'discounted_periods'],
-  ...['customer_tax_details', 'webhook_endpoints', 'webhook_secrets', 'webhook_deliveries'],
-]
-
-/** Returns all rows that the caller must not change. */
-async function readForeignRows(): Promise<unknown> {
-  const rows: Record<string, unknown> = {}
-  for (const environment of ['sandbox', 'live'] satisfies Environment[]) {
-    const sql = stack.database.in(environment)
-    const isOwn = environment === 'sandbox'
-    for (const table of tables) {
-      const found = isOwn
-        ? await sql`select * from ${sql(table)} where provider_id <> ${tenant.providerId}`
-        : await sql`select * from ${sql(table)}`
-      rows[`${environment} ${table}`] = found.map((row) => JSON.stringify(row, bigText)).sort()
-    }
-  }
-  return rows
-}
-
-function bigText(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
-}
-
 /** Returns whether the units of the reservation are still held. The customer's plan has 5 units. */
 async function isHeld({ customerRef, productRef, reservationId }: Refs): Promise<boolean> {
   const key = keys.get(customerRef)
@@ -357,7 +340,7 @@ async function isHeld({ customerRef, productRef, reservationId }: Refs): Promise
 test.each(['another provider', 'the other environment'])(
   'responds to references of %s as to unknown ones, in every operation',
   async (where) => {
-    const before = await readForeignRows()
+    const before = await readForeignRows(stack, tenant)
     const calls = operations.flatMap(callsOf)
     expect(calls.length).toBeGreaterThan(30)
     for (const call of calls) {
@@ -367,7 +350,7 @@ test.each(['another provider', 'the other environment'])(
       expect(answer, title).toBe(await send(call, unknown))
       expect(answer, title).toMatch(/^(404 |2\d\d |409 .*"reservation_gone")/)
     }
-    expect(await readForeignRows()).toEqual(before)
+    expect(await readForeignRows(stack, tenant)).toEqual(before)
     expect(await isHeld(elsewhere[where]!)).toBe(true)
   },
 )
@@ -387,7 +370,7 @@ test("accepts the provider's own references in the same requests", async () => {
 })
 
 test('allows an email and an external reference that another provider uses', async () => {
-  const before = await readForeignRows()
+  const before = await readForeignRows(stack, tenant)
   for (const { email, externalRef, customerRef } of Object.values(elsewhere)) {
     const path = '/v1/sdk/customers'
     const who = { email, externalRef }
@@ -396,5 +379,5 @@ test('allows an email and an external reference that another provider uses', asy
     expect(body).toMatchObject(who)
     expect(body.reference).not.toBe(customerRef)
   }
-  expect(await readForeignRows()).toEqual(before)
+  expect(await readForeignRows(stack, tenant)).toEqual(before)
 })
