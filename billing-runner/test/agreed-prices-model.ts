@@ -46,6 +46,8 @@ export class PricedCustomer {
   private readonly cycle: Cycle
   /** For each plan, the period in which the ramp of the customer began. */
   private readonly rampStarts = new Map<number, number>()
+  /** For each plan that the customer left, when. */
+  private readonly leftAt = new Map<number, number>()
   private startMs: number
 
   constructor(terms: ModelTerms, begin: Date) {
@@ -84,11 +86,11 @@ export class PricedCustomer {
   /** The customer takes a plan, and pays nothing for it now. */
   activate(terms: ModelTerms, nowMs: number): void {
     if (this.hasEnded || terms.plan === this.terms.plan) return
-    const had = this.rampStarts.get(terms.plan)
-    const begun = had ?? periodIndexAt(this.cycle, new Date(nowMs))
+    const begun = this.rampStartAfterGap(terms.plan, nowMs)
     const difference = this.difference(this.priceAt(terms, nowMs, begun), nowMs)
     if (difference >= 50) return
     this.rampStarts.set(terms.plan, begun)
+    this.leftAt.set(this.terms.plan, nowMs)
     this.terms = terms
     this.startMs = nowMs
     this.ahead = undefined
@@ -100,10 +102,20 @@ export class PricedCustomer {
   private take({ terms }: ModelAhead, atMs: number): void {
     if (terms.plan !== this.terms.plan) {
       this.rampStarts.set(terms.plan, periodIndexAt(this.cycle, new Date(atMs)))
+      this.leftAt.set(this.terms.plan, atMs)
     }
     this.terms = terms
     this.startMs = atMs
     this.ahead = undefined
+  }
+
+  /** A customer who changes back continues the ramp, without the periods that began with another plan. */
+  private rampStartAfterGap(plan: number, nowMs: number): number {
+    const index = periodIndexAt(this.cycle, new Date(nowMs))
+    const [start, leftAt] = [this.rampStarts.get(plan), this.leftAt.get(plan)]
+    if (start === undefined || leftAt === undefined) return index
+    const last = periodIndexAt(this.cycle, new Date(leftAt - 1))
+    return start + Math.max(0, index - last - 1)
   }
 
   private prorate(atMs: number): void {

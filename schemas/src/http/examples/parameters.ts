@@ -80,6 +80,7 @@ const byName: Readonly<Record<string, unknown>> = {
 
 /** Values for operations in which a name has another meaning. */
 const byOperation: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  exploreUsage: { groupBy: 'dimension' },
   listCustomers: { search: 'ada' },
   listInvoices: { status: 'open' },
   listMigratedPurchases: { status: 'skipped' },
