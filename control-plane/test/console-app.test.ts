@@ -98,6 +98,14 @@ describe('the console', () => {
     }
   })
 
+  test('gives a signed-in browser the cookie for the API again', async () => {
+    const browser = await signedIn()
+    browser.cookies.delete('tollgate_console_api')
+    expect(await browser.me()).toBeUndefined()
+    await browser.load('/console')
+    expect(await browser.me()).toBeDefined()
+  })
+
   test('reads the API by its cookie in the environment that the header names', async () => {
     const browser = await signedIn('member')
     expect((await browser.me('sandbox'))?.environment).toBe('sandbox')

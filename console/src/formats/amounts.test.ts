@@ -6,7 +6,8 @@ test.each([
   [123456, 'USD', '$1,234.56'],
   [-5, 'EUR', '-€0.05'],
   [1234, 'JPY', '¥1,234'],
-  [1234567, 'KWD', 'KWD 1,234.567'],
+  [17500, 'HUF', 'HUF 175.00'],
+  [1234567, 'KWD', 'KWD 12,345.67'],
   [999_999_999_999_999, 'USD', '$9,999,999,999,999.99'],
 ])('%s minor units of %s are %s', (minor, currency, text) => {
   expect(formatAmount(minor, currency).replaceAll('\u00a0', ' ')).toBe(text)

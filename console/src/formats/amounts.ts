@@ -1,11 +1,16 @@
+import { fractionDigitsOf } from '@tollgate/schemas/minor-units'
+
 const formats = new Map<string, Intl.NumberFormat>()
 
-function formatOf(currency: string): Intl.NumberFormat {
-  const code = currency.toUpperCase()
-  const known = formats.get(code)
+/** Amounts have the digits of their minor units, which for some currencies are not the ones that browsers show. */
+function formatOf(currency: string, digits: number): Intl.NumberFormat {
+  const known = formats.get(currency)
   if (known !== undefined) return known
-  const format = new Intl.NumberFormat('en-US', { style: 'currency', currency: code })
-  formats.set(code, format)
+  const format = new Intl.NumberFormat('en-US', {
+    ...{ style: 'currency', currency },
+    ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+  })
+  formats.set(currency, format)
   return format
 }
 
@@ -14,9 +19,9 @@ function formatOf(currency: string): Intl.NumberFormat {
  * is exact enough for every shown digit.
  */
 export function formatAmount(amountMinor: number, currency: string): string {
-  const format = formatOf(currency)
-  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
-  return format.format(amountMinor / 10 ** digits)
+  const code = currency.toUpperCase()
+  const digits = fractionDigitsOf(code)
+  return formatOf(code, digits).format(amountMinor / 10 ** digits)
 }
 
 const counts = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 })

@@ -8,8 +8,8 @@ import { findInvoice } from './repository.ts'
 
 /**
  * Returns whether nothing that was paid for the charges of the invoice is kept: refunds, credit notes and credits of corrected usage
- * together have returned all of it, what the customer paid and what the balance paid. Credits alone end nothing, because they correct a price. An invoice that
- * the balance paid alone has nothing else to return it.
+ * together have returned all of it, what the customer paid and what the balance paid. Credits alone end nothing, because they correct a
+ * price. An invoice that the balance paid alone has nothing else to return it.
  */
 export async function isReturned(
   sql: Queryable,

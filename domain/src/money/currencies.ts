@@ -1,27 +1,9 @@
+import { fractionDigitsOf } from '@tollgate/schemas/minor-units'
+
 /* Rules of the wire contract and the payment processor about currencies. Codes are in upper case. */
 
-/** Currencies without a smaller unit. */
-const zeroDecimalCurrencies: ReadonlySet<string> = new Set([
-  'BIF',
-  'CLP',
-  'DJF',
-  'GNF',
-  'JPY',
-  'KMF',
-  'KRW',
-  'MGA',
-  'PYG',
-  'RWF',
-  'UGX',
-  'VND',
-  'VUV',
-  'XAF',
-  'XOF',
-  'XPF',
-])
-
 export function minorPerMajor(currency: string): 1n | 100n {
-  return zeroDecimalCurrencies.has(currency) ? 1n : 100n
+  return fractionDigitsOf(currency) === 0 ? 1n : 100n
 }
 
 /** Minimum amounts of the payment processor, in minor units. */

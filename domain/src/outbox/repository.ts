@@ -20,7 +20,8 @@ type OutboxRow = {
 
 /**
  * Appends events, and in the same statement one delivery for each of the provider's endpoints that receives the type, and one email
- * if the provider sends that kind, unless the event says that it sends none. Events that already exist are left unchanged. Returns the number of new events.
+ * if the provider sends that kind, unless the event says that it sends none. Events that already exist are left unchanged. Returns the
+ * number of new events.
  *
  * Events of customers on test clocks are dated days ahead or more. Their rows say when they were recorded in real time.
  *

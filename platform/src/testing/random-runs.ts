@@ -1,4 +1,4 @@
-/** The input of an ordinary run. Any number does. */
+/** The seed of ordinary runs, which could be any other number. */
 const ordinarySeed = 34
 
 export interface RandomRuns {
@@ -15,7 +15,14 @@ export function randomRuns(ordinaryCount: number, askedCount?: string): RandomRu
   const askedSeed = process.env['TOLLGATE_TEST_SEED']
   const drawsNew = askedSeed === 'random' || (askedSeed === undefined && askedCount !== undefined)
   return {
-    numRuns: Number(askedCount ?? ordinaryCount),
-    seed: drawsNew ? Date.now() % 2 ** 31 : Number(askedSeed ?? ordinarySeed),
+    numRuns: integerOf(askedCount ?? ordinaryCount),
+    seed: drawsNew ? Date.now() % 2 ** 31 : integerOf(askedSeed ?? ordinarySeed),
   }
+}
+
+/** A setting that is empty or no number would play no case, and pass. */
+function integerOf(setting: string | number): number {
+  const number = Number.parseInt(String(setting), 10)
+  if (String(number) !== String(setting)) throw new Error(`"${setting}" is not a whole number`)
+  return number
 }

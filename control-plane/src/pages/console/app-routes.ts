@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { sendCompressed } from '../compressed.ts'
@@ -9,10 +8,15 @@ import { seeOther, type ProviderFrame } from '../provider/provider-page.tsx'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
 import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
 import { consolePageOf, readConsoleApp, type ConsoleApp } from './console-app.ts'
-import { consolePath, findVisitor } from './console-session.ts'
+import {
+  consolePath,
+  findVisitor,
+  setSessionCookie,
+  type ConsoleSessionParts,
+} from './console-session.ts'
 import { signInPathFor } from './next-path.ts'
 
-type Parts = ProviderFrame & { readonly clock: Clock; readonly console: ConsoleParts }
+type Parts = ProviderFrame & ConsoleSessionParts & { readonly console: ConsoleParts }
 
 const filesPath = `${consolePath}/assets`
 /** The name of a file contains a digest of it, so browsers may cache it for a year. */
@@ -26,6 +30,8 @@ export function registerConsoleApp(app: ApiServer, pages: Parts): void {
   const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visitor = await findVisitor(pages, request)
     if (visitor === undefined) return seeOther(reply, pages.basePath + signInPathFor(request.url))
+    // Without the cookie for the API, for example of a version that had none, the console would ask to sign in, again and again.
+    setSessionCookie(pages, reply, visitor.accessToken, visitor.session.expiresAt)
     return sendConsolePage(reply, requireConsoleApp(), pages.basePath)
   }
   app.get(consolePath, { schema: { hide: true } }, send)

@@ -25,18 +25,23 @@ export const consolePath = '/console'
 const sessionCookie = 'tollgate_console'
 const formCookie = 'tollgate_console_form'
 
-/** A signed-in user, with the token for the forms of the pages. */
-export type ConsoleVisitor = { readonly session: ConsoleSession; readonly formToken: string }
+/** A signed-in user, with the token of the session, and the one for the forms of the pages. */
+export type ConsoleVisitor = {
+  readonly session: ConsoleSession
+  readonly accessToken: string
+  readonly formToken: string
+}
 
 export async function findVisitor(
   pages: { readonly clock: Clock; readonly console: ConsoleParts },
   request: FastifyRequest,
 ): Promise<ConsoleVisitor | undefined> {
-  const token = request.cookies[sessionCookie]
-  if (token === undefined) return undefined
+  const accessToken = request.cookies[sessionCookie]
+  if (accessToken === undefined) return undefined
   const now = new Date(pages.clock.now())
-  const session = await findConsoleSession(pages.console.database.control, token, now)
-  return session === undefined ? undefined : { session, formToken: formTokenOf(token) }
+  const session = await findConsoleSession(pages.console.database.control, accessToken, now)
+  if (session === undefined) return undefined
+  return { session, accessToken, formToken: formTokenOf(accessToken) }
 }
 
 /** Returns the signed-in user who sent a form. Otherwise refuses the request with a page. */
