@@ -18,7 +18,7 @@ beforeAll(async () => {
   await migrateUsageTables(clickhouse.connection)
   // One customer has 210,000 records in one hour, and one record in every second after that.
   await clickhouse.store.command(`
-    INSERT INTO sandbox.usage_records (* EXCEPT (event_type, dimensions, value_text))
+    INSERT INTO sandbox.usage_records (* EXCEPT (event_type, dimensions, value_text, is_further))
     SELECT concat('usage_', toString(number)), 'prv', 'cus', 'requests', 1,
       toDateTime64(${start}, 3, 'UTC') + toIntervalSecond(if(number < 210000, 0, number - 206400)),
       toDateTime64(${start}, 3, 'UTC') + toIntervalSecond(number), 'prd', '', 'success', 'usages',

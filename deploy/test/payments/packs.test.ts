@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test, vi } from 'vitest'
 import type { ActivateResponse } from '@tollgate/schemas/http/activate'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
+import { listColumns } from '@tollgate/platform/database/postgres/copy-tables'
 import { startPackShop } from './pack-shop.ts'
 import { eventually } from './payment-stack.ts'
 
@@ -285,18 +286,10 @@ test('needs a running plan, is no change of it, and is refused with terms that i
   }
 })
 
-/** The columns of purchases that PostgreSQL does not compute itself. */
-async function writtenColumns(): Promise<string[]> {
-  const columns = await shop.sql<{ name: string }[]>`
-    select column_name as name from information_schema.columns
-    where table_name = 'purchases' and table_schema = current_schema() and is_generated = 'NEVER'`
-  return columns.map(({ name }) => name)
-}
-
 test('is refused to a customer with 100 packs', async () => {
   const purchase = await shop.buy(plan)
   await buyPack(purchase, fifty)
-  const columns = shop.sql(await writtenColumns())
+  const columns = shop.sql(await listColumns(shop.sql, 'purchases'))
   await shop.sql`
     insert into purchases (${columns}) select ${columns} from (
       select (jsonb_populate_record(purchases, jsonb_build_object(

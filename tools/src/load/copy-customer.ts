@@ -61,11 +61,13 @@ async function insertCopies(
       'customer_ref', copy.customer_ref, 'reference',
       case original.reference when ${originalRef} then copy.customer_ref else copy.external_ref end)) as made
     where original.customer_ref = ${originalRef}`
+  const purchaseColumns = sql(await listColumns(sql, 'purchases'))
   await sql`
-    insert into purchases
-    select made.* from purchases original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(
-      'reference', copy.purchase_ref, 'customer_ref', copy.customer_ref)) as made
-    where original.customer_ref = ${originalRef}`
+    insert into purchases (${purchaseColumns})
+    select ${purchaseColumns} from (
+      select made.* from purchases original, ${copy()}, jsonb_populate_record(original, jsonb_build_object(
+        'reference', copy.purchase_ref, 'customer_ref', copy.customer_ref)) as made
+      where original.customer_ref = ${originalRef}) as copies`
   await sql`
     insert into publications (provider_id, kind, target)
     select provider_id, 'customer', copy.customer_ref from customers, ${copy()}
