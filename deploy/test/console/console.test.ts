@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 const at = (path: string) => `${stack.baseUrl}/console${path}`
-const openVisitor = () => createVisitor(browser, { reducedMotion: 'reduce', timezoneId: 'UTC' })
+const openVisitor = () => createVisitor(browser, { timezoneId: 'UTC' })
 const heading = (name: string | RegExp) => page.getByRole('heading', { name }).waitFor()
 const dialog = () => page.getByRole('dialog')
 

@@ -33,7 +33,11 @@ export async function createVisitor(
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
   if (screenshots !== undefined) await mkdir(screenshots, { recursive: true })
-  const context = await browser.newContext({ locale: 'en-US', viewport: desk, ...options })
+  // Without motion: in the middle of a transition, an inspection would read colors that nobody sees for long.
+  const context = await browser.newContext({
+    ...{ locale: 'en-US', viewport: desk, reducedMotion: 'reduce' },
+    ...options,
+  })
   context.setDefaultTimeout(patienceMs)
   const page = await context.newPage()
   const complaints: string[] = []
