@@ -1,4 +1,5 @@
 import { discountOn, usageKinds } from '../coupons/discount-lines.ts'
+import { atLeastZero, lesser, sumOf } from '../money/amounts.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxMinorOnBase } from '../pricing/tax-line.ts'
@@ -65,7 +66,7 @@ function creditedIn(
     sumOf(earlier.map((bill) => keptIn(bill, start))) +
     sumOf(others.map((bill) => takenIn(bill, start)))
   const ownMinor = atLeastZero(creditMinor - elsewhereMinor)
-  const amountMinor = least(ownMinor, chargedMinor)
+  const amountMinor = lesser(ownMinor, chargedMinor)
   const taxMinor = sumOf(credits.map((credit) => credit.taxMinor))
   return { amountMinor, taxMinor: divideRounded(amountMinor * taxMinor, creditMinor) }
 }
@@ -105,7 +106,7 @@ function keptIn(bill: BillOfUsage, start: number): bigint {
   )
   const netMinor = atLeastZero(discountedIn(bill, start) - notedMinor)
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  return atLeastZero(least(withTax(bill, netMinor), chargedMinor - creditedMinor - lostMinor))
+  return atLeastZero(lesser(withTax(bill, netMinor), chargedMinor - creditedMinor - lostMinor))
 }
 
 /** Returns what was certainly taken from the balance for a credit of this period, and not of others that the bill charges. */
@@ -155,16 +156,4 @@ function periodsOf({ lines }: BillOfUsage): number[] {
 /** Returns the sum of what the invoice charges, before tax. */
 function baseOf(lines: readonly InvoiceLine[]): bigint {
   return totalOf(lines.filter(({ inputs }) => !['tax', 'carried_in'].includes(inputs.kind)))
-}
-
-function sumOf(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((sum, amount) => sum + amount, 0n)
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
-}
-
-function atLeastZero(amount: bigint): bigint {
-  return amount > 0n ? amount : 0n
 }

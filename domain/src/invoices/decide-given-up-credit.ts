@@ -1,3 +1,4 @@
+import { atLeastZero, lesser } from '../money/amounts.ts'
 import { dueMinor, type InvoiceAmounts, type InvoiceStatus } from './transitions.ts'
 
 /** An invoice that was voided or written off, or paid after that. Minor units. */
@@ -19,14 +20,12 @@ type GivenUpInvoice = {
 export function decideGivenUpCredit(invoice: GivenUpInvoice): bigint {
   const { chargedMinor, creditedMinor, laterMinor } = invoice
   const overMinor = givenUpOf(invoice) + creditedMinor + laterMinor - chargedMinor
-  if (overMinor <= 0n) return 0n
-  return overMinor < laterMinor ? overMinor : laterMinor
+  return lesser(atLeastZero(overMinor), laterMinor)
 }
 
 /** An amount of earlier invoices that is due with it is not given up of this one. */
 function givenUpOf({ status, amounts, chargedMinor }: GivenUpInvoice): bigint {
   if (status === 'void') return chargedMinor
   if (status !== 'uncollectible') return 0n
-  const due = dueMinor(amounts)
-  return due < chargedMinor ? due : chargedMinor
+  return lesser(dueMinor(amounts), chargedMinor)
 }
