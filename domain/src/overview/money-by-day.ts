@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { statusesNotWon } from '../invoices/disputes.ts'
 
 /** Days of a time zone, for which amounts are added up. */
 export type DayRange = {
@@ -54,7 +55,7 @@ export async function listMoneyByDay(
       union all
       select created_at, currency, 0, 0, amount from payment_disputes
       where provider_id = ${providerId} and created_at >= ${from} and created_at < ${to}
-        and status in ('needs_response', 'under_review', 'lost')
+        and status in ${sql(statusesNotWon)}
     ) as moved
     group by day, currency order by day, currency`
   return rows.map(({ day, currency, paid, refunded, disputed }) => ({
