@@ -3,7 +3,7 @@ import {
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import { usageRecordsTable } from './migrations/0001-usage-records.ts'
-import { createUsageTable, storedName, type UsageTable } from './usage-table.ts'
+import { createUsageTable, storedName, syncInserts, type UsageTable } from './usage-table.ts'
 
 /** A table of hourly sums of `usage_records`. A view fills it, and the sink compares it with the records when a batch is redone. */
 export type RollUp = {
@@ -39,13 +39,9 @@ export function createRollUp(rollUp: RollUp, place: MigratedPlace): readonly str
   const { table, keys, amounts, join, condition } = rollUp
   const stored = storedName(table, place)
   const sums = Object.entries(amounts).map(([name, expression]) => `sum(${expression}) AS ${name}`)
-  const synced =
-    'fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1'
-  const fetched =
-    place.cluster === undefined ? '' : ', min_compressed_bytes_to_fsync_after_fetch = 1'
   return [
     ...createUsageTable(table, place),
-    `ALTER TABLE ${stored}${onCluster(place)} MODIFY SETTING ${synced}${fetched}`,
+    syncInserts(table, place),
     ...(place.cluster === undefined ? [`TRUNCATE TABLE ${stored}`, fillRollUp(rollUp, place)] : []),
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.${table.name}_view${onCluster(place)}
     TO ${stored} AS
