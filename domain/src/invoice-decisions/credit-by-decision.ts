@@ -57,7 +57,7 @@ export async function creditByDecision(
 
 type PartDecision = CreditDecision | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
 
-/** `credited`: by line of the invoice. `leftMinor`: what can still be credited of all of them. */
+/** `credited` is keyed by the index of the invoice line. `leftMinor` is the amount that all lines together can still be credited. */
 type Creditable = {
   readonly credited: ReadonlyMap<number, bigint>
   readonly leftMinor: bigint

@@ -5,7 +5,7 @@ import { dueMinor, type InvoiceAmounts, type InvoiceStatus } from './transitions
 type GivenUpInvoice = {
   readonly status: InvoiceStatus
   readonly amounts: InvoiceAmounts
-  /** What it charges itself, without amounts of earlier invoices. */
+  /** Charged by the invoice itself, without amounts of earlier invoices. */
   readonly chargedMinor: bigint
   /** Credited by its credit notes. */
   readonly creditedMinor: bigint
@@ -23,7 +23,7 @@ export function decideGivenUpCredit(invoice: GivenUpInvoice): bigint {
   return lesser(atLeastZero(overMinor), laterMinor)
 }
 
-/** An amount of earlier invoices that is due with it is not given up of this one. */
+/** Returns the part of the charge that is given up. Amounts of earlier invoices that are due with it are no part of its charge. */
 function givenUpOf({ status, amounts, chargedMinor }: GivenUpInvoice): bigint {
   if (status === 'void') return chargedMinor
   if (status !== 'uncollectible') return 0n

@@ -23,8 +23,8 @@ export type MoneyOfDay = {
 }
 
 /**
- * Returns what was paid and returned by day and currency, the oldest first. Days without money are absent. Each part reads an index by time. A refund or
- * dispute changes the day on which it began, and never the day of the payment.
+ * Returns what was paid and returned by day and currency, the oldest first. Days without money are absent. Each part reads an index by
+ * time. A refund or dispute changes the day on which it began, and never the day of the payment.
  */
 export async function listMoneyByDay(
   sql: Queryable,
@@ -68,8 +68,8 @@ export async function listMoneyByDay(
 }
 
 /**
- * Returns the credits that were bought by day of the time zone, in 10^-6 credits, less those that were removed because their payment was refunded or
- * disputed.
+ * Returns the credits that were bought by day of the time zone, in 10^-6 credits, less those that were removed because their payment was
+ * refunded or disputed.
  */
 export async function listCreditsSoldByDay(
   sql: Queryable,
