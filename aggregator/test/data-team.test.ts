@@ -81,6 +81,12 @@ async function insert(token: string, records: readonly MeterEvent[]): Promise<vo
   await clickhouse.store.insert('live.usage_records', usageColumns(3), decoded, token)
 }
 
+/** Returns the statements of docs/operations.md that rebuild the tables whose names match. */
+function rebuilding(tables: RegExp): string[] {
+  const all = [...operations.matchAll(/```sql\n([^`]*)```/g)].map(([, sql]) => sql!)
+  return all.filter((sql) => tables.test(sql))
+}
+
 async function answer(title: string, onlyFirst = false): Promise<unknown> {
   const rows = await reader.query(queries.get(title)!, {
     provider: 'prov_1',
@@ -157,14 +163,13 @@ describe('the queries of docs/data-team.md', () => {
   })
 
   it('report no differences after the roll-up was rebuilt as docs/operations.md describes', async () => {
-    const all = [...operations.matchAll(/```sql\n([^`]*)```/g)].map(([, sql]) => sql!)
-    const statements = all.filter((sql) => sql.includes('live.usage_by_hour'))
+    const statements = rebuilding(/live\.usage_by_hour/)
     expect(statements).toHaveLength(2)
     for (const statement of statements) await clickhouse.store.command(statement)
     expect(await answer('Does the roll-up agree with the records?')).toEqual([])
   })
 
-  // Two records were stored again after a loss, so that the roll-ups have them twice.
+  // Two records were stored again after a loss, so that the other roll-ups have them twice.
   it('read daily usage', async () => {
     expect(await answer('Daily usage of a customer')).toEqual([
       { day: '2026-03-01', meter_name: 'requests', used: '3', records: '2' },
@@ -204,6 +209,19 @@ describe('the queries of docs/data-team.md', () => {
     expect(await answer('Retention by the month of the first use')).toEqual([
       { first_month: '2026-03-01', months_later: '0', customers: '2' },
       { first_month: '2026-03-01', months_later: '1', customers: '1' },
+    ])
+  })
+
+  it('count each record once after the other roll-ups were rebuilt as docs/operations.md describes', async () => {
+    const statements = rebuilding(/live\.usage_by_(purchase|dimension)/)
+    expect(statements).toHaveLength(4)
+    for (const statement of statements) await clickhouse.store.command(statement)
+    expect(await answer('Daily usage of a customer')).toEqual([
+      { day: '2026-03-01', meter_name: 'requests', used: '1.5', records: '1' },
+      { day: '2026-03-02', meter_name: 'requests', used: '2', records: '1' },
+    ])
+    expect(await answer('Usage by a dimension, from the roll-up')).toEqual([
+      { day: '2026-03-31', model: 'large', used: '3.000001' },
     ])
   })
 

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const tollgate = `${root}deploy/dist/bundled/tollgate/main.js`
 const programs = { ...servicePrograms, tollgate }
 
-it.each(Object.entries(programs))('%s starts with what V8 has compiled before', (_, program) => {
+it.each(Object.entries(programs))('%s starts with stored code that V8 accepts', (_, program) => {
   const script = `
     import { existsSync } from 'node:fs'
     import { pathToFileURL } from 'node:url'
@@ -21,8 +21,8 @@ it.each(Object.entries(programs))('%s starts with what V8 has compiled before', 
   expect(execFileSync(process.execPath, node, { encoding: 'utf8' })).toMatch(/true false\n$/)
 })
 
-it('compiles the code itself if V8 refuses what is stored', () => {
-  // V8 compiles for one set of its options.
+it('a program starts if V8 refuses its stored code', () => {
+  // V8 accepts only code that was compiled with the same options.
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     ['--stack-size=900', tollgate, '--version'],

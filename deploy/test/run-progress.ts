@@ -2,11 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { randomRuns } from '@tollgate/platform/testing/random-runs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The seed of a failure to repeat. */
-export const replayedSeed = process.env['TOLLGATE_TEST_SEED']
+/** The seed that `TOLLGATE_TEST_SEED` sets: that of a failure to repeat, or a drawn one for `random`. */
+export const configuredSeed =
+  process.env['TOLLGATE_TEST_SEED'] === undefined ? undefined : randomRuns(1).seed
 
 /** Minimum time between two printed lines, in milliseconds. */
 const printEveryMs = 60_000
@@ -49,13 +51,13 @@ export class RunProgress {
 
   /**
    * Opens the progress of a run with a configured number of cases. Returns undefined for a run without one, which is short, and for a
-   * replay of a seed: they start from the beginning.
+   * run with a configured seed: they start from the beginning.
    *
    * `TOLLGATE_TEST_PROGRESS` names the file. Without it, each suite has a file for each commit, so that no case counts that passed with
    * other code.
    */
   static open(suite: string, configuredCases: string | undefined): RunProgress | undefined {
-    if (configuredCases === undefined || replayedSeed !== undefined) return undefined
+    if (configuredCases === undefined || configuredSeed !== undefined) return undefined
     const named = process.env['TOLLGATE_TEST_PROGRESS']
     const path = resolve(root, named ?? `.test-progress/${suite}-${currentCommit()}.jsonl`)
     return RunProgress.openAt(path, suite, Number(configuredCases))

@@ -3,7 +3,7 @@ import {
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import { usageRecordsTable } from './migrations/0001-usage-records.ts'
-import { createUsageTable, storedName, type UsageTable } from './usage-table.ts'
+import { createUsageTable, storedName, syncInserts, type UsageTable } from './usage-table.ts'
 
 /** A table of hourly sums of `usage_records`. A view fills it, and the sink compares it with the records when a batch is redone. */
 export type RollUp = {
@@ -14,9 +14,9 @@ export type RollUp = {
   readonly amounts: Readonly<Record<string, string>>
   /** Clause that turns one record into several rows, or the empty text. */
   readonly join: string
-  /** Records that the roll-up has. */
+  /** Condition for the records that the roll-up contains. */
   readonly condition: string
-  /** The rows of which one sink is the only writer. Both are part of the key. */
+  /** The key column by which rows are compared with records: a single sink writes all rows with the same value. */
   readonly comparedBy: 'customer_ref' | 'log_partition'
 }
 
@@ -31,21 +31,17 @@ export function selected(columns: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * Returns the statements that create a roll-up and its view. On a single server they also fill it with the existing records, before the view exists,
- * so that a repetition after a crash begins with an empty table. On a cluster, the records that the log has are added by the comparison that each sink
- * makes at its start.
+ * Returns the statements that create a roll-up and its view. On a single server they also fill it with the existing records. They do so
+ * before the view exists, so that a repetition after a crash begins with an empty table. On a cluster, each sink compares the roll-up
+ * with the records at its start, and adds those that the log has.
  */
 export function createRollUp(rollUp: RollUp, place: MigratedPlace): readonly string[] {
   const { table, keys, amounts, join, condition } = rollUp
   const stored = storedName(table, place)
   const sums = Object.entries(amounts).map(([name, expression]) => `sum(${expression}) AS ${name}`)
-  const synced =
-    'fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1'
-  const fetched =
-    place.cluster === undefined ? '' : ', min_compressed_bytes_to_fsync_after_fetch = 1'
   return [
     ...createUsageTable(table, place),
-    `ALTER TABLE ${stored}${onCluster(place)} MODIFY SETTING ${synced}${fetched}`,
+    syncInserts(table, place),
     ...(place.cluster === undefined ? [`TRUNCATE TABLE ${stored}`, fillRollUp(rollUp, place)] : []),
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.${table.name}_view${onCluster(place)}
     TO ${stored} AS
@@ -56,7 +52,10 @@ export function createRollUp(rollUp: RollUp, place: MigratedPlace): readonly str
   ]
 }
 
-/** The records are not grouped, so that the statement needs little memory: the engine adds up the rows of each block, and later of all blocks. */
+/**
+ * Returns the statement that adds all records to the roll-up. It does not group them, so that it needs little memory: the engine adds up
+ * the rows of each block, and later of all blocks.
+ */
 function fillRollUp(
   { table, keys, amounts, join, condition }: RollUp,
   place: MigratedPlace,

@@ -2,6 +2,7 @@ import { usageByHourTable } from './migrations/0002-usage-by-hour.ts'
 import { usageByDimension, usageByPurchase } from './migrations/0010-console-roll-ups.ts'
 import { hourOfRecord, type RollUp } from './roll-up.ts'
 
+/** Describes the table and the view of migration 0002, which is older than these descriptions and never changes. */
 const usageByHour: RollUp = {
   table: usageByHourTable,
   keys: {

@@ -77,7 +77,7 @@ export async function countInRange(
   return Number(row?.total)
 }
 
-/** What a roll-up lacks in one of its rows. Amounts are negative if the roll-up is too high. */
+/** Difference between the records and one row of a roll-up. Its amounts are negative if the roll-up is too high. */
 export type RollUpDifference = {
   /** The columns of the row as text, the hour in Unix seconds. */
   readonly keys: Readonly<Record<string, string>>

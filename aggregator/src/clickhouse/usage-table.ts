@@ -33,6 +33,18 @@ export function storedName({ name }: UsageTable, { database, cluster }: Migrated
   return `${database}.${name}${cluster === undefined ? '' : '_local'}`
 }
 
+/** Returns the statement after which an insert into the table is acknowledged only once its rows are on the disk. */
+export function syncInserts(table: UsageTable, place: MigratedPlace): string {
+  const synced = [
+    'fsync_after_insert = 1',
+    'fsync_part_directory = 1',
+    'min_rows_to_fsync_after_merge = 1',
+  ]
+  // A replica that has fetched a part counts towards the quorum, so it must sync the part too.
+  if (place.cluster !== undefined) synced.push('min_compressed_bytes_to_fsync_after_fetch = 1')
+  return `ALTER TABLE ${storedName(table, place)}${onCluster(place)} MODIFY SETTING ${synced.join(', ')}`
+}
+
 /** Returns the tables that a change of columns must alter: on a cluster, the table of each server and the distributed one. */
 export function tablesToAlter(table: UsageTable, place: MigratedPlace): string[] {
   return [...new Set([storedName(table, place), `${place.database}.${table.name}`])]

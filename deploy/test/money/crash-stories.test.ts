@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { happenings, type Happening } from './happenings.ts'
 import { Lanes } from './lanes.ts'
 import type { Stores } from './stores.ts'
-import { replayedSeed, RunProgress } from '../run-progress.ts'
+import { configuredSeed, RunProgress } from '../run-progress.ts'
 import { anyStory } from './story.ts'
 import { runStory } from './run-story.ts'
 
@@ -19,7 +19,7 @@ const storiesMax = Number(asked ?? 12)
 const progress = RunProgress.open('stories', asked)
 
 /** The stories are the same in each run, unless a number of stories is set. */
-const firstSeed = progress?.firstSeed ?? Number(replayedSeed ?? 34)
+const firstSeed = progress?.firstSeed ?? configuredSeed ?? 34
 
 /** Milliseconds after its first failure at which a failing story is reported as far as it has been shrunk. */
 const shrunkMs = 400_000

@@ -212,7 +212,7 @@ test('a trial that moves to charges gets the units of its add-ons when they are 
   expect(trial.planSnapshot?.terms).toMatchObject({
     ...{ charges: [{ cap: 500 }], addOns: { attached: [{ reference: other }] } },
   })
-  // What waits can be reduced, and what does not wait changes in the trial.
+  // A quantity that waits for the end of the trial can only be reduced. Other add-ons change within the trial.
   expect(await shop.set(trial.reference, more, 3)).toMatchObject({ status: 409 })
   expect(await shop.set(trial.reference, more, 1)).toMatchObject({ status: 200 })
   const { body } = await shop.set(trial.reference, other, 2)

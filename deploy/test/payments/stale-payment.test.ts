@@ -40,7 +40,7 @@ test('a payment that was read before it had its id at the processor is canceled'
 })
 
 test('a payment that succeeds late does not begin a ramp again', async () => {
-  // Nothing but the requests of the test looks at the payments.
+  // No job reads the payments from the processor. Only the requests of the test do.
   const settings = { TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000' }
   const payments = await PaymentStack.start({ settings })
   try {

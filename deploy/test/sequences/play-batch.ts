@@ -30,8 +30,8 @@ const togetherMax = 8
 const finalHours = [40 * 24, 24 * 24, 24, 1, 6]
 
 /**
- * Events that the processor sends: those of happenings that the service learns only from them. It sends none of payments, which the
- * service must read itself.
+ * Types of the events that the processor sends: refunds, disputes and saved cards, of which the service learns only from events. It sends
+ * no events of payments, because the service must read these itself.
  */
 const sentEvents = [
   ...['refund.created', 'refund.updated', 'refund.failed'],

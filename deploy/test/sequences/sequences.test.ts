@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { countHappenings, type Happening } from '../money/happenings.ts'
 import { Lanes } from '../money/lanes.ts'
-import { replayedSeed, RunProgress } from '../run-progress.ts'
+import { configuredSeed, RunProgress } from '../run-progress.ts'
 import { playBatch, type Fault } from './play-batch.ts'
 import { anySequence, pauses } from './step.ts'
 
@@ -22,7 +22,7 @@ const rounds = 3
 const progress = RunProgress.open('sequences', configured)
 
 /** The sequences are the same in each run, unless a number of sequences is set. */
-const firstSeed = progress?.firstSeed ?? Number(replayedSeed ?? 14)
+const firstSeed = progress?.firstSeed ?? configuredSeed ?? 14
 
 /**
  * Number of sequences per test, so that no test takes so long that the run counts as hanging. Each test has its own databases, because

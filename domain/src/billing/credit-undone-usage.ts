@@ -1,3 +1,4 @@
+import { usageKinds } from '../coupons/discount-lines.ts'
 import { listPartBilledPurchases } from '../invoices/billed-periods.ts'
 import { creditInvoice, sumCredited } from '../invoices/credit-notes.ts'
 import { readCreditedLater } from '../invoices/credited-later.ts'
@@ -104,5 +105,5 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
 
 /** Returns whether the line charges usage. A line of the plan's minimum does, because it charges the rest up to the minimum. */
 function isUsage({ inputs }: InvoiceLine): boolean {
-  return ['usage', 'late_usage', 'minimum'].includes(inputs.kind)
+  return usageKinds.has(inputs.kind)
 }

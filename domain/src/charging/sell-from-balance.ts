@@ -9,7 +9,7 @@ import { requiresCard } from '../purchases/decide-activation.ts'
 import { deliverFromBalance, UndeliverableError } from '../settlement/deliver-from-balance.ts'
 import type { IntentDraft } from '../settlement/open-intent.ts'
 import type { PricedRequest } from '../settlement/price-request.ts'
-import { needsTaxDetails } from '../tax-service/needs-tax-details.ts'
+import { readNeededDetails } from '../tax-service/needs-tax-details.ts'
 import type { Operation, ReadingAt, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 export type BalanceSale =
@@ -111,7 +111,7 @@ async function useOf(
     requiresCard(plan) &&
     (await findReusablePaymentMethod(sql, providerId, customerRef)) === undefined
   // Without a country the sale would have no tax. The customer states it when paying the rest.
-  const needsCountry = priced.tax === null && (await needsTaxDetails(sql, providerId))
+  const needsCountry = priced.tax === null && (await readNeededDetails(sql, providerId)).isNeeded
   const mayPayAll = most === 'everything' && !needsCard && !needsCountry
   const { currency } = terms
   return decideBalanceUse({ totalMinor: priceWithTax(priced), creditMinor, currency, mayPayAll })

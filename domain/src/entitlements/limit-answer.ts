@@ -3,6 +3,7 @@ import type { LimitsBalance, LimitsResponse } from '@tollgate/schemas/http/limit
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { PackUnitsBody } from '@tollgate/schemas/http/packs'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { atLeastZero } from '../money/amounts.ts'
 import { affordableUnits, wholeCredits } from '../money/whole-credits.ts'
 import type { PackUnits } from './pack-units.ts'
 
@@ -55,10 +56,6 @@ function remainingUnits(check: Omit<LimitCheck, 'offer'>): number {
   if (entitlement.credit === null) return left
   const paid = affordableUnits(creditMicros, entitlement.credit.creditsPerUnit)
   return underCap === undefined ? paid : Math.min(paid, left)
-}
-
-function atLeastZero(amount: bigint): bigint {
-  return amount < 0n ? 0n : amount
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Entitlement, EntitledPack, PackedMeter } from '@tollgate/schemas/hot-state/documents'
+import { sumOf } from '../money/amounts.ts'
 import { carriedOverMicros, countersKnowUntilMs } from './carried-over.ts'
 import { windowOfPeriod, type EntitledPeriod } from './counting-windows.ts'
 
@@ -151,8 +152,4 @@ function draw(
     left[at] = left[at]! - taken
     missing -= taken
   }
-}
-
-function sumOf(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((sum, micros) => sum + micros, 0n)
 }

@@ -8,6 +8,7 @@ import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { soldAs } from '../invoices/issue-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
+import { atLeastZero, lesser } from '../money/amounts.ts'
 import { continueAfter } from './continue-after.ts'
 import type { DecidedChange, DecisionRefusal, RequestedCredit } from './invoice-decision.ts'
 import { isDisputed } from './is-disputed.ts'
@@ -56,7 +57,7 @@ export async function creditByDecision(
 
 type PartDecision = CreditDecision | { readonly kind: 'nothing-left'; readonly leftMinor: bigint }
 
-/** `credited`: by line of the invoice. `leftMinor`: what can still be credited of all of them. */
+/** `credited` is keyed by the index of the invoice line. `leftMinor` is the amount that all lines together can still be credited. */
 type Creditable = {
   readonly credited: ReadonlyMap<number, bigint>
   readonly leftMinor: bigint
@@ -75,7 +76,7 @@ function decidePart(
     return isTooMuch ? { kind: 'nothing-left', leftMinor } : decision
   }
   const due = settles === 'invoice' ? dueMinor(invoice) : leftMinor
-  const mostMinor = due < leftMinor ? due : leftMinor
+  const mostMinor = lesser(due, leftMinor)
   if (mostMinor <= 0n) return { kind: 'nothing-left', leftMinor: mostMinor }
   const isTooMuch = amountMinor === undefined || amountMinor > mostMinor
   const wantedMinor = isTooMuch ? mostMinor : amountMinor
@@ -99,8 +100,7 @@ function creditableMinor(
   laterMinor: bigint,
 ): bigint {
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  const leftMinor = chargedMinor - creditedMinor - laterMinor
-  return leftMinor > 0n ? leftMinor : 0n
+  return atLeastZero(chargedMinor - creditedMinor - laterMinor)
 }
 
 async function isMoneyOnItsWayBack(work: UnitOfWork, invoiceRef: string): Promise<boolean> {

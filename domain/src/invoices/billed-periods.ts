@@ -2,6 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { discountedKinds } from '../coupons/discount-lines.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { ChargedPart } from '../pricing/split-charges.ts'
+import { statusesNotWon } from './disputes.ts'
 import { isReturned } from './is-returned.ts'
 import { sumBilledCharges, type BilledCharges, type ChargedLineRow } from './sum-billed-usage.ts'
 
@@ -239,7 +240,7 @@ export async function listBilledUsage(
         join payment_disputes as dispute on dispute.provider_id = disputed.provider_id
           and dispute.intent_ref = disputed.reference
         where disputed.provider_id = ${providerId} and disputed.invoice_ref = invoices.reference
-          and dispute.status in ('needs_response', 'under_review', 'lost')
+          and dispute.status in ${sql(statusesNotWon)}
       ) - (
         -- The rest of the disputed money was credited to the balance before, and taken from there.
         select coalesce(sum(entry.amount), 0) from ledger_transactions as posted

@@ -119,6 +119,19 @@ export async function sumCredited(
   return new Map(rows.map((row) => [row.invoice_line, BigInt(row.amount)]))
 }
 
+/** Returns the sum of the valid credit notes of the invoice that credited the customer's balance. Minor units. */
+export async function sumCreditedToBalance(
+  sql: Queryable,
+  providerId: string,
+  invoiceRef: string,
+): Promise<bigint> {
+  const [row] = await sql<{ total: string }[]>`
+    select coalesce(sum(total), 0)::text as total from credit_notes
+    where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+      and settles = 'balance' and voided_at is null`
+  return BigInt(row!.total)
+}
+
 async function insertCreditNote(
   sql: Queryable,
   providerId: string,

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { usageKinds } from '../coupons/discount-lines.ts'
 import { sumTakenFromBalance } from '../money-ledger/ledger.ts'
-import { listCreditNotes, sumCredited } from './credit-notes.ts'
+import { sumCredited, sumCreditedToBalance } from './credit-notes.ts'
 import {
   decideCreditedLater,
   type BillOfUsage,
@@ -65,24 +65,12 @@ async function readBill(
     credited: await sumCredited(sql, providerId, reference),
     lostMinor: lostMinor(invoice),
     takenMinor:
-      takenMinor === 0n ? 0n : takenMinor - (await sumToBalance(sql, providerId, reference)),
+      takenMinor === 0n
+        ? 0n
+        : takenMinor - (await sumCreditedToBalance(sql, providerId, reference)),
   }
 }
 
 function lostMinor(invoice: Invoice): bigint {
   return invoice.status === 'uncollectible' ? dueMinor(invoice) : 0n
-}
-
-/** Returns what the credit notes of the invoice have given to the customer's balance. Minor units. */
-async function sumToBalance(
-  sql: Queryable,
-  providerId: string,
-  reference: string,
-): Promise<bigint> {
-  const notes = await listCreditNotes(sql, providerId, reference)
-  return notes.reduce(
-    (sum, { settles, voidedAt, totalMinor }) =>
-      settles === 'balance' && voidedAt === null ? sum + totalMinor : sum,
-    0n,
-  )
 }

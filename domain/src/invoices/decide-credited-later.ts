@@ -1,4 +1,5 @@
 import { discountOn, usageKinds } from '../coupons/discount-lines.ts'
+import { atLeastZero, lesser, sumOf } from '../money/amounts.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxMinorOnBase } from '../pricing/tax-line.ts'
@@ -10,23 +11,24 @@ export type BillOfUsage = {
   /** A void invoice charges and credits nothing. */
   readonly isVoid: boolean
   readonly lines: readonly InvoiceLine[]
-  /** What its credit notes have credited, keyed by the index of the line. */
+  /** Amounts that the credit notes of the invoice have credited, keyed by the index of the line. */
   readonly credited: ReadonlyMap<number, bigint>
-  /** Written off and not paid since. */
+  /** Part that was written off and has not been paid since. */
   readonly lostMinor: bigint
   /** Taken from the customer's balance because the same money was returned twice, beyond what its credit notes had given there. */
   readonly takenMinor: bigint
 }
 
-/** What later invoices have credited. `taxMinor` is the tax in `amountMinor`. Minor units. */
+/** Amount that later invoices have credited, and the part of it that is tax. Minor units. */
 export type CreditedLater = { readonly amountMinor: bigint; readonly taxMinor: bigint }
 
 /**
  * Returns what later bills have credited of the usage that the bill charges, with tax and after discounts, because the usage was
  * corrected or packs paid for it later. `bills`: all bills of the purchase with usage of the same periods, oldest first.
  *
- * A credit says of which period it is, and not of which of its bills. So this is the part that the other bills of the period cannot
- * have charged. Whatever is returned of each of them, the customer gets back at most what all bills of a period have charged.
+ * A credit names its period, and not the bill that charged too much. So only the part counts for this bill that the other bills of the
+ * period cannot have charged. Whatever is returned of each of them, the customer gets back at most what all bills of a period have
+ * charged.
  */
 export function decideCreditedLater(
   reference: string,
@@ -59,13 +61,13 @@ function creditedIn(
   const credits = counted.map(({ bill }) => creditOf(bill, start, own))
   const creditMinor = sumOf(credits.map((credit) => credit.amountMinor))
   const others = bills.filter((bill) => bill !== own)
-  // Only what was charged before the credit can be what it credits.
+  // A credit can only credit what was charged before it.
   const earlier = bills.slice(0, first.index).filter((bill) => bill !== own)
   const elsewhereMinor =
     sumOf(earlier.map((bill) => keptIn(bill, start))) +
     sumOf(others.map((bill) => takenIn(bill, start)))
   const ownMinor = atLeastZero(creditMinor - elsewhereMinor)
-  const amountMinor = least(ownMinor, chargedMinor)
+  const amountMinor = lesser(ownMinor, chargedMinor)
   const taxMinor = sumOf(credits.map((credit) => credit.taxMinor))
   return { amountMinor, taxMinor: divideRounded(amountMinor * taxMinor, creditMinor) }
 }
@@ -75,7 +77,7 @@ function creditOf(bill: BillOfUsage, start: number, own: BillOfUsage): CreditedL
   const { lines } = bill
   const netMinor = -netIn(bill, start)
   const baseMinor = baseOf(lines)
-  // Without a base there is no tax line. The credit has then taken the tax off other charges, at about the rate of its usage.
+  // An invoice whose charges and credits add up to 0 has no tax line. Its tax is estimated with the rate of the credited bill.
   if (baseMinor === 0n) {
     const amountMinor = withTax(own, netMinor)
     return { amountMinor, taxMinor: amountMinor - netMinor }
@@ -105,7 +107,7 @@ function keptIn(bill: BillOfUsage, start: number): bigint {
   )
   const netMinor = atLeastZero(discountedIn(bill, start) - notedMinor)
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  return atLeastZero(least(withTax(bill, netMinor), chargedMinor - creditedMinor - lostMinor))
+  return atLeastZero(lesser(withTax(bill, netMinor), chargedMinor - creditedMinor - lostMinor))
 }
 
 /** Returns what was certainly taken from the balance for a credit of this period, and not of others that the bill charges. */
@@ -155,16 +157,4 @@ function periodsOf({ lines }: BillOfUsage): number[] {
 /** Returns the sum of what the invoice charges, before tax. */
 function baseOf(lines: readonly InvoiceLine[]): bigint {
   return totalOf(lines.filter(({ inputs }) => !['tax', 'carried_in'].includes(inputs.kind)))
-}
-
-function sumOf(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((sum, amount) => sum + amount, 0n)
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
-}
-
-function atLeastZero(amount: bigint): bigint {
-  return amount > 0n ? amount : 0n
 }

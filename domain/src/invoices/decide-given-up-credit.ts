@@ -1,10 +1,11 @@
+import { atLeastZero, lesser } from '../money/amounts.ts'
 import { dueMinor, type InvoiceAmounts, type InvoiceStatus } from './transitions.ts'
 
 /** An invoice that was voided or written off, or paid after that. Minor units. */
 type GivenUpInvoice = {
   readonly status: InvoiceStatus
   readonly amounts: InvoiceAmounts
-  /** What it charges itself, without amounts of earlier invoices. */
+  /** Charged by the invoice itself, without amounts of earlier invoices. */
   readonly chargedMinor: bigint
   /** Credited by its credit notes. */
   readonly creditedMinor: bigint
@@ -19,14 +20,12 @@ type GivenUpInvoice = {
 export function decideGivenUpCredit(invoice: GivenUpInvoice): bigint {
   const { chargedMinor, creditedMinor, laterMinor } = invoice
   const overMinor = givenUpOf(invoice) + creditedMinor + laterMinor - chargedMinor
-  if (overMinor <= 0n) return 0n
-  return overMinor < laterMinor ? overMinor : laterMinor
+  return lesser(atLeastZero(overMinor), laterMinor)
 }
 
-/** An amount of earlier invoices that is due with it is not given up of this one. */
+/** Returns the part of the charge that is given up. Amounts of earlier invoices that are due with it are no part of its charge. */
 function givenUpOf({ status, amounts, chargedMinor }: GivenUpInvoice): bigint {
   if (status === 'void') return chargedMinor
   if (status !== 'uncollectible') return 0n
-  const due = dueMinor(amounts)
-  return due < chargedMinor ? due : chargedMinor
+  return lesser(dueMinor(amounts), chargedMinor)
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../money/amounts.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { creditableOf, type CreditedLine, type IssuableCredit } from './decide-credit.ts'
@@ -53,8 +54,4 @@ export function sumCharged(
   const chargedMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
   const own = [...credited].filter(([line]) => !isContained(lines[line]!))
   return { chargedMinor, creditedMinor: sumOf(own.map(([, amount]) => amount)) }
-}
-
-function sumOf(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((sum, amount) => sum + amount, 0n)
 }

@@ -29,6 +29,9 @@ export async function listLatestDisputes(
   )
 }
 
+/** Disputes whose money the customer's bank has withdrawn or may withdraw. */
+export const statusesNotWon = ['needs_response', 'under_review', 'lost'] as const
+
 /** Returns whether any dispute of the invoice's payments is open or lost, also one that is older than a dispute that was won. */
 export async function hasDisputeNotWon(
   sql: Queryable,
@@ -40,7 +43,7 @@ export async function hasDisputeNotWon(
     join payment_disputes as dispute
       on dispute.provider_id = paid.provider_id and intent_ref = paid.reference
     where paid.provider_id = ${providerId} and invoice_ref = ${invoiceRef}
-      and dispute.status in ('needs_response', 'under_review', 'lost')
+      and dispute.status in ${sql(statusesNotWon)}
     limit 1`
   return rows.length > 0
 }

@@ -29,7 +29,7 @@ function canBeReturned({ status, paidMinor }: Invoice): boolean {
   return status === 'partly_refunded' || status === 'refunded'
 }
 
-/** What an invoice charges itself, and what was credited of it. Minor units. */
+/** Amounts that an invoice charges itself, and that were credited of it. Minor units. */
 type ChargedAndCredited = ReturnType<typeof sumCharged> & {
   /** Credited by later bills, because the usage of the invoice was corrected. */
   readonly laterMinor: bigint

@@ -52,7 +52,10 @@ export async function payInvoiceOutside<Kept extends Invoice>(
   return movePaid(work, invoice, amountMinor)
 }
 
-/** An invoice that was written off counts again as far as it is paid, and so do the credits of corrections of its usage. */
+/**
+ * Moves the invoice by a payment. As far as an invoice is paid after it was written off, its usage is billed again: corrections credit it
+ * again, and the balance gets back the credits that were taken from it.
+ */
 async function movePaid<Kept extends Invoice>(
   work: UnitOfWork,
   invoice: Kept,

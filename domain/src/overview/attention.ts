@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ReachedThreshold } from '../alerts/firings-repository.ts'
 
-/* What a provider should look at. Each list has the first rows only. */
+/* Limits, invoices and webhook endpoints that need the attention of the provider. */
 
 export type ReachedLimit = {
   readonly customerRef: string
@@ -14,8 +14,8 @@ export type ReachedLimit = {
 const firingsMax = 500
 
 /**
- * Returns the customers who reached a threshold of a limit in a running period, the newest first: the highest threshold of each limit. Without alerts there
- * are none.
+ * Returns the customers who reached a threshold of a limit in a running period, the newest first, with the highest threshold of each
+ * limit. Without an alert the list is empty.
  */
 export async function listNearLimits(
   sql: Queryable,

@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { statusesNotWon } from '../invoices/disputes.ts'
 
 /** Days of a time zone, for which amounts are added up. */
 export type DayRange = {
@@ -22,8 +23,8 @@ export type MoneyOfDay = {
 }
 
 /**
- * Returns what was paid and returned by day and currency, the oldest first. Days without money are absent. Each part reads an index by time. A refund or
- * dispute changes the day on which it began, and never the day of the payment.
+ * Returns what was paid and returned by day and currency, the oldest first. Days without money are absent. Each part reads an index by
+ * time. A refund or dispute changes the day on which it began, and never the day of the payment.
  */
 export async function listMoneyByDay(
   sql: Queryable,
@@ -54,7 +55,7 @@ export async function listMoneyByDay(
       union all
       select created_at, currency, 0, 0, amount from payment_disputes
       where provider_id = ${providerId} and created_at >= ${from} and created_at < ${to}
-        and status in ('needs_response', 'under_review', 'lost')
+        and status in ${sql(statusesNotWon)}
     ) as moved
     group by day, currency order by day, currency`
   return rows.map(({ day, currency, paid, refunded, disputed }) => ({
@@ -67,8 +68,8 @@ export async function listMoneyByDay(
 }
 
 /**
- * Returns the credits that were bought by day of the time zone, in 10^-6 credits, less those that were removed because their payment was refunded or
- * disputed.
+ * Returns the credits that were bought by day of the time zone, in 10^-6 credits, less those that were removed because their payment was
+ * refunded or disputed.
  */
 export async function listCreditsSoldByDay(
   sql: Queryable,

@@ -22,7 +22,7 @@ export type RecurringRevenue = {
   readonly purchases: number
 }
 
-/** Months of a year, and days of a year by which weeks and days become months. */
+/** Weeks and days become months by the length of a year. */
 const monthsPerYear = 12n
 const daysPerYear = 365n
 
@@ -65,9 +65,10 @@ export function monthlyRevenue(groups: readonly RecurringGroup[]): RecurringReve
 }
 
 /**
- * Returns the purchases that are expected to be charged again: active or past due, renewing, and with a price. Trials, paused and cancelled purchases are
- * absent. Prices are those of the plan as it was sold, with add-ons, before discounts and tax. Ramps and prices that are agreed with a customer depend on the period,
- * so these purchases are loaded and priced one by one, and at most `pricedMax` of them: the others keep the price of their plan.
+ * Returns the purchases that are expected to be charged again: active or past due, renewing, and with a price. Trials, paused and
+ * cancelled purchases are absent. Prices are those of the plan as it was sold, with add-ons, before discounts and tax. Ramps and prices
+ * that are agreed with a customer depend on the period, so these purchases are loaded and priced one by one, and at most `pricedMax` of
+ * them: the others keep the price of their plan.
  */
 export async function listRecurring(
   sql: Queryable,
@@ -86,8 +87,7 @@ export async function listRecurring(
   >`
     select currency, billing_cycle, period_days, count(*)::int as purchases, sum(period_price)::text as price
     from purchases
-    where provider_id = ${providerId} and status in ('active', 'past_due') and auto_renew and is_recurring
-      and not is_pack and billing_cycle is not null and period_price > 0
+    where provider_id = ${providerId} and ${isRenewing(sql)} and billing_cycle is not null and period_price > 0
     group by currency, billing_cycle, period_days`
   const listed = rows.map(({ currency, billing_cycle: billingCycle, ...row }) => ({
     currency,
@@ -109,14 +109,22 @@ export async function listRecurring(
   return {
     groups: [
       ...listed,
-      ...found.flatMap((purchase) => differenceOf(purchase, list.get(purchase.reference), now)),
+      ...found.flatMap((purchase) =>
+        differenceOf(purchase, list.get(purchase.reference) ?? 0n, now),
+      ),
     ],
     isComplete: references.length <= pricedMax,
   }
 }
 
+/** Condition for purchases that renew. The indexes of migration 0043 have the same one. */
+function isRenewing(sql: Queryable) {
+  return sql`
+    status in ('active', 'past_due') and auto_renew and is_recurring and not is_pack`
+}
+
 /** Returns the difference between the price of the purchase's period and that of its plan, which its group already contains. */
-function differenceOf(purchase: Purchase, listMinor: bigint = 0n, now: Date): RecurringGroup[] {
+function differenceOf(purchase: Purchase, listMinor: bigint, now: Date): RecurringGroup[] {
   const { currency, billingCycle, planSnapshot } = purchase
   if (billingCycle === null) return []
   const priceMinor = pricesAt(purchase, now)?.priceMinor ?? 0n
@@ -131,6 +139,7 @@ function differenceOf(purchase: Purchase, listMinor: bigint = 0n, now: Date): Re
   ]
 }
 
+/** Returns recurring purchases whose price depends on the period, with the price of their plan. */
 async function listPricedByPeriod(
   sql: Queryable,
   providerId: string,
@@ -138,13 +147,12 @@ async function listPricedByPeriod(
 ): Promise<{ readonly reference: string; readonly listMinor: bigint }[]> {
   const rows = await sql<{ reference: string; price: bigint | null }[]>`
     select reference, period_price as price from purchases
-    where provider_id = ${providerId} and status in ('active', 'past_due') and auto_renew and is_recurring
-      and not is_pack and has_ramp
+    where provider_id = ${providerId} and ${isRenewing(sql)} and has_ramp
     union
     select reference, period_price from purchases
     join customer_overrides terms using (provider_id, customer_ref, product_ref)
-    where provider_id = ${providerId} and status in ('active', 'past_due') and auto_renew and is_recurring
-      and not is_pack and jsonb_path_exists(terms.history, '$[*].prices[*]')
+    where provider_id = ${providerId} and ${isRenewing(sql)}
+      and jsonb_path_exists(terms.history, '$[*].prices[*]')
     order by reference limit ${rowsMax}`
   return rows.map(({ reference, price }) => ({ reference, listMinor: BigInt(price ?? 0) }))
 }

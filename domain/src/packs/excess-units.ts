@@ -1,3 +1,4 @@
+import { atLeastZero } from '../money/amounts.ts'
 import type { PlanCore } from '../plans/plan.ts'
 import { ownMicros } from './own-units.ts'
 
@@ -19,8 +20,4 @@ export function excessMicros(plan: PlanCore, meterName: string, usage: UsageAbov
   const before = atLeastZero(usage.usedBeforeMicros - usage.paidBeforeMicros)
   const excess = atLeastZero(before + usage.usedMicros - own) - atLeastZero(before - own)
   return atLeastZero(excess)
-}
-
-function atLeastZero(micros: bigint): bigint {
-  return micros > 0n ? micros : 0n
 }

@@ -1,3 +1,5 @@
+import { atLeastZero, lesser } from '../money/amounts.ts'
+
 /** Amounts of an invoice before one more refund of its payment. Minor units. */
 export type RefundedInvoice = {
   /** Paid and not refunded. */
@@ -18,12 +20,8 @@ export function partFromBalance(
   amountMinor: bigint,
   { keptMinor, creditableMinor, toBalanceMinor, takenMinor }: RefundedInvoice,
 ): bigint {
-  const restMinor = atLeastZero(keptMinor < creditableMinor ? keptMinor : creditableMinor)
+  const restMinor = atLeastZero(lesser(keptMinor, creditableMinor))
   const overMinor = atLeastZero(amountMinor - restMinor)
   const leftMinor = atLeastZero(toBalanceMinor - takenMinor)
-  return overMinor < leftMinor ? overMinor : leftMinor
-}
-
-function atLeastZero(amount: bigint): bigint {
-  return amount > 0n ? amount : 0n
+  return lesser(overMinor, leftMinor)
 }

@@ -1,4 +1,5 @@
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
+import { lesser } from '../money/amounts.ts'
 import { effectiveCap, hasCap } from './plan-cap.ts'
 import type { PlanCore, PlanTerms } from './plan.ts'
 
@@ -42,7 +43,7 @@ function planIncluding<Plan extends PlanCore>(plan: Plan, included: bigint): Pla
   if (plan.type !== 'hybrid') return withTerms(plan, { limit: units(atLeastSome(included)) })
   const unbilled = unbilledUnits(plan, included)
   if (!hasOverage(plan)) return withTerms(plan, { freeUnits: units(included), ...unbilled })
-  const free = smaller(included, micros(plan.terms.freeUnits))
+  const free = lesser(included, micros(plan.terms.freeUnits))
   return withTerms(plan, { freeUnits: units(free), limit: units(included - free), ...unbilled })
 }
 
@@ -76,8 +77,4 @@ function micros(given: number | undefined): bigint {
 
 function units(included: bigint): number {
   return numberFromMicros(included)
-}
-
-function smaller(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
 }

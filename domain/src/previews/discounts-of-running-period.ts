@@ -1,6 +1,7 @@
 import type { PeriodDiscount } from '../coupons/discount-lines.ts'
 import { listDiscountsFor, listPeriodDiscounts } from '../coupons/discounts-repository.ts'
 import { discountsOfPrice } from '../invoices/take-discounts.ts'
+import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { ReadingAt } from '../unit-of-work/unit-of-work.ts'
 import { discountsAhead } from './discounts-ahead.ts'
@@ -15,21 +16,24 @@ export async function readDiscountsOfRunningPeriod(
   { sql, providerId, now }: ReadingAt,
   held: Purchase,
 ): Promise<readonly PeriodDiscount[]> {
-  const { reference, customerRef, productRef, currency } = held
-  let newest: readonly PeriodDiscount[] = await listPeriodDiscounts(sql, providerId, reference)
+  const { reference: purchaseRef, customerRef, productRef, currency } = held
+  const charges = overdueRenewals(held, now).flatMap(
+    (renewal) => chargeOfRenewal(renewal.purchase, renewal) ?? [],
+  )
+  const newest = charges.at(-1)
+  if (newest === undefined) return listPeriodDiscounts(sql, providerId, purchaseRef)
   const ahead = discountsAhead({ sql, providerId }, customerRef)
-  for (const renewal of overdueRenewals(held, now)) {
-    const charge = chargeOfRenewal(renewal.purchase, renewal)
-    if (charge === undefined) continue
-    const { plan, period, lines: priced } = charge
-    const sale = { customerRef, purchaseRef: reference, productRef, planRef: plan.reference }
-    const discounts = await listDiscountsFor(sql, providerId, { ...sale, currency })
-    const of = { lines: priced, plan, currency, purchaseRef: reference }
-    const amounts = discountsOfPrice([...priced, ...(await ahead.linesOf(of, reference))])
-    newest = amounts.flatMap(({ discountRef, ...amount }) => {
-      const discount = discounts.find((each) => each.reference === discountRef)
-      return discount === undefined ? [] : [{ ...amount, discount, periodStart: period.start }]
-    })
+  let lines: InvoiceLine[] = []
+  // Each renewal uses one of the invoices that its discounts have left.
+  for (const { plan, lines: priced } of charges) {
+    const of = { lines: priced, plan, currency, purchaseRef }
+    lines = [...priced, ...(await ahead.linesOf(of, purchaseRef))]
   }
-  return newest
+  const { plan, period } = newest
+  const sale = { customerRef, purchaseRef, productRef, planRef: plan.reference, currency }
+  const discounts = await listDiscountsFor(sql, providerId, sale)
+  return discountsOfPrice(lines).flatMap(({ discountRef, ...amount }) => {
+    const discount = discounts.find((each) => each.reference === discountRef)
+    return discount === undefined ? [] : [{ ...amount, discount, periodStart: period.start }]
+  })
 }

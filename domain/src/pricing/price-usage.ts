@@ -1,3 +1,4 @@
+import { atLeastZero } from '../money/amounts.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
 import type { Rate, UnitTerms, UsageTerms } from './usage-terms.ts'
 
@@ -131,8 +132,4 @@ export function wholePackages(micros: bigint, unitsPerPackage: string | undefine
 
 function capped(micros: bigint, cap: bigint | null): bigint {
   return cap !== null && micros > cap ? cap : micros
-}
-
-function atLeastZero(micros: bigint): bigint {
-  return micros > 0n ? micros : 0n
 }

@@ -162,17 +162,13 @@ function decideInTrial(
   if (isDeepStrictEqual(changed, attached) && haveSameAddOns(later, ahead)) {
     return { kind: 'unchanged' }
   }
-  const [plan, next] = [changed, later].map((each) => withAddOns(own, each, currency))
-  if (raisesTrial(plan!)) return refuse('trialing')
-  if (isTooLarge(next!, currency)) return refuse('too_many')
-  const scheduled =
-    at === null || haveSameAddOns(later, changed)
-      ? null
-      : { plan: next!, at, termsAt, isByProvider: true }
-  return {
-    ...{ kind: 'in-trial', plan: plan!, firstIncludedMicros: unitsOfTrial(plan!) },
-    ahead: scheduled,
-  }
+  const plan = withAddOns(own, changed, currency)
+  const next = withAddOns(own, later, currency)
+  if (raisesTrial(plan)) return refuse('trialing')
+  if (isTooLarge(next, currency)) return refuse('too_many')
+  const isKept = at === null || haveSameAddOns(later, changed)
+  const scheduled = isKept ? null : { plan: next, at, termsAt, isByProvider: true }
+  return { kind: 'in-trial', plan, firstIncludedMicros: unitsOfTrial(plan), ahead: scheduled }
 }
 
 function attachObstacle(

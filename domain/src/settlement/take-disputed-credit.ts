@@ -27,7 +27,7 @@ export async function takeDisputedCredit(
   // Bills lock the purchase too, so none credits the same usage meanwhile.
   if (intent.purchaseRef !== null) await lockPurchase(work.sql, work.providerId, intent.purchaseRef)
   const { times, isTaken } = withdrawalsOf(dispute.movements)
-  // A correction has credited nothing of the money while the bank could keep it.
+  // Corrections credit none of the money while the bank can keep it, so they are computed again once it cannot.
   if (dispute.status === 'won') {
     await noteRepaidPeriods(work.sql, work.providerId, invoiceRef, work.now)
   }

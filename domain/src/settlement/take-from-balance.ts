@@ -1,4 +1,4 @@
-import { listCreditNotes } from '../invoices/credit-notes.ts'
+import { sumCreditedToBalance } from '../invoices/credit-notes.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { readCharged } from '../invoices/is-returned.ts'
 import { sumTakenFromBalance } from '../money-ledger/ledger.ts'
@@ -16,16 +16,13 @@ export async function decideFromBalance(
   amountMinor: bigint,
 ): Promise<bigint> {
   const { reference, paidMinor, refundedMinor } = invoice
-  const notes = await listCreditNotes(sql, providerId, reference)
-  const toBalance = notes.filter(
-    ({ settles, voidedAt }) => settles === 'balance' && voidedAt === null,
-  )
   const { chargedMinor, creditedMinor, laterMinor } = await readCharged(sql, providerId, invoice)
-  if (toBalance.length === 0 && laterMinor === 0n) return 0n
+  const toBalanceMinor = (await sumCreditedToBalance(sql, providerId, reference)) + laterMinor
+  if (toBalanceMinor === 0n) return 0n
   return partFromBalance(amountMinor, {
     keptMinor: paidMinor - refundedMinor,
     creditableMinor: chargedMinor - creditedMinor - laterMinor,
-    toBalanceMinor: toBalance.reduce((sum, { totalMinor }) => sum + totalMinor, laterMinor),
+    toBalanceMinor,
     takenMinor: await sumTakenFromBalance(sql, providerId, reference),
   })
 }

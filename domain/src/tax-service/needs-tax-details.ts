@@ -4,16 +4,9 @@ import { pipelined } from '../postgres/pipelined.ts'
 import { collectsTax } from '../tax/tax-rule.ts'
 import { findTaxService } from './repository.ts'
 
-/**
- * Returns whether the price of the provider's sales depends on where the customer is: the provider collects taxes by the built-in rule,
- * or has a server that decides them.
- */
-export async function needsTaxDetails(sql: Queryable, providerId: string): Promise<boolean> {
-  return (await readNeededDetails(sql, providerId)).isNeeded
-}
-
-/** What the taxes of a provider depend on. */
+/** Details of customers on which the taxes of a provider depend. */
 export type NeededDetails = {
+  /** Whether the price depends on the customer's country: the provider collects taxes by the built-in rule, or has a tax service. */
   readonly isNeeded: boolean
   /** Whether a customer in the US has to name the state. The built-in rule taxes no sale there, and a tax service can. */
   readonly isStateNeeded: boolean

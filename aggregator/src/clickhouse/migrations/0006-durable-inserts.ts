@@ -3,7 +3,7 @@ import {
   onCluster,
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
-import { storedName } from '../usage-table.ts'
+import { syncInserts } from '../usage-table.ts'
 import { usageRecordsTable } from './0001-usage-records.ts'
 import { usageByHourTable } from './0002-usage-by-hour.ts'
 import { unreadableRecordsTable } from './0003-unreadable-records.ts'
@@ -19,22 +19,10 @@ export const durableInserts: ClickHouseMigration = {
   name: '0006-durable-inserts',
   statements: (place) => [
     ...[usageRecordsTable, usageByHourTable, unreadableRecordsTable, creditDebitsTable].map(
-      (table) =>
-        `ALTER TABLE ${storedName(table, place)}${onCluster(place)} MODIFY SETTING ${settings(place)}`,
+      (table) => syncInserts(table, place),
     ),
     storeLifeTable(place),
   ],
-}
-
-function settings({ cluster }: MigratedPlace): string {
-  const synced = [
-    'fsync_after_insert = 1',
-    'fsync_part_directory = 1',
-    'min_rows_to_fsync_after_merge = 1',
-  ]
-  // A replica that has fetched a part counts towards the quorum, so it must sync the part too.
-  if (cluster !== undefined) synced.push('min_compressed_bytes_to_fsync_after_fetch = 1')
-  return synced.join(', ')
 }
 
 /**

@@ -2,15 +2,16 @@ import { exploreUsage } from '@tollgate/control-plane/usage/explore-usage'
 import type { ExplorerQuery } from '@tollgate/control-plane/usage/explorer-statement'
 import { readActivity } from '@tollgate/control-plane/usage/query-activity'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
-import { median } from '../../load/statistics.ts'
+import { spreadOf } from '../../load/statistics.ts'
 import { generatedMeters, type GeneratedUsage } from './generate-usage.ts'
 
-export type MeasuredView = {
-  readonly name: string
-  /** Median and maximum. */
+type MeasuredRounds = {
+  /** Median. */
   readonly seconds: number
   readonly secondsMax: number
 }
+
+export type MeasuredView = MeasuredRounds & { readonly name: string }
 
 const dayMs = 86_400_000
 const bucketsMax = 100_000
@@ -56,7 +57,7 @@ function viewsOf({ providerId, endMs, days }: GeneratedUsage): Record<string, Ex
   }
 }
 
-/** Measures each view, and the usage of Home. The first round is not counted. */
+/** Measures each view, and the usage of Home. */
 export async function measureViews(
   store: UsageStore,
   usage: GeneratedUsage,
@@ -75,14 +76,23 @@ export async function measureViews(
     })
   const measured: MeasuredView[] = []
   for (const [name, query] of [...views, ['usage of Home', home] as const]) {
-    await query()
-    const seconds: number[] = []
-    for (let round = 0; round < repeats; round += 1) {
-      const startedAtMs = performance.now()
-      await query()
-      seconds.push((performance.now() - startedAtMs) / 1_000)
-    }
-    measured.push({ name, seconds: median(seconds), secondsMax: Math.max(...seconds) })
+    measured.push({ name, ...(await measureRounds(query, repeats)) })
   }
   return measured
+}
+
+/** Measures a request in `repeats` rounds. A first round is not counted. */
+export async function measureRounds(
+  request: () => Promise<unknown>,
+  repeats: number,
+): Promise<MeasuredRounds> {
+  await request()
+  const all: number[] = []
+  for (let round = 0; round < repeats; round += 1) {
+    const startedAtMs = performance.now()
+    await request()
+    all.push((performance.now() - startedAtMs) / 1_000)
+  }
+  const { median: seconds, max: secondsMax } = spreadOf(all)
+  return { seconds, secondsMax }
 }

@@ -8,9 +8,8 @@ import {
 } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
-import { median } from '../../load/statistics.ts'
 import { generateUsage, type GeneratedUsage } from './generate-usage.ts'
-import { measureViews, type MeasuredView } from './measure-views.ts'
+import { measureRounds, measureViews, type MeasuredView } from './measure-views.ts'
 import { seedBusiness } from './seed-business.ts'
 
 export type ConsoleOptions = {
@@ -64,18 +63,14 @@ async function measureConsole(
   await generateUsage(store, usage, print)
   print('measuring ...')
   const views = await measureViews(store, usage, repeats)
-  const seconds: number[] = []
-  for (let round = 0; round <= repeats; round += 1) {
-    const startedAtMs = performance.now()
+  const requestHome = async () => {
     const answer = await fetch(`${baseUrl}/v1/ui/overview?timeZone=Europe/Paris`, {
       headers: { authorization: `Bearer ${sandboxKey}` },
     })
     if (!answer.ok) throw new Error(`GET /v1/ui/overview answered ${answer.status}`)
     await answer.text()
-    // The first round is not counted.
-    if (round > 0) seconds.push((performance.now() - startedAtMs) / 1_000)
   }
-  const home = { seconds: median(seconds), secondsMax: Math.max(...seconds) }
+  const home = await measureRounds(requestHome, repeats)
   return [...views, { name: 'GET /v1/ui/overview', ...home }]
 }
 

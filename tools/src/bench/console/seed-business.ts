@@ -7,8 +7,8 @@ export type SeededBusiness = {
 }
 
 /**
- * Inserts customers with a monthly purchase and a payment each, without the objects that they would refer to: a hundred thousand purchases over the API
- * would take many minutes. The database has one connection per pool, and its login is a superuser.
+ * Inserts customers with a monthly purchase and a payment each, without the objects that they would refer to: a hundred thousand
+ * purchases over the API would take many minutes. The database has one connection per pool, and its login is a superuser.
  */
 export async function seedBusiness(
   database: Database,
