@@ -1,6 +1,6 @@
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 
-/** What the pages of the console show in the tests. */
+/** Objects that the tests find on the pages of the console. */
 export type ConsoleShop = { readonly customerRef: string; readonly invoiceNumber: string }
 
 /** Sells a metered plan to a customer, with usage, credits and an invoice. */
