@@ -16,7 +16,7 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]'
 setNonce(nonce)
 
 const root = createRoot(document.getElementById('console')!, {
-  // The page shows a refusal of the API where it happened, so it is no fault of the page.
+  // The page shows a refusal of the API in its place, so the browser console need not report it.
   onCaughtError: (error) => {
     if (!(error instanceof ApiProblem)) console.error(error)
   },

@@ -3,11 +3,13 @@ import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
 import { readSettings } from '@tollgate/platform/config/settings'
 import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import { parseAllowList } from '@tollgate/platform/outbound/allow-list'
 import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
 import type { ApiServer } from '../src/access/api-server.ts'
@@ -27,6 +29,22 @@ type TestAppParts = {
   readonly database: Database
   readonly usageStore: UsageStore
   readonly metrics: Registry
+}
+
+/** Returns PostgreSQL and ClickHouse at addresses where no server listens. Connections are opened by the first query. */
+export function unreachableStores(): Omit<TestAppParts, 'metrics'> {
+  return {
+    database: createPostgresDatabase({
+      url: 'postgres://nobody@127.0.0.1:9/nothing',
+      connectTimeoutSeconds: 1,
+    }),
+    usageStore: createClickHouseUsageStore({
+      url: 'http://127.0.0.1:9',
+      username: 'default',
+      password: '',
+      requestTimeoutMs: 500,
+    }),
+  }
 }
 
 /** Builds the API without the service around it, on other stores than those of the stack. */

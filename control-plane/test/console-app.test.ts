@@ -1,23 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
-import { openTestBrowser, signIn, type TestBrowser } from './console-browser.ts'
-import { createUser, password, quickPasswords } from './console-user.ts'
-import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import {
+  createNewUser,
+  openSignedIn,
+  openTestBrowser,
+  startConsoleStack,
+} from './console-browser.ts'
+import { password } from './console-user.ts'
+import type { Tenant, TestStack } from './test-stack.ts'
 
 /* The page of the console, its files, and its session at the API. */
 
 let stack: TestStack
 let tenant: Tenant
-let count = 0
 
 beforeAll(async () => {
-  stack = await startTestStack({
-    settings: {
-      ...quickPasswords,
-      TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX: '3',
-      TOLLGATE_HOSTED_URL: 'https://pay.acme.example',
-    },
-  })
+  stack = await startConsoleStack()
 })
 afterAll(() => stack.stop())
 beforeEach(async () => {
@@ -25,18 +23,8 @@ beforeEach(async () => {
   tenant = await stack.createTenant()
 })
 
-async function newUser(role: ConsoleRole = 'owner'): Promise<string> {
-  count += 1
-  const email = `${role}${count}@example.com`
-  await createUser(stack, tenant, email, role)
-  return email
-}
-
-async function signedIn(role?: ConsoleRole): Promise<TestBrowser> {
-  const browser = openTestBrowser(stack)
-  expect((await signIn(browser, await newUser(role))).status).toBe(303)
-  return browser
-}
+const newUser = () => createNewUser(stack, tenant)
+const signedIn = (role?: ConsoleRole) => openSignedIn(stack, tenant, role)
 
 describe('the console', () => {
   test('continues at the requested page after the sign-in, but never at another site', async () => {

@@ -1,9 +1,47 @@
 import { createHmac } from 'node:crypto'
 import type { SignedInUserBody } from '@tollgate/schemas/http/console-auth'
-import { password } from './console-user.ts'
-import type { TestStack } from './test-stack.ts'
+import type { ConsoleRole } from '@tollgate/schemas/console-roles'
+import { createUser, password, quickPasswords } from './console-user.ts'
+import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 export type Page = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+/** Starts a stack for tests of the console's pages. It allows 3 failed sign-ins per email address. */
+export function startConsoleStack(): Promise<TestStack> {
+  return startTestStack({
+    settings: {
+      ...quickPasswords,
+      TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX: '3',
+      TOLLGATE_HOSTED_URL: 'https://pay.acme.example',
+    },
+  })
+}
+
+let usersCount = 0
+
+/** Creates a user with the role and an unused email address. Returns the address. */
+export async function createNewUser(
+  stack: TestStack,
+  tenant: Tenant,
+  role: ConsoleRole = 'owner',
+): Promise<string> {
+  usersCount += 1
+  const email = `${role}${usersCount}@example.com`
+  await createUser(stack, tenant, email, role)
+  return email
+}
+
+/** Returns a browser in which a new user with the role is signed in. */
+export async function openSignedIn(
+  stack: TestStack,
+  tenant: Tenant,
+  role?: ConsoleRole,
+): Promise<TestBrowser> {
+  const browser = openTestBrowser(stack)
+  const { status } = await signIn(browser, await createNewUser(stack, tenant, role))
+  if (status !== 303) throw new Error(`not signed in: ${status}`)
+  return browser
+}
 
 /** Returns a browser that keeps cookies but does not follow redirects. */
 export function openTestBrowser(stack: TestStack) {
@@ -29,7 +67,7 @@ export function openTestBrowser(stack: TestStack) {
     const formToken = createHmac('sha256', token).update('form').digest('base64url')
     return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
   }
-  /** Requests who is signed in, as the console does. Returns undefined if the request is refused. */
+  /** Returns the signed-in user as the console reads it, or undefined if the request is refused. */
   const me = async (environment = 'sandbox'): Promise<SignedInUserBody | undefined> => {
     const { status, text } = await load('/v1/ui/auth/me', {
       headers: { 'tollgate-environment': environment },

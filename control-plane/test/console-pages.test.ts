@@ -5,9 +5,16 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
-import { openTestBrowser, signIn, type Page, type TestBrowser } from './console-browser.ts'
-import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
-import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
+import {
+  createNewUser,
+  openSignedIn,
+  openTestBrowser,
+  signIn,
+  startConsoleStack,
+  type Page,
+} from './console-browser.ts'
+import { createUser, inviteByOperator, password } from './console-user.ts'
+import type { Tenant, TestStack } from './test-stack.ts'
 
 /* The pages at `/console/...`, as a browser without scripts uses them. */
 
@@ -16,13 +23,7 @@ let tenant: Tenant
 let count = 0
 
 beforeAll(async () => {
-  stack = await startTestStack({
-    settings: {
-      ...quickPasswords,
-      TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX: '3',
-      TOLLGATE_HOSTED_URL: 'https://pay.acme.example',
-    },
-  })
+  stack = await startConsoleStack()
 })
 afterAll(() => stack.stop())
 beforeEach(async () => {
@@ -30,18 +31,8 @@ beforeEach(async () => {
   tenant = await stack.createTenant()
 })
 
-async function newUser(role: ConsoleRole = 'owner'): Promise<string> {
-  count += 1
-  const email = `${role}${count}@example.com`
-  await createUser(stack, tenant, email, role)
-  return email
-}
-
-async function signedIn(role?: ConsoleRole): Promise<TestBrowser> {
-  const browser = openTestBrowser(stack)
-  expect((await signIn(browser, await newUser(role))).status).toBe(303)
-  return browser
-}
+const newUser = (role?: ConsoleRole) => createNewUser(stack, tenant, role)
+const signedIn = (role?: ConsoleRole) => openSignedIn(stack, tenant, role)
 
 async function openCliSession(): Promise<{ sessionId: string; pollToken: string }> {
   count += 1
@@ -176,7 +167,7 @@ describe('approving a CLI session', () => {
     expect(answer.headers.get('location')).toBe(path)
     const page = await browser.load(path)
     const code = session.sessionId.slice(-8).toUpperCase()
-    const shown = ['acme-cli &lt;b&gt;', `198.51.100.${count - 1}`, `${code.slice(0, 4)}-`]
+    const shown = ['acme-cli &lt;b&gt;', `198.51.100.${count}`, `${code.slice(0, 4)}-`]
     for (const text of shown) expect(page.text).toContain(text)
     const fields = { environment: 'live' }
     expect(

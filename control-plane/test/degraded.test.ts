@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
-import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
-import { buildTestApp } from './built-app.ts'
+import { buildTestApp, unreachableStores } from './built-app.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 let stack: TestStack
@@ -31,16 +29,7 @@ test('refuses only usage queries without ClickHouse', async () => {
 })
 
 test('refuses every request without PostgreSQL, and reports it as unready', async () => {
-  const database = createPostgresDatabase({
-    url: 'postgres://nobody@127.0.0.1:9/nothing',
-    connectTimeoutSeconds: 1,
-  })
-  const usageStore = createClickHouseUsageStore({
-    url: 'http://127.0.0.1:9',
-    username: 'default',
-    password: '',
-    requestTimeoutMs: 500,
-  })
+  const { database, usageStore } = unreachableStores()
   const metrics = createMetrics('control-plane')
   const app = await buildTestApp(stack, { database, usageStore, metrics })
   const headers = { authorization: `Bearer ${tenant.sandboxKey}` }

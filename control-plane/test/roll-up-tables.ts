@@ -3,7 +3,10 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 const amounts = 'sum(toDecimal128(value, 6)) AS value, toInt64(count()) AS records'
 const hour = `toDateTime(toStartOfHour(timestamp), 'UTC') AS hour`
 
-/** Creates the records and the roll-ups of the console in both environments, and views that fill them, without protection against repeats. */
+/**
+ * Creates the tables of records and of the console's roll-ups in both environments, with the views that fill the roll-ups. They do not
+ * recognize repeated inserts.
+ */
 export async function createConsoleRollUps(store: UsageStore): Promise<void> {
   for (const environment of ['sandbox', 'live']) {
     for (const statement of statementsOf(environment)) await store.command(statement)

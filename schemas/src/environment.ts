@@ -2,3 +2,11 @@
 export const environments = ['sandbox', 'live'] as const
 
 export type Environment = (typeof environments)[number]
+
+/** Returns the environment with the name, or undefined if there is none. */
+export function environmentNamed(name: unknown): Environment | undefined {
+  return environments.find((each) => each === name)
+}
+
+/** Header with which the console names the environment of a request. */
+export const environmentHeader = 'tollgate-environment'

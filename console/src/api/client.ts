@@ -1,12 +1,12 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query'
 import createFetchClient, { type Client, type Middleware } from 'openapi-fetch'
 import createQueryHooks, { type OpenapiQueryClient } from 'openapi-react-query'
-import type { Environment } from '@tollgate/schemas/environment'
+import { environmentHeader, type Environment } from '@tollgate/schemas/environment'
 import { consolePath, installationUrl } from './addresses.ts'
 import type { paths } from './openapi.d.ts'
 import { ApiProblem, problemOf } from './problem.ts'
 
-/** The API in one environment. Nothing that was read in one environment can show up in the other. */
+/** The API in one environment. Each environment has its own cache, so none shows data of the other. */
 export type EnvironmentApi = {
   readonly environment: Environment
   readonly fetch: Client<paths>
@@ -14,15 +14,15 @@ export type EnvironmentApi = {
   readonly queries: QueryClient
 }
 
-const environmentHeader = 'tollgate-environment'
-
+/** The browser's cookie authenticates a request, together with the header that names the environment. */
 export function createEnvironmentApi(environment: Environment): EnvironmentApi {
   const fetch = createFetchClient<paths>({
     baseUrl: installationUrl,
     credentials: 'same-origin',
+    headers: { [environmentHeader]: environment },
     Request: UserRequest,
   })
-  fetch.use(consoleRequests(environment))
+  fetch.use(problems)
   return {
     environment,
     fetch,
@@ -48,24 +48,18 @@ function pathForUsers(url: string): string {
     .replace('/v1/webhook_endpoints', '/v1/ui/webhook_endpoints')
 }
 
-/** The cookie of the browser authenticates the request, together with the header that names the environment. */
-function consoleRequests(environment: Environment): Middleware {
-  return {
-    onRequest: ({ request }) => {
-      request.headers.set(environmentHeader, environment)
-      return request
-    },
-    onResponse: async ({ response }) => {
-      if (response.ok) return undefined
-      if (response.status === 401) openSignIn()
-      throw await problemOf(response)
-    },
-    onError: () =>
-      new ApiProblem(0, 'Tollgate cannot be reached. Check your connection.', null, null),
-  }
+/** Throws the problem of each response that is not OK. */
+const problems: Middleware = {
+  onResponse: async ({ response }) => {
+    if (response.ok) return undefined
+    if (response.status === 401) openSignIn()
+    throw await problemOf(response)
+  },
+  onError: () =>
+    new ApiProblem(0, 'Tollgate cannot be reached. Check your connection.', null, null),
 }
 
-/** Leaves for the sign-in page, which returns to the current page. */
+/** Opens the sign-in page, from which the user returns to the current page. */
 export function openSignIn(): void {
   const path = `/console/${location.pathname.slice(consolePath.length)}${location.search}`
   location.assign(`${consolePath}sign-in?next=${encodeURIComponent(path)}`)
@@ -78,13 +72,13 @@ function createQueries(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 10_000,
-        // A refusal stays one when it is repeated. A part that is down or behind may be back.
+        // A repeated request is refused again. A service that was down or behind may be ready.
         retry: (failures, error) => failures < retriesMax && isTransient(error),
       },
-      // A change is never repeated by itself.
+      // Changes are never repeated automatically.
       mutations: { retry: false },
     },
-    // Whatever was shown before a change may show something else after it.
+    // A change can affect any data on the page, so everything is read again.
     mutationCache: new MutationCache({ onSettled: () => queries.invalidateQueries() }),
   })
   return queries

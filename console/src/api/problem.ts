@@ -1,4 +1,4 @@
-/** A refused or failed request, in the words of the API. */
+/** A refused or failed request, with the message of the API. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
   readonly status: number
@@ -21,7 +21,7 @@ type Body = {
   readonly errors?: readonly { readonly path: readonly unknown[]; readonly message: string }[]
 }
 
-/** Returns the problem of a response that is not OK. Its body may be of a proxy, and then is no JSON. */
+/** Returns the problem of a response that is not OK. The body of a proxy's response may not be JSON. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const body = (await response.json().catch(() => ({}))) as Body
   const { code, requestId } = body

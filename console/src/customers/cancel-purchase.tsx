@@ -39,6 +39,7 @@ function CancelForm({ purchaseRef, idempotencyKey, close }: Props & Dialog): Rea
     <ActionForm
       text={<WhatHappens preview={preview} />}
       submitLabel="Cancel the purchase"
+      closeLabel="Keep the purchase"
       isDangerous
       change={change}
       close={close}
@@ -59,7 +60,7 @@ function CancelForm({ purchaseRef, idempotencyKey, close }: Props & Dialog): Rea
   )
 }
 
-/** Says what the API computes for the cancellation, before it is made. */
+/** Shows the effect of the cancellation, which the API computes before it is made. */
 function WhatHappens({ preview }: { readonly preview: Preview }): ReactElement {
   const { effect, endsAt, renewsAt, releasedInvoices, invoices } = preview
   return (
@@ -87,8 +88,8 @@ function WhatHappens({ preview }: { readonly preview: Preview }): ReactElement {
         .filter(({ isIssued }) => isIssued)
         .map((invoice) => (
           <p key={`${invoice.cause} ${invoice.issuedAt ?? ''}`}>
-            An invoice of {formatAmount(invoice.total, invoice.currency)} for what is used until
-            then follows.
+            An invoice of {formatAmount(invoice.total, invoice.currency)} for the usage until then
+            follows.
           </p>
         ))}
     </>

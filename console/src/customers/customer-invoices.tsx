@@ -5,7 +5,7 @@ import { useApi } from '../session/environment-api.tsx'
 
 const shownMax = 20
 
-/** The newest invoices of the customer. */
+/** Shows the newest invoices of the customer. */
 export function CustomerInvoices({ customerRef }: { readonly customerRef: string }): ReactElement {
   const { hooks } = useApi()
   const query = { customerRef, limit: shownMax }

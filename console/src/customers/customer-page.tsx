@@ -14,7 +14,7 @@ import { PortalLink } from './portal-link.tsx'
 
 const route = getRouteApi('/$environment/customers/$customerRef')
 
-/** One customer: what it uses, has bought, owns and owes. */
+/** Shows one customer: usage, purchases, credits and invoices. */
 export function CustomerPage(): ReactElement {
   const { hooks } = useApi()
   const { customerRef } = route.useParams()

@@ -11,14 +11,14 @@ import { purchaseUsage, type Purchase } from './purchase-usage.ts'
 
 const shownMax = 50
 
-/** What the customer has bought, newest first. */
+/** Shows the purchases of the customer, newest first. */
 export function CustomerPurchases({ customerRef }: { readonly customerRef: string }): ReactElement {
   const { hooks } = useApi()
   const query = { customerRef, limit: shownMax }
   const { data } = hooks.useSuspenseQuery('get', '/v1/ui/purchases', { params: { query } })
   if (data.purchases.length === 0) {
     return (
-      <Empty title="Nothing is bought yet">
+      <Empty title="No purchases yet">
         A purchase begins when the customer pays at a checkout, or when you activate a plan by the
         API.
       </Empty>

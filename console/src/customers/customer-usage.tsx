@@ -9,7 +9,7 @@ import { lastDays } from './last-days.ts'
 
 const shownDays = 30
 
-/** Usage by day of one of the meters that the customer used. */
+/** Shows usage by day, for one of the meters that the customer used. */
 export function CustomerUsage({ customerRef }: { readonly customerRef: string }): ReactElement {
   const { hooks } = useApi()
   const [range] = useState(() => lastDays(shownDays, Date.now()))

@@ -11,7 +11,7 @@ type Movement = Answer<'listCreditTransactions'>['transactions'][number]
 
 const shownMax = 20
 
-/** The balance of credits, and what changed it, newest first. */
+/** Shows the balance of credits and its changes, newest first. */
 export function CustomerWallet({ customerRef }: { readonly customerRef: string }): ReactElement {
   const { hooks } = useApi()
   const path = { reference: customerRef }
@@ -65,7 +65,7 @@ const kinds: Readonly<Record<Movement['kind'], string>> = {
 
 const columns: readonly Column<Movement>[] = [
   { label: 'Time', cell: ({ createdAt }) => <Time instant={createdAt} /> },
-  { label: 'What', cell: ({ kind }) => kinds[kind] },
+  { label: 'Event', cell: ({ kind }) => kinds[kind] },
   { label: 'Reason', cell: ({ reason }) => reason ?? '' },
   { label: 'Credits', cell: ({ credits }) => formatCount(credits), isNumber: true },
 ]

@@ -1,9 +1,10 @@
-import { Anchor, Code, Paper, Stack, TextInput } from '@mantine/core'
+import { Code, Paper, Stack, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import type { Answer } from '../api/answers.ts'
 import { formatNumberOf } from '../formats/amounts.ts'
+import { CustomerLink } from '../parts/customer-link.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Pager, pageRows } from '../parts/pager.tsx'
@@ -16,7 +17,7 @@ type Customer = Answer<'listCustomers'>['customers'][number]
 const route = getRouteApi('/$environment/customers')
 const searchDelayMs = 250
 
-/** All customers, newest first, with a search. */
+/** Shows all customers, newest first, with a search. */
 export function CustomersPage(): ReactElement {
   const { hooks } = useApi()
   const { page = 1, search } = route.useSearch()
@@ -62,31 +63,17 @@ export function CustomersPage(): ReactElement {
 }
 
 const columns: readonly Column<Customer>[] = [
-  { label: 'Name', cell: (customer) => <CustomerName customer={customer} /> },
+  {
+    label: 'Name',
+    cell: ({ reference, name, email }) => (
+      <CustomerLink customerRef={reference}>{name === '' ? email : name}</CustomerLink>
+    ),
+  },
   { label: 'Email', cell: ({ email }) => email },
   { label: 'Your reference', cell: ({ externalRef }) => externalRef ?? '' },
   { label: 'Reference', cell: ({ reference }) => <Code>{reference}</Code> },
   { label: 'Since', cell: ({ created }) => <Time instant={created} isDay /> },
 ]
-
-function CustomerName({ customer }: { readonly customer: Customer }): ReactElement {
-  const { environment } = useApi()
-  const { reference, name, email } = customer
-  return (
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link
-          to="/$environment/customers/$customerRef"
-          params={{ environment, customerRef: reference }}
-          {...props}
-        />
-      )}
-    >
-      {name === '' ? email : name}
-    </Anchor>
-  )
-}
 
 function NoCustomers({ isSearch }: { readonly isSearch: boolean }): ReactElement {
   return isSearch ? (
@@ -95,8 +82,8 @@ function NoCustomers({ isSearch }: { readonly isSearch: boolean }): ReactElement
     </Empty>
   ) : (
     <Empty title="No customers yet">
-      A customer is created by your first call of the API with its reference, or when somebody buys
-      at a checkout.
+      Your first API request with a new reference creates a customer. So does a purchase at a
+      checkout.
     </Empty>
   )
 }

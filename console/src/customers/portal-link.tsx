@@ -20,14 +20,14 @@ function LinkForm({ customerRef, idempotencyKey, close }: Props & Dialog): React
   if (change.data !== undefined) {
     return (
       <ToCopy
-        text="Send this link to the customer alone. Whoever opens it sees invoices and can cancel plans."
+        text="Send this link only to the customer. Anyone who opens it sees invoices and can cancel plans."
         value={change.data.customerUrl}
       />
     )
   }
   return (
     <ActionForm
-      text="Creates a link to the customer's portal: plans, invoices, cards and credits. It acts for the customer."
+      text="Creates a link to the customer's portal. A person who opens it acts as the customer."
       submitLabel="Create the link"
       change={change}
       close={close}

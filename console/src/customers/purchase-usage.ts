@@ -1,10 +1,10 @@
 import type { Answer } from '../api/answers.ts'
 import { formatCount } from '../formats/amounts.ts'
 
-/** The generated types of overrides differ between a schema and an answer, and no page shows them. */
+/** Leaves out the overrides, whose generated types differ between operations. No page shows them. */
 export type Purchase = Omit<Answer<'listPurchasesByPage'>['purchases'][number], 'overrides'>
 
-/** Returns what the purchase used in its period: a line per charge of the plan, or one for a plan without charges. */
+/** Returns the usage of the period as text: a line per charge of the plan, or one line for a plan without charges. */
 export function purchaseUsage({ usage, planSnapshot }: Purchase): readonly string[] {
   if (usage === undefined) return []
   const { charges } = usage

@@ -2,7 +2,7 @@ import { fractionDigitsOf } from '@tollgate/schemas/minor-units'
 
 const formats = new Map<string, Intl.NumberFormat>()
 
-/** Amounts have the digits of their minor units, which for some currencies are not the ones that browsers show. */
+/** For some currencies, browsers show other digits than those of the minor units, so the digits are set. */
 function formatOf(currency: string, digits: number): Intl.NumberFormat {
   const known = formats.get(currency)
   if (known !== undefined) return known

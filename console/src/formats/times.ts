@@ -15,7 +15,7 @@ export function formatTime(instant: string, timeZone = shownTimeZone): string {
   return new Intl.DateTimeFormat('en-US', { ...timeFormat, timeZone }).format(new Date(instant))
 }
 
-/** Formats an instant with its seconds in UTC, in which logs and the API name it. */
+/** Formats an instant with its seconds in UTC, as logs and the API do. */
 export function formatUtc(instant: string): string {
   const utc = { ...preciseFormat, timeZone: 'UTC' }
   return `${new Intl.DateTimeFormat('en-US', utc).format(new Date(instant))} UTC`

@@ -8,7 +8,7 @@ const texts: Readonly<Record<Environment, string>> = {
   live: 'Live: real customers and real money',
 }
 
-/** Says on every page in which environment it is, by a word and a colour. */
+/** Shows the environment of the page by a word and a colour. */
 export function EnvironmentBand(props: { readonly environment: Environment }): ReactElement {
   return (
     <Box className={styles['band']} data-environment={props.environment}>

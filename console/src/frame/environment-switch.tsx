@@ -5,7 +5,7 @@ import { useApi } from '../session/environment-api.tsx'
 import { useUser } from '../session/user.ts'
 
 /**
- * Switches between sandbox and live. The other environment has other customers, products and invoices, so the switch leads to its
+ * Switches between sandbox and live. The other environment has other customers, products and invoices, so the switch opens its
  * first page.
  */
 export function EnvironmentSwitch(): ReactElement {

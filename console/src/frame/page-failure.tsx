@@ -5,7 +5,7 @@ import type { ReactElement } from 'react'
 import { Failure } from '../parts/failure.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 
-/** In place of a page that failed. The navigation around it works. */
+/** Replaces a page that failed. The navigation around it still works. */
 export function PageFailure({ error, reset }: ErrorComponentProps): ReactElement {
   const queries = useQueryErrorResetBoundary()
   const retry = (): void => {
@@ -20,7 +20,7 @@ export function PageFailure({ error, reset }: ErrorComponentProps): ReactElement
   )
 }
 
-/** In place of a page that does not exist. */
+/** Replaces a page that does not exist. */
 export function NoPage(): ReactElement {
   return (
     <Stack p="md">

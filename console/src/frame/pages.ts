@@ -3,8 +3,8 @@ export const pages = [
   {
     to: '/$environment/customers',
     label: 'Customers',
-    text: 'Who buys, and what they use and pay',
+    text: 'Customers with their usage and payments',
   },
-  { to: '/$environment/invoices', label: 'Invoices', text: 'What is owed, paid and overdue' },
+  { to: '/$environment/invoices', label: 'Invoices', text: 'Open, paid and overdue invoices' },
   { to: '/$environment/keys', label: 'API keys', text: 'Secret keys of your programs' },
 ] as const

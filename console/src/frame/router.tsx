@@ -8,9 +8,10 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
+import { environmentNamed } from '@tollgate/schemas/environment'
 import { consolePath } from '../api/addresses.ts'
 import { Boundary, Loading } from '../parts/boundary.tsx'
-import { EnvironmentProvider, environmentNamed } from '../session/environment-api.tsx'
+import { EnvironmentProvider } from '../session/environment-api.tsx'
 import { invoicesSearch, listSearch } from '../parts/list-search.ts'
 import { NoPage, PageFailure } from './page-failure.tsx'
 import { Shell } from './shell.tsx'

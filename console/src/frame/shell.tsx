@@ -16,7 +16,7 @@ import { UserMenu } from './user-menu.tsx'
 const bandPx = 22
 const barPx = 52
 
-/** What surrounds every page: the environment, the navigation and the user. */
+/** Shows the environment, the navigation and the user around every page. */
 export function Shell(): ReactElement {
   const { environment } = useApi()
   const { provider } = useUser()

@@ -9,7 +9,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
 })
 
-/** The library's colour of quiet texts is too light to read for some people: it has a contrast of 3.3 on white. */
+/** The library's colour of dimmed text is too light for some readers: its contrast on white is 3.3. */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
   variables: {},
   light: {

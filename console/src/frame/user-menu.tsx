@@ -11,13 +11,13 @@ const schemes: readonly { readonly value: MantineColorScheme; readonly label: st
   { value: 'auto', label: 'As the system' },
 ]
 
-/** Who is signed in, how the console looks, and the way out. */
+/** Shows the signed-in user, and offers the colours of the console and the sign-out. */
 export function UserMenu(): ReactElement {
   const { user, provider } = useUser()
   const shownName = user.name ?? user.email.split('@')[0] ?? ''
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { hooks } = useApi()
-  // The browser keeps cookies whose sign-in has ended, which open nothing.
+  // The browser keeps its cookies. They grant no access after the sign-out.
   const signOut = hooks.useMutation('post', '/v1/ui/auth/sign-out', { onSuccess: openSignIn })
   return (
     <Menu position="bottom-end" width={260}>

@@ -6,7 +6,7 @@ import { Facts } from '../parts/facts.tsx'
 import { Time } from '../parts/time.tsx'
 import type { Invoice, InvoiceLine } from './invoice.ts'
 
-/** The lines of the invoice. Each opens to the numbers from which its amount was computed. */
+/** Shows the lines of the invoice. An opened line shows the numbers from which its amount was computed. */
 export function InvoiceLines({ invoice }: { readonly invoice: Invoice }): ReactElement {
   const { lines, taxes, currency } = invoice
   return (
@@ -45,7 +45,7 @@ function taxText({ treatment, rate, country, base, inclusive }: Invoice['taxes']
   return `Tax ${percent}${country === undefined ? '' : ` (${country})`}${inclusive ? ', included in the prices' : ''}`
 }
 
-/** The inputs of the line as the API names them, and its amount before it was rounded. */
+/** Shows the inputs of the line under their names in the API, and its amount before rounding. */
 function LineDetails({ line }: { readonly line: InvoiceLine }): ReactElement {
   const { periodStart, periodEnd, exact, inputs, kind } = line
   const period =

@@ -1,7 +1,8 @@
-import { Anchor, Code, Stack } from '@mantine/core'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { Code, Stack } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { formatAmount } from '../formats/amounts.ts'
+import { CustomerLink } from '../parts/customer-link.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Section } from '../parts/section.tsx'
@@ -15,7 +16,7 @@ import type { Invoice } from './invoice.ts'
 
 const route = getRouteApi('/$environment/invoices/$invoiceRef')
 
-/** One invoice: what it charges and why, and how it was paid. */
+/** Shows one invoice: its amounts, its lines with their calculation, and its payments. */
 export function InvoicePage(): ReactElement {
   const { hooks } = useApi()
   const { invoiceRef } = route.useParams()
@@ -48,7 +49,6 @@ export function InvoicePage(): ReactElement {
 }
 
 function Amounts({ invoice }: { readonly invoice: Invoice }): ReactElement {
-  const { environment } = useApi()
   const { currency, buyer, customerRef, issuedAt, dueAt, paidAt } = invoice
   const amount = (minor: number) => formatAmount(minor, currency)
   const name = buyer === undefined ? customerRef : (buyer.name ?? buyer.email)
@@ -57,20 +57,7 @@ function Amounts({ invoice }: { readonly invoice: Invoice }): ReactElement {
       facts={[
         {
           label: 'Customer',
-          value: (
-            <Anchor
-              size="sm"
-              renderRoot={(props) => (
-                <Link
-                  to="/$environment/customers/$customerRef"
-                  params={{ environment, customerRef }}
-                  {...props}
-                />
-              )}
-            >
-              {name}
-            </Anchor>
-          ),
+          value: <CustomerLink customerRef={customerRef}>{name}</CustomerLink>,
         },
         { label: 'Total', value: amount(invoice.total) },
         { label: 'Paid', value: amount(invoice.paid) },

@@ -5,7 +5,7 @@ import { RowsTable } from '../parts/rows-table.tsx'
 import { Time } from '../parts/time.tsx'
 import type { Invoice } from './invoice.ts'
 
-/** What happened with the invoice's money, oldest first. */
+/** Shows the payments, refunds, credit notes and decisions of the invoice, oldest first. */
 export function InvoicePayments({ invoice }: { readonly invoice: Invoice }): ReactElement {
   const steps = stepsOf(invoice)
   if (steps.length === 0) {
@@ -20,7 +20,7 @@ export function InvoicePayments({ invoice }: { readonly invoice: Invoice }): Rea
       label="Payments, refunds and decisions"
       columns={[
         { label: 'Time', cell: ({ at }) => <Time instant={at} /> },
-        { label: 'What', cell: ({ text }) => text },
+        { label: 'Event', cell: ({ text }) => text },
         { label: 'Details', cell: ({ details }) => details },
         {
           label: 'Amount',

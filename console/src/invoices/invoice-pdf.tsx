@@ -6,7 +6,7 @@ import { notice } from '../parts/show-changed.ts'
 import { useApi } from '../session/environment-api.tsx'
 import type { Invoice } from './invoice.ts'
 
-/** Downloads the invoice as the customer gets it. Drafts have no document. */
+/** Downloads the invoice as the customer gets it. Drafts have no PDF. */
 export function InvoicePdf({ invoice }: { readonly invoice: Invoice }): ReactElement | null {
   const { fetch } = useApi()
   const download = useMutation({
@@ -21,7 +21,12 @@ export function InvoicePdf({ invoice }: { readonly invoice: Invoice }): ReactEle
       save(document, `invoice-${invoice.number ?? invoice.reference}.pdf`)
     },
     onError: (error) => {
-      notifications.show({ ...notice, color: 'red', title: 'No document', message: error.message })
+      notifications.show({
+        ...notice,
+        color: 'red',
+        title: 'The PDF cannot be downloaded',
+        message: error.message,
+      })
     },
   })
   if (invoice.number === undefined) return null

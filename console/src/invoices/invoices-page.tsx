@@ -11,7 +11,7 @@ import { useApi } from '../session/environment-api.tsx'
 
 const route = getRouteApi('/$environment/invoices')
 
-/** All invoices, newest first. */
+/** Shows all invoices, newest first. */
 export function InvoicesPage(): ReactElement {
   const { hooks } = useApi()
   const { page = 1, status } = route.useSearch()

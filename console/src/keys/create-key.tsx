@@ -55,7 +55,7 @@ function KeyForm({ idempotencyKey, close }: Dialog): ReactElement {
         data-autofocus
       />
       <Checkbox.Group
-        label="What the program may do"
+        label="Permissions of the program"
         value={[...scopes]}
         onChange={(chosen) => {
           setScopes(keyScopes.filter((scope) => chosen.includes(scope)))

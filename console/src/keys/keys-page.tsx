@@ -13,7 +13,7 @@ import { RevokeKey } from './revoke-key.tsx'
 
 type ApiKey = Answer<'listApiKeys'>['apiKeys'][number]
 
-/** The secret keys of the environment. */
+/** Shows the secret keys of the environment. */
 export function KeysPage(): ReactElement {
   const { environment } = useApi()
   const refusal = useRefusal('manage')
@@ -61,11 +61,11 @@ const columns: readonly Column<ApiKey>[] = [
       </Code>
     ),
   },
-  { label: 'May', cell: ({ scopes }) => scopes.join(', ') },
+  { label: 'Permissions', cell: ({ scopes }) => scopes.join(', ') },
   { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   { label: 'Created', cell: ({ createdAt }) => <Time instant={createdAt} isDay /> },
   {
-    label: 'Ends',
+    label: 'Expires',
     cell: ({ expiresAt }) => (expiresAt === undefined ? 'Never' : <Time instant={expiresAt} />),
   },
   {

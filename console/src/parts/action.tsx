@@ -5,12 +5,12 @@ import { newIdempotencyKey } from '../api/idempotency-key.ts'
 import { Boundary } from './boundary.tsx'
 import { Failure } from './failure.tsx'
 
-/** What a dialog gets: the key of its change, and the function that closes it. */
+/** The idempotency key of the dialog's change, and the function that closes the dialog. */
 export type Dialog = { readonly idempotencyKey: string; readonly close: () => void }
 
 /**
- * A button that opens a dialog. A user who may not do it sees the button with the reason. Each opened dialog has one key, so that a
- * form that is sent twice changes something once.
+ * Shows a button that opens a dialog. A user whose role does not allow the action sees a disabled button with the reason. Each opened
+ * dialog has one key, so that a form that is sent twice makes one change.
  */
 export function Action(props: {
   readonly label: string
@@ -61,20 +61,23 @@ function Opened(props: {
   return props.children({ idempotencyKey, close: props.close })
 }
 
-/** A change at the API. The client throws its refusals as errors, which the generated types do not say. */
+/** A request that changes something. The client throws refusals as errors, which the generated types do not contain. */
 type Change = { readonly isPending: boolean; readonly error: unknown }
 
-/** The form of a dialog: what will happen, the fields, and why it was refused. */
+/** Shows the effect of a change, its fields, and the reason if the API refuses it. */
 export function ActionForm(props: {
   readonly text: ReactNode
   readonly submitLabel: string
+  /** Label of the button that closes the dialog without a change. */
+  readonly closeLabel?: string
   readonly isDangerous?: boolean
   readonly change: Change
   readonly close: () => void
   readonly onSubmit: () => void
   readonly children?: ReactNode
 }): ReactElement {
-  const { text, submitLabel, isDangerous = false, change, close, onSubmit, children } = props
+  const { text, submitLabel, closeLabel = 'Cancel', isDangerous = false } = props
+  const { change, close, onSubmit, children } = props
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     if (!change.isPending) onSubmit()
@@ -89,7 +92,7 @@ export function ActionForm(props: {
         {change.error instanceof Error && <Failure error={change.error} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
-            Keep it as it is
+            {closeLabel}
           </Button>
           <Button
             type="submit"

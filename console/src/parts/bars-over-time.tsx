@@ -7,7 +7,7 @@ import type { ChartBar } from './usage-chart.tsx'
 /** The library of charts is as large as the rest of the page, so it loads with the first chart. */
 const UsageChart = lazy(async () => ({ default: (await import('./usage-chart.tsx')).UsageChart }))
 
-/** Values over time, as a chart or as a table. */
+/** Shows values over time as a chart or as a table. */
 export function BarsOverTime(props: {
   readonly name: string
   readonly bars: readonly ChartBar[]

@@ -5,7 +5,7 @@ import { Failure } from './failure.tsx'
 
 type Props = { readonly onReset: () => void; readonly children: ReactNode }
 
-/** Shows why its part of the page failed, while the rest of the page works. */
+/** Shows the error of its part of the page, while the rest of the page works. */
 class FailureBoundary extends Component<Props, { readonly error: Error | undefined }> {
   override readonly state: { readonly error: Error | undefined } = { error: undefined }
 
@@ -32,7 +32,7 @@ export function Loading(): ReactElement {
   )
 }
 
-/** A part of a page that loads, and may fail, by itself. */
+/** Contains a part of a page that loads, and may fail, independently of the rest. */
 export function Boundary({ children }: { readonly children: ReactNode }): ReactElement {
   return (
     <QueryErrorResetBoundary>

@@ -3,7 +3,7 @@ import styles from './facts.module.css'
 
 type Fact = { readonly label: string; readonly value: ReactNode }
 
-/** Values with their names. */
+/** Shows values with their names. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }): ReactElement {
   return (
     <dl className={styles['facts']}>

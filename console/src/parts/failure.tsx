@@ -2,7 +2,7 @@ import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core'
 import type { ReactElement } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 
-/** A request that failed: what is wrong, and what to do. */
+/** Shows what failed, and what the user can do. */
 export function Failure(props: {
   readonly error: Error
   readonly onRetry?: (() => void) | undefined

@@ -4,13 +4,14 @@ import type { ReactElement } from 'react'
 import type { Answer } from '../api/answers.ts'
 import { formatAmount } from '../formats/amounts.ts'
 import { useApi } from '../session/environment-api.tsx'
+import { CustomerLink } from './customer-link.tsx'
 import { RowsTable, type Column } from './rows-table.tsx'
 import { StatusBadge } from './status-badge.tsx'
 import { Time } from './time.tsx'
 
 export type InvoiceSummary = Answer<'listInvoices'>['invoices'][number]
 
-/** Invoices with their state and amounts. */
+/** Shows invoices with their states and amounts. */
 export function InvoiceTable(props: {
   readonly invoices: readonly InvoiceSummary[]
   /** Leaves out the column of the customer. */
@@ -45,24 +46,6 @@ function InvoiceLink({ invoice }: { readonly invoice: InvoiceSummary }): ReactEl
   )
 }
 
-function CustomerLink({ customerRef }: { readonly customerRef: string }): ReactElement {
-  const { environment } = useApi()
-  return (
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link
-          to="/$environment/customers/$customerRef"
-          params={{ environment, customerRef }}
-          {...props}
-        />
-      )}
-    >
-      {customerRef}
-    </Anchor>
-  )
-}
-
 const number: Column<InvoiceSummary> = {
   label: 'Number',
   cell: (invoice) => <InvoiceLink invoice={invoice} />,
@@ -70,7 +53,7 @@ const number: Column<InvoiceSummary> = {
 
 const customer: Column<InvoiceSummary> = {
   label: 'Customer',
-  cell: ({ customerRef }) => <CustomerLink customerRef={customerRef} />,
+  cell: ({ customerRef }) => <CustomerLink customerRef={customerRef}>{customerRef}</CustomerLink>,
 }
 
 const others: readonly Column<InvoiceSummary>[] = [

@@ -1,4 +1,4 @@
-/** The part of a list's address that says what it shows. Pages are counted from 1. */
+/** The query of a list's address. Pages are counted from 1. */
 export type ListSearch = { readonly page?: number; readonly search?: string }
 
 export function listSearch(given: Record<string, unknown>): ListSearch {

@@ -1,7 +1,7 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactElement, ReactNode } from 'react'
 
-/** The heading of a page, with what the page is for and what can be done on it. */
+/** Shows the heading of a page with a description and actions. */
 export function PageHead(props: {
   readonly title: ReactNode
   readonly text?: ReactNode

@@ -5,7 +5,7 @@ import { formatCount } from '../formats/amounts.ts'
 /** Number of rows of a page of a list. */
 export const pageRows = 25
 
-/** Leads through the pages of a list. Pages are counted from 1. */
+/** Switches between the pages of a list. Pages are counted from 1. */
 export function Pager(props: {
   readonly page: number
   readonly total: number

@@ -8,7 +8,7 @@ export type Column<Row> = {
   readonly isNumber?: boolean
 }
 
-/** A table, which on a phone becomes a list. The roles keep it a table there for screen readers. */
+/** Shows a table, which becomes a list on a phone. With the roles, it remains a table for screen readers. */
 export function RowsTable<Row>(props: {
   readonly label: string
   readonly columns: readonly Column<Row>[]

@@ -2,7 +2,7 @@ import { Group, Paper, Title } from '@mantine/core'
 import { useId, type ReactElement, type ReactNode } from 'react'
 import { Boundary } from './boundary.tsx'
 
-/** A part of a page with a heading. It loads, and may fail, by itself. */
+/** Shows a part of a page under a heading. It loads, and may fail, independently of the rest. */
 export function Section(props: {
   readonly title: string
   readonly actions?: ReactNode

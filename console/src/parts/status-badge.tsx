@@ -21,7 +21,7 @@ const colors: Readonly<Record<string, string>> = {
   suspended: 'red',
 }
 
-/** A status as the API names it, with spaces. */
+/** Shows a status by its name in the API, with spaces. */
 export function StatusBadge({ status }: { readonly status: string }): ReactElement {
   return (
     <Badge variant="dot" color={colors[status] ?? 'gray'} tt="none">

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react'
 import { formatDay, formatTime, formatUtc } from '../formats/times.ts'
 
-/** An instant in the shown time zone, and in UTC while the pointer is over it. */
+/** Shows an instant in the shown time zone, and in UTC while the pointer is over it. */
 export function Time({
   instant,
   isDay = false,

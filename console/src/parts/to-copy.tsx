@@ -1,7 +1,7 @@
 import { Alert, Button, Code, CopyButton, Group, Stack, Text } from '@mantine/core'
 import type { ReactElement } from 'react'
 
-/** Something to copy, such as a link or a secret, with what to know about it. */
+/** Shows a value to copy, such as a link or a secret, with an explanation. */
 export function ToCopy(props: { readonly text: string; readonly value: string }): ReactElement {
   return (
     <Alert variant="default">

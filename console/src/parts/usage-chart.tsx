@@ -5,7 +5,7 @@ import { formatCount } from '../formats/amounts.ts'
 
 export type ChartBar = { readonly label: string; readonly value: number }
 
-/** Bars over time. The same values are in a table beside it, so screen readers skip the picture. */
+/** Shows bars over time. Screen readers skip the chart, because the user can switch to a table with the same values. */
 export function UsageChart(props: {
   readonly name: string
   readonly bars: readonly ChartBar[]

@@ -1,6 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { createContext, useContext, type ReactElement, type ReactNode } from 'react'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { Environment } from '@tollgate/schemas/environment'
 import { createEnvironmentApi, type EnvironmentApi } from '../api/client.ts'
 
 const apis: Readonly<Record<Environment, EnvironmentApi>> = {
@@ -10,12 +10,7 @@ const apis: Readonly<Record<Environment, EnvironmentApi>> = {
 
 const ApiContext = createContext<EnvironmentApi | undefined>(undefined)
 
-/** Returns the environment that a path names, or undefined if it names none. */
-export function environmentNamed(name: string): Environment | undefined {
-  return environments.find((each) => each === name)
-}
-
-/** Everything below it reads and changes this environment. */
+/** Provides the API of the environment to the components below it. */
 export function EnvironmentProvider(props: {
   readonly environment: Environment
   readonly children: ReactNode

@@ -11,9 +11,9 @@ export function useUser(): SignedInUser {
   return hooks.useSuspenseQuery('get', '/v1/ui/auth/me', {}, { staleTime: 60_000 }).data
 }
 
-/** Returns why the user may not do what needs the scope. Returns undefined if the user may. The API decides by the same roles. */
+/** Returns the reason if the user's role lacks the scope, and undefined otherwise. The API decides by the same roles. */
 export function useRefusal(scope: KeyScope): string | undefined {
   const { role } = useUser().user
   if (scopesOfRole(role).includes(scope)) return undefined
-  return `Your role (${role}) may only look. Ask an owner or an admin.`
+  return `Your role (${role}) can only view. Ask an owner or an admin.`
 }

@@ -5,7 +5,7 @@ import { findProvider } from '@tollgate/domain/providers/repository'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { formatTable } from '@tollgate/platform/terminal/table'
 import { hasAllScopes, keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
-import { environments } from '@tollgate/schemas/environment'
+import { environmentNamed, environments } from '@tollgate/schemas/environment'
 import type { CliParts } from './open-cli-parts.ts'
 import { providerNotFound } from './provider-commands.ts'
 
@@ -20,7 +20,7 @@ export type KeyCreateOptions = {
 }
 
 export async function createKeyCommand(parts: CliParts, options: KeyCreateOptions): Promise<void> {
-  const environment = environments.find((each) => each === options.environment)
+  const environment = environmentNamed(options.environment)
   if (environment === undefined) {
     throw new CliError(`--environment must be one of ${environments.join(', ')}.`)
   }

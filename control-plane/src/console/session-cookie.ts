@@ -1,5 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import {
+  environmentHeader,
+  environmentNamed,
+  type Environment,
+} from '@tollgate/schemas/environment'
 
 /*
  * The console calls the API with a cookie that contains the access token of the sign-in, so that no script can read the token. The
@@ -7,12 +11,11 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
  * cookie in some cases, but cannot add a header without permission, which this service never gives.
  */
 
-/** Cookie for the API of the console. It has the access token that the pages at `/console` have in a cookie of their own. */
+/** Cookie for requests of the console to the API. It contains the access token, like the cookie of the pages at `/console`. */
 export const apiCookieName = 'tollgate_console_api'
 /** Path of the cookie, below the path of the installation. */
 export const apiCookiePath = '/v1/ui'
 
-const environmentHeader = 'tollgate-environment'
 const cookiePattern = /(?:^|;)\s*tollgate_console_api=([\w-]{1,100})\s*(?:;|$)/
 
 /** A signed-in browser's access token, and the environment that the request is for. */
@@ -26,7 +29,7 @@ export function readCookieSession({
   headers,
 }: Pick<FastifyRequest, 'headers'>): CookieSession | undefined {
   if (headers.authorization || headers['x-api-key']) return undefined
-  const environment = environments.find((each) => each === headers[environmentHeader])
+  const environment = environmentNamed(headers[environmentHeader])
   const token = cookiePattern.exec(headers.cookie ?? '')?.[1]
   return environment === undefined || token === undefined ? undefined : { token, environment }
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type Provider from 'oidc-provider'
 import type { InteractionResults } from 'oidc-provider'
-import { environments } from '@tollgate/schemas/environment'
+import { environmentNamed } from '@tollgate/schemas/environment'
 import { customerScopes, defaultScope, shownNameOf } from './client-metadata.ts'
 import type { Issuer, Issuers } from './issuers.ts'
 
@@ -28,7 +28,7 @@ export async function findInteraction(
   sid: string,
 ): Promise<OpenInteraction | undefined> {
   const [name, subdomain, uid, ...rest] = sid.split('.')
-  const environment = environments.find((each) => each === name)
+  const environment = environmentNamed(name)
   if (environment === undefined || subdomain === undefined || !uid || rest.length > 0) {
     return undefined
   }

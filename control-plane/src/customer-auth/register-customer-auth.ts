@@ -1,4 +1,4 @@
-import { environments } from '@tollgate/schemas/environment'
+import { environmentNamed } from '@tollgate/schemas/environment'
 import type { ApiServer } from '../access/api-server.ts'
 import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
 import { errorResponse, serverNotFound } from './responses.ts'
@@ -30,7 +30,7 @@ export function registerCustomerAuth(app: ApiServer, parts: AppParts, auth: Cust
       schema: { hide: true },
       handler: async (request, reply) => {
         const { environment, subdomain, '*': path } = request.params as Record<string, string>
-        const known = environments.find((each) => each === environment)
+        const known = environmentNamed(environment)
         // Clients send `{issuer}/oauth/token` both with and without the `oauth` in the path.
         const endpoint = (path ?? '').replace(/^oauth\//, '')
         allowCrossOrigin(reply, endpoint)

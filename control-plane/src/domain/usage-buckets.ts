@@ -6,8 +6,8 @@ export type TimeRange = {
   readonly endMs: number
 }
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
+export const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
 
 /** 1 January 1970 was a Thursday, so the first Monday came 4 days later. */
 const mondayOffsetMs = 4 * dayMs
@@ -22,10 +22,22 @@ export function bucketsOf(
   granularity: Granularity,
   max: number,
 ): TimeRange[] | undefined {
+  return splitRange(range, (atMs) => bucketEndMs(atMs, granularity), max)
+}
+
+/**
+ * Returns the buckets that cover exactly the range, in order. `endOf` returns the end of the bucket that contains an instant. Returns
+ * undefined if there are more than `max` buckets.
+ */
+export function splitRange(
+  range: TimeRange,
+  endOf: (atMs: number) => number,
+  max: number,
+): TimeRange[] | undefined {
   const buckets: TimeRange[] = []
   for (let startMs = range.startMs; startMs < range.endMs;) {
     if (buckets.length === max) return undefined
-    const endMs = Math.min(bucketEndMs(startMs, granularity), range.endMs)
+    const endMs = Math.min(endOf(startMs), range.endMs)
     buckets.push({ startMs, endMs })
     startMs = endMs
   }

@@ -1,12 +1,9 @@
 import type { Granularity } from '@tollgate/schemas/http/meters'
-import type { TimeRange } from './usage-buckets.ts'
-
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
+import { dayMs, hourMs, splitRange, type TimeRange } from './usage-buckets.ts'
 
 type LocalDate = { readonly year: number; readonly month: number; readonly day: number }
 
-/** Date and time of a time zone at an instant, as if they were UTC, in Unix milliseconds. */
+/** Converts between instants, in Unix milliseconds, and dates of a time zone. */
 export class TimeZone {
   readonly name: string
   readonly #format: Intl.DateTimeFormat
@@ -35,8 +32,8 @@ export class TimeZone {
   }
 
   /**
-   * Returns the first instant of the date. A date may lack its midnight, or have it twice, where clocks change at midnight. Days and months beyond the
-   * calendar count on.
+   * Returns the first instant of the date. Where clocks change at midnight, a date may lack its midnight or have it twice. A day or
+   * month beyond the calendar is counted on: day 32 of January is 1 February.
    */
   startOf({ year, month, day }: LocalDate): number {
     const midnight = Date.UTC(year, month - 1, day)
@@ -50,6 +47,7 @@ export class TimeZone {
     return this.#localMs(atMs) - atMs
   }
 
+  /** Returns the date and time of the time zone at the instant, in milliseconds as if they were UTC. */
   #localMs(atMs: number): number {
     const whole = Math.floor(atMs / 1_000) * 1_000
     const parts: Partial<Record<string, number>> = {}
@@ -60,8 +58,8 @@ export class TimeZone {
 }
 
 /**
- * Returns the hours (of UTC), days, weeks (from Monday) or months of the time zone that the range touches, in order. The first and the last are cut at
- * the ends of the range. Returns undefined if there are more than `max`.
+ * Returns the hours (of UTC), days, weeks (from Monday) or months of the time zone that the range touches, in order. The first and
+ * the last bucket are cut at the ends of the range. Returns undefined if there are more than `max` buckets.
  */
 export function zonedBuckets(
   range: TimeRange,
@@ -69,14 +67,7 @@ export function zonedBuckets(
   zone: TimeZone,
   max: number,
 ): TimeRange[] | undefined {
-  const buckets: TimeRange[] = []
-  for (let startMs = range.startMs; startMs < range.endMs;) {
-    if (buckets.length === max) return undefined
-    const endMs = Math.min(bucketEnd(startMs, granularity, zone), range.endMs)
-    buckets.push({ startMs, endMs })
-    startMs = endMs
-  }
-  return buckets
+  return splitRange(range, (atMs) => bucketEnd(atMs, granularity, zone), max)
 }
 
 function bucketEnd(atMs: number, granularity: Granularity, zone: TimeZone): number {

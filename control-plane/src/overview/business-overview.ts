@@ -20,10 +20,11 @@ import type { OverviewBody } from '@tollgate/schemas/http/overview'
 import { purchaseStatuses } from '@tollgate/schemas/http/purchases'
 import type { Caller } from '../access/caller.ts'
 import { read, type ReadParts } from '../access/read.ts'
+import { dayMs } from '../domain/usage-buckets.ts'
 import { daysUntil, TimeZone } from '../domain/zoned-buckets.ts'
 import { readActivity } from '../usage/query-activity.ts'
 import { storedDelayMs } from '../usage/stored-delay.ts'
-import { usageOverTime } from '../usage/usage-over-time.ts'
+import { nextFullHour, usageOverTime } from '../usage/usage-over-time.ts'
 import { presentOverview, type OverviewDay } from './present-overview.ts'
 
 export type OverviewParts = ReadParts & {
@@ -36,15 +37,14 @@ export type OverviewParts = ReadParts & {
 
 /** Days that the overview shows, with today. */
 const shownDays = 30
-/** Rows of each list of what needs attention. */
+/** Maximum number of rows of each list of things that need attention. */
 const listedMax = 10
-/** Purchases whose prices depend on their period, that one overview computes. */
+/** Maximum number of purchases that one overview prices one by one, because their prices depend on the period. */
 const pricedMax = 2_000
-const dayMs = 86_400_000
 
 /**
- * Returns the numbers of the console's Home. PostgreSQL, ClickHouse and the log are read at the same time and may differ by what happens meanwhile. The
- * parts of ClickHouse and of the log are left out if they cannot be read.
+ * Returns the numbers of the console's Home. PostgreSQL, ClickHouse and the log are read at the same time, and may differ by records of
+ * that moment. Numbers from ClickHouse and the log are left out if they cannot be read.
  */
 export async function businessOverview(
   parts: OverviewParts,
@@ -56,20 +56,14 @@ export async function businessOverview(
   const [stored, activity, usage, delayMs] = await Promise.all([
     read(parts, caller, (sql) => readBusiness(sql, caller.providerId, days, timeZone, nowMs)),
     orUndefined(parts, () => {
-      // Hours of the roll-up begin at full hours of UTC.
-      const range = { startMs: wholeHour(days[0]!.startMs), endMs: wholeHour(days.at(-1)!.endMs) }
-      return readActivity(parts.usageStore, { ...caller, range, timeZone })
+      // An hour of UTC belongs to the day in which it begins.
+      const [startMs, endMs] = [nextFullHour(days[0]!.startMs), nextFullHour(days.at(-1)!.endMs)]
+      return readActivity(parts.usageStore, { ...caller, range: { startMs, endMs }, timeZone })
     }),
     orUndefined(parts, () => recentUsage(parts.usageStore, caller, nowMs)),
     orUndefined(parts, () => storedDelayMs(parts, caller.environment, nowMs)),
   ])
   return presentOverview({ days, timeZone, ...stored, activity, usage, delayMs })
-}
-
-const hourMs = 3_600_000
-
-function wholeHour(atMs: number): number {
-  return Math.ceil(atMs / hourMs) * hourMs
 }
 
 async function orUndefined<Result>(
@@ -84,7 +78,7 @@ async function orUndefined<Result>(
   }
 }
 
-/** All statements are sent together. */
+/** Reads the numbers of PostgreSQL. The statements are sent together. */
 async function readBusiness(
   sql: Queryable,
   providerId: string,

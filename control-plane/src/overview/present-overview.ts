@@ -33,10 +33,11 @@ type Overview = Pick<OverviewBody, 'customers' | 'products' | 'purchases' | 'tim
 
 /** Returns the response. Sums of all days are computed from those of the days, except the number of customers. */
 export function presentOverview(overview: Overview): OverviewBody {
-  const { days, activity, money, creditsSold, usage, delayMs, recurring } = overview
+  const { customers, products, purchases, timeZone, days } = overview
+  const { activity, money, creditsSold, usage, delayMs, recurring } = overview
   const allSold = [...creditsSold.values()].reduce((sum, micros) => sum + micros, 0n)
   return {
-    ...pick(overview),
+    ...{ customers, products, purchases, timeZone },
     ...definedFields({ usage }),
     days: days.map(({ date, startMs, endMs }) => ({
       date,
@@ -51,10 +52,10 @@ export function presentOverview(overview: Overview): OverviewBody {
       creditsSold: decimalOfMicros(allSold),
       revenue: revenueBody(money),
     },
-    mrr: recurring.map(({ currency, monthlyMinor, purchases }) => ({
+    mrr: recurring.map(({ currency, monthlyMinor, purchases: counted }) => ({
       currency,
       amount: Number(monthlyMinor),
-      purchases,
+      purchases: counted,
     })),
     mrrIsExact: overview.isExact,
     nearLimits: overview.limits.map(limitBody),
@@ -73,10 +74,6 @@ export function presentOverview(overview: Overview): OverviewBody {
     ),
     ...definedFields({ secondsBehind: delayMs === undefined ? undefined : delayMs / 1_000 }),
   }
-}
-
-function pick({ customers, products, purchases, timeZone }: Overview) {
-  return { customers, products, purchases, timeZone }
 }
 
 function activityBody(activity: Activity | undefined) {

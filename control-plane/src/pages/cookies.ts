@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
-import { environments, type Environment } from '@tollgate/schemas/environment'
+import { environmentNamed, type Environment } from '@tollgate/schemas/environment'
 
 /*
  * Each open page has a cookie with its own name. Two accounts in one browser therefore do not interfere, and a form of one account
@@ -26,7 +26,7 @@ export function parseCookie(
   value: string | undefined,
 ): { readonly environment: Environment; readonly token: string } | undefined {
   const [name, token] = value?.split('.', 2) ?? []
-  const environment = environments.find((each) => each === name)
+  const environment = environmentNamed(name)
   return environment === undefined || !token ? undefined : { environment, token }
 }
 

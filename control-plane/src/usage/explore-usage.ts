@@ -3,7 +3,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { UsageExplorerBody } from '@tollgate/schemas/http/usage-explorer'
 import { TimeZone, zonedBuckets } from '../domain/zoned-buckets.ts'
 import type { TimeRange } from '../domain/usage-buckets.ts'
-import { explorerStatement, type ExplorerQuery } from './explorer-statement.ts'
+import { explorerStatement, keyNameOf, type ExplorerQuery } from './explorer-statement.ts'
 
 type Row = {
   readonly meter: string
@@ -23,7 +23,7 @@ function plus(one: Sum, other: Sum): Sum {
   return { micros: one.micros + other.micros, count: one.count + other.count }
 }
 
-/** Usage of one meter or group: its buckets by start in Unix milliseconds, of the range and of the one before. */
+/** Usage of one meter or group, in the range and in the one before it. The buckets are keyed by their start in Unix milliseconds. */
 class Series {
   readonly current = new Map<number, Sum>()
   readonly previous = new Map<number, Sum>()
@@ -44,8 +44,8 @@ function add(buckets: Map<number, Sum>, startMs: number, sum: Sum): void {
 export type ExploredMeter = Omit<UsageExplorerBody['meters'][number], 'meterName'>
 
 /**
- * Returns the usage of each meter of the query. One statement returns its groups and buckets, and sums are made of them here, so that they add up.
- * Undefined if there would be more than `bucketsMax` buckets.
+ * Returns the usage of each meter of the query. One statement returns groups and buckets, and the sums are computed from them here, so
+ * that they add up. Returns undefined if there would be more than `bucketsMax` buckets.
  */
 export async function exploreUsage(
   store: Pick<UsageStore, 'query'>,
@@ -85,7 +85,7 @@ export async function exploreUsage(
 async function readRows(store: Pick<UsageStore, 'query'>, query: ExplorerQuery): Promise<Row[]> {
   const { granularity, groupBy, previous } = query
   const { text, parameters } = explorerStatement(query)
-  const keyName = groupBy === 'dimension' ? 'dimension_value' : groupBy
+  const keyName = keyNameOf(groupBy)
   return store.query<Row>(
     `SELECT meter_name AS meter, ${previous === undefined ? 'false' : 'toBool(is_previous)'} AS isPrevious,
        ${granularity === undefined ? `'0'` : 'toString(toUnixTimestamp(start))'} AS second,
@@ -113,7 +113,7 @@ function exploredMeter(
   let other: Series | undefined
   for (const row of rows) {
     const sum = { micros: microsOfDecimal(row.total), count: Number(row.records) }
-    // A bucket that began before its range starts with the range, like the bucket that it is matched with.
+    // ClickHouse returns the start of the whole bucket. In the answer, the first bucket starts with the range.
     const firstMs = row.isPrevious ? previous!.startMs : range.startMs
     const startMs = Math.max(Number(row.second) * 1_000, firstMs)
     const group = row.isOther
@@ -127,18 +127,20 @@ function exploredMeter(
   const body = bodyOf(whole, shape)
   if (groupBy === undefined) return body
   const listed = [...groups].map(([key, series]) => ({ key, total: series.total, series }))
-  listed.sort((one, two) =>
-    one.total.micros === two.total.micros
-      ? Number(one.key > two.key) - Number(one.key < two.key)
-      : one.total.micros < two.total.micros
-        ? 1
-        : -1,
-  )
+  listed.sort(largestFirst)
   return {
     ...body,
     groups: listed.map(({ key, series }) => ({ key, ...bodyOf(series, shape) })),
     ...(other === undefined ? {} : { other: bodyOf(other, shape) }),
   }
+}
+
+type ListedGroup = { readonly key: string; readonly total: Sum }
+
+/** Orders groups by their usage in the range, and groups with the same usage by their keys, which differ. */
+function largestFirst(one: ListedGroup, other: ListedGroup): number {
+  if (one.total.micros !== other.total.micros) return one.total.micros < other.total.micros ? 1 : -1
+  return one.key < other.key ? -1 : 1
 }
 
 function bodyOf({ current, previous }: Series, { ranges, earlier, isCompared, isBucketed }: Shape) {

@@ -12,7 +12,7 @@ export type ExplorerQuery = {
   readonly meterNames: readonly string[]
   /** Whole hours. */
   readonly range: TimeRange
-  /** The range before, of the same length, if it is compared. */
+  /** The range of the same length before, with a comparison. */
   readonly previous: TimeRange | undefined
   readonly timeZone: string
   readonly granularity: Granularity | undefined
@@ -45,8 +45,8 @@ type Source = {
 const rolledUp = { time: 'hour', value: 'value', records: 'records' }
 
 /**
- * Returns the smallest table that has what the query needs: a roll-up, or the records for filters by dimension and for a dimension of one customer or
- * purchase. The records are read with FINAL, so that one that was stored twice counts once.
+ * Returns the smallest table that can answer the query. Filters by dimension, and a dimension of one customer or purchase, need the
+ * records. All other queries read a roll-up. Records are read with FINAL, so that a record that was stored twice counts once.
  */
 function sourceOf({ groupBy, customerRefs, purchaseRef, filter }: ExplorerQuery): Source {
   if (groupBy !== 'dimension' && filter === undefined) {
@@ -66,7 +66,7 @@ function sourceOf({ groupBy, customerRefs, purchaseRef, filter }: ExplorerQuery)
     value: 'value',
     records: '1',
     dimension: 'dimensions[{dimension:String}]',
-    // A record without the dimension is in no row of the roll-up either.
+    // The roll-up does not contain records without the dimension either.
     conditions: groupBy === 'dimension' ? ['mapContains(dimensions, {dimension:String})'] : [],
   }
 }
@@ -78,6 +78,11 @@ const keyColumns: Readonly<Record<Exclude<ExplorerGrouping, 'dimension'>, string
   outcome: 'toString(outcome)',
 }
 
+/** Returns the column of the groups' keys in the result, or undefined without a grouping. */
+export function keyNameOf(groupBy: ExplorerGrouping | undefined): string | undefined {
+  return groupBy === 'dimension' ? 'dimension_value' : groupBy
+}
+
 const buckets: Readonly<Record<Granularity, (time: string) => string>> = {
   hour: (time) => `toStartOfInterval(${time}, INTERVAL 1 HOUR, 'UTC')`,
   day: (time) => `toStartOfDay(${time}, {timeZone:String})`,
@@ -86,8 +91,8 @@ const buckets: Readonly<Record<Granularity, (time: string) => string>> = {
 }
 
 /**
- * Returns a query with a row for each meter, group and bucket with usage: `meter_name`, `is_previous` if it is compared, `start` with a granularity, `is_other` and
- * the key with a grouping, `value` and `count`.
+ * Returns a statement with a row for each meter, group and bucket with usage. Its columns are `meter_name`, `value` and `count`, with a
+ * comparison `is_previous`, with a granularity `start`, and with a grouping `is_other` and the key.
  */
 export function explorerStatement(
   query: ExplorerQuery,
@@ -95,7 +100,7 @@ export function explorerStatement(
 ): Statement {
   const { granularity, groupBy, previous, top, environment } = query
   const source = sourceOf(query)
-  const keyName = groupBy === 'dimension' ? 'dimension_value' : groupBy
+  const keyName = keyNameOf(groupBy)
   const columns = [
     'meter_name',
     ...(previous === undefined ? [] : [`${source.time} < ${instant('startMs')} AS is_previous`]),
@@ -181,7 +186,7 @@ function parametersOf(query: ExplorerQuery): Record<string, unknown> {
   }
 }
 
-/** Returns the statement with its parameters as literals, as a data team runs it. */
+/** Returns the statement with its parameters as literals, so that a data team can run it. */
 export function statementAsText({ text, parameters }: Statement): string {
   return text.replaceAll(/\{(\w+):[^}]+\}/g, (_, name: string) => literal(parameters[name]))
 }

@@ -9,8 +9,8 @@ type Parts = {
 }
 
 /**
- * Returns the age of the oldest acknowledged record that is not stored yet, in milliseconds, and 0 if all are stored. It says nothing about the number of records,
- * because the log has those of all providers.
+ * Returns the age of the oldest acknowledged record that is not stored yet, in milliseconds, and 0 if all records are stored. The log
+ * has the records of all providers, so their number is not returned.
  */
 export async function storedDelayMs(
   { eventLog, partitionCount }: Parts,

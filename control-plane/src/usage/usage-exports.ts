@@ -17,7 +17,7 @@ export type UsageExportLimits = {
   readonly usageExportStallSecondsMax: number
 }
 
-type FileStatement = {
+export type FileStatement = {
   readonly text: string
   readonly parameters: Readonly<Record<string, unknown>>
 }

@@ -1,7 +1,7 @@
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { UsageOverTimeBody } from '@tollgate/schemas/http/console-usage'
 import type { Granularity } from '@tollgate/schemas/http/meters'
-import { bucketsOf, type TimeRange } from '../domain/usage-buckets.ts'
+import { bucketsOf, hourMs, type TimeRange } from '../domain/usage-buckets.ts'
 import { sumRolledUp, sumRolledUpByBucket, type RolledUpQuery } from './query-rolled-up-usage.ts'
 
 /** Returns the usage of one meter over time for the console, or undefined if there would be more than `bucketsMax` buckets. */
@@ -36,12 +36,15 @@ export function rangeToHttp({ startMs, endMs }: TimeRange): { from: string; to: 
   return { from: new Date(startMs).toISOString(), to: new Date(endMs).toISOString() }
 }
 
-const hourMs = 3_600_000
-
 /** Returns the range extended to whole hours. */
 export function wholeHours({ startMs, endMs }: TimeRange): TimeRange {
   return {
     startMs: Math.floor(startMs / hourMs) * hourMs,
-    endMs: Math.ceil(endMs / hourMs) * hourMs,
+    endMs: nextFullHour(endMs),
   }
+}
+
+/** Returns the instant if it is a full hour of UTC, and the next full hour otherwise. */
+export function nextFullHour(atMs: number): number {
+  return Math.ceil(atMs / hourMs) * hourMs
 }

@@ -72,6 +72,7 @@ test('credits are granted once the API says so, and the page shows them', async 
   await page.getByText('Granted 500 credits.').waitFor()
   await page.getByText('5,500 credits').waitFor()
   await page.getByText('An apology').waitFor()
+  await dialog().waitFor({ state: 'hidden' })
 })
 
 test('a purchase is cancelled after the console said what happens', async () => {
@@ -148,7 +149,7 @@ test('a member sees actions with the reason why they are refused', async () => {
   await grant.waitFor()
   expect(await grant.getAttribute('aria-disabled')).toBe('true')
   await grant.hover()
-  await other.page.getByText('Your role (member) may only look.').waitFor()
+  await other.page.getByText('Your role (member) can only view.').waitFor()
   await grant.click({ force: true })
   expect(await other.page.getByRole('dialog').count()).toBe(0)
   await other.page.goto(at('/sandbox/keys'))

@@ -133,7 +133,7 @@ export function isTimeRange({ from, to }: { from?: string | undefined; to?: stri
 
 export const invalidTimeRange = { error: 'Must be later than from', path: ['to'] }
 
-/** A date means midnight UTC of that day. */
+/** A date means midnight of that day, in UTC unless the operation has a time zone. */
 export const dateOrInstant = z.union([z.iso.date(), instantText], {
   error: 'Expected an ISO date or date-time',
 })

@@ -30,8 +30,8 @@ declare module 'fastify' {
 
 /**
  * Requires a secret key for every route registered on this instance afterwards. Console routes also accept the access token of a
- * signed-in user, in the Authorization header or in the console's cookie. Every request queries PostgreSQL, so that a revoked credential is refused at once and the user's current role
- * applies.
+ * signed-in user, in the Authorization header or in the console's cookie. Every request queries PostgreSQL, so that a revoked
+ * credential is refused at once and the user's current role applies.
  */
 export function installAuthentication(app: ApiServer, parts: AuthenticationParts): void {
   const { database, clock } = parts
@@ -96,7 +96,7 @@ async function requireKey(
   return { kind: 'key', key }
 }
 
-/** An access token, and the environment of the request if the token's own does not count. */
+/** An access token. A request with the console's cookie has an environment that replaces that of the token. */
 type GivenToken = { readonly token: string; readonly environment?: Environment }
 
 function accessTokenOf(request: FastifyRequest): GivenToken | undefined {

@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { findMeter, type Meter } from '@tollgate/domain/meters/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -8,7 +7,7 @@ import {
   type MeterUsageQuery,
   type MeterUsageResponse,
 } from '@tollgate/schemas/http/meters'
-import { isFilterFault, usageFilterOf, type UsageFormat } from '@tollgate/schemas/http/usage-query'
+import type { UsageFormat } from '@tollgate/schemas/http/usage-query'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
@@ -18,8 +17,10 @@ import { groupedBody, ungroupedBody, type BodyParts } from '../../usage/meter-us
 import { fileStatement, type UsageGrouping } from '../../usage/query-grouped-usage.ts'
 import type { UsageQuery } from '../../usage/query-usage.ts'
 import { referencesOfCustomer, requireStored } from '../../usage/require-stored.ts'
+import { declaredBy, parseFilter, requireDeclared } from '../../usage/meter-dimensions.ts'
 import { UsageExports, type UsageExportLimits } from '../../usage/usage-exports.ts'
 import { filterCondition, type Condition } from '../../usage/usage-filter.ts'
+import { sendUsageFile } from '../send-usage-file.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
@@ -59,13 +60,13 @@ export function registerMeterUsageRoutes(app: ApiServer, parts: Parts): void {
         const format = query.format ?? acceptedFormat(request.headers.accept)
         const asked = await readQuestion(parts, callerOf(request), request.params.meterRef, query)
         if (format === 'json') return answer(parts, asked)
-        return sendFile(reply, exports, asked, format)
+        const { usage, grouping } = asked
+        const statement = fileStatement(usage, grouping, { isForSpreadsheets: format === 'csv' })
+        return sendUsageFile(reply, exports, { ...usage, statement, format })
       },
     )
   }
 }
-
-const fileTypes = { csv: 'text/csv; charset=utf-8', parquet: 'application/vnd.apache.parquet' }
 
 /** Returns the first type of the header that is known. Clients that take anything get JSON. */
 function acceptedFormat(accept = ''): UsageFormat {
@@ -134,26 +135,6 @@ async function answer(
   return { ...head, ...body }
 }
 
-/** The reply is not of the type of the JSON response, so the schema of the route does not apply to it. */
-async function sendFile(
-  reply: FastifyReply,
-  exports: UsageExports,
-  { usage, grouping }: Question,
-  format: keyof typeof fileTypes,
-): Promise<never> {
-  const engineFormat = format === 'csv' ? 'CSVWithNames' : 'Parquet'
-  const statement = fileStatement(usage, grouping, { isForSpreadsheets: format === 'csv' })
-  const stream = await exports.open(usage.providerId, statement, engineFormat)
-  const days = [usage.range.startMs, usage.range.endMs].map((ms) =>
-    new Date(ms).toISOString().slice(0, 10),
-  )
-  return reply
-    .type(fileTypes[format])
-    .header('content-disposition', `attachment; filename="usage-${days.join('-')}.${format}"`)
-    .header('cache-control', 'private, no-store')
-    .send(stream) as never
-}
-
 /** Returns the dimensions by which the usage is grouped. */
 function dimensionsOf({ groupBy, top }: MeterUsageQuery, meter: Meter): readonly string[] {
   if (groupBy === undefined) {
@@ -161,11 +142,7 @@ function dimensionsOf({ groupBy, top }: MeterUsageQuery, meter: Meter): readonly
     return []
   }
   const dimensions = typeof groupBy === 'string' ? [groupBy] : groupBy
-  const declared = declaredBy(meter)
-  for (const dimension of dimensions) {
-    if (declared.includes(dimension)) continue
-    throw invalidField('groupBy', `Meter ${meter.name} has no dimension ${dimension}`)
-  }
+  requireDeclared(meter, dimensions, 'groupBy')
   return [...new Set(dimensions)]
 }
 
@@ -175,20 +152,9 @@ function dimensionsOf({ groupBy, top }: MeterUsageQuery, meter: Meter): readonly
  */
 function filterOf({ filter: text }: MeterUsageQuery, meter: Meter): Condition | undefined {
   if (text === undefined) return undefined
-  const filter = usageFilterOf(text)
-  if (isFilterFault(filter)) throw invalidField('filter', filter.fault)
-  const declared = declaredBy(meter)
-  if (meter.reads !== null) {
-    const unknown = Object.keys(filter).find((property) => !declared.includes(property))
-    if (unknown !== undefined) {
-      throw invalidField('filter', `Meter ${meter.name} has no dimension ${unknown}`)
-    }
-  }
-  return filterCondition(filter, declared)
-}
-
-function declaredBy({ reads }: Meter): readonly string[] {
-  return reads?.reading.dimensions ?? []
+  const filter = parseFilter(text)
+  if (meter.reads !== null) requireDeclared(meter, Object.keys(filter), 'filter')
+  return filterCondition(filter, declaredBy(meter))
 }
 
 function rangeOf(query: MeterUsageQuery): TimeRange {

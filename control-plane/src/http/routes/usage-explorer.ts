@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import { listCustomersByReference } from '@tollgate/domain/customers/list-customers'
 import { listProductNames } from '@tollgate/domain/catalog/products-repository'
 import { findMeter, type Meter } from '@tollgate/domain/meters/repository'
@@ -10,7 +9,6 @@ import {
   type UsageExplorerBody,
   type UsageExplorerQuery,
 } from '@tollgate/schemas/http/usage-explorer'
-import { isFilterFault, usageFilterOf } from '@tollgate/schemas/http/usage-query'
 import { isAdditive } from '@tollgate/schemas/meter-reading'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, type Caller } from '../../access/caller.ts'
@@ -26,10 +24,12 @@ import {
   statementAsText,
   type ExplorerQuery,
 } from '../../usage/explorer-statement.ts'
+import { parseFilter, requireDeclared } from '../../usage/meter-dimensions.ts'
 import { referencesOfCustomer } from '../../usage/require-stored.ts'
 import { UsageExports, type UsageExportLimits } from '../../usage/usage-exports.ts'
 import { filterCondition, type Condition } from '../../usage/usage-filter.ts'
 import { rangeToHttp, wholeHours } from '../../usage/usage-over-time.ts'
+import { sendUsageFile } from '../send-usage-file.ts'
 
 type Parts = ReadParts & {
   readonly usageStore: UsageStore
@@ -38,7 +38,7 @@ type Parts = ReadParts & {
 
 const topDefault = 10
 
-/** Misspelled filters would return too much, so unknown parameters are refused. */
+/** Registers the usage explorer. It refuses unknown parameters, because a misspelled filter would return too much. */
 export function registerUsageExplorerRoute(app: ApiServer, parts: Parts): void {
   const exports = new UsageExports(parts.usageStore, parts.limits)
   app.get(
@@ -54,8 +54,10 @@ export function registerUsageExplorerRoute(app: ApiServer, parts: Parts): void {
     async (request, reply) => {
       const caller = callerOf(request)
       const query = await toExplorerQuery(parts, caller, request.query)
-      if (request.query.format === 'csv') return sendCsv(reply, exports, query)
-      return answer(parts, caller, query)
+      const { format = 'json' } = request.query
+      if (format === 'json') return answer(parts, caller, query)
+      const statement = explorerStatement(query, { isForSpreadsheets: true })
+      return sendUsageFile(reply, exports, { ...query, statement, format })
     },
   )
 }
@@ -87,24 +89,6 @@ async function answer(
     })),
     sql: statementAsText(explorerStatement(query)),
   }
-}
-
-async function sendCsv(
-  reply: FastifyReply,
-  exports: UsageExports,
-  query: ExplorerQuery,
-): Promise<never> {
-  const statement = explorerStatement(query, { isForSpreadsheets: true })
-  const stream = await exports.open(query.providerId, statement, 'CSVWithNames')
-  const days = [query.range.startMs, query.range.endMs].map((ms) =>
-    new Date(ms).toISOString().slice(0, 10),
-  )
-  // The reply is not of the type of the JSON response, so the schema of the route does not apply to it.
-  return reply
-    .type('text/csv; charset=utf-8')
-    .header('content-disposition', `attachment; filename="usage-${days.join('-')}.csv"`)
-    .header('cache-control', 'private, no-store')
-    .send(stream) as never
 }
 
 async function toExplorerQuery(
@@ -148,7 +132,7 @@ function rangeOf({ from, to }: UsageExplorerQuery, zone: TimeZone): TimeRange {
   return wholeHours({ startMs, endMs })
 }
 
-/** A date is the first instant of that day in the time zone. */
+/** Returns the instant of the text. A date means the first instant of that day in the time zone. */
 function instantOf(text: string, zone: TimeZone): number {
   const [year, month, day] = text.split('-').map(Number)
   return /^\d+-\d+-\d+$/.test(text)
@@ -182,30 +166,19 @@ async function requireMeters(
 
 function requireDimension(meters: readonly KnownMeter[], dimension: string | undefined): void {
   if (dimension === undefined) throw invalidField('dimension', 'groupBy=dimension needs its name')
-  const without = meters.find((meter) => !declaredBy(meter).includes(dimension))
-  if (without === undefined) return
-  throw invalidField('dimension', `Meter ${without.name} has no dimension ${dimension}`)
+  for (const meter of meters) requireDeclared(meter, [dimension], 'dimension')
 }
 
-/** Filters are by dimensions that all meters declare. */
+/** Returns the condition of the filter. All meters must declare its dimensions. */
 function filterOf(
   { filter: text }: UsageExplorerQuery,
   meters: readonly KnownMeter[],
 ): Condition | undefined {
   if (text === undefined) return undefined
-  const filter = usageFilterOf(text)
-  if (isFilterFault(filter)) throw invalidField('filter', filter.fault)
+  const filter = parseFilter(text)
   const names = Object.keys(filter)
-  for (const meter of meters) {
-    const unknown = names.find((name) => !declaredBy(meter).includes(name))
-    if (unknown === undefined) continue
-    throw invalidField('filter', `Meter ${meter.name} has no dimension ${unknown}`)
-  }
+  for (const meter of meters) requireDeclared(meter, names, 'filter')
   return names.length === 0 ? undefined : filterCondition(filter, names)
-}
-
-function declaredBy({ reads }: KnownMeter): readonly string[] {
-  return reads?.reading.dimensions ?? []
 }
 
 /** Returns the display names of customers and products by key. */

@@ -23,14 +23,15 @@ const filesPath = `${consolePath}/assets`
 const filesCacheControl = 'public, max-age=31536000, immutable'
 
 /**
- * Registers the console: one page at every path under `/console` that is not a page of its own, and the files of the page. The page
- * decides by its address what to show, and reads it from the API. Visitors who are not signed in continue there after the sign-in.
+ * Registers the console: its page at every path under `/console` that has no other page, and the files of the page. The page shows data
+ * of the API according to its address. A visitor who is not signed in continues at this address after the sign-in.
  */
 export function registerConsoleApp(app: ApiServer, pages: Parts): void {
   const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visitor = await findVisitor(pages, request)
     if (visitor === undefined) return seeOther(reply, pages.basePath + signInPathFor(request.url))
-    // Without the cookie for the API, for example of a version that had none, the console would ask to sign in, again and again.
+    // A browser that signed in under an earlier version has no cookie for the API. Without it, the console would open the sign-in page,
+    // which would lead back to the console.
     setSessionCookie(pages, reply, visitor.accessToken, visitor.session.expiresAt)
     return sendConsolePage(reply, requireConsoleApp(), pages.basePath)
   }

@@ -25,7 +25,7 @@ export const consolePath = '/console'
 const sessionCookie = 'tollgate_console'
 const formCookie = 'tollgate_console_form'
 
-/** A signed-in user, with the token of the session, and the one for the forms of the pages. */
+/** A signed-in user, with the access token of the session and the token for the forms of the pages. */
 export type ConsoleVisitor = {
   readonly session: ConsoleSession
   readonly accessToken: string
@@ -67,17 +67,14 @@ export function setSessionCookie(
   void reply.setCookie(apiCookieName, accessToken, { ...apiOptionsOf(pages), maxAge })
 }
 
-export function clearSessionCookie(
-  pages: { readonly hostedUrl: string; readonly basePath: string },
-  reply: FastifyReply,
-): void {
+export function clearSessionCookie(pages: CookiePlace, reply: FastifyReply): void {
   void reply.clearCookie(sessionCookie, optionsOf(pages))
   void reply.clearCookie(apiCookieName, apiOptionsOf(pages))
 }
 
 /** Returns the token for a form of visitors who are not signed in, and sets the cookie against which the token is verified. */
 export function issueFormToken(
-  pages: { readonly hostedUrl: string; readonly basePath: string },
+  pages: CookiePlace,
   request: FastifyRequest,
   reply: FastifyReply,
 ): string {
@@ -100,12 +97,14 @@ function requireFormToken(request: FastifyRequest, cookieToken: string | undefin
 
 type CookiePlace = { readonly hostedUrl: string; readonly basePath: string }
 
-function optionsOf({ basePath, hostedUrl }: CookiePlace): ReturnType<typeof cookieOptions> {
-  return cookieOptions(basePath + consolePath, new URL(hostedUrl).protocol === 'https:')
+function optionsOf(
+  { basePath, hostedUrl }: CookiePlace,
+  path = consolePath,
+): ReturnType<typeof cookieOptions> {
+  return cookieOptions(basePath + path, new URL(hostedUrl).protocol === 'https:')
 }
 
-/** The console alone calls the API with a cookie, from its own pages. So no other site can make a browser send the cookie. */
-function apiOptionsOf({ basePath, hostedUrl }: CookiePlace): ReturnType<typeof cookieOptions> {
-  const isSecure = new URL(hostedUrl).protocol === 'https:'
-  return { ...cookieOptions(basePath + apiCookiePath, isSecure), sameSite: 'strict' }
+/** Only the console's own pages call the API with a cookie, so browsers send this cookie with requests of this site only. */
+function apiOptionsOf(place: CookiePlace): ReturnType<typeof cookieOptions> {
+  return { ...optionsOf(place, apiCookiePath), sameSite: 'strict' }
 }

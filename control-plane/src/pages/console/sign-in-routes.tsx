@@ -130,7 +130,7 @@ function rememberBrowser(
 type Continuation = Pick<SignInPageProps, 'cliSessionId' | 'next'>
 
 /**
- * Returns with what the user continues: the CLI session, or the page of the console. Another address is ignored, so the page never
+ * Returns the CLI session or the page of the console with which the user continues. Any other address is ignored, so the page never
  * redirects to another site.
  */
 function continuationOf(given: FastifyRequest['query']): Continuation {
