@@ -4,9 +4,9 @@
  */
 import { Buffer } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { compiledFile, lineBytes, loadBundle } from './run-bundle.mjs'
@@ -106,16 +106,29 @@ function asFunction(text) {
 function write(program, code, map) {
   const file = programFile(program)
   mkdirSync(dirname(file), { recursive: true })
-  // A crash before the last of these writes leaves a program without its main file, which the next build writes.
-  rmSync(file, { force: true })
-  rmSync(compiledFile(file), { force: true })
+  removeCompiled(file)
   const sources = map.sources.map((source) => relative(root, join(dirname(file), source)))
-  writeFileSync(`${file}.code`, inAscii(code), 'latin1')
-  writeFileSync(`${file}.lines`, linesOf(code, map))
-  writeFileSync(`${file}.sources`, JSON.stringify(sources))
+  replaceFile(`${file}.code`, inAscii(code), 'latin1')
+  replaceFile(`${file}.lines`, linesOf(code, map))
+  replaceFile(`${file}.sources`, JSON.stringify(sources))
   const runner = relative(dirname(file), join(root, 'deploy/run-bundle.mjs'))
   const start = 'await loadBundle(import.meta.url).main()'
-  writeFileSync(file, `import { loadBundle } from '${runner}'\n\n${start}\n`)
+  replaceFile(file, `import { loadBundle } from '${runner}'\n\n${start}\n`)
+}
+
+/** V8 compares compiled code with the length of its source alone, so no version of V8 may find what belongs to older code. */
+function removeCompiled(file) {
+  const folder = dirname(file)
+  const isCompiled = (name) => name.startsWith(`${basename(file)}.v8-`)
+  for (const name of readdirSync(folder).filter(isCompiled))
+    rmSync(join(folder, name), { force: true })
+}
+
+/** A program that starts meanwhile reads the old file or the new one. A crash leaves at most a file that no program reads. */
+function replaceFile(path, content, encoding) {
+  const written = `${path}.${process.pid}`
+  writeFileSync(written, content, encoding)
+  renameSync(written, path)
 }
 
 /** V8 needs twice the memory for code with other characters. esbuild leaves them in regular expressions only. */
@@ -153,6 +166,6 @@ if (file === undefined) {
   for (const program of programs) await bundle(program)
   for (const program of programs) compile(program)
 } else {
-  writeFileSync(compiledFile(file), loadBundle(pathToFileURL(file).href).script.createCachedData())
+  replaceFile(compiledFile(file), loadBundle(pathToFileURL(file).href).script.createCachedData())
   process.exit(0)
 }
