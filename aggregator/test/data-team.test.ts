@@ -11,7 +11,7 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrateUsageTables } from '../src/clickhouse/migrate.ts'
 import { usageColumns } from '../src/domain/usage-rows.ts'
-import { meterEvent } from './meter-event.ts'
+import { events } from './data-team-events.ts'
 
 const read = (path: string): Promise<string> =>
   readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
@@ -42,39 +42,6 @@ afterAll(async () => {
   await reader.close()
   await clickhouse.stop()
 })
-
-const at = (text: string): number => Date.parse(text)
-const tool = (name: string) => ({
-  properties: JSON.stringify({ metadata: { toolName: name } }),
-})
-const events: MeterEvent[] = [
-  { customerRef: 'ada', value: 1_500_000, ...tool('search') },
-  {
-    customerRef: 'ada',
-    value: 2_000_000,
-    timestamp: at('2026-03-02T10:00:00Z'),
-    debit: '2000000',
-    productRef: 'prd_1',
-    ...tool('search'),
-  },
-  { customerRef: 'bob', value: 250_000, outcome: 'paywall' as const, ...tool('fetch') },
-  { customerRef: 'bob', value: 1, outcome: 'fail' as const, ...tool('fetch') },
-  {
-    customerRef: 'cyd',
-    value: 3_000_001,
-    timestamp: at('2026-03-31T23:59:59.999Z'),
-    dimensions: { model: 'large', region: 'eu' },
-  },
-  { customerRef: 'cyd', value: 7_000_000, timestamp: at('2026-04-01T00:00:00Z') },
-  { customerRef: 'ada', value: 9_000_000, providerId: 'prov_2' },
-].map((fields, index) =>
-  meterEvent({
-    id: `usage_${index}`,
-    timestamp: at('2026-03-01T12:00:00Z'),
-    receivedAt: at('2026-04-01T00:00:10Z'),
-    ...fields,
-  }),
-)
 
 async function insert(token: string, records: readonly MeterEvent[]): Promise<void> {
   const decoded = records.map((event, offset) => ({ offset, event }))
