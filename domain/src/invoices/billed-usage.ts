@@ -65,13 +65,14 @@ async function listChargedUsage(
   if (periodStarts.length === 0) return new Map()
   const rows = await sql<ChargedLineRow[]>`
     with charged as materialized (
-      select line.*, invoices.status
+      select line.*, status, total - carried - paid - credited as due
       from invoices join invoice_lines as line on line.provider_id = invoices.provider_id
         and line.invoice_ref = invoices.reference
       where invoices.provider_id = ${providerId} and invoices.purchase_ref = ${purchaseRef}
         and line.kind in ('usage', 'late_usage') and line.period_start in ${sql([...periodStarts])}
-    ), bills as materialized (select distinct invoice_ref as reference from charged),
-    of_lines as materialized (
+    ), bills as materialized (
+      select distinct invoice_ref as reference, status, due from charged
+    ), of_lines as materialized (
       -- What the invoice credits of other periods has paid a part of its charges.
       select own.invoice_ref, sum(own.amount) filter (where own.kind <> 'carried_in' and not own.is_contained)
           - coalesce(sum(own.amount) filter (where own.kind = any(${[...usageKinds]}) and own.amount < 0), 0)
@@ -110,15 +111,15 @@ async function listChargedUsage(
     from charged join of_lines using (invoice_ref)
     left join of_notes on of_notes.invoice_ref = charged.invoice_ref and invoice_line = line
     left join all_notes on all_notes.invoice_ref = charged.invoice_ref
-    join losses on losses.invoice_ref = charged.invoice_ref
+    join losses on losses.reference = charged.invoice_ref
     -- Credit notes credit the price after its share of the discounts. The credited part of the line is before discounts, so it is larger.
     cross join lateral (
       select own_total - coalesce(noted_total, 0) as left_total,
-        case when status = 'void' then own_total - taken else lost - taken end as lost_minor,
+        case when charged.status = 'void' then own_total - taken else lost - taken end as lost_minor,
         case when off < 0 and noted > 0
           then least(amount, ceil(noted * gross / greatest(gross + off, 1)))
           else coalesce(noted, 0) end as given_back
     ) as of_credits
-    order by kind = 'late_usage'`
+    order by kind = 'late_usage', charge, period_start`
   return sumBilledCharges(rows)
 }

@@ -45,17 +45,22 @@ export function decideRefundCredit({
   return { lines: [...prices, ...tax], totalMinor: totalMinor - restMinor, taxMinor }
 }
 
-/** Takes the amount off the lines in order, and off usage that later bills have credited only if the other lines have too little left. */
-function takenOff(
+/**
+ * Takes the amount off the lines in order, and off usage that later bills have credited only if the other lines have too little left.
+ * `isTaken` selects the lines.
+ */
+export function takenOff(
   lines: readonly InvoiceLine[],
   credited: ReadonlyMap<number, bigint>,
   amountMinor: bigint,
   creditableByPeriod: ReadonlyMap<number, bigint>,
+  isTaken: (line: InvoiceLine) => boolean = () => true,
 ): CreditedLine[] {
   let restMinor = amountMinor
   const taken = lines.map(() => 0n)
   const take = (limits: Map<number, bigint>) => {
     for (const [at, line] of lines.entries()) {
+      if (!isTaken(line)) continue
       const start = startOfUsage(line)
       const limitMinor = start === undefined ? undefined : limits.get(start)
       const leftMinor = creditableOf(line) - (credited.get(at) ?? 0n) - taken[at]!

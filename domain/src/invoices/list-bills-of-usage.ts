@@ -27,19 +27,19 @@ export async function listBillsOfUsage(
   const starts = periodStarts.map((start) => start.toISOString())
   const rows = await sql<BillRow[]>`
     with usage as materialized (
-      select invoices.reference, line.period_start, line.amount
+      select invoices.reference, number, status, total - carried - paid - credited as due,
+        line.period_start, line.amount
       from invoices join invoice_lines as line on line.provider_id = invoices.provider_id
         and line.invoice_ref = invoices.reference
       where invoices.provider_id = ${providerId} and invoices.purchase_ref = ${purchaseRef}
         and invoices.number is not null and line.kind = any(${kinds})
     ), bills as materialized (
-      select distinct reference from usage
+      select distinct reference, number, status, due from usage
       where period_start = any(${starts}::timestamptz[])
         or period_start in (select period_start from usage where amount < 0)
     ), ${lossesOfBills(sql, providerId)}
     select reference, status = 'void' as is_void, taken::text, lost::text
-    from losses join invoices on invoices.provider_id = ${providerId} and reference = invoice_ref
-    order by number`
+    from losses order by number`
   const invoices = rows.map(({ reference }) => ({ providerId, reference }))
   const lines = await listLinesByInvoice(sql, invoices)
   const credited = await sumCreditedByInvoice(

@@ -3,7 +3,8 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { statusesNotWon } from './disputes.ts'
 
 /**
- * Returns the table `losses` of a `with` clause that has the references of invoices in a table `bills`. Its columns:
+ * Returns the table `losses` of a `with` clause. It has the rows of its table `bills`, which has the columns `reference`, `status` and
+ * `due` of invoices, and these columns:
  * - `lost`: written off and not paid since, or withdrawn by a bank that may keep it. What was taken from the balance for a withdrawal is
  *   subtracted, because a credit had returned it before.
  * - `taken`: credit that was taken from the balance because the invoice was given up.
@@ -27,13 +28,11 @@ export function lossesOfBills(sql: Queryable, providerId: string): Fragment {
       join ledger_entries as entry on entry.provider_id = posted.provider_id
         and entry.transaction_ref = posted.reference and entry.account = 'carried'
       group by posted.invoice_ref
-    ), losses as (
-      select bills.reference as invoice_ref, coalesce(moved.given_up, 0) as taken,
-        case when status = 'uncollectible' then total - carried - paid - credited else 0 end
+    ), losses as materialized (
+      select bills.*, coalesce(moved.given_up, 0) as taken,
+        case when status = 'uncollectible' then due else 0 end
           + greatest(coalesce(disputed.amount, 0) - coalesce(moved.disputed, 0), 0) as lost
-      from bills join invoices on invoices.provider_id = ${providerId}
-        and invoices.reference = bills.reference
-      left join disputed on disputed.invoice_ref = bills.reference
+      from bills left join disputed on disputed.invoice_ref = bills.reference
       left join moved on moved.invoice_ref = bills.reference
     )`
 }
