@@ -126,11 +126,11 @@ class Customer {
     if (status === 'void' && dueOf(bill) !== price(bill)) return
     bill.status = status
     this.takeGivenUp(bill)
-    const credited = periods.filter((period) => netIn(bill as BillLike, period * dayMs) < 0n)
+    const credited = periods.filter((period) => netIn(bill, period * dayMs) < 0n)
     if (status !== 'void' || credited.length === 0) return
     this.voidCredits += creditsIn(bill)
     for (const each of this.bills) {
-      if (credited.some((period) => netIn(each as BillLike, period * dayMs) > 0n)) {
+      if (credited.some((period) => netIn(each, period * dayMs) > 0n)) {
         this.takeGivenUp(each)
       }
     }
@@ -248,8 +248,6 @@ class Customer {
     )
   }
 }
-
-type BillLike = Pick<BillOfUsage, 'lines'>
 
 /** Returns a line that charges the amount for usage of a period, or credits it. */
 function usageLine(amount: bigint, period: number): InvoiceLine {
