@@ -20,9 +20,9 @@ export class CreditFlow {
   readonly #source = this.#network.addNode()
   readonly #sink = this.#network.addNode()
   readonly #nodes = new Map<BillOfUsage, number>()
-  /** The node of each period that has the charges and credits of all its bills. */
+  /** The last node of each period, from which all of its bills can be reached. */
   readonly #periods = new Map<number, number>()
-  /** Where the charges of `own` begin to count. */
+  /** The nodes of the stretches in which `own` charges. */
   readonly #ownPeriods: { readonly start: number; readonly node: number }[] = []
 
   /** `bills` are in the order in which they were made. `own` is left out until `assignToOwn`. */
@@ -86,7 +86,7 @@ export class CreditFlow {
   }
 }
 
-/** Returns what credits of the period can credit of the bill. A void bill has only credits that were taken back for it. */
+/** Returns what credits can credit of the bill's usage of the period, as far as the bill as a whole has it left. */
 function capacityIn(bill: BillOfUsage, start: number): bigint {
   return withTax(bill, uncreditedPriceIn(bill, start))
 }

@@ -49,7 +49,7 @@ export class FlowNetwork {
     return this.#edges[edge ^ 1]!.left
   }
 
-  /** Returns the shortest way with capacity left. The shortest ones first bound their number. */
+  /** Returns the shortest way that has capacity left. Using the shortest ones first bounds how many there are. */
   #findPath(from: number, to: number): number[] | undefined {
     const reachedBy = new Map<number, number>([[from, -1]])
     const reached = [from]
