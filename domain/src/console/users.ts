@@ -14,7 +14,8 @@ export type ConsoleUser = {
   readonly createdAt: Date
 }
 
-type ConsoleUserRow = {
+/** A row of the table `console_users`. */
+export type ConsoleUserRow = {
   user_id: string
   provider_id: string
   email: string
@@ -38,7 +39,7 @@ export async function insertConsoleUser(sql: Queryable, user: ConsoleUser): Prom
 export async function listConsoleUsers(sql: Queryable, providerId: string): Promise<ConsoleUser[]> {
   const rows = await sql<ConsoleUserRow[]>`
     select * from console_users where provider_id = ${providerId} order by created_at, user_id`
-  return rows.map(fromRow)
+  return rows.map(userFromRow)
 }
 
 /**
@@ -61,7 +62,7 @@ export async function lockConsoleUser(
   const [row] = await sql<ConsoleUserRow[]>`
     select * from console_users where provider_id = ${providerId} and user_id = ${userId}
     for no key update`
-  return row === undefined ? undefined : fromRow(row)
+  return row === undefined ? undefined : userFromRow(row)
 }
 
 /** Returns the users of all providers with this email address. */
@@ -71,7 +72,7 @@ export async function listConsoleUsersByEmail(
 ): Promise<ConsoleUser[]> {
   const rows = await sql<ConsoleUserRow[]>`
     select * from console_users where email_key = lower(${email}) order by created_at, user_id`
-  return rows.map(fromRow)
+  return rows.map(userFromRow)
 }
 
 /** Finds the user of a one-time link, at any provider. */
@@ -81,7 +82,7 @@ export async function findConsoleUserByLink(
 ): Promise<ConsoleUser | undefined> {
   const [row] = await sql<ConsoleUserRow[]>`
     select * from console_users where link_sha256 = ${linkSha256}`
-  return row === undefined ? undefined : fromRow(row)
+  return row === undefined ? undefined : userFromRow(row)
 }
 
 export async function updateConsoleUser(
@@ -131,7 +132,7 @@ export async function deleteConsoleUser(
 
 export type ConsoleUserKey = Pick<ConsoleUser, 'providerId' | 'userId'>
 
-function fromRow(row: ConsoleUserRow): ConsoleUser {
+export function userFromRow(row: ConsoleUserRow): ConsoleUser {
   return {
     userId: row.user_id,
     providerId: row.provider_id,
