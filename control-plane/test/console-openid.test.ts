@@ -102,6 +102,10 @@ describe('signing in', () => {
     const browser = openTestBrowser(stack)
     await signIn(browser)
     expect((await browser.me())?.user.email).toBe(email)
+    const list = await browser.load('/v1/ui/users', {
+      headers: { 'tollgate-environment': 'sandbox' },
+    })
+    expect(JSON.parse(list.text)).toMatchObject({ users: [{ email, status: 'active' }] })
   })
 
   test('sends PKCE, a nonce and a state, with the one callback address', async () => {

@@ -1,6 +1,12 @@
 import type { TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { userFromRow, type ConsoleUser, type ConsoleUserKey, type ConsoleUserRow } from './users.ts'
+import {
+  userColumns,
+  userFromRow,
+  type ConsoleUser,
+  type ConsoleUserKey,
+  type ConsoleUserRow,
+} from './users.ts'
 
 /** An account at an OpenID Connect issuer. */
 export type ConsoleIdentity = {
@@ -19,7 +25,7 @@ export async function listUsersOfIdentity(
   verifiedEmail: string | undefined,
 ): Promise<ConsoleUser[]> {
   const rows = await sql<ConsoleUserRow[]>`
-    select console_users.* from console_users
+    select ${userColumns(sql)} from console_users
     left join console_identities as own
       on own.provider_id = console_users.provider_id and own.user_id = console_users.user_id
       and own.issuer = ${issuer}
