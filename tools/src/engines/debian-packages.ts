@@ -42,10 +42,12 @@ async function installNow(name: string, print: (line: string) => void): Promise<
   }
 }
 
+/** Test files in other processes may want packages at the same moment, and apt-get refuses to run twice. */
+const lockFile = '/var/lock/tollgate-apt-get'
+
 async function aptGet(...parameters: string[]): Promise<void> {
-  await run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', '--quiet', ...parameters], {
-    maxBuffer: outputBytesMax,
-  })
+  const aptGet = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '--quiet', ...parameters]
+  await run('flock', [lockFile, ...aptGet], { maxBuffer: outputBytesMax })
 }
 
 /**
