@@ -1,5 +1,4 @@
-import { addCoupons, type CouponRefs } from '../money/coupons.ts'
-import { openShopWith, type ShopOf } from '../money/shop.ts'
+import { addExtras, openShopWith, type Extras, type ShopOf } from '../money/shop.ts'
 import type { Stores } from '../money/stores.ts'
 
 const monthly = { type: 'recurring', billingCycle: 'monthly' } as const
@@ -38,12 +37,14 @@ export const plans = {
 export type PlanName = keyof typeof plans
 export const planNames = Object.keys(plans) as readonly PlanName[]
 
-export type Market = ShopOf<PlanName> & { readonly couponRefs: CouponRefs }
+export type Market = ShopOf<PlanName> & Extras
 
 /** Opens a provider that collects no tax, so that a payment equals the price. */
 export async function openMarket(stores: Stores): Promise<Market> {
   const shop = await openShopWith(stores, plans, { supportEmail: 'help@acme.example' })
-  return { ...shop, couponRefs: await addCoupons(stores, shop.providerId) }
+  const { silver, gold, restart, later, trial, hybrid } = shop.planRefs
+  const supported = [silver, gold, restart, later, trial, hybrid]
+  return { ...shop, ...(await addExtras(stores, shop, supported)) }
 }
 
 export function nameOf(market: Market, planRef: string | null): PlanName {

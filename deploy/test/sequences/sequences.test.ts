@@ -46,6 +46,8 @@ const expected = [
   'item that was charged',
   'invoice of own lines',
   'discount of a coupon',
+  'add-on of a period',
+  'grant of scheduled credits',
   'correction of usage',
   'credit of billed usage',
   'line of late usage',
