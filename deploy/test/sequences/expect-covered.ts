@@ -42,6 +42,7 @@ function isPaid(facts: Facts, purchase: HeldFact, now: Date): boolean {
     return first?.reference === purchase.reference
   }
   if (isKept(facts, purchase) && now < monthAt(purchase.anchor, purchase.start).end) return true
+  if (waitsForRenewal(facts, purchase, now)) return true
   return chainOf(facts, purchase).some(({ reference }) =>
     facts.paid.some(
       (line) =>
@@ -52,6 +53,25 @@ function isPaid(facts: Facts, purchase: HeldFact, now: Date): boolean {
         line.start <= now &&
         now < line.end,
     ),
+  )
+}
+
+/** The clock moves less than this between two runs of the billing job, other than by a pause. */
+const roundMs = 3_600_000
+
+/**
+ * Returns whether the purchase has only just resumed because its oldest period was settled after its end. The next run of the billing
+ * job charges the periods since then.
+ */
+function waitsForRenewal({ paid }: Facts, { reference }: HeldFact, now: Date): boolean {
+  return paid.some(
+    ({ purchaseRef, kind, end, changedAt }) =>
+      purchaseRef === reference &&
+      kind === 'recurring' &&
+      end !== null &&
+      end <= now &&
+      end < changedAt &&
+      now.getTime() - changedAt.getTime() < roundMs,
   )
 }
 

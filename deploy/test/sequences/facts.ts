@@ -22,6 +22,8 @@ export type PaidFact = {
   readonly amountMinor: bigint
   readonly start: Date | null
   readonly end: Date | null
+  /** When the invoice last changed: was paid, credited or decided about. */
+  readonly changedAt: Date
 }
 
 export type Facts = {
@@ -46,7 +48,7 @@ export async function readFacts({ world, market, customer, kept }: Player): Prom
     order by created_at, reference`
   const lines = await sql<(PaidFact & { status: string })[]>`
     select invoices.status, purchase_ref as "purchaseRef", kind, amount::bigint as "amountMinor",
-      period_start as start, period_end as end
+      period_start as start, period_end as end, invoices.updated_at as "changedAt"
     from invoice_lines join invoices
       on invoices.provider_id = invoice_lines.provider_id and reference = invoice_ref
     where invoices.provider_id = ${providerId} and customer_ref = ${customerRef}
