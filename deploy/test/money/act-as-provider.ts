@@ -46,7 +46,8 @@ export async function actAsSeller(
     case 'collect':
       return collect(service, seller)
     case 'set the support':
-      return setSupport(service, seller, act)
+      await setSupport(service, seller, act)
+      return
     case 'grant credits':
       return scheduleGrants(service, seller, act)
     case 'move the grants':

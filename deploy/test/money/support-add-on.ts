@@ -38,22 +38,27 @@ export async function addSupport(
   return result.addOn.reference
 }
 
-/** Changes the add-on of the purchase and charges the saved card, as by the API. The service may refuse it. */
+/** Purchases before and after a change of the add-on, which are the same if it waits for the renewal. */
+export type SupportSet = { readonly beforeRef: string; readonly purchaseRef: string }
+
+/** Changes the add-on of the purchase and charges the saved card, as by the API. Returns undefined if it is refused. */
 export async function setSupport(
   service: CrashingService,
   holding: Holding & { readonly shop: { readonly supportRef: string } },
   { quantity, when }: SetSupport,
-): Promise<void> {
+): Promise<SupportSet | undefined> {
   const held = await findHeld(service, holding)
-  if (held === undefined) return
+  if (held === undefined) return undefined
   const { providerId, supportRef: addOnRef } = holding.shop
   const operation = service.operation(providerId)
   const { database, commit } = service.parts
   const wanted = { purchaseRef: held.reference, addOnRef, quantity, when }
   const outcome = await commit(operation, (work) => changeAddOns(work, wanted, { name: 'Acme' }))
-  if (outcome.kind !== 'changed') return
-  const { invoice } = outcome
-  if (invoice === undefined || invoice.status !== 'open' || dueMinor(invoice) <= 0n) return
-  const charge = createSavedCardCharger(service.parts)
-  await chargeNow({ database, commit, charge }, operation, invoice)
+  if (outcome.kind !== 'changed') return undefined
+  const { invoice, purchase } = outcome
+  if (invoice?.status === 'open' && dueMinor(invoice) > 0n) {
+    const charge = createSavedCardCharger(service.parts)
+    await chargeNow({ database, commit, charge }, operation, invoice)
+  }
+  return { beforeRef: held.reference, purchaseRef: purchase.reference }
 }
