@@ -39,7 +39,7 @@ export async function addSupport(
 }
 
 /** Purchases before and after a change of the add-on, which are the same if it waits for the renewal. */
-export type SupportSet = { readonly beforeRef: string; readonly purchaseRef: string }
+type SupportSet = { readonly beforeRef: string; readonly purchaseRef: string }
 
 /** Changes the add-on of the purchase and charges the saved card, as by the API. Returns undefined if it is refused. */
 export async function setSupport(

@@ -20,13 +20,13 @@ const terms = 'update purchases set plan_snapshot = jsonb_set(plan_snapshot,'
 /** Each case: the steps, what is changed after the first round, and the message of the check that finds it. */
 const cases: readonly (readonly [string, Sequence, string, RegExp])[] = [
   [
-    'a price of a period',
+    'a wrong price of a period',
     [[buySilver], [], []],
     `${terms} '{priceMinor}', '1901') where plan_snapshot ->> 'name' = 'silver'`,
     /1901 .*recurring.*expected 1901n to be 1900n/,
   ],
   [
-    'a price of an add-on',
+    'a wrong price of an add-on',
     [[buySilver, { do: 'set the support', quantity: 3, when: 'now' }], [], []],
     `update purchases set plan_snapshot = jsonb_set(jsonb_set(plan_snapshot, '{priceMinor}', '4300'),
       '{terms,addOns,attached,0,price}', '800') where status = 'active'`,
@@ -51,26 +51,26 @@ const cases: readonly (readonly [string, Sequence, string, RegExp])[] = [
     /1000 used, 0 billed/,
   ],
   [
-    'a limit',
+    'a wrong limit',
     [[buySilver], [{ do: 'set the support', quantity: 1, when: 'now' }, useAll], []],
     `${terms} '{terms,limit}', '101') where status = 'active'`,
     /since .*expected 101 to be less than or equal to 100/s,
   ],
   [
-    'a discount',
+    'a wrong discount',
     [[{ ...buySilver, coupon: 'a fifth' }], [], []],
     "update coupons set percent_off = 21 where name = 'a fifth'",
     /dsc_.* expected 399n to be 380n/,
   ],
   [
-    'a credit that is lost',
+    'a lost credit',
     [[buySilver, { do: 'decide', what: 'refunded to balance', isPart: false }], [], []],
     'update carried_amounts set amount = amount + 1 where amount < 0',
     /expected 1900n to be 1899n/,
   ],
 ]
 
-test.each(cases)('finds %s that is wrong', async (_, sequence, statement, message) => {
+test.each(cases)('finds %s', async (_, sequence, statement, message) => {
   const faults = await playBatch(stores, [sequence], [9 * 24, 32 * 24, 24], {
     afterRound: async (round, { sql, providerId }) => {
       if (round > 0) return
