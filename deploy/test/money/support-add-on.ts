@@ -7,7 +7,6 @@ import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import { findHeld, type Holding } from './change-terms.ts'
 import type { CrashingService } from './crashing-service.ts'
 import { operationIn } from './operation-in.ts'
-import type { ShopOf } from './shop.ts'
 import type { Stores } from './stores.ts'
 
 /** Price of one for a month, in US cents. */
@@ -23,7 +22,7 @@ export type SetSupport = {
 /** Adds an add-on that raises nothing, for these plans. Returns its reference. */
 export async function addSupport(
   { postgres, clock }: Stores,
-  { providerId, productRef }: Pick<ShopOf<string>, 'providerId' | 'productRef'>,
+  { providerId, productRef }: { readonly providerId: string; readonly productRef: string },
   planRefs: readonly string[],
 ): Promise<string> {
   const terms = {
