@@ -287,6 +287,39 @@ test('prices a dry run with the minimum of the plan', async () => {
   ])
 })
 
+test.each([1, 2])(
+  'charges the minimum in place of credited usage at the discount of its period, with a coupon for %d invoices',
+  async (durationInvoices) => {
+    const minimum = { price: 0, minimumCommitment: 2_000, freeUnits: 0, limit: 0 }
+    const purchase = await usageShop.buy({ ...postPaid, ...minimum })
+    await discountHalf(purchase, durationInvoices)
+    await usageShop.use(purchase, 3_000, '2026-02-10T00:00:00Z')
+    await usageShop.bill('2026-02-28T13:00:00Z')
+    await correct(correctionOf(purchase, {}))
+    await usageShop.use(purchase, 2_500, '2026-03-15T00:00:00Z')
+    await usageShop.bill('2026-03-31T13:00:00Z')
+    const invoices = await usageShop.invoicesOf(purchase)
+    for (const invoice of invoices) expect(recomputeInvoice(invoice)).toEqual([])
+    const [february, march] = invoices.map(({ totalMinor }) => totalMinor)
+    // The minimum of February costs half, and the usage of March is discounted if the coupon has an invoice left.
+    expect(february! + march!).toBe(1_000n + (durationInvoices === 1 ? 2_500n : 1_250n))
+  },
+)
+
+async function discountHalf(
+  { customerRef }: Pick<Purchase, 'customerRef'>,
+  durationInvoices: number,
+): Promise<void> {
+  await usageShop.runner.within(usageShop.shop, async (work) => {
+    const coupon = await createCoupon(work, {
+      ...{ code: null, name: 'Launch', percentOff: '50', amountOffMinor: null, currency: null },
+      ...{ duration: 'repeating', durationInvoices, productRefs: [], planRefs: [] },
+      ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
+    })
+    await addDiscount(work, { couponRef: coupon!.reference, customerRef, purchaseRef: null })
+  })
+}
+
 test('credits usage without a discount in full, after discounted usage was credited', async () => {
   const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
   const { customerRef, productRef } = purchase
