@@ -47,8 +47,9 @@ test('a customer sees and pays the agreed price, and no other customer does', as
   const planRef = plans['paid']!
   const [customerRef, other] = [await createCustomer(), await createCustomer()]
   const prices = [{ planRef, price: 300, until: '2026-05-01T00:00:00.000Z' }]
-  expect((await agree(customerRef, prices)).prices).toEqual(prices)
-  expect((await call<OverridesBody>('GET', pathOf(customerRef))).prices).toEqual(prices)
+  const stored = prices.map((price) => ({ ...price, currency: 'USD' }))
+  expect((await agree(customerRef, prices)).prices).toEqual(stored)
+  expect((await call<OverridesBody>('GET', pathOf(customerRef))).prices).toEqual(stored)
   const page = await planPage(customerRef, planRef)
   expect(page).toContain('$3.00 / month')
   expect(page).toContain('From May 1, 2026: $5.00 / month')
@@ -69,6 +70,30 @@ test('a customer sees and pays the agreed price, and no other customer does', as
       select amount from checkout_sessions where session_id = ${sessionId}`
     expect(Number(session!.amount)).toBe(amount)
   }
+})
+
+test('an agreed amount stays in its currency when the plan gets another one', async () => {
+  const monthly = { type: 'recurring', billingCycle: 'monthly' }
+  const add = async (fields: object): Promise<string> =>
+    (await call<PlanBody>('POST', plansPath(), { ...monthly, ...fields })).reference
+  const planRef = await add({ name: 'Moved', price: 40_000 })
+  const customerRef = await createCustomer()
+  await agree(customerRef, [{ planRef, price: 30_000 }])
+  expect(await planPage(customerRef, planRef)).toContain('$300.00 / month')
+  const pricingOptions = [{ currency: 'JPY', price: 60_000, default: true }]
+  await call('PUT', `${plansPath()}/${planRef}`, { pricingOptions })
+  const page = await planPage(customerRef, planRef)
+  expect(page).toContain('¥60,000 / month')
+  expect(page).not.toContain('30,000')
+  // The same list is stored again as it was read, and agreed anew without its currency.
+  const { prices } = await call<OverridesBody>('GET', pathOf(customerRef))
+  expect(await pathsOfFaults('PUT', pathOf(customerRef), { prices })).toEqual([
+    400,
+    ['prices.0.currency'],
+  ])
+  const agreed = await agree(customerRef, [{ planRef, price: 50_000 }])
+  expect(agreed.prices).toMatchObject([{ price: 50_000, currency: 'JPY' }])
+  expect(await planPage(customerRef, planRef)).toContain('¥50,000 / month')
 })
 
 test('an agreed time that has not come changes nothing before', async () => {
