@@ -80,20 +80,18 @@ test('an agreed amount stays in its currency when the plan gets another one', as
   const customerRef = await createCustomer()
   await agree(customerRef, [{ planRef, price: 30_000 }])
   expect(await planPage(customerRef, planRef)).toContain('$300.00 / month')
-  const pricingOptions = [{ currency: 'JPY', price: 60_000, default: true }]
-  await call('PUT', `${plansPath()}/${planRef}`, { pricingOptions })
-  const page = await planPage(customerRef, planRef)
-  expect(page).toContain('¥60,000 / month')
-  expect(page).not.toContain('30,000')
-  // The same list is stored again as it was read, and agreed anew without its currency.
+  // The currency of new and changed plans is the default currency of the provider, which an operator has changed.
+  await stack.database.in('sandbox')`update plans set currency = 'EUR' where reference = ${planRef}`
+  expect(await planPage(customerRef, planRef)).toContain('€400.00 / month')
+  // The list is refused as it was stored, and is agreed anew without its currency.
   const { prices } = await call<OverridesBody>('GET', pathOf(customerRef))
   expect(await pathsOfFaults('PUT', pathOf(customerRef), { prices })).toEqual([
     400,
     ['prices.0.currency'],
   ])
   const agreed = await agree(customerRef, [{ planRef, price: 50_000 }])
-  expect(agreed.prices).toMatchObject([{ price: 50_000, currency: 'JPY' }])
-  expect(await planPage(customerRef, planRef)).toContain('¥50,000 / month')
+  expect(agreed.prices).toMatchObject([{ price: 50_000, currency: 'EUR' }])
+  expect(await planPage(customerRef, planRef)).toContain('€500.00 / month')
 })
 
 test('an agreed time that has not come changes nothing before', async () => {

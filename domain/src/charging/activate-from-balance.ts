@@ -24,9 +24,9 @@ type PlanOfCustomer = {
 }
 
 /**
- * Sells a plan that is paid first if the customer's balance or discounts pay all of it. A plan that the customer can try first is not sold. A
- * repeated call finds the plan active, or its sale by the idempotency key. A pack can be bought again, so it is sold only to a call with
- * a key.
+ * Sells a plan that is paid first if the customer's balance or discounts pay all of it. A plan that the customer can try first is not
+ * sold. A repeated call finds the plan active, or its sale by the idempotency key. A pack can be bought again, so it is sold only to a
+ * call with a key.
  */
 export async function activateFromBalance(
   parts: PaymentParts,
