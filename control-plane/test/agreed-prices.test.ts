@@ -47,8 +47,9 @@ test('a customer sees and pays the agreed price, and no other customer does', as
   const planRef = plans['paid']!
   const [customerRef, other] = [await createCustomer(), await createCustomer()]
   const prices = [{ planRef, price: 300, until: '2026-05-01T00:00:00.000Z' }]
-  expect((await agree(customerRef, prices)).prices).toEqual(prices)
-  expect((await call<OverridesBody>('GET', pathOf(customerRef))).prices).toEqual(prices)
+  const stored = prices.map((price) => ({ ...price, currency: 'USD' }))
+  expect((await agree(customerRef, prices)).prices).toEqual(stored)
+  expect((await call<OverridesBody>('GET', pathOf(customerRef))).prices).toEqual(stored)
   const page = await planPage(customerRef, planRef)
   expect(page).toContain('$3.00 / month')
   expect(page).toContain('From May 1, 2026: $5.00 / month')
@@ -69,6 +70,28 @@ test('a customer sees and pays the agreed price, and no other customer does', as
       select amount from checkout_sessions where session_id = ${sessionId}`
     expect(Number(session!.amount)).toBe(amount)
   }
+})
+
+test('an agreed amount stays in its currency when the plan gets another one', async () => {
+  const monthly = { type: 'recurring', billingCycle: 'monthly' }
+  const add = async (fields: object): Promise<string> =>
+    (await call<PlanBody>('POST', plansPath(), { ...monthly, ...fields })).reference
+  const planRef = await add({ name: 'Moved', price: 40_000 })
+  const customerRef = await createCustomer()
+  await agree(customerRef, [{ planRef, price: 30_000 }])
+  expect(await planPage(customerRef, planRef)).toContain('$300.00 / month')
+  // The currency of new and changed plans is the default currency of the provider, which an operator has changed.
+  await stack.database.in('sandbox')`update plans set currency = 'EUR' where reference = ${planRef}`
+  expect(await planPage(customerRef, planRef)).toContain('€400.00 / month')
+  // The list is refused as it was stored, and is agreed anew without its currency.
+  const { prices } = await call<OverridesBody>('GET', pathOf(customerRef))
+  expect(await pathsOfFaults('PUT', pathOf(customerRef), { prices })).toEqual([
+    400,
+    ['prices.0.currency'],
+  ])
+  const agreed = await agree(customerRef, [{ planRef, price: 50_000 }])
+  expect(agreed.prices).toMatchObject([{ price: 50_000, currency: 'EUR' }])
+  expect(await planPage(customerRef, planRef)).toContain('€500.00 / month')
 })
 
 test('an agreed time that has not come changes nothing before', async () => {

@@ -61,6 +61,26 @@ test('shows the discounted price after a code is entered, and the whole price af
   expect(removed).toContain('name="code"')
 })
 
+test('shows the next charge with the discounts that still apply to it', async () => {
+  const nextOf = (page: string) =>
+    /\$[\d.]+ on [A-Z][a-z]+ \d+, \d{4}/.exec(page)?.[0].split(' ')[0]
+  const plan = plans['paid']!
+  const entered = async (terms: object): Promise<string> => {
+    const { code = '' } = await createCoupon(terms)
+    return enter(await open(await createCustomer()), { plan, currency: 'USD', code })
+  }
+  expect(nextOf(await entered({}))).toBe('$5.00')
+  expect(nextOf(await entered({ duration: 'repeating', durationInvoices: 1 }))).toBe('$5.00')
+  expect(nextOf(await entered({ duration: 'repeating', durationInvoices: 2 }))).toBe('$4.00')
+  expect(nextOf(await entered({ duration: 'forever', percentOff: 100 }))).toBeUndefined()
+  const customerRef = await createCustomer()
+  const given = await createCoupon({ duration: 'forever' })
+  const couponRef = given.reference
+  await call('POST', `/v1/ui/customers/${customerRef}/discounts`, { couponRef })
+  const opened = await open(customerRef)
+  expect(nextOf(await planPage(opened))).toBe('$4.00')
+})
+
 test('says why a code cannot be redeemed, and keeps the whole price', async () => {
   const { code: forOther = '' } = await createCoupon({ planRefs: [plans['trial']] })
   const { code: old = '' } = await createCoupon({ redeemBy: '2026-02-28T00:00:00Z' })
@@ -128,7 +148,7 @@ test('refuses a code that leaves too little to charge in a currency in which the
   ]
   const book = { name: 'Atlas', type: 'one-time', price: 900, pricingOptions }
   const plan = (await call<PlanBody>('POST', path, book)).reference
-  const off = { percentOff: undefined, amountOff: 800, currency: 'EUR' }
+  const off = { percentOff: undefined, amountOff: 790, currency: 'EUR' }
   const { code = '' } = await createCoupon(off)
   const opened = await open(await createCustomer())
   const page = await enter(opened, { plan, currency: 'EUR', code })

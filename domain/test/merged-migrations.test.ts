@@ -94,7 +94,7 @@ async function goBack(): Promise<void> {
       alter table ${schema}.invoices drop column due_at;
       alter table ${schema}.payment_refunds drop column from_balance;
       alter table ${schema}.carried_amounts drop column held;
-      alter table ${schema}.payment_intents drop constraint payment_intents_original_amount_check;
+      alter table ${schema}.payment_intents drop constraint if exists payment_intents_original_amount_check;
       alter table ${schema}.payment_intents drop column balance_part,
         alter column processor_customer_id set not null,
         add constraint payment_intents_original_amount_check check (original_amount > 0);

@@ -1,5 +1,5 @@
-import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
 import type { NewCorrection } from '@tollgate/domain/usage-corrections/correction'
+import { noteBackfill } from '@tollgate/domain/usage-corrections/note-backfill'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import { backfillAppendMsMax } from '@tollgate/schemas/http/usage-corrections'
 import type { Holding } from './change-terms.ts'
@@ -37,7 +37,5 @@ export async function announceBackfill(
     timestamp: at.getTime(),
   }
   const keptUntil = new Date(operation.now.getTime() + 2 * backfillAppendMsMax)
-  await service.parts.commit(operation, ({ sql, providerId, now }) =>
-    noteCorrectedPeriods(sql, providerId, [usage], now, keptUntil),
-  )
+  await service.parts.commit(operation, (work) => noteBackfill(work, [usage], keptUntil))
 }

@@ -276,24 +276,26 @@ const refund = (reference: string, to: 'card' | 'balance') =>
   })
 
 test.each([
-  ['a period', planRef],
-  ['a purchase for all time', foreverRef],
-])('a refund of %s ends it once card and balance have back what they paid', async (_name, plan) => {
-  await giveCredit(500)
+  ['a period', planRef, 500],
+  ['a purchase for all time', foreverRef, 500],
+  ['a period that the balance paid mostly', planRef, 1800],
+])('a refund of %s ends it once both have back what they paid', async (_name, plan, credit) => {
+  const byCard = 1900 - credit
+  await giveCredit(credit)
   const { body } = await createPayment(plan)
   await pay(body)
   const reference = await invoiceOf(body)
   const { body: toCard } = await refund(reference, 'card')
-  expect(toCard).toMatchObject({ status: 'refunded', refunded: 1400 })
+  expect(toCard).toMatchObject({ status: 'refunded', refunded: byCard })
   expect((await purchase())?.status).toBe('active')
   expect((await refund(reference, 'card')).status).toBe(409)
   expect(await balance()).toEqual({ amount: 0, held: 0 })
   // The purchase ends once the provider has also returned what the balance had paid, which is possible only once.
   const { status, body: toBalance } = await refund(reference, 'balance')
   expect([status, toBalance.status]).toEqual([200, 'refunded'])
-  expect(toBalance.creditNotes).toMatchObject([{ total: 1400 }, { total: 500 }])
+  expect(toBalance.creditNotes).toMatchObject([{ total: byCard }, { total: credit }])
   expect((await purchase())?.status).toBe('refunded')
-  expect(await balance()).toEqual({ amount: 500, held: 0 })
+  expect(await balance()).toEqual({ amount: credit, held: 0 })
   expect((await refund(reference, 'balance')).status).toBe(409)
   await expectBalancedLedger()
 })

@@ -8,8 +8,7 @@ import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-in
 import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
 import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
-import { endNow } from '@tollgate/domain/purchases/move-purchase'
-import { lockPurchase } from '@tollgate/domain/purchases/repository'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { NewCorrection } from '@tollgate/domain/usage-corrections/correction'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import { expect, test } from 'vitest'
@@ -139,40 +138,6 @@ test('returns nothing for a period that the customer does not pay', async () => 
   expect(recomputeInvoice(next!)).toEqual([])
 })
 
-test('bills announced usage of a closed purchase when it must be in the log', async () => {
-  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
-  await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
-  usageShop.runner.clock.set('2026-02-20T00:00:00Z')
-  await usageShop.runner.within(usageShop.shop, async (work) => {
-    const locked = await lockPurchase(work.sql, work.providerId, purchase.reference)
-    await endNow(work, locked!, 'expired')
-  })
-  for (const at of ['2026-02-20T02:00:00Z', '2026-04-01T00:00:00Z']) await usageShop.bill(at)
-  const { customerRef, productRef } = purchase
-  const timestamp = Date.parse('2026-02-11T00:00:00Z')
-  const note = (at: string, keptUntil: string | null): Promise<void> => {
-    usageShop.runner.clock.set(at)
-    return usageShop.runner.within(usageShop.shop, ({ sql, providerId, now }) =>
-      noteCorrectedPeriods(
-        sql,
-        providerId,
-        [{ customerRef, productRef, timestamp }],
-        now,
-        keptUntil === null ? null : new Date(keptUntil),
-      ),
-    )
-  }
-  // A correction that changes nothing here, and a backfill right after it.
-  await note('2026-05-01T00:00:00Z', null)
-  await note('2026-05-01T00:00:10Z', '2026-05-01T00:10:10Z')
-  await usageShop.bill('2026-05-01T00:00:20Z')
-  await usageShop.useLate(purchase, 7, '2026-02-11T00:00:00Z')
-  await usageShop.bill('2026-05-01T00:11:00Z')
-  const last = (await usageShop.invoicesOf(purchase)).at(-1)
-  expect(amounts(last!.lines)).toEqual([['late_usage', '2026-01-31', 7n]])
-  expect(await noted()).toBe(0)
-})
-
 test('keeps a period noted that is corrected again while a bill is made', async () => {
   const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
   await usageShop.use(purchase, 100, '2026-02-10T00:00:00Z')
@@ -245,6 +210,39 @@ test('prices a dry run with the minimum of the plan', async () => {
     ['minimum', '2026-01-31', 2_000n],
   ])
 })
+
+test.each([1, 2])(
+  'charges the minimum in place of credited usage at the discount of its period, with a coupon for %d invoices',
+  async (durationInvoices) => {
+    const minimum = { price: 0, minimumCommitment: 2_000, freeUnits: 0, limit: 0 }
+    const purchase = await usageShop.buy({ ...postPaid, ...minimum })
+    await discountHalf(purchase, durationInvoices)
+    await usageShop.use(purchase, 3_000, '2026-02-10T00:00:00Z')
+    await usageShop.bill('2026-02-28T13:00:00Z')
+    await correct(correctionOf(purchase, {}))
+    await usageShop.use(purchase, 2_500, '2026-03-15T00:00:00Z')
+    await usageShop.bill('2026-03-31T13:00:00Z')
+    const invoices = await usageShop.invoicesOf(purchase)
+    for (const invoice of invoices) expect(recomputeInvoice(invoice)).toEqual([])
+    const [february, march] = invoices.map(({ totalMinor }) => totalMinor)
+    // The minimum of February costs half, and the usage of March is discounted if the coupon has an invoice left.
+    expect(february! + march!).toBe(1_000n + (durationInvoices === 1 ? 2_500n : 1_250n))
+  },
+)
+
+async function discountHalf(
+  { customerRef }: Pick<Purchase, 'customerRef'>,
+  durationInvoices: number,
+): Promise<void> {
+  await usageShop.runner.within(usageShop.shop, async (work) => {
+    const coupon = await createCoupon(work, {
+      ...{ code: null, name: 'Launch', percentOff: '50', amountOffMinor: null, currency: null },
+      ...{ duration: 'repeating', durationInvoices, productRefs: [], planRefs: [] },
+      ...{ redemptionsMax: null, redemptionsPerCustomerMax: null, redeemBy: null },
+    })
+    await addDiscount(work, { couponRef: coupon!.reference, customerRef, purchaseRef: null })
+  })
+}
 
 test('credits usage without a discount in full, after discounted usage was credited', async () => {
   const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })

@@ -7,7 +7,7 @@ import {
 import { listBilledUsage } from '../invoices/billed-usage.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
-import { removeCorrectedPeriods } from '../invoices/corrected-periods.ts'
+import { keepOpenForNotes, removeCorrectedPeriods } from '../invoices/corrected-periods.ts'
 import { createDraft } from '../invoices/create-draft.ts'
 import { hasPendingItems } from '../invoices/items-repository.ts'
 import { staysDraft } from '../invoices/stays-draft.ts'
@@ -78,6 +78,9 @@ export async function billUsage(
   if (toBill.corrected !== undefined) {
     const summedAt = new Date(measured[0]!.reading.watermark)
     await removeCorrectedPeriods(sql, providerId, reference, toBill.corrected, summedAt)
+  }
+  if (toBill.billingDates.nextUsageBillAt === null) {
+    await keepOpenForNotes(sql, providerId, reference, work.now)
   }
   // The bill before may have expected an earlier end, also if this one has no line.
   if (continued !== undefined) await extendUsagePeriod(sql, providerId, reference, continued)

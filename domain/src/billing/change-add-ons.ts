@@ -11,6 +11,7 @@ import {
   type AddOnObstacle,
 } from '../purchases/decide-add-ons.ts'
 import { joinMigration } from '../plan-migrations/join-migration.ts'
+import { termsTimeOf } from '../purchases/carry-add-ons.ts'
 import { lockWithCustomer } from '../purchases/lock-with-customer.ts'
 import { purchaseObject } from '../purchases/purchase-event.ts'
 import type { Purchase } from '../purchases/purchase.ts'
@@ -118,7 +119,7 @@ async function changeNow(
     seller,
   )
   const { end: at } = change.period
-  const { createdAt: termsAt } = held
+  const termsAt = termsTimeOf(held)
   const later = ahead && { plan: ahead, at, termsAt, isByProvider: true }
   const scheduled = later && (await schedulePlan(work, purchase.reference, later))
   // A migration that has listed the purchase before this change finds it ended. This comes last, because it keeps scheduled add-ons.

@@ -6,6 +6,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { emitPlanChanged } from './activate-plan.ts'
 import { closeScheduledChange } from '../plan-migrations/close-scheduled-change.ts'
 import { joinMigration } from '../plan-migrations/join-migration.ts'
+import { changesOnlyAddOns, termsTimeOf } from '../purchases/carry-add-ons.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
@@ -39,8 +40,10 @@ export async function startScheduledPlan(
   await createPurchase(work, started)
   // A purchase that was cancelled too late changes its add-ons alone, so a migration that had scheduled a change has not moved it.
   const made = isEnding(purchase) ? { ...purchase, scheduledMigration: undefined } : purchase
+  const keepsPlan = isEnding(purchase) || changesOnlyAddOns(purchase)
+  const termsAt = keepsPlan ? termsTimeOf(purchase) : purchase.scheduledTermsAt
   await closeScheduledChange(work, made, started)
   await emitPlanChanged(work, started, replaced)
-  await joinMigration(work, started, purchase.scheduledTermsAt)
+  await joinMigration(work, started, termsAt)
   return started
 }

@@ -24,9 +24,9 @@ type PlanOfCustomer = {
 }
 
 /**
- * Sells a plan that is paid first if the customer's balance pays all of it. A plan that the customer can try first is not sold. A
- * repeated call finds the plan active, or its sale by the idempotency key. A pack can be bought again, so it is sold only to a call with
- * a key.
+ * Sells a plan that is paid first if the customer's balance or discounts pay all of it. A plan that the customer can try first is not
+ * sold. A repeated call finds the plan active, or its sale by the idempotency key. A pack can be bought again, so it is sold only to a
+ * call with a key.
  */
 export async function activateFromBalance(
   parts: PaymentParts,
@@ -64,17 +64,22 @@ export async function activateFromBalance(
   return isOf(sale.intent) ? { kind: 'sold', intent: sale.intent } : { kind: 'rest-left' }
 }
 
-/** Returns whether the customer has a credit, and the plan begins with a payment. The sale decides again under its locks. */
+/**
+ * Returns whether the plan begins with a payment of which nothing may be left: the customer has a credit, or discounts may take off all
+ * of what is bought once. The sale decides again under its locks.
+ */
 async function mayPay(
   { sql, providerId, now }: ReadingAt,
   { customer, productRef, planRef, isKeyed }: PlanOfCustomer & { readonly isKeyed: boolean },
 ): Promise<boolean> {
   const { reference: customerRef } = customer
-  const carried = await listCarried(sql, providerId, customerRef)
-  if (![...carried.values()].some((amountMinor) => amountMinor < 0n)) return false
-  const product = await findProduct(sql, providerId, productRef)
   const plan = await findPlan(sql, providerId, productRef, planRef)
-  if (product === undefined || plan === undefined || (isPack(plan) && !isKeyed)) return false
+  if (plan === undefined || (isPack(plan) && !isKeyed)) return false
+  const carried = await listCarried(sql, providerId, customerRef)
+  const hasCredit = [...carried.values()].some((amountMinor) => amountMinor < 0n)
+  if (!hasCredit && plan.type !== 'one-time') return false
+  const product = await findProduct(sql, providerId, productRef)
+  if (product === undefined) return false
   const state = await readActivationState(sql, providerId, { customerRef, productRef, planRef })
   const soldOut = await isSoldOut(sql, providerId, plan, customerRef)
   const input = { product, plan, ...state, isSoldOut: soldOut, now }

@@ -9,6 +9,7 @@ import { sha256OfInput } from '../money-ledger/ledger.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findOpenAttempt } from '../payments/attempts-repository.ts'
 import { requestCancelOfHolders } from '../payments/balance-payments-repository.ts'
+import { discountedAwayReason } from '../settlement/decide-terms.ts'
 import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { findIntent, findIntentByKey } from '../payments/intents-repository.ts'
 import { readPayment } from '../settlement/read-payment.ts'
@@ -70,6 +71,9 @@ export async function createPayment(
   if (sale.kind === 'refused') return sale
   if (sale.kind === 'repeated') return repeatPayment(parts, operation, sale.intent, inputSha256)
   if (sale.kind === 'sold') return createdOutcome(sale.intent, undefined)
+  if (priced.terms.originalAmountMinor === 0n) {
+    return { kind: 'refused', reason: discountedAwayReason }
+  }
   const processorCustomerId = await requireProcessorCustomer(parts, operation, request.customer)
   const opened = await parts.commit(operation, async (work) => {
     const concurrent = await findIntentByKey(work.sql, providerId, request.idempotencyKey)

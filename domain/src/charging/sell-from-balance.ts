@@ -21,8 +21,8 @@ export type BalanceSale =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * Sells a plan without a payment if the customer's balance pays the whole price with its tax. Everything is one transaction, under the
- * locks of the customer and of the balance, so two sales never use the same credit.
+ * Sells a plan without a payment if the customer's balance pays the whole price with its tax, or if discounts left no price. Everything
+ * is one transaction, under the locks of the customer and of the balance, so two sales never use the same credit.
  */
 export async function sellFromBalance(
   parts: PaymentParts,

@@ -1,4 +1,4 @@
-import { invoiceLine, type InvoiceLine } from '../pricing/invoice-line.ts'
+import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { DiscountCharge, LineKind } from '../pricing/line-inputs.ts'
 import { priceLine } from '../pricing/price-line.ts'
 import type { Coupon, Discount } from './coupon.ts'
@@ -163,21 +163,44 @@ export type DiscountedUsage = { readonly grossMinor: bigint; readonly offMinor: 
 
 /**
  * Returns the lines that reduce credits of usage by the part that discounts had paid. `billed` is keyed by the start of the period in
- * Unix milliseconds.
+ * Unix milliseconds. `taken`: the discount lines of the same invoice.
+ *
+ * An invoice can charge the same period again, as a minimum does for usage that is credited. So much of the credit returns nothing to
+ * the customer, and what discounts had taken off it stays off, less what the discounts of this invoice take off the new charge.
  */
 export function creditedDiscountLines(
   lines: readonly InvoiceLine[],
   billed: ReadonlyMap<number, DiscountedUsage>,
+  taken: readonly InvoiceLine[],
 ): InvoiceLine[] {
+  const baseMinor = discountedMinor(lines)
+  const takenMinor = -totalOf(taken)
+  const chargedAgain = new Map<number, { leftMinor: bigint; readonly wholeMinor: bigint }>()
+  for (const [startMs] of billed) {
+    const wholeMinor = discountedMinor(
+      lines.filter(
+        ({ inputs, period }) => usageKinds.has(inputs.kind) && period?.start.getTime() === startMs,
+      ),
+    )
+    chargedAgain.set(startMs, { leftMinor: wholeMinor, wholeMinor })
+  }
   return lines.flatMap(({ inputs, amountMinor, period }) => {
-    const isUsage = usageKinds.has(inputs.kind)
-    const usage = period === null ? undefined : billed.get(period.start.getTime())
-    if (!isUsage || amountMinor >= 0n || usage === undefined) return []
+    const startMs = period?.start.getTime() ?? Number.NaN
+    const [usage, again] = [billed.get(startMs), chargedAgain.get(startMs)]
+    if (!usageKinds.has(inputs.kind) || amountMinor >= 0n) return []
+    if (usage === undefined || again === undefined) return []
+    const offsetMinor = again.leftMinor < -amountMinor ? again.leftMinor : -amountMinor
+    again.leftMinor -= offsetMinor
+    // The discounts of the invoice are shared by all that it charges.
+    const offNowMinor = shareOf(takenMinor, again.wholeMinor, baseMinor)
+    const keptMinor = shareOf(offNowMinor, offsetMinor, again.wholeMinor)
     const { grossMinor, offMinor } = usage
-    if (grossMinor <= 0n || offMinor <= 0n) return []
+    const hadDiscount = grossMinor > 0n && offMinor > 0n
     const credit: DiscountCharge = {
-      ...{ kind: 'discount', by: 'credit', creditMinor: (-amountMinor).toString() },
-      ...{ offMinor: offMinor.toString(), grossMinor: grossMinor.toString() },
+      ...{ kind: 'discount', by: 'credit', creditMinor: (-amountMinor - offsetMinor).toString() },
+      ...{ offMinor: hadDiscount ? offMinor.toString() : '0' },
+      ...{ grossMinor: hadDiscount ? grossMinor.toString() : '1' },
+      ...(keptMinor === 0n ? {} : { againMinor: keptMinor.toString() }),
     }
     const line = invoiceLine(credit, 'Discount of the credited usage', period)
     return line.amountMinor === 0n ? [] : [line]

@@ -1,4 +1,4 @@
-import type { TransactionSql } from 'postgres'
+import type { Fragment, TransactionSql } from 'postgres'
 import { firstPeriodToleranceSeconds } from '@tollgate/schemas/hot-state/documents'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
@@ -14,6 +14,12 @@ export type TouchedUsage = {
   /** Unix milliseconds. */
   readonly timestamp: number
 }
+
+/** Usage of a purchase. */
+export type TouchedPurchase = { readonly purchaseRef: string; readonly usedAt: Date }
+
+/** A period of a purchase, by its start. */
+export type TouchedPeriod = { readonly purchaseRef: string; readonly start: Date }
 
 /** A noted period. The bill that looks at it removes the note if its version is still the same. */
 export type CorrectedPeriod = ChargedPeriod & { readonly version: bigint }
@@ -37,7 +43,8 @@ export function oneOfEachSecond(usages: readonly TouchedUsage[]): TouchedUsage[]
 /**
  * Notes the billed periods of the usage, for the next bill of their purchases, and the first periods of later purchases that share
  * their allowance. A period that a bill claims at the same time is one of the newest periods, at which the bill after it looks
- * anyway. The usage must be in the log before this call, or get there before `keptUntil`. Bills keep the notes until then.
+ * anyway. The usage must be in the log before this call, or get there before `keptUntil`. Bills keep the notes until then. `unbilled`:
+ * periods that may be billed before that, and are noted as well.
  *
  * An ended purchase whose usage is closed has no next bill, so this schedules one, which is due once the usage is in the log. A
  * purchase that was refunded in full gets none, because its usage is not billed.
@@ -47,11 +54,51 @@ export async function noteCorrectedPeriods(
   providerId: string,
   touched: readonly TouchedUsage[],
   now: Date,
-  keptUntil: Date | null = null,
+  announced?: { readonly keptUntil: Date; readonly unbilled: readonly TouchedPeriod[] },
 ): Promise<void> {
   if (touched.length === 0) return
-  const found = await sql<NotedRow[]>`
+  const billed = await sql<{ purchase_ref: string; period_start: Date }[]>`
     select distinct purchases.reference as purchase_ref, billed.period_start
+    ${fromTouchedPurchases(sql, providerId, touched)}
+    join billed_periods as billed on billed.provider_id = ${providerId}
+      and billed.purchase_ref = purchases.reference and billed.part = 'usage'
+      and least(billed.period_start, coalesce(purchases.allowance_since, billed.period_start))
+        - ${toleranceSeconds} * interval '1 second' <= used.used_at
+      and billed.period_end + interval '1 second' > used.used_at`
+  const found = billed.map((row) => ({ purchaseRef: row.purchase_ref, start: row.period_start }))
+  const periods = [...found, ...(announced?.unbilled ?? [])]
+  await notePeriods(sql, providerId, periods, now, announced?.keptUntil ?? null)
+}
+
+/**
+ * Returns the usage of purchases with a period that is not billed yet. A purchase that ended before `until` has its last bill by then,
+ * and so has a period that ends before.
+ */
+export async function listUnbilledTouched(
+  sql: Queryable,
+  providerId: string,
+  touched: readonly TouchedUsage[],
+  until: Date,
+): Promise<TouchedPurchase[]> {
+  if (touched.length === 0) return []
+  const rows = await sql<{ purchase_ref: string; used_at: Date }[]>`
+    select distinct purchases.reference as purchase_ref, used.used_at
+    ${fromTouchedPurchases(sql, providerId, touched)}
+    where least(purchases.next_usage_bill_at, purchases.ended_at, purchases.end_date) <= ${until}
+      and purchases.next_usage_bill_at is not null
+      and coalesce(purchases.allowance_since, purchases.start_date)
+        - ${toleranceSeconds} * interval '1 second' <= used.used_at
+      and coalesce(purchases.ended_at, purchases.end_date, 'infinity') + interval '1 second' > used.used_at`
+  return rows.map((row) => ({ purchaseRef: row.purchase_ref, usedAt: row.used_at }))
+}
+
+/** The usage as `used`, joined with the purchases that it may be billed with. */
+function fromTouchedPurchases(
+  sql: Queryable,
+  providerId: string,
+  touched: readonly TouchedUsage[],
+): Fragment {
+  return sql`
     from unnest(
       ${touched.map((each) => each.customerRef)}::text[],
       ${touched.map((each) => each.productRef)}::text[],
@@ -70,14 +117,7 @@ export async function noteCorrectedPeriods(
     join purchases on purchases.provider_id = ${providerId}
       and purchases.customer_ref = link.customer_ref
       and (used.product_ref = '' or purchases.product_ref = used.product_ref)
-      and purchases.status not in ('pending', 'refunded')
-    join billed_periods as billed on billed.provider_id = ${providerId}
-      and billed.purchase_ref = purchases.reference and billed.part = 'usage'
-      and least(billed.period_start, coalesce(purchases.allowance_since, billed.period_start))
-        - ${toleranceSeconds} * interval '1 second' <= used.used_at
-      and billed.period_end + interval '1 second' > used.used_at
-    order by purchases.reference, billed.period_start`
-  await notePeriods(sql, providerId, found, now, keptUntil)
+      and purchases.status not in ('pending', 'refunded')`
 }
 
 /**
@@ -91,7 +131,7 @@ export async function noteRepaidPeriods(
   invoiceRef: string,
   now: Date,
 ): Promise<void> {
-  const found = await sql<NotedRow[]>`
+  const found = await sql<{ purchase_ref: string; period_start: Date }[]>`
     select distinct purchases.reference as purchase_ref, billed.period_start
     from invoices
     join customers on customers.provider_id = invoices.provider_id
@@ -109,31 +149,29 @@ export async function noteRepaidPeriods(
           and late.invoice_ref = later.reference
         where later.provider_id = ${providerId} and later.purchase_ref = purchases.reference
           and later.reference <> ${invoiceRef} and late.kind = 'late_usage'
-          and late.period_start = line.period_start)
-    order by purchases.reference, billed.period_start`
-  await notePeriods(sql, providerId, found, now, null)
+          and late.period_start = line.period_start)`
+  const periods = found.map((row) => ({ purchaseRef: row.purchase_ref, start: row.period_start }))
+  await notePeriods(sql, providerId, periods, now, null)
 }
-
-type NotedRow = { readonly purchase_ref: string; readonly period_start: Date }
 
 async function notePeriods(
   sql: TransactionSql,
   providerId: string,
-  found: readonly NotedRow[],
+  found: readonly TouchedPeriod[],
   now: Date,
   keptUntil: Date | null,
 ): Promise<void> {
   if (found.length === 0) return
-  const purchaseRefs = found.map((row) => row.purchase_ref)
+  const purchaseRefs = found.map(({ purchaseRef }) => purchaseRef)
   // Bills lock the purchase before they remove its periods.
   await sql`
     select from purchases where provider_id = ${providerId} and reference = any(${purchaseRefs})
     order by reference for update`
   await sql`
     insert into corrected_periods as kept (provider_id, purchase_ref, period_start, noted_at, kept_until)
-    select ${providerId}, noted.purchase_ref, noted.period_start, ${now}::timestamptz, ${keptUntil}::timestamptz
+    select distinct ${providerId}, noted.purchase_ref, noted.period_start, ${now}::timestamptz, ${keptUntil}::timestamptz
     from unnest(${purchaseRefs}::text[],
-      ${found.map((row) => row.period_start.toISOString())}::timestamptz[]
+      ${found.map(({ start }) => start.toISOString())}::timestamptz[]
     ) as noted (purchase_ref, period_start)
     on conflict (provider_id, purchase_ref, period_start) do update
       set noted_at = excluded.noted_at, version = kept.version + 1,
@@ -143,6 +181,26 @@ async function notePeriods(
     update purchases set usage_closes_at = ${closesAt}
     where provider_id = ${providerId} and reference = any(${purchaseRefs}) and ended_at is not null
       and next_usage_bill_at is null and (usage_closes_at is null or usage_closes_at < ${closesAt})`
+}
+
+/**
+ * Keeps the usage of an ended purchase from being closed while announced usage can reach the log. The caller has stored the dates that
+ * follow its last bill.
+ */
+export async function keepOpenForNotes(
+  sql: TransactionSql,
+  providerId: string,
+  purchaseRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update purchases set usage_closes_at = greatest(usage_closes_at, noted.kept_until)
+    from (
+      select max(kept_until) as kept_until from corrected_periods
+      where provider_id = ${providerId} and purchase_ref = ${purchaseRef}
+    ) as noted
+    where provider_id = ${providerId} and reference = ${purchaseRef} and noted.kept_until > ${now}
+      and next_usage_bill_at is null and (usage_closes_at is null or usage_closes_at < noted.kept_until)`
 }
 
 /** Returns the noted periods of a purchase, newest first. */

@@ -34,17 +34,15 @@ export async function takeDiscounts(
   { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
   { customerRef, purchaseRef, productRef, plan, currency, lines }: DiscountedInvoice,
 ): Promise<InvoiceLine[]> {
-  const credited = creditedDiscountLines(
-    lines,
-    await listDiscountedUsage(sql, providerId, purchaseRef, lines),
-  )
+  const billed = await listDiscountedUsage(sql, providerId, purchaseRef, lines)
   const baseMinor = discountedMinor(lines)
-  if (baseMinor === 0n) return credited
+  if (baseMinor === 0n) return creditedDiscountLines(lines, billed, [])
   const sale = { customerRef, purchaseRef, productRef, planRef: plan.reference, currency }
   const taken = discountLines(baseMinor, await lockDiscountsFor(sql, providerId, sale))
   const references = taken.map(({ discountRef }) => discountRef)
   await countInvoiceOf(sql, providerId, references)
-  return [...taken.map(({ line }) => line), ...credited]
+  const discounts = taken.map(({ line }) => line)
+  return [...discounts, ...creditedDiscountLines(lines, billed, discounts)]
 }
 
 /** Stores what the discounts of an invoice take off the price of the period that it begins. */

@@ -62,7 +62,39 @@ function agreedPriceFaults(
   })
 }
 
-function termFaults({ from, until, planRef: _planRef, ...prices }: AgreedPrice): ValidationIssue[] {
+/**
+ * Returns the agreed prices with their currencies: that of the plan which the prices fit, as the customer has it or as it can be bought
+ * now. If both fit and have different currencies, the request has to say which one is meant.
+ */
+export function withCurrencies(
+  prices: readonly AgreedPrice[],
+  plans: readonly PlanSnapshot[],
+): { readonly prices: readonly AgreedPrice[]; readonly faults: readonly ValidationIssue[] } {
+  const faults: ValidationIssue[] = []
+  const named = prices.map((price, index): AgreedPrice => {
+    if (price.currency !== undefined) return { ...price, currency: price.currency.toUpperCase() }
+    const fitting = plans.filter(
+      (plan) => plan.reference === price.planRef && priceFaultsOn(plan, price).length === 0,
+    )
+    const currencies = [...new Set(fitting.map(({ currency }) => currency))]
+    const [currency] = currencies
+    if (currency === undefined) return price
+    if (currencies.length > 1) {
+      const message = `The customer has the plan in another currency than it has now. Set ${currencies.join(' or ')}.`
+      faults.push(fieldFault(['prices', index, 'currency'], message))
+    }
+    return { ...price, currency }
+  })
+  return { prices: named, faults }
+}
+
+function termFaults({
+  from,
+  until,
+  planRef: _planRef,
+  currency: _currency,
+  ...prices
+}: AgreedPrice): ValidationIssue[] {
   if (from !== undefined && until !== undefined && Date.parse(from) >= Date.parse(until)) {
     return [fieldFault(['until'], '`until` must be after `from`.')]
   }
@@ -72,8 +104,11 @@ function termFaults({ from, until, planRef: _planRef, ...prices }: AgreedPrice):
 
 function priceFaultsOn(
   plan: PlanSnapshot,
-  { planRef: _planRef, from: _from, until: _until, ramp = [], ...prices }: AgreedPrice,
+  { planRef: _planRef, from: _from, until: _until, currency, ramp = [], ...prices }: AgreedPrice,
 ): ValidationIssue[] {
+  if (currency !== undefined && currency !== plan.currency) {
+    return [fieldFault(['currency'], `The plan is sold in ${plan.currency}.`)]
+  }
   return [
     ...currencyFaults(plan),
     ...withOwnPrices(plan, prices, plan).faults,

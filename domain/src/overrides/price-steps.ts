@@ -8,7 +8,7 @@ import {
 } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { currentOverrides, type OverridesVersion } from './overrides.ts'
-import { offeredPlanAhead } from './priced-plan.ts'
+import { isPriceOf, offeredPlanAhead } from './priced-plan.ts'
 
 /** Prices of a plan from the start of one of its periods on. */
 export type PriceStep<Plan extends PlanSnapshot> = { readonly from: Date; readonly plan: Plan }
@@ -38,14 +38,13 @@ export function priceStepsAhead<Plan extends PlanSnapshot>(
 
 /** Returns the periods with which a price can change, in order: where a step of a ramp or an agreed time begins or ends. */
 function changingPeriods(
-  { terms, reference, listed, rampPeriods: own }: PlanSnapshot,
+  plan: PlanSnapshot,
   versions: readonly OverridesVersion[],
   cycle: Cycle,
 ): number[] {
+  const { terms, listed, rampPeriods: own } = plan
   const had = listed?.rampPeriods ?? own ?? 0
-  const agreed = (currentOverrides(versions).prices ?? []).filter(
-    ({ planRef }) => planRef === reference,
-  )
+  const agreed = (currentOverrides(versions).prices ?? []).filter((price) => isPriceOf(price, plan))
   const ramps = [(listed?.terms ?? terms).ramp, ...agreed.map(({ ramp }) => ramp)]
   const indexes = [
     ...ramps.flatMap((ramp) => endsOf(ramp).map((end) => end - had)),

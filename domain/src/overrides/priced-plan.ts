@@ -66,7 +66,7 @@ function pricedOwn<Plan extends PlanSnapshot>(
 ): Plan {
   const listed = { ...given, ...given.listed, listed: undefined }
   const pricing = overridesAt(versions, start)
-  const agreed = agreedPriceAt(pricing.prices, given.reference, start)
+  const agreed = agreedPriceAt(pricing.prices, listed, start)
   const step = rampStepAt(listed.terms.ramp, rampPeriods)
   if (step === undefined && versions.length === 0) return given
   const stepped = withPrices(listed, step, listed)
@@ -89,16 +89,27 @@ function withPrices<Plan extends PlanSnapshot>(
 /** Returns the prices of the plan that are agreed for a period that begins then. */
 function agreedPriceAt(
   prices: readonly AgreedPrice[] = [],
-  planRef: string,
+  plan: Pick<PlanSnapshot, 'reference' | 'currency'>,
   start: Date,
 ): AgreedPrice | undefined {
   const startMs = start.getTime()
   return prices.find(
-    ({ planRef: of, from, until }) =>
-      of === planRef &&
+    ({ from, until, ...price }) =>
+      isPriceOf(price, plan) &&
       (from === undefined || Date.parse(from) <= startMs) &&
       (until === undefined || startMs < Date.parse(until)),
   )
+}
+
+/**
+ * Returns whether the amounts are of the plan and in its currency. Prices that were agreed before currencies were stored are in that of
+ * the plan.
+ */
+export function isPriceOf(
+  { planRef, currency }: Pick<AgreedPrice, 'planRef' | 'currency'>,
+  plan: Pick<PlanSnapshot, 'reference' | 'currency'>,
+): boolean {
+  return planRef === plan.reference && (currency ?? plan.currency) === plan.currency
 }
 
 /** Returns the step of the ramp after that many periods. Undefined without a ramp, and after its last step. */

@@ -141,12 +141,16 @@ export type DiscountCharge = {
       ProratedCharge,
       'secondsLeft' | 'secondsInPeriod'
     >)
-  /** Usage that is credited gives back what was paid of it: of `grossMinor`, discounts had taken off `offMinor`. */
+  /**
+   * Usage that is credited gives back what was paid of it: of `grossMinor`, discounts had taken off `offMinor`. `creditMinor` is what is
+   * credited and not charged again. `againMinor`: what discounts take off the new charge; absent for nothing.
+   */
   | {
       readonly by: 'credit'
       readonly creditMinor: string
       readonly offMinor: string
       readonly grossMinor: string
+      readonly againMinor?: string
     }
 )
 

@@ -179,7 +179,9 @@ function discountAmount(discount: DiscountCharge): Fraction {
       }
     case 'credit':
       return {
-        numerator: BigInt(discount.creditMinor) * BigInt(discount.offMinor),
+        numerator:
+          BigInt(discount.creditMinor) * BigInt(discount.offMinor) +
+          BigInt(discount.againMinor ?? 0) * BigInt(discount.grossMinor),
         denominator: BigInt(discount.grossMinor),
       }
   }

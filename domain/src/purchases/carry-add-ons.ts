@@ -35,6 +35,11 @@ export function changesOnlyAddOns({
   return hasTerms(withoutAddOns(planSnapshot), withoutAddOns(scheduledPlan))
 }
 
+/** Returns when the terms of the purchase, without its add-ons, were those of its plan. */
+export function termsTimeOf({ termsAt, createdAt }: Pick<Purchase, 'termsAt' | 'createdAt'>): Date {
+  return termsAt ?? createdAt
+}
+
 /** Returns whether the plans are the same but for their add-ons, and those differ. */
 export function differOnlyInAddOns(before: PlanSnapshot, after: PlanSnapshot): boolean {
   return (
@@ -92,7 +97,7 @@ export function changeWithoutPlan(held: Purchase): ChangeToSchedule | null {
   const [running, pending] = [runningAddOns(held), pendingAddOns(held)]
   if (haveSameAddOns(running, pending)) return null
   const plan = withAddOns(withoutSetupFee(withoutAddOns(planSnapshot)), pending, currency)
-  return { plan, at, termsAt: held.createdAt, isByProvider: true }
+  return { plan, at, termsAt: termsTimeOf(held), isByProvider: true }
 }
 
 /**
@@ -120,7 +125,7 @@ export function changeAfterUndo(
   }
   if (haveSameAddOns(ahead, running)) return null
   const next = withAddOns(withoutSetupFee(own), ahead, restored.currency)
-  return { plan: next, at: renewsAt, termsAt: restored.createdAt, isByProvider: true }
+  return { plan: next, at: renewsAt, termsAt: termsTimeOf(restored), isByProvider: true }
 }
 
 /** Returns the add-ons that `running` has after the renewal, if those of `undone` were to become `chosen` then. */

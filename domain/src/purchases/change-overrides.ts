@@ -7,7 +7,7 @@ import { cycleOf, givesAccess } from './access.ts'
 import { findDecidingPurchase, type Purchase } from './repository.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { nextHistory } from '../overrides/next-history.ts'
-import { overrideFaults } from '../overrides/override-faults.ts'
+import { overrideFaults, withCurrencies } from '../overrides/override-faults.ts'
 import { limitsToSet, type Overrides, type OverridesVersion } from '../overrides/overrides.ts'
 import { findOverrides, saveOverrides } from '../overrides/repository.ts'
 
@@ -34,10 +34,10 @@ export async function changeOverrides(
   }
   const purchase = await findDecidingPurchase(sql, providerId, customerRef, productRef)
   const held = purchase !== undefined && givesAccess(purchase, now) ? purchase : undefined
-  const issues = await findFaults(work, names, overrides, held)
+  const { issues, overrides: stated } = await checkOverrides(work, names, overrides, held)
   if (issues.length > 0) return { kind: 'invalid', issues }
   const history = await findOverrides(sql, providerId, customerRef, productRef)
-  const versions = nextHistory(history, overrides, now, beginsNow(held, now))
+  const versions = nextHistory(history, stated, now, beginsNow(held, now))
   if (versions === undefined) return { kind: 'too-many-changes' }
   const [first, ...later] = versions
   if (first !== undefined && versions !== history) {
@@ -55,20 +55,26 @@ function beginsNow(held: Purchase | undefined, now: Date): boolean {
   return starts.some((start) => start.getTime() === wholeSecond(now).getTime())
 }
 
-async function findFaults(
+/** Returns the faults of the overrides, and the overrides with the currencies of their prices. */
+async function checkOverrides(
   { sql, providerId }: UnitOfWork,
   { productRef }: { readonly customerRef: string; readonly productRef: string },
   overrides: Overrides,
   held: Purchase | undefined,
-): Promise<ValidationIssue[]> {
+): Promise<{ readonly issues: readonly ValidationIssue[]; readonly overrides: Overrides }> {
   const { charges, usageLimits, prices = [] } = overrides
-  if ([charges, usageLimits, prices].every(({ length }) => length === 0)) return []
-  const plans = await listPlans(sql, providerId, [productRef])
-  return overrideFaults(overrides, {
-    held: held?.planSnapshot ?? undefined,
-    plans: plans.filter(({ status }) => status !== 'archived'),
-    meters: await lockChargedMeters(sql, providerId, [
-      { usageLimits: limitsToSet(overrides.usageLimits) },
-    ]),
+  if ([charges, usageLimits, prices].every(({ length }) => length === 0)) {
+    return { issues: [], overrides }
+  }
+  const listed = await listPlans(sql, providerId, [productRef])
+  const plans = listed.filter(({ status }) => status !== 'archived')
+  const heldPlan = held?.planSnapshot ?? undefined
+  const stated = withCurrencies(prices, heldPlan === undefined ? plans : [heldPlan, ...plans])
+  const priced = { ...overrides, prices: stated.prices }
+  const faults = overrideFaults(priced, {
+    held: heldPlan,
+    plans,
+    meters: await lockChargedMeters(sql, providerId, [{ usageLimits: limitsToSet(usageLimits) }]),
   })
+  return { issues: [...faults, ...stated.faults], overrides: priced }
 }

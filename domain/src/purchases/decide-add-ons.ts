@@ -16,7 +16,7 @@ import {
 import type { AttachedAddOn } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
-import { addOnsAhead, haveSameAddOns } from './carry-add-ons.ts'
+import { addOnsAhead, haveSameAddOns, termsTimeOf } from './carry-add-ons.ts'
 import { obstacleOfState, type StateObstacle } from './decide-schedule.ts'
 import type { PlanSwitch } from './decide-switch.ts'
 import type { ChangeToSchedule, Purchase } from './purchase.ts'
@@ -120,7 +120,7 @@ function decideRunning(
   if (!isNow) {
     if (haveSameAddOns(later, ahead)) return { kind: 'unchanged' }
     const isKept = haveSameAddOns(later, running)
-    const scheduled = { plan: next, at, termsAt: held.createdAt, isByProvider: true }
+    const scheduled = { plan: next, at, termsAt: termsTimeOf(held), isByProvider: true }
     return { kind: 'renewal', at, change: isKept ? null : scheduled }
   }
   if (hasDebts) return refuse('unpaid')
@@ -147,11 +147,12 @@ function withoutChargedFees(
  * for the first paid period: a trial that moved to another plan can have scheduled some.
  */
 function decideInTrial(
-  { currency, nextBillingDate: at, createdAt: termsAt }: Purchase,
+  held: Purchase,
   before: PlanSnapshot,
   ahead: readonly AttachedAddOn[],
   change: AddOnChange,
 ): AddOnDecision {
+  const { currency, nextBillingDate: at } = held
   const own = withoutAddOns(before)
   const attached = attachedTo(before)
   const { reference } = change.addOn
@@ -167,7 +168,9 @@ function decideInTrial(
   if (raisesTrial(plan)) return refuse('trialing')
   if (isTooLarge(next, currency)) return refuse('too_many')
   const isKept = at === null || haveSameAddOns(later, changed)
-  const scheduled = isKept ? null : { plan: next, at, termsAt, isByProvider: true }
+  const scheduled = isKept
+    ? null
+    : { plan: next, at, termsAt: termsTimeOf(held), isByProvider: true }
   return { kind: 'in-trial', plan, firstIncludedMicros: unitsOfTrial(plan), ahead: scheduled }
 }
 

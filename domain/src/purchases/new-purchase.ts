@@ -253,8 +253,8 @@ function cancellationOf(from: Purchase): Partial<Purchase> {
   const cancelled = { cancelledAt, cancellationReason, endDate }
   const isOwnChoice = from.scheduledMigration === undefined && from.scheduledBilling === undefined
   if (changesOnlyAddOns(from) || !isOwnChoice) return cancelled
-  const { scheduledPlan, scheduledPlanAt, isScheduledByProvider } = from
-  return { ...cancelled, scheduledPlan, scheduledPlanAt, isScheduledByProvider }
+  const { scheduledPlan, scheduledPlanAt, isScheduledByProvider, scheduledTermsAt } = from
+  return { ...cancelled, scheduledPlan, scheduledPlanAt, isScheduledByProvider, scheduledTermsAt }
 }
 
 /** Returns the price of a purchase after a change of plan: the plan's price, whatever was charged for the change. */

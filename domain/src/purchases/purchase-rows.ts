@@ -62,6 +62,7 @@ export type PurchaseRow = {
   scheduled_migration: string | null
   is_scheduled_by_provider: boolean
   scheduled_terms_at: Date | null
+  terms_at: Date | null
   overrides: readonly OverridesVersion[] | null
   is_pack: boolean
   created_at: Date
@@ -196,6 +197,7 @@ export function fromRow(row: PurchaseRow): Purchase {
     ...(row.scheduled_migration === null ? {} : { scheduledMigration: row.scheduled_migration }),
     ...(row.is_scheduled_by_provider ? { isScheduledByProvider: true } : {}),
     ...(row.scheduled_terms_at === null ? {} : { scheduledTermsAt: row.scheduled_terms_at }),
+    ...(row.terms_at === null ? {} : { termsAt: row.terms_at }),
     createdAt: row.created_at,
   }
 }

@@ -92,6 +92,8 @@ export type Purchase = {
   readonly isScheduledByProvider?: boolean | undefined
   /** When the scheduled terms were those of the plan. Absent if that was not recorded. */
   readonly scheduledTermsAt?: Date | undefined
+  /** When the terms of the purchase were those of its plan. Absent if that was when it was created. */
+  readonly termsAt?: Date | undefined
   /** The customer's overrides of the product, oldest first. Absent if there never were any. */
   readonly overrides?: readonly OverridesVersion[] | undefined
   /** A pack: its units are used beside the running purchase, and it gives no access. */

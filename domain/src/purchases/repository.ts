@@ -53,8 +53,8 @@ export async function insertPurchase(
        is_recurring, auto_renew, start_date, end_date, next_billing_date, paid_at, metadata,
        next_reset_at, next_usage_bill_at, replaces, allowance_window, allowance_since,
        allowance_until, windows_taken_in, first_included_micros, first_paid, is_pack,
-       scheduled_plan, scheduled_plan_at, is_scheduled_by_provider, cancelled_at,
-       cancellation_reason, created_at, updated_at)
+       scheduled_plan, scheduled_plan_at, is_scheduled_by_provider, scheduled_terms_at,
+       cancelled_at, cancellation_reason, created_at, updated_at)
     values (${providerId}, ${purchase.reference}, ${purchase.customerRef},
       ${purchase.productRef || null},
       ${purchase.planRef}, ${jsonb(sql, purchase.planSnapshot)}, ${purchase.status},
@@ -70,7 +70,7 @@ export async function insertPurchase(
       ${purchase.firstPaidMinor?.toString() ?? null}, ${purchase.isPack},
       ${purchase.scheduledPlan === null ? null : jsonb(sql, purchase.scheduledPlan)},
       ${purchase.scheduledPlanAt}, ${purchase.isScheduledByProvider === true},
-      ${purchase.cancelledAt}, ${purchase.cancellationReason},
+      ${purchase.scheduledTermsAt ?? null}, ${purchase.cancelledAt}, ${purchase.cancellationReason},
       ${purchase.createdAt}, ${purchase.updatedAt})`
 }
 

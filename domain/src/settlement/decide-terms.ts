@@ -45,7 +45,10 @@ export type PlanPayment = {
   readonly discounts?: readonly Pick<Discount, 'reference' | 'coupon'>[]
 }
 
-/** Reason to refuse a payment if the discounted price is 0 or too small to charge. The plan begins without a payment. */
+/**
+ * Reason to refuse a payment if the discounted price is too small to charge, or if a plan that renews costs nothing. The plan begins
+ * without a payment.
+ */
 export const discountedAwayReason = 'The discounted price needs no payment'
 
 /**
@@ -71,7 +74,10 @@ export function decidePlanTerms(
   const taken = discountLines(dueMinor, discounts)
   const leftMinor = dueMinor + totalOf(taken.map(({ line }) => line))
   if (taken.length > 0 && leftMinor < processorMinimumOf(currency)) {
-    return refuse(discountedAwayReason)
+    // Something that is bought once is sold for nothing, as one that the balance pays. What renews starts with a saved card.
+    const isSoldForNothing = leftMinor === 0n && plan.type === 'one-time'
+    if (!isSoldForNothing) return refuse(discountedAwayReason)
+    return { kind: 'charge', terms: termsOf(leftMinor, rate, null), discounts: taken }
   }
   const decision = charge(leftMinor, rate, { mints: false })
   return decision.kind === 'refuse' ? decision : { ...decision, discounts: taken }
@@ -133,14 +139,20 @@ function charge(
     return tooSmall(minimumMinor, currency)
   }
   if (originalAmountMinor > chargeMinorMax) return tooLarge(chargeMinorMax, currency)
-  const exchangeRate = dollarsPerUnit(rate)
-  const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
   const minted = mints ? purchasedCredits(originalAmountMinor, currency, toFraction(rate)) : 0n
   const credits = minted > 0n ? minted : null
-  return {
-    kind: 'charge',
-    terms: { amountMinor, originalAmountMinor, currency, exchangeRate, credits },
-  }
+  return { kind: 'charge', terms: termsOf(originalAmountMinor, rate, credits) }
+}
+
+function termsOf(
+  originalAmountMinor: bigint,
+  rate: ExchangeRate,
+  credits: bigint | null,
+): IntentTerms {
+  const { currency } = rate
+  const exchangeRate = dollarsPerUnit(rate)
+  const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
+  return { amountMinor, originalAmountMinor, currency, exchangeRate, credits }
 }
 
 /**

@@ -191,7 +191,7 @@ async function priceNewPeriod(
   const decision = decidePlanTerms(payment, (code) => rates.get(code))
   if (decision.kind === 'refuse') {
     const { reason } = decision
-    // `startDiscountedPlan` starts the other plans without a payment.
+    // `startDiscountedPlan` starts the other plans without a payment, and a pack that costs nothing is sold for nothing.
     const needsPayment = isPack(plan) || sold.currency !== plan.currency
     const isCouponTooLarge = couponRef !== undefined && reason === discountedAwayReason
     return isCouponTooLarge && needsPayment ? couponRefused('nothing_left') : refused(reason)

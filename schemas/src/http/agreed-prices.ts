@@ -8,7 +8,7 @@ import {
   rampStepsMax,
 } from '../limits.ts'
 import { chargeSchema, stableKey } from './charges.ts'
-import { amountMinor, requiredReference, storedInstantText } from './fields.ts'
+import { amountMinor, currencyCode, requiredReference, storedInstantText } from './fields.ts'
 import { creditRate, usageTierSchema } from './unit-prices.ts'
 
 /* Prices in place of those of a plan: for its first periods, or for one customer. Absent fields are those of the plan. */
@@ -78,6 +78,11 @@ export const rampSchema = z
 
 const agreedPriceSchema = z.object({
   planRef: requiredReference.describe('Reference of the plan.'),
+  currency: currencyCode
+    .describe(
+      'Currency of the amounts. Absent in a request: that of the plan. The prices have no effect while the plan has another currency.',
+    )
+    .optional(),
   from: storedInstantText
     .describe(
       'Periods that begin then or later have the prices. Absent: also those that begin now.',
@@ -104,12 +109,12 @@ export type AgreedPrice = z.infer<typeof agreedPriceSchema>
 /** Prices of a period, of a plan or of a customer. */
 export type PriceFields = Omit<RampStep, 'periods'> & Pick<AgreedPrice, 'setupFee'>
 
-export const agreedPricesSchema = z
-  .array(agreedPriceSchema)
-  .max(agreedPricesMax)
-  .refine(isShortText, {
-    error: `The prices must not have more than ${agreedPricesCharsMax} characters as JSON text`,
-  })
+/** As they are stored, with their currencies, so the text may be longer than that of a request. */
+export const shownAgreedPricesSchema = z.array(agreedPriceSchema).max(agreedPricesMax)
+
+export const agreedPricesSchema = shownAgreedPricesSchema.refine(isShortText, {
+  error: `The prices must not have more than ${agreedPricesCharsMax} characters as JSON text`,
+})
 
 function isShortText(prices: readonly unknown[]): boolean {
   return JSON.stringify(prices).length <= agreedPricesCharsMax

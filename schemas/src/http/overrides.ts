@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { chargesMax, overrideLimitsMax } from '../limits.ts'
-import { agreedPricesSchema } from './agreed-prices.ts'
+import { agreedPricesSchema, shownAgreedPricesSchema } from './agreed-prices.ts'
 import { chargeSchema, stableKey } from './charges.ts'
 import { positiveQuantity } from './fields.ts'
 import { usageLimitSchema, type UsageLimit } from './usage-limits.ts'
@@ -80,7 +80,7 @@ export type OverridesInput = z.infer<typeof overridesUpdateSchema>
 const overridesFields = {
   charges: z.array(chargeOverrideSchema),
   usageLimits: z.array(z.union([usageLimitSchema, removedLimitSchema])).max(overrideLimitsMax),
-  prices: agreedPricesSchema,
+  prices: shownAgreedPricesSchema,
   /** When they were changed last. Prices and included units apply to periods that begin then or later. Absent if never. */
   since: z.string().optional(),
 }

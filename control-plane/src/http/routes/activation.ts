@@ -100,7 +100,10 @@ async function sellWithCredit(
   const sale = await activateFromBalance(parts.payments, operation, of)
   if (sale.kind !== 'sold') return undefined
   const { purchaseRef, fromBalanceMinor, currency } = sale.intent
-  const message = `${formatMoney(fromBalanceMinor, currency)} was paid from the balance of the customer.`
+  const message =
+    fromBalanceMinor === 0n
+      ? 'Discounts leave nothing to pay.'
+      : `${formatMoney(fromBalanceMinor, currency)} was paid from the balance of the customer.`
   return { status: 'activated', message, ...definedFields({ purchaseRef }) }
 }
 

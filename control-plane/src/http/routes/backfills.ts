@@ -1,4 +1,4 @@
-import { noteCorrectedPeriods } from '@tollgate/domain/invoices/corrected-periods'
+import { noteBackfill } from '@tollgate/domain/usage-corrections/note-backfill'
 import {
   backfillAppendMsMax,
   backfillNotedSchema,
@@ -26,9 +26,7 @@ export function registerBackfillRoute(app: ApiServer, parts: ChangeParts): void 
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const keptUntil = new Date(operation.now.getTime() + 2 * backfillAppendMsMax)
-      await commit(parts, operation, ({ sql, providerId, now }) =>
-        noteCorrectedPeriods(sql, providerId, request.body.usages, now, keptUntil),
-      )
+      await commit(parts, operation, (work) => noteBackfill(work, request.body.usages, keptUntil))
       return { success: true as const }
     },
   )

@@ -35,18 +35,21 @@ export function AmountDue({
 
 type PayButtonsProps = {
   readonly reader: Reader
-  /** Whether the customer's credit pays everything. */
-  readonly isPaidByCredit?: boolean
+  /** What pays: a card, the customer's credit alone, or nothing because discounts leave nothing to pay. */
+  readonly paidBy?: 'card' | 'credit' | 'nothing'
 }
 
-export function PayButtons({
-  reader: { t },
-  isPaidByCredit = false,
-}: PayButtonsProps): ReactElement {
+const payTexts = {
+  card: 'checkout:continueToPayment',
+  credit: 'checkout:payWithCredit',
+  nothing: 'checkout:startNow',
+} as const
+
+export function PayButtons({ reader: { t }, paidBy = 'card' }: PayButtonsProps): ReactElement {
   return (
     <>
       <button className="button main broad" type="submit">
-        {t(isPaidByCredit ? 'checkout:payWithCredit' : 'checkout:continueToPayment')}
+        {t(payTexts[paidBy])}
       </button>
       <noscript>
         <button

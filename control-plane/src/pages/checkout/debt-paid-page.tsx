@@ -45,6 +45,7 @@ export async function debtPaidPage(
     pages,
     checkout,
     runningPlan && nextChargeOfPurchase(runningPlan.purchase),
+    { purchaseRef: held?.reference ?? null },
   )
   const paidWith = intent.paidWith
   const isChosen = session.planRef !== null && runningPlan?.plan.reference === session.planRef

@@ -54,6 +54,11 @@ function chargeOrNone(next: NextCharge): NextCharge | undefined {
   return next.priceMinor === 0n && !next.hasUsage ? undefined : next
 }
 
+/** Returns the charge with a price that discounts reduce. Undefined if nothing is left to charge. */
+export function reducedCharge(next: NextCharge, offMinor: bigint): NextCharge | undefined {
+  return offMinor === 0n ? next : chargeOrNone({ ...next, priceMinor: next.priceMinor - offMinor })
+}
+
 function firstPriceMinor(plan: PlanSnapshot, currency: string): bigint {
   const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(plan, currency) ?? {}
   return priceMinor + setupFeeMinor

@@ -48,7 +48,7 @@ export function PayForm(props: PayFormProps): ReactElement {
         <AmountDue lines={sumLinesOf(props)} priced={priced} billing={billing} reader={frame}>
           <LaterCharges {...props} />
         </AmountDue>
-        <PayButtons reader={frame} isPaidByCredit={isPaidByCredit(priced)} />
+        <PayButtons reader={frame} paidBy={payerOf(priced)} />
       </PostForm>
     </section>
   )
@@ -65,7 +65,7 @@ function LaterCharges(props: PayFormProps): ReactElement {
     <>
       <NextChargeLine next={next && { ...next, isPlusTax }} reader={frame} />
       <p className="quiet">{laterText(props, isPlusTax)}</p>
-      {savedCard !== undefined && !isPaidByCredit(priced) && (
+      {savedCard !== undefined && payerOf(priced) === 'card' && (
         <p className="quiet">
           {t('checkout:replacesSavedCard', { card: cardName(savedCard, frame) })}
         </p>
@@ -74,9 +74,14 @@ function LaterCharges(props: PayFormProps): ReactElement {
   )
 }
 
-/** Returns whether nothing is left for a card to pay. */
-function isPaidByCredit({ priceMinor, tax, creditMinor }: PayFormProps['priced']): boolean {
-  return creditMinor === (tax?.totalMinor ?? priceMinor)
+function payerOf({
+  priceMinor,
+  tax,
+  creditMinor,
+}: PayFormProps['priced']): 'card' | 'credit' | 'nothing' {
+  const totalMinor = tax?.totalMinor ?? priceMinor
+  if (totalMinor === 0n) return 'nothing'
+  return creditMinor === totalMinor ? 'credit' : 'card'
 }
 
 function laterText({ checkout, plan, priced, next }: PayFormProps, isPlusTax: boolean): string {

@@ -1,6 +1,7 @@
 import { readBalanceUse } from '@tollgate/domain/charging/sell-from-balance'
 import type { CouponFault } from '@tollgate/domain/coupons/decide-redemption'
 import { priceRequest } from '@tollgate/domain/settlement/price-request'
+import type { IntentDiscount } from '@tollgate/domain/payments/payment-intent'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
 import { readTaxTerms } from '@tollgate/domain/invoices/read-tax'
 import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
@@ -73,6 +74,7 @@ export type PricedChoice =
       readonly currency: string
       /** The lines of the discounts, in the order in which the invoice lists them. Their amounts are negative. */
       readonly discounts: readonly SumLine[]
+      readonly taken: readonly IntentDiscount[]
       /** Whether one of them is of the coupon that the customer entered. */
       readonly hasEnteredCoupon: boolean
       /** Null while the customer's country is unknown. */
@@ -101,10 +103,11 @@ export async function priceChoice(
   if (outcome.kind !== 'priced') return { kind: 'refused', reason: outcome.kind }
   const { plan, terms } = outcome
   const { originalAmountMinor: priceMinor, currency, credits } = terms
-  const discounts = discountSums(outcome.discounts ?? [])
+  const { discounts: taken = [] } = outcome
+  const discounts = discountSums(taken)
   const { providerId } = operation
-  const hasEnteredCoupon = outcome.discounts?.some(({ isNew }) => isNew) === true
-  const shown = { discounts, hasEnteredCoupon }
+  const hasEnteredCoupon = taken.some(({ isNew }) => isNew)
+  const shown = { discounts, taken, hasEnteredCoupon }
   const priced = { kind: 'priced', priceMinor, currency, credits, ...shown } as const
   const creditFor = (tax: TaxBreakdown | null): Promise<bigint> =>
     read(pages, operation, (sql) =>

@@ -77,7 +77,9 @@ export async function readResult(
   const now = new Date(pages.clock.now())
   const savedCard = chargeable(card)
   const isRunning = outcome.kind === 'plan' && givesAccess(outcome.purchase, now)
-  const next = await taxedCharge(pages, checkout, nextChargeOfOutcome(outcome, isRunning))
+  const next = await taxedCharge(pages, checkout, nextChargeOfOutcome(outcome, isRunning), {
+    purchaseRef: purchaseRefOf(outcome),
+  })
   const result = { receipt, savedCard, next }
   if (outcome.kind !== 'plan') return { ...result, outcome }
   const needsCredits =
@@ -90,6 +92,11 @@ export async function readResult(
 function nextChargeOfOutcome(outcome: LoadedOutcome, isRunning: boolean): NextCharge | undefined {
   if (outcome.kind === 'scheduled') return chargeOfChange(outcome)
   return outcome.kind === 'plan' && isRunning ? nextChargeOfPurchase(outcome.purchase) : undefined
+}
+
+function purchaseRefOf(outcome: LoadedOutcome): string | null {
+  if (outcome.kind === 'scheduled') return outcome.from.reference
+  return outcome.kind === 'plan' ? outcome.purchase.reference : null
 }
 
 /** Returns the saved card if it may be charged without the customer. */

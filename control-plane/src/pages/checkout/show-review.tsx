@@ -25,6 +25,7 @@ import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
 import { CouponForm } from './coupon-form.tsx'
 import { readCouponText } from './checkout-coupon.ts'
 import { chargeAfterTrial, chargeOfChange, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
+import { discountedCharge } from './discounted-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { PayForm, type PayFormProps } from './pay-form.tsx'
 import { paymentRequestOf } from './payment-request.ts'
@@ -88,13 +89,18 @@ export async function showReview(
   }
   if (step.kind !== 'payment-required') {
     const untaxed = await readOrder(pages, checkout, step, choice, now)
-    const order = { ...untaxed, next: await taxedCharge(pages, checkout, untaxed.next) }
-    const { scheduled, change, currency } = order
+    const { scheduled, change, currency } = untaxed
+    const isWithin = scheduled !== undefined || change !== undefined
+    const next = await taxedCharge(pages, checkout, untaxed.next, {
+      purchaseRef: choice.held?.reference ?? null,
+      used: step.kind === 'discounted' ? step.discounts : [],
+      redeemsAtStart: !isWithin,
+    })
+    const order = { ...untaxed, next }
     const replaced =
       held === undefined || scheduled !== undefined
         ? undefined
         : replacedText(held, change, now, checkout.frame)
-    const isWithin = scheduled !== undefined || change !== undefined
     const taken = isWithin ? 'within_period' : takenByStart(step)
     return send(currency, replaced, taken, startForm(pages, checkout, step, order))
   }
@@ -220,7 +226,10 @@ async function readPayForm(
     periodDiscounts,
   })
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
-  const next = nextChargeOf(nextPlan(plan, choice, endsAt), currency, endsAt)
+  const listed = nextChargeOf(nextPlan(plan, choice, endsAt), currency, endsAt)
+  const purchaseRef = choice.held?.reference ?? null
+  const before = { purchaseRef, used: priced.taken }
+  const next = await discountedCharge(pages, checkout, listed, before)
   const savedCard = await readSavedCard(pages, checkout)
   return { checkout, plan, isFirstCharge, billing, priced, couponFault, change, next, savedCard }
 }

@@ -57,7 +57,9 @@ export async function showStep(
   if (step.kind === 'already-active') {
     const account = accountAccessOf(pages, request, undefined)
     const { purchase } = step
-    const next = await taxedCharge(pages, checkout, nextChargeOfPurchase(purchase))
+    const next = await taxedCharge(pages, checkout, nextChargeOfPurchase(purchase), {
+      purchaseRef: purchase.reference,
+    })
     return sendPage(reply, 200, <AlreadyActivePage {...{ checkout, purchase, next, account }} />)
   }
   if (step.kind === 'invalid') {

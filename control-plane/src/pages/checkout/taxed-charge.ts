@@ -1,15 +1,20 @@
 import { findTax } from '@tollgate/domain/invoices/read-tax'
 import { paymentLine } from '@tollgate/domain/invoices/taxed-sale'
 import { readAnswered, type AnsweredParts } from '@tollgate/domain/unit-of-work/read-answered'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
+import { discountedCharge, type DiscountsBefore } from './discounted-charge.ts'
 import type { NextCharge } from './next-charge.ts'
 
-/** Returns the charge with `isPlusTax`, by the tax details that are stored for the customer. */
+/** Returns the charge less its discounts, with `isPlusTax` by the tax details that are stored for the customer. */
 export async function taxedCharge(
-  pages: AnsweredParts,
+  pages: AnsweredParts & ReadParts & { readonly clock: Clock },
   { caller, session }: Pick<Checkout, 'caller' | 'session'>,
-  next: NextCharge | undefined,
+  listed: NextCharge | undefined,
+  before: DiscountsBefore,
 ): Promise<NextCharge | undefined> {
+  const next = await discountedCharge(pages, { caller, session }, listed, before)
   if (next === undefined) return undefined
   const { customerRef, productRef } = session
   const { plan, currency, priceMinor, at } = next
