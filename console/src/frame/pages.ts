@@ -1,10 +1,13 @@
 /** Pages of the navigation, in its order. */
 export const pages = [
+  { to: '/$environment', label: 'Home', text: 'Today, the last 30 days, and what needs attention' },
+  { to: '/$environment/usage', label: 'Usage', text: 'Usage by time, customer, product and more' },
   {
     to: '/$environment/customers',
     label: 'Customers',
     text: 'Customers with their usage and payments',
   },
+  { to: '/$environment/purchases', label: 'Purchases', text: 'Who has which plan' },
   { to: '/$environment/invoices', label: 'Invoices', text: 'Open, paid and overdue invoices' },
   { to: '/$environment/keys', label: 'API keys', text: 'Secret keys of your programs' },
 ] as const

@@ -11,8 +11,10 @@ import type { ReactElement } from 'react'
 import { environmentNamed } from '@tollgate/schemas/environment'
 import { consolePath } from '../api/addresses.ts'
 import { Boundary, Loading } from '../parts/boundary.tsx'
+import { homeSearch } from '../home/home-search.ts'
 import { EnvironmentProvider } from '../session/environment-api.tsx'
-import { invoicesSearch, listSearch } from '../parts/list-search.ts'
+import { invoicesSearch, listSearch, purchasesSearch } from '../parts/list-search.ts'
+import { explorerSearch } from '../usage/explorer-search.ts'
 import { NoPage, PageFailure } from './page-failure.tsx'
 import { Shell } from './shell.tsx'
 
@@ -49,9 +51,15 @@ function EnvironmentPages(): ReactElement {
 const homeRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: '/',
-  beforeLoad: ({ params }) => {
-    redirect({ to: '/$environment/customers', params, throw: true })
-  },
+  validateSearch: homeSearch,
+  component: lazyRouteComponent(() => import('../home/home-page.tsx'), 'HomePage'),
+})
+
+const usageRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'usage',
+  validateSearch: explorerSearch,
+  component: lazyRouteComponent(() => import('../usage/explorer-page.tsx'), 'ExplorerPage'),
 })
 
 const customersRoute = createRoute({
@@ -65,6 +73,13 @@ const customerRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: 'customers/$customerRef',
   component: lazyRouteComponent(() => import('../customers/customer-page.tsx'), 'CustomerPage'),
+})
+
+const purchasesRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'purchases',
+  validateSearch: purchasesSearch,
+  component: lazyRouteComponent(() => import('../purchases/purchases-page.tsx'), 'PurchasesPage'),
 })
 
 const invoicesRoute = createRoute({
@@ -90,8 +105,10 @@ const routeTree = rootRoute.addChildren([
   firstRoute,
   environmentRoute.addChildren([
     homeRoute,
+    usageRoute,
     customersRoute,
     customerRoute,
+    purchasesRoute,
     invoicesRoute,
     invoiceRoute,
     keysRoute,

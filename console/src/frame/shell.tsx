@@ -81,7 +81,10 @@ function Navigation({ onNavigate }: { readonly onNavigate: () => void }): ReactE
           renderRoot={(props) => <Link to={to} params={{ environment }} {...props} />}
           variant="filled"
           label={label}
-          active={matchRoute({ to, params: { environment }, fuzzy: true }) !== false}
+          // Every page is below the address of Home.
+          active={
+            matchRoute({ to, params: { environment }, fuzzy: to !== '/$environment' }) !== false
+          }
           onClick={onNavigate}
         />
       ))}

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchChromium } from '../pages/chromium.ts'
@@ -13,6 +14,7 @@ let browser: Browser
 let visitor: Visitor
 let page: Page
 let shop: ConsoleShop
+let secretKey: string
 const owner = 'mary@acme.example'
 const member = 'dorothy@acme.example'
 
@@ -21,7 +23,8 @@ beforeAll(async () => {
     startStack({ settings: quickPasswords }),
     launchChromium(),
   ])
-  const { providerId, sandbox } = await stack.createProvider()
+  const { providerId, sandbox, keys } = await stack.createProvider()
+  secretKey = keys.sandbox
   await createConsoleUser(stack, providerId, { email: owner, name: 'Mary', role: 'owner' })
   await createConsoleUser(stack, providerId, { email: member, name: 'Dorothy', role: 'member' })
   shop = await openShop(sandbox)
@@ -34,9 +37,27 @@ afterAll(async () => {
 })
 
 const at = (path: string) => `${stack.baseUrl}/console${path}`
-const openVisitor = () => createVisitor(browser, { timezoneId: 'UTC' })
+const openVisitor = () =>
+  createVisitor(browser, {
+    ...{ timezoneId: 'UTC', permissions: ['clipboard-read', 'clipboard-write'] },
+  })
 const heading = (name: string | RegExp) => page.getByRole('heading', { name }).waitFor()
 const dialog = () => page.getByRole('dialog')
+
+/** Presses the button and returns what it copies. */
+async function copied(name: string): Promise<string> {
+  await page.getByRole('button', { name }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  return page.evaluate<string>('navigator.clipboard.readText()')
+}
+
+/** Sends the request of a copied command with the key of a program. */
+async function sendCommand(command: string): Promise<unknown> {
+  const url = /^curl '([^']+)' -H "Authorization: Bearer \$SECRET_KEY"$/.exec(command)?.[1]
+  if (url === undefined) throw new Error(`not a command: ${command}`)
+  const response = await fetch(url, { headers: { authorization: `Bearer ${secretKey}` } })
+  return response.json()
+}
 
 test('a deep link leads through the sign-in to its page, in the right environment', async () => {
   await page.goto(at('/sandbox/customers?search=gra'))
@@ -51,10 +72,91 @@ test('a deep link leads through the sign-in to its page, in the right environmen
   await visitor.inspect('console-customers')
 })
 
+test('home shows the numbers of 30 days, and each leads to the list behind it', async () => {
+  await page.getByRole('link', { name: 'Home' }).click()
+  await heading('Home')
+  const tile = (name: string) =>
+    page.getByRole('list', { name: 'Numbers' }).getByRole('listitem').filter({ hasText: name })
+  await tile('Events').getByText('3 today').waitFor()
+  await tile('Active customers').getByText('3 customers in all').waitFor()
+  await page.getByText('Nothing needs attention').waitFor()
+  await page.locator('.recharts-bar-rectangle path').first().waitFor()
+  await visitor.inspect('console-home')
+  await tile('Credits sold').getByRole('link').click()
+  await page.getByLabel('View of Credits sold').getByText('Table').click()
+  expect(await page.getByRole('table', { name: 'Credits sold' }).getByRole('row').count()).toBe(31)
+  const command = await copied('Copy as curl')
+  expect(await sendCommand(command)).toMatchObject({ customers: 3, total: { events: 3 } })
+  await page.goto(at('/sandbox'))
+  await tile('MRR').getByRole('link').click()
+  await heading('Purchases')
+  await page.getByText('Weather API: Metered').waitFor()
+  await visitor.inspect('console-purchases')
+})
+
+test('the usage explorer keeps its query in the address, and hands it out', async () => {
+  await page.goto(at('/sandbox/usage'))
+  await page.getByText('No usage in this time').waitFor()
+  await page.getByLabel('Meters').click()
+  await page.getByRole('option', { name: 'tokens' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByLabel('Group by').selectOption('customer')
+  await page.getByLabel('Compare with the time before').check()
+  const tokens = page.getByRole('region', { name: 'tokens' })
+  await tokens.getByText(/255 units in 3 records, new against 0/).waitFor()
+  await page.locator('.recharts-bar-rectangle path').first().waitFor()
+  await visitor.inspect('console-usage')
+  await page.getByLabel('View of tokens').getByText('Table').click()
+  await page.getByRole('table', { name: 'tokens over time' }).waitFor()
+  const address = new URL(page.url())
+  expect(address.searchParams.get('zone')).toBe('UTC')
+  await page.reload()
+  const groups = tokens.getByRole('table', { name: 'Groups of tokens' })
+  await groups.getByRole('link', { name: 'ada@example.com' }).waitFor()
+  await page.getByRole('table', { name: 'tokens over time' }).waitFor()
+  await visitor.inspect('console-usage-table')
+  const answer = await sendCommand(await copied('Copy as curl'))
+  expect(answer).toMatchObject({ groupBy: 'customer', meters: [{ value: 255, count: 3 }] })
+  expect(await copied('Copy as SQL')).toMatch(/^select[^]*usage/i)
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download CSV' }).click()
+  const file = await readFile(await (await download).path(), 'utf8')
+  expect(file).toContain('255')
+})
+
+test('a refused query of the explorer is explained, and the next one works', async () => {
+  await page.goto(at('/sandbox/usage?zone=UTC&customer=cus_nobody'))
+  await page.getByText('Not found', { exact: true }).waitFor()
+  await visitor.inspect('console-usage-refused')
+  await page.getByLabel('Customer').fill('')
+  await page.getByText('No usage in this time').waitFor()
+})
+
+test('a page of a list that does not exist leads back to the list', async () => {
+  await page.goto(at('/sandbox/customers?page=9'))
+  await page.getByText('The list has no such page').waitFor()
+  await page.getByRole('button', { name: 'First page' }).click()
+  await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+})
+
+test('a tab from before an upgrade loads the page again once', async () => {
+  const chunk = /\/assets\/keys-page-[^/]*\.js$/
+  let requests = 0
+  await page.route(chunk, (route) => {
+    requests += 1
+    return requests === 1 ? route.fulfill({ status: 404 }) : route.continue()
+  })
+  await page.getByRole('link', { name: 'API keys' }).click()
+  await heading('API keys')
+  await page.unroute(chunk)
+  expect(requests).toBe(2)
+})
+
 test('a customer shows its usage, purchases, credits and invoices', async () => {
+  await page.goto(at('/sandbox/customers'))
   await page.getByRole('link', { name: 'Ada Lovelace' }).click()
   await heading('Ada Lovelace')
-  await page.getByText('255 units in 3 records, by day in UTC').waitFor()
+  await page.getByText('255 units in 3 records.').waitFor()
   await page.locator('.recharts-bar-rectangle path').first().waitFor()
   await page.getByText('Weather API: Metered').waitFor()
   await page.getByText('tokens: 255 of 1,000').waitFor()
@@ -111,6 +213,11 @@ test('a key is created, shown once and revoked', async () => {
   await dialog()
     .getByText(/^sk_sandbox_/)
     .waitFor()
+  await page.mouse.click(5, 400)
+  await page.keyboard.press('Escape')
+  await dialog()
+    .getByText(/^sk_sandbox_/)
+    .waitFor()
   await dialog().getByRole('button', { name: 'Close' }).click()
   await dialog().waitFor({ state: 'hidden' })
   expect(await page.getByText(/sk_sandbox_\w{40}/).count()).toBe(0)
@@ -125,8 +232,10 @@ test('a key is created, shown once and revoked', async () => {
 test('the switch leads to the live environment, which has nothing of the sandbox', async () => {
   await page.getByText('Live', { exact: true }).click()
   await page.getByText('Live: real customers and real money').waitFor()
-  await page.getByText('No customers yet').waitFor()
+  await page.getByText('First steps in live').waitFor()
   await visitor.inspect('console-live')
+  await page.getByRole('link', { name: 'Customers' }).click()
+  await page.getByText('No customers yet').waitFor()
   await page.goto(at(`/live/customers/${shop.customerRef}`))
   await page.getByText('Not found', { exact: true }).waitFor()
   await visitor.inspect('console-failure')
@@ -134,7 +243,7 @@ test('the switch leads to the live environment, which has nothing of the sandbox
 
 test('the palette opens pages from the keyboard', async () => {
   await page.goto(at('/sandbox'))
-  await heading('Customers')
+  await heading('Home')
   await page.keyboard.press('Control+k')
   await page.getByLabel('Open a page').fill('Invo')
   await page.keyboard.press('Enter')
