@@ -23,6 +23,7 @@ export function CustomerInvoices({ customerRef }: { readonly customerRef: string
         <Text size="sm" c="dimmed">
           The newest {shownMax} of {formatNumberOf(data.total, 'invoice')}.{' '}
           <PageLink
+            underline="always"
             to="/$environment/invoices"
             params={{ environment }}
             search={{ customer: customerRef }}

@@ -73,6 +73,7 @@ function MeterUsage(props: {
       <Text size="sm">
         {formatNumberOf(value, 'unit')} in {formatNumberOf(count, 'record')}.{' '}
         <PageLink
+          underline="always"
           to="/$environment/usage"
           params={{ environment }}
           search={{ zone: timeZone, meters: [meter.reference], customer: customerRef }}

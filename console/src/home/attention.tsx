@@ -45,7 +45,7 @@ export function Attention({ overview }: Props): ReactElement {
       {!overview.hasLimitAlert && (
         <Text size="sm" c="dimmed">
           Customers near their limits appear after you create an alert on limits with{' '}
-          <Anchor size="sm" href={`${installationUrl}/docs`}>
+          <Anchor size="sm" underline="always" href={`${installationUrl}/docs`}>
             POST /v1/ui/alerts
           </Anchor>
           .
@@ -121,6 +121,7 @@ function FailedPayments({ overview }: Props): ReactElement {
 }
 
 function FailingEndpoints({ overview }: Props): ReactElement {
+  const { environment } = useApi()
   return (
     <Subject title="Failing webhook endpoints">
       <RowsTable
@@ -128,7 +129,14 @@ function FailingEndpoints({ overview }: Props): ReactElement {
         columns={[
           {
             label: 'Endpoint',
-            cell: ({ reference }) => reference,
+            cell: ({ reference }) => (
+              <PageLink
+                to="/$environment/webhooks/$endpointId"
+                params={{ environment, endpointId: reference }}
+              >
+                {reference}
+              </PageLink>
+            ),
           },
           { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
           {

@@ -16,16 +16,21 @@ export function FirstSteps({ overview }: { readonly overview: Overview }): React
         First steps in {environment}
       </Title>
       <List type="ordered" size="sm">
-        <List.Item>Create a product with a plan.</List.Item>
         <List.Item>
-          <PageLink to="/$environment/keys" params={params}>
+          <PageLink underline="always" to="/$environment/products" params={params}>
+            Create a product
+          </PageLink>{' '}
+          with a plan.
+        </List.Item>
+        <List.Item>
+          <PageLink underline="always" to="/$environment/keys" params={params}>
             Create an API key
           </PageLink>{' '}
           for your program.
         </List.Item>
         <List.Item>
           Record usage of a customer with the key: the{' '}
-          <Anchor size="sm" href={`${installationUrl}/docs`}>
+          <Anchor size="sm" underline="always" href={`${installationUrl}/docs`}>
             API reference
           </Anchor>{' '}
           has the requests.

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { launchChromium } from '../pages/chromium.ts'
 import { createVisitor, type Visitor } from '../pages/visitor.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { openShop, type ConsoleShop } from './console-shop.ts'
 import { createConsoleUser, quickPasswords, signIn } from './console-users.ts'
+import { startReceiver, type Receiver } from '../webhooks/webhook-world.ts'
 
 /* The console in a real browser, with all services. It runs from its build. */
 
@@ -15,12 +16,15 @@ let visitor: Visitor
 let page: Page
 let shop: ConsoleShop
 let secretKey: string
+let createCustomer: (email: string) => Promise<unknown>
+let receiver: Receiver
+const patienceMs = 30_000
 const owner = 'mary@acme.example'
 const member = 'dorothy@acme.example'
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([
-    startStack({ settings: quickPasswords }),
+    startStack({ settings: quickPasswords, hasWebhookDispatcher: true }),
     launchChromium(),
   ])
   const { providerId, sandbox, keys } = await stack.createProvider()
@@ -28,11 +32,14 @@ beforeAll(async () => {
   await createConsoleUser(stack, providerId, { email: owner, name: 'Mary', role: 'owner' })
   await createConsoleUser(stack, providerId, { email: member, name: 'Dorothy', role: 'member' })
   shop = await openShop(sandbox)
+  createCustomer = (email) => sandbox.createCustomer({ email, name: email })
+  receiver = await startReceiver(() => 200)
   visitor = await openVisitor()
   page = visitor.page
 })
 afterAll(async () => {
   await browser.close()
+  await receiver.stop()
   await stack.stop()
 })
 
@@ -46,9 +53,9 @@ const dialog = () => page.getByRole('dialog')
 
 /** Presses the button and returns what it copies. */
 async function copied(name: string): Promise<string> {
+  await page.evaluate("navigator.clipboard.writeText('')")
   await page.getByRole('button', { name }).click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
-  return page.evaluate<string>('navigator.clipboard.readText()')
+  return vi.waitUntil(() => page.evaluate<string>('navigator.clipboard.readText()'), patienceMs)
 }
 
 /** Sends the request of a copied command with the key of a program. */
@@ -99,6 +106,7 @@ test('the usage explorer keeps its query in the address, and hands it out', asyn
   await page.getByText('No usage in this time').waitFor()
   await page.getByLabel('Meters').click()
   await page.getByRole('option', { name: 'tokens' }).click()
+  await page.getByRole('option', { name: 'requests' }).click()
   await page.keyboard.press('Escape')
   await page.getByLabel('Group by').selectOption('customer')
   await page.getByLabel('Compare with the time before').check()
@@ -150,6 +158,30 @@ test('a tab from before an upgrade loads the page again once', async () => {
   await heading('API keys')
   await page.unroute(chunk)
   expect(requests).toBe(2)
+})
+
+test('a change of a plan shows its holders, who are moved to the new terms', async () => {
+  await page.getByRole('link', { name: 'Products', exact: true }).click()
+  await page.getByRole('link', { name: 'Weather API' }).click()
+  await visitor.inspect('console-product')
+  await page.getByRole('link', { name: 'Metered' }).click()
+  await page.getByLabel('Price per unit in USD').fill('0.2')
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await dialog().getByText('0.1 USD per unit').waitFor()
+  await dialog().getByText('0.2 USD per unit').waitFor()
+  await dialog().getByText('1 purchase with the plan').waitFor()
+  await dialog().getByRole('button', { name: 'Save the plan' }).click()
+  await page.getByText('The plan is changed.').waitFor()
+  await dialog().waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Move holders to these terms' }).click()
+  await dialog().getByRole('table', { name: 'Purchases with the plan' }).waitFor()
+  await visitor.inspect('console-move-holders')
+  await dialog().getByRole('button', { name: 'Start the move' }).click()
+  await page.getByRole('table', { name: 'Moves' }).getByText('running').waitFor()
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await dialog().getByRole('button', { name: 'Pause the move' }).click()
+  await page.getByRole('table', { name: 'Moves' }).getByText('paused').waitFor()
+  await visitor.inspect('console-plan-moves')
 })
 
 test('a customer shows its usage, purchases, credits and invoices', async () => {
@@ -205,6 +237,90 @@ test('an invoice opens its lines down to the numbers behind them', async () => {
   await visitor.inspect('console-invoices')
 })
 
+test('a plan is created, tried, reviewed and saved', async () => {
+  await page.getByRole('link', { name: 'Products', exact: true }).click()
+  await page.getByRole('button', { name: 'Create a product' }).click()
+  await dialog().getByLabel('Name').fill('Studio')
+  await dialog().getByRole('button', { name: 'Create the product' }).click()
+  await heading('Studio')
+  await page.getByText('No plans yet').waitFor()
+  await page.getByRole('button', { name: 'Create a plan' }).click()
+  await dialog().getByLabel('Name').fill('Team')
+  await dialog().getByLabel('What customers pay for').selectOption('hybrid')
+  await dialog().getByRole('button', { name: 'Create the plan' }).click()
+  await heading('Team')
+  await page.getByLabel('Price in USD').fill('49.9')
+  await page.getByRole('button', { name: 'Add a charge' }).click()
+  const charge = page.getByRole('group', { name: /^Charge 1/ })
+  await charge.getByLabel('Meter').selectOption('tokens')
+  // A charge without a price is refused before it is saved, with the reason of the API.
+  await page.getByText('This was refused').waitFor()
+  await charge.getByLabel('Model').selectOption('graduated')
+  await charge.getByRole('button', { name: 'Add a tier' }).click()
+  const tier = (number: number) => charge.getByRole('group', { name: `Tier ${number}` })
+  await tier(1).getByLabel('up to').fill('1000')
+  await tier(1).getByLabel('Price per unit').fill('0.02')
+  await tier(2).getByLabel('Price per unit').fill('0.005')
+  await page.getByLabel('Status').selectOption('active')
+  await page.getByLabel('Up to units').fill('3000')
+  // 1,000 × $0.02 + 500 × $0.005 beside the price of the period.
+  await page.getByText('For 1,500 units, the customer pays $72.40, and $0.00 as saved').waitFor()
+  await visitor.inspect('console-plan')
+  await page.getByLabel('View of Price over usage').getByText('Table').click()
+  const prices = page.getByRole('table', { name: 'Price over usage' })
+  await prices.getByRole('row', { name: '3,000 $0.00 $79.90' }).waitFor()
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await dialog().getByText('Nobody has the plan yet.').waitFor()
+  await dialog().getByText('Up to 1,000: 0.02 USD per unit').waitFor()
+  await visitor.inspect('console-plan-review')
+  await dialog().getByRole('button', { name: 'Save the plan' }).click()
+  await page.getByText('The plan is changed.').waitFor()
+  await page.getByText(/the customer pays \$/).waitFor()
+  expect(await page.getByRole('button', { name: 'Review and save' }).count()).toBe(0)
+})
+
+test('a webhook endpoint is added and tested, and its deliveries show answers and events', async () => {
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByText('No endpoints yet').waitFor()
+  await page.getByRole('button', { name: 'Add an endpoint' }).click()
+  await dialog().getByLabel('Address').fill(receiver.url)
+  await dialog().getByRole('button', { name: 'Add the endpoint' }).click()
+  await dialog()
+    .getByText(/^whsec_/)
+    .waitFor()
+  await dialog().getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('link', { name: receiver.url }).click()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await dialog().getByRole('button', { name: 'Send the test' }).click()
+  await dialog()
+    .getByText(/accepted the event: status 200/)
+    .waitFor()
+  await visitor.inspect('console-webhook-test')
+  await dialog().getByText('Close', { exact: true }).click()
+  await createCustomer('alan@example.com')
+  const received = (count: number) =>
+    vi.waitUntil(
+      () =>
+        receiver.received.filter(({ body }) => body.includes('alan@example.com')).length === count,
+      patienceMs,
+    )
+  await received(1)
+  await page.reload()
+  await page.getByRole('link', { name: 'customer.created' }).click()
+  await page.getByText('succeeded').waitFor()
+  await page.getByText('"alan@example.com"').waitFor()
+  await page.getByRole('button', { name: /Attempt 1: 200/ }).click()
+  await page.getByText('{"received":true}').waitFor()
+  await visitor.inspect('console-delivery')
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await dialog().getByRole('button', { name: 'Send it again' }).click()
+  await page.getByText('The event is sent again.').waitFor()
+  await received(2)
+  await page.getByRole('link', { name: /^we_/ }).click()
+  await page.getByRole('table', { name: 'Deliveries' }).waitFor()
+  await visitor.inspect('console-endpoint')
+})
+
 test('a key is created, shown once and revoked', async () => {
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.getByRole('button', { name: 'Create a key' }).click()
@@ -227,6 +343,10 @@ test('a key is created, shown once and revoked', async () => {
   await dialog().getByRole('button', { name: 'Revoke the key' }).click()
   await page.getByText('The key crawler is revoked.').waitFor()
   await row.getByText('revoked').waitFor()
+  await page.getByRole('link', { name: 'Audit log' }).click()
+  const entries = page.getByRole('table', { name: 'Audit log' }).getByRole('row')
+  await entries.filter({ hasText: 'Changed api keys' }).first().waitFor()
+  await visitor.inspect('console-audit')
 })
 
 test('the switch leads to the live environment, which has nothing of the sandbox', async () => {

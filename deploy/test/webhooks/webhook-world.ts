@@ -94,9 +94,10 @@ function worldOf(
   }
 }
 
-type Receiver = Pick<WebhookWorld, 'url' | 'received' | 'stop'>
+export type Receiver = Pick<WebhookWorld, 'url' | 'received' | 'stop'>
 
-async function startReceiver(answer: WebhookWorld['respondWith']): Promise<Receiver> {
+/** Starts a server that receives webhooks and answers each with a status. */
+export async function startReceiver(answer: WebhookWorld['respondWith']): Promise<Receiver> {
   const received: Received[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
