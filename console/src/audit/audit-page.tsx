@@ -60,32 +60,40 @@ export function AuditPage(): ReactElement {
           />
         )}
       </Paper>
-      <Group justify="flex-end" gap="xs">
-        {search.before !== undefined && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => {
-              const { before: _, ...rest } = search
-              void navigate({ search: rest })
-            }}
-          >
-            Newest
-          </Button>
-        )}
-        {next !== null && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => {
-              void navigate({ search: { ...search, before: next } })
-            }}
-          >
-            Older
-          </Button>
-        )}
-      </Group>
+      <Older next={next} />
     </Stack>
+  )
+}
+
+function Older({ next }: { readonly next: string | null }): ReactElement {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <Group justify="flex-end" gap="xs">
+      {search.before !== undefined && (
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => {
+            const { before: _, ...rest } = search
+            void navigate({ search: rest })
+          }}
+        >
+          Newest
+        </Button>
+      )}
+      {next !== null && (
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => {
+            void navigate({ search: { ...search, before: next } })
+          }}
+        >
+          Older
+        </Button>
+      )}
+    </Group>
   )
 }
 

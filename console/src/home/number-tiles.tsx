@@ -57,6 +57,18 @@ export function NumberTiles({ overview }: { readonly overview: Overview }): Reac
         value={shownMrr(overview)}
         note={overview.mrrIsExact ? 'Recurring revenue of a month' : 'Estimated: many own prices'}
       />
+      <CreditTiles today={today} total={total} />
+    </ul>
+  )
+}
+
+/** No list has the credits of all customers, so these numbers lead to their days. */
+function CreditTiles(props: { readonly today: Numbers; readonly total: Numbers }): ReactElement {
+  const { today, total } = props
+  const { environment } = useApi()
+  const params = { environment }
+  return (
+    <>
       <Tile
         label={
           <PageLink
@@ -83,7 +95,7 @@ export function NumberTiles({ overview }: { readonly overview: Overview }): Reac
         }
         {...periods(today, total, ({ creditsUsed }) => shownCount(creditsUsed))}
       />
-    </ul>
+    </>
   )
 }
 

@@ -6,7 +6,7 @@ import { showChanged } from '../parts/show-changed.ts'
 import { ToCopy } from '../parts/to-copy.tsx'
 import { useApi } from '../session/environment-api.tsx'
 import { useRefusal } from '../session/user.ts'
-import type { Member } from './members-page.tsx'
+import type { Member } from './member.ts'
 
 type Props = { readonly member: Member }
 

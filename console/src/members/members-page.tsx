@@ -1,6 +1,5 @@
 import { Group, Paper, Stack } from '@mantine/core'
 import type { ReactElement } from 'react'
-import type { Answer } from '../api/answers.ts'
 import { Empty } from '../parts/empty.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { RowsTable, type Column } from '../parts/rows-table.tsx'
@@ -9,8 +8,7 @@ import { Time } from '../parts/time.tsx'
 import { useApi } from '../session/environment-api.tsx'
 import { useRefusal } from '../session/user.ts'
 import { InviteMember, MemberActions } from './member-actions.tsx'
-
-export type Member = Answer<'listUsers'>['users'][number]
+import type { Member } from './member.ts'
 
 /** Shows the people who can sign in to the console. They have the same roles in both environments. */
 export function MembersPage(): ReactElement {

@@ -4,7 +4,7 @@ import { formatCount } from '../formats/amounts.ts'
 import { Empty } from './empty.tsx'
 
 /** Number of rows of a page of a list. */
-export const pageRows = 25
+const pageRows = 25
 
 /** Returns the query for a page of a list. Pages are counted from 1. */
 export function pageQuery(page: number): { readonly limit: number; readonly offset: number } {

@@ -2,7 +2,7 @@ import { movePoint } from '../formats/decimals.ts'
 import type { Charge, Tier } from './plan.ts'
 
 /** Prices of a charge are all money, or all credits. */
-export type PricedIn = 'money' | 'credits'
+type PricedIn = 'money' | 'credits'
 
 export type TierDraft = {
   /** The last unit of the tier. Nothing for a tier without an end. */

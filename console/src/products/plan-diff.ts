@@ -41,6 +41,7 @@ const moneyFields = new Set(['price', 'setupFee', 'minimumCommitment'])
 
 function valueText(field: string, value: unknown, currency: string): string {
   if (value === undefined || value === null) return ''
-  if (typeof value !== 'number') return String(value)
+  if (typeof value === 'string') return value
+  if (typeof value !== 'number') return JSON.stringify(value)
   return moneyFields.has(field) ? formatAmount(value, currency) : formatCount(value)
 }

@@ -63,7 +63,7 @@ export function changesOf(plan: Plan, draft: PlanDraft): ReadDraft {
     changes['charges'] = charges
   }
   // The API reads the changes strictly, and is asked to preview them before they are saved.
-  return { kind: 'changes', changes: changes as PlanChanges }
+  return { kind: 'changes', changes }
 }
 
 export const fieldNames = {

@@ -39,6 +39,10 @@ export function ExplorerControls(props: Props): ReactElement {
   )
 }
 
+type Set = (changed: {
+  readonly [Name in keyof ExplorerSearch]?: ExplorerSearch[Name] | undefined
+}) => void
+
 function Controls({ search, onChange }: Props): ReactElement {
   const { hooks } = useApi()
   const { data } = hooks.useSuspenseQuery('get', '/v1/ui/meters', {})
@@ -47,9 +51,7 @@ function Controls({ search, onChange }: Props): ReactElement {
     search.meters === undefined ? name === 'requests' : search.meters.includes(reference),
   )
   const dimensions = sharedDimensions(chosen)
-  const set = (changed: {
-    readonly [Name in keyof ExplorerSearch]?: ExplorerSearch[Name] | undefined
-  }): void => {
+  const set: Set = (changed) => {
     const next = Object.entries({ ...search, ...changed }).filter(
       ([, value]) => value !== undefined,
     )
@@ -68,86 +70,8 @@ function Controls({ search, onChange }: Props): ReactElement {
         searchable
       />
       <RangeControls search={search} set={set} />
-      <NativeSelect
-        label="By"
-        value={search.by ?? 'day'}
-        onChange={(event) => {
-          set({ by: granularities.find((each) => each === event.currentTarget.value) })
-        }}
-        data={[...granularities]}
-      />
-      <NativeSelect
-        label="Group by"
-        value={
-          search.group === 'dimension'
-            ? `dimension ${search.dimension ?? ''}`
-            : (search.group ?? '')
-        }
-        onChange={(event) => {
-          const { value } = event.currentTarget
-          const dimension = dimensions.find((each) => value === `dimension ${each}`)
-          const group = groupings.find((each) => each === value)
-          set({ group: dimension === undefined ? group : 'dimension', dimension })
-        }}
-        data={[
-          { value: '', label: 'Nothing' },
-          ...groupings.filter((each) => each !== 'dimension'),
-          ...dimensions.map((each) => ({ value: `dimension ${each}`, label: each })),
-        ]}
-      />
-      {search.group !== undefined && (
-        <NativeSelect
-          label="Groups"
-          value={String(search.top ?? 10)}
-          onChange={(event) => {
-            set({ top: tops.find((each) => String(each) === event.currentTarget.value) })
-          }}
-          data={tops.map((each) => ({ value: String(each), label: `The largest ${each}` }))}
-        />
-      )}
-      <NativeSelect
-        label="Outcome"
-        value={search.outcome ?? 'success'}
-        onChange={(event) => {
-          set({ outcome: outcomes.find((each) => each === event.currentTarget.value) })
-        }}
-        data={[
-          { value: 'success', label: 'Counts for limits and bills' },
-          { value: 'paywall', label: 'Refused by a limit' },
-          { value: 'fail', label: 'Failed' },
-          { value: 'all', label: 'All' },
-        ]}
-      />
-      <Reference
-        label="Customer"
-        value={search.customer}
-        onChange={(customer) => {
-          set({ customer })
-        }}
-      />
-      <Reference
-        label="Product"
-        value={search.product}
-        onChange={(product) => {
-          set({ product })
-        }}
-      />
-      <Reference
-        label="Purchase"
-        value={search.purchase}
-        onChange={(purchase) => {
-          set({ purchase })
-        }}
-      />
-      {dimensions.length > 0 && (
-        <DimensionFilter
-          dimensions={dimensions}
-          filter={search.filter}
-          onChange={(filter) => {
-            set({ filter })
-          }}
-        />
-      )}
+      <GroupControls search={search} dimensions={dimensions} set={set} />
+      <FilterControls search={search} dimensions={dimensions} set={set} />
       <Switch
         label="Compare with the time before"
         checked={search.compare ?? false}
@@ -165,6 +89,98 @@ function Controls({ search, onChange }: Props): ReactElement {
         Start over
       </Button>
     </div>
+  )
+}
+
+type PartProps = {
+  readonly search: ExplorerSearch
+  readonly dimensions: readonly string[]
+  readonly set: Set
+}
+
+function GroupControls({ search, dimensions, set }: PartProps): ReactElement {
+  const { by = 'day', group, dimension = '', top = 10 } = search
+  return (
+    <>
+      <NativeSelect
+        label="By"
+        value={by}
+        onChange={(event) => {
+          set({ by: granularities.find((each) => each === event.currentTarget.value) })
+        }}
+        data={[...granularities]}
+      />
+      <NativeSelect
+        label="Group by"
+        value={group === 'dimension' ? `dimension ${dimension}` : (group ?? '')}
+        onChange={(event) => {
+          const { value } = event.currentTarget
+          const next = dimensions.find((each) => value === `dimension ${each}`)
+          const grouping = groupings.find((each) => each === value)
+          set({ group: next === undefined ? grouping : 'dimension', dimension: next })
+        }}
+        data={[
+          { value: '', label: 'Nothing' },
+          ...groupings.filter((each) => each !== 'dimension'),
+          ...dimensions.map((each) => ({ value: `dimension ${each}`, label: each })),
+        ]}
+      />
+      {group !== undefined && (
+        <NativeSelect
+          label="Groups"
+          value={String(top)}
+          onChange={(event) => {
+            set({ top: tops.find((each) => String(each) === event.currentTarget.value) })
+          }}
+          data={tops.map((each) => ({ value: String(each), label: `The largest ${each}` }))}
+        />
+      )}
+    </>
+  )
+}
+
+const references = [
+  { name: 'customer', label: 'Customer' },
+  { name: 'product', label: 'Product' },
+  { name: 'purchase', label: 'Purchase' },
+] as const
+
+function FilterControls({ search, dimensions, set }: PartProps): ReactElement {
+  return (
+    <>
+      <NativeSelect
+        label="Outcome"
+        value={search.outcome ?? 'success'}
+        onChange={(event) => {
+          set({ outcome: outcomes.find((each) => each === event.currentTarget.value) })
+        }}
+        data={[
+          { value: 'success', label: 'Counts for limits and bills' },
+          { value: 'paywall', label: 'Refused by a limit' },
+          { value: 'fail', label: 'Failed' },
+          { value: 'all', label: 'All' },
+        ]}
+      />
+      {references.map(({ name, label }) => (
+        <Reference
+          key={name}
+          label={label}
+          value={search[name]}
+          onChange={(reference) => {
+            set({ [name]: reference })
+          }}
+        />
+      ))}
+      {dimensions.length > 0 && (
+        <DimensionFilter
+          dimensions={dimensions}
+          filter={search.filter}
+          onChange={(filter) => {
+            set({ filter })
+          }}
+        />
+      )}
+    </>
   )
 }
 

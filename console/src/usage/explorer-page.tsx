@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import type { ReactElement } from 'react'
+import { useState, type ReactElement } from 'react'
 import { Boundary } from '../parts/boundary.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { ExplorerControls } from './explorer-controls.tsx'
@@ -16,7 +16,9 @@ export function ExplorerPage(): ReactElement {
   const change = (next: ExplorerSearch): void => {
     void navigate({ search: next, replace: true })
   }
-  const query = explorerQuery(search, Date.now())
+  // The range ends with the day on which the page was opened.
+  const [openedMs] = useState(() => Date.now())
+  const query = explorerQuery(search, openedMs)
   return (
     <Stack>
       <PageHead

@@ -9,7 +9,7 @@ import { ToCopy } from '../parts/to-copy.tsx'
 import { useApi } from '../session/environment-api.tsx'
 import { useRefusal } from '../session/user.ts'
 import { secretText } from './create-endpoint.tsx'
-import { EndpointFields, endpointBody } from './endpoint-fields.tsx'
+import { EndpointFields, endpointBody, type EndpointDraft } from './endpoint-fields.tsx'
 
 export type Endpoint = Answer<'getWebhookEndpoint'>
 type Props = { readonly endpoint: Endpoint }
@@ -74,7 +74,7 @@ function TestForm({ endpoint, close }: Props & Dialog): ReactElement {
 function EditForm({ endpoint, idempotencyKey, close }: Props & Dialog): ReactElement {
   const { hooks } = useApi()
   const { id: endpointId, url, enabledEvents: events } = endpoint
-  const [draft, setDraft] = useState({ url, events: events as readonly string[] })
+  const [draft, setDraft] = useState<EndpointDraft>({ url, events })
   const change = hooks.useMutation('patch', '/v1/webhook_endpoints/{endpointId}', {
     onSuccess: () => {
       showChanged('The endpoint is changed.')

@@ -6,7 +6,7 @@ import { createVisitor, type Visitor } from '../pages/visitor.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { openShop, type ConsoleShop } from './console-shop.ts'
 import { createConsoleUser, quickPasswords, signIn } from './console-users.ts'
-import { startReceiver, type Receiver } from '../webhooks/webhook-world.ts'
+import { startReceiver, webhookSettings, type Receiver } from '../webhooks/webhook-world.ts'
 
 /* The console in a real browser, with all services. It runs from its build. */
 
@@ -24,7 +24,7 @@ const member = 'dorothy@acme.example'
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([
-    startStack({ settings: quickPasswords, hasWebhookDispatcher: true }),
+    startStack({ settings: { ...quickPasswords, ...webhookSettings }, hasWebhookDispatcher: true }),
     launchChromium(),
   ])
   const { providerId, sandbox, keys } = await stack.createProvider()
@@ -104,7 +104,7 @@ test('home shows the numbers of 30 days, and each leads to the list behind it', 
 test('the usage explorer keeps its query in the address, and hands it out', async () => {
   await page.goto(at('/sandbox/usage'))
   await page.getByText('No usage in this time').waitFor()
-  await page.getByLabel('Meters').click()
+  await page.getByRole('combobox', { name: 'Meters' }).click()
   await page.getByRole('option', { name: 'tokens' }).click()
   await page.getByRole('option', { name: 'requests' }).click()
   await page.keyboard.press('Escape')
@@ -133,10 +133,10 @@ test('the usage explorer keeps its query in the address, and hands it out', asyn
 })
 
 test('a refused query of the explorer is explained, and the next one works', async () => {
-  await page.goto(at('/sandbox/usage?zone=UTC&customer=cus_nobody'))
+  await page.goto(at('/sandbox/usage?zone=UTC&product=prd_nobody'))
   await page.getByText('Not found', { exact: true }).waitFor()
   await visitor.inspect('console-usage-refused')
-  await page.getByLabel('Customer').fill('')
+  await page.getByLabel('Product').fill('')
   await page.getByText('No usage in this time').waitFor()
 })
 
