@@ -58,7 +58,8 @@ export function Chart({ kind, series, points, format = formatCount }: ChartProps
     yAxisProps: { width: 70 },
   }
   return (
-    <div aria-hidden="true">
+    // While a window becomes narrower, the chart is wider than it for a moment.
+    <div aria-hidden="true" style={{ overflow: 'hidden' }}>
       {kind === 'bars' ? (
         <BarChart {...common} barChartProps={{ accessibilityLayer: false }} />
       ) : (
