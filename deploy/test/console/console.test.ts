@@ -62,6 +62,10 @@ async function copied(name: string): Promise<string> {
 async function sendCommand(command: string): Promise<unknown> {
   const url = /^curl '([^']+)' -H "Authorization: Bearer \$SECRET_KEY"$/.exec(command)?.[1]
   if (url === undefined) throw new Error(`not a command: ${command}`)
+  return getWithKey(url)
+}
+
+async function getWithKey(url: string): Promise<unknown> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${secretKey}` } })
   return response.json()
 }
@@ -299,6 +303,11 @@ test('a webhook endpoint is added and tested, and its deliveries show answers an
   await visitor.inspect('console-webhook-test')
   await dialog().getByText('Close', { exact: true }).click()
   await createCustomer('alan@example.com')
+  // The result of an attempt is stored after the receiver has answered.
+  const succeeded = async () => {
+    const url = `${stack.baseUrl}/v1/ui/webhook-deliveries?state=succeeded`
+    return JSON.stringify(await getWithKey(url)).includes('customer.created')
+  }
   const received = (count: number) =>
     vi.waitUntil(
       () =>
@@ -306,6 +315,7 @@ test('a webhook endpoint is added and tested, and its deliveries show answers an
       patienceMs,
     )
   await received(1)
+  await vi.waitUntil(succeeded, patienceMs)
   await page.reload()
   await page.getByRole('link', { name: 'customer.created' }).click()
   await page.getByRole('heading', { name: 'Attempts' }).waitFor()
