@@ -5,6 +5,7 @@ import { launchChromium } from '../pages/chromium.ts'
 import { createVisitor, type Visitor } from '../pages/visitor.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { openShop, type ConsoleShop } from './console-shop.ts'
+import { copied, getWithKey, sendCommand } from './copied-text.ts'
 import { createConsoleUser, quickPasswords, signIn } from './console-users.ts'
 import { startReceiver, webhookSettings, type Receiver } from '../webhooks/webhook-world.ts'
 
@@ -51,25 +52,6 @@ const openVisitor = () =>
 const heading = (name: string | RegExp) => page.getByRole('heading', { name }).waitFor()
 const dialog = () => page.getByRole('dialog')
 
-/** Presses the button and returns what it copies. */
-async function copied(name: string): Promise<string> {
-  await page.evaluate("navigator.clipboard.writeText('')")
-  await page.getByRole('button', { name }).click()
-  return vi.waitUntil(() => page.evaluate<string>('navigator.clipboard.readText()'), patienceMs)
-}
-
-/** Sends the request of a copied command with the key of a program. */
-async function sendCommand(command: string): Promise<unknown> {
-  const url = /^curl '([^']+)' -H "Authorization: Bearer \$SECRET_KEY"$/.exec(command)?.[1]
-  if (url === undefined) throw new Error(`not a command: ${command}`)
-  return getWithKey(url)
-}
-
-async function getWithKey(url: string): Promise<unknown> {
-  const response = await fetch(url, { headers: { authorization: `Bearer ${secretKey}` } })
-  return response.json()
-}
-
 test('a deep link leads through the sign-in to its page, in the right environment', async () => {
   await page.goto(at('/sandbox/customers?search=gra'))
   await signIn(page, owner)
@@ -96,8 +78,11 @@ test('home shows the numbers of 30 days, and each leads to the list behind it', 
   await tile('Credits sold').getByRole('link').click()
   await page.getByLabel('View of Credits sold').getByText('Table').click()
   expect(await page.getByRole('table', { name: 'Credits sold' }).getByRole('row').count()).toBe(31)
-  const command = await copied('Copy as curl')
-  expect(await sendCommand(command)).toMatchObject({ customers: 3, total: { events: 3 } })
+  const command = await copied(page, 'Copy as curl', patienceMs)
+  expect(await sendCommand(command, secretKey)).toMatchObject({
+    customers: 3,
+    total: { events: 3 },
+  })
   await page.goto(at('/sandbox'))
   await tile('MRR').getByRole('link').click()
   await heading('Purchases')
@@ -127,9 +112,9 @@ test('the usage explorer keeps its query in the address, and hands it out', asyn
   await groups.getByRole('link', { name: 'ada@example.com' }).waitFor()
   await page.getByRole('table', { name: 'tokens over time' }).waitFor()
   await visitor.inspect('console-usage-table')
-  const answer = await sendCommand(await copied('Copy as curl'))
+  const answer = await sendCommand(await copied(page, 'Copy as curl', patienceMs), secretKey)
   expect(answer).toMatchObject({ groupBy: 'customer', meters: [{ value: 255, count: 3 }] })
-  expect(await copied('Copy as SQL')).toContain('FROM sandbox.usage_by_purchase')
+  expect(await copied(page, 'Copy as SQL', patienceMs)).toContain('FROM sandbox.usage_by_purchase')
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download CSV' }).click()
   const file = await readFile(await (await download).path(), 'utf8')
@@ -306,7 +291,7 @@ test('a webhook endpoint is added and tested, and its deliveries show answers an
   // The result of an attempt is stored after the receiver has answered.
   const succeeded = async () => {
     const url = `${stack.baseUrl}/v1/ui/webhook-deliveries?state=succeeded`
-    return JSON.stringify(await getWithKey(url)).includes('customer.created')
+    return JSON.stringify(await getWithKey(url, secretKey)).includes('customer.created')
   }
   const received = (count: number) =>
     vi.waitUntil(
