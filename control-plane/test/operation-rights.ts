@@ -39,6 +39,7 @@ export const operationRights: Readonly<Record<Right, readonly string[]>> = {
     'GET /v1/sdk/products/{productRef}/plans',
     `GET ${plan}`,
     `POST ${plan}/price-preview`,
+    `POST ${plan}/price-curve`,
     `POST ${plan}/change-preview`,
     `POST ${plan}/migration-preview`,
     `GET ${addOns}`,

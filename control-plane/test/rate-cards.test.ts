@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
-import type { PricePreviewBody } from '@tollgate/schemas/http/price-preview'
+import type { PriceCurveBody, PricePreviewBody } from '@tollgate/schemas/http/price-preview'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -183,4 +183,66 @@ test('previews plans without charges', async () => {
       amount: 10,
     },
   ])
+})
+
+const hybrid = {
+  name: 'Team',
+  type: 'hybrid',
+  billingModel: 'post-paid',
+  billingCycle: 'monthly',
+  price: 2_000,
+  minimumCommitment: 150,
+  charges: [{ ...tokens, price: '0.05' }],
+}
+
+test('prices changes that are not saved like the plan that was updated with them', async () => {
+  const { reference } = (await call<PlanBody>('POST', plans, hybrid)).body
+  const path = `${plans}/${reference}`
+  const tiers = [
+    { upTo: 2_000, price: '0.2', flatPrice: '7' },
+    { upTo: null, price: '0.015' },
+  ]
+  const { price: _, ...rest } = tokens
+  const changes = { price: 2_500, charges: [{ ...rest, model: 'graduated', tiers }, images] }
+  const units = [0, 1_000, 1_001, 2_999, 3_000, 3_001, 250_000.5]
+  const beside = [{ meter: 'images', units: 3, dimensions: { model: 'large' } }]
+  const curve = { meter: 'tokens', units, usage: beside }
+  const unsaved = await call<PriceCurveBody>('POST', `${path}/price-curve`, { ...curve, changes })
+  expect((await call<PlanBody>('GET', path)).body).toMatchObject({
+    ...{ price: 2_000, charges: hybrid.charges },
+  })
+  const usage = [{ meter: 'tokens', units: 3_001 }, ...beside]
+  const previewed = await call('POST', `${path}/price-preview`, { usage, changes })
+  expect((await call('PUT', path, changes)).status).toBe(200)
+  expect((await call('POST', `${path}/price-curve`, curve)).body).toEqual(unsaved.body)
+  expect((await call('POST', `${path}/price-preview`, { usage })).body).toEqual(previewed.body)
+  const totals: number[] = []
+  for (const each of units) {
+    const { body } = await call<PricePreviewBody>('POST', `${path}/price-preview`, {
+      usage: [{ meter: 'tokens', units: each }, ...beside],
+    })
+    totals.push(body.total)
+  }
+  // 1,000 units are included, and the images cost 24: the minimum of 150 decides at first.
+  expect(totals).toEqual([150, 150, 150, 431, 431, 431, 4136])
+  expect(unsaved.body).toEqual({
+    ...{ currency: 'USD', price: 2_500 },
+    points: units.map((each, index) => ({
+      ...{ units: each, usage: totals[index], total: totals[index]! + 2_500 },
+    })),
+  })
+})
+
+test('refuses changes in a preview as the update refuses them', async () => {
+  const { reference } = (await call<PlanBody>('POST', plans, hybrid)).body
+  const path = `${plans}/${reference}`
+  const changes = { charges: [{ ...tokens, meter: 'nothing' }], trialDays: 3 }
+  const update = await call<{ errors: unknown }>('PUT', path, changes)
+  const curve = await call<{ errors: unknown }>('POST', `${path}/price-curve`, {
+    ...{ meter: 'tokens', units: [1], changes },
+  })
+  expect([update.status, curve.status]).toEqual([400, 400])
+  expect(curve.body.errors).toEqual(update.body.errors)
+  const units = Array.from({ length: 101 }, (_, index) => index)
+  expect((await call('POST', `${path}/price-curve`, { meter: 'tokens', units })).status).toBe(400)
 })

@@ -13,6 +13,8 @@ export const unauditedRoutes = [
   // Previews store nothing.
   'POST /v1/sdk/products/:productRef/plans/:planRef/price-preview',
   'POST /v1/ui/products/:productRef/plans/:planRef/price-preview',
+  'POST /v1/sdk/products/:productRef/plans/:planRef/price-curve',
+  'POST /v1/ui/products/:productRef/plans/:planRef/price-curve',
   'POST /v1/sdk/products/:productRef/plans/:planRef/change-preview',
   'POST /v1/ui/products/:productRef/plans/:planRef/change-preview',
   'POST /v1/sdk/products/:productRef/plans/:planRef/migration-preview',

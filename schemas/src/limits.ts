@@ -39,6 +39,12 @@ export const jsonObjectKeysMax = 64
 /** Items of an array that the API defines, such as the pricing options of a plan. */
 export const listItemsMax = 100
 
+/** Points of one price curve. */
+export const pricePointsMax = 100
+
+/** Further usage that is priced at each point of a price curve. */
+export const pricedBesideMax = 10
+
 /** Units of one usage record. Clients rely on this value. */
 export const usageUnitsMax = 100_000
 

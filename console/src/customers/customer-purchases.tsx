@@ -1,13 +1,9 @@
 import { Stack, Text } from '@mantine/core'
 import type { ReactElement } from 'react'
-import { formatAmount, formatNumberOf } from '../formats/amounts.ts'
+import { formatNumberOf } from '../formats/amounts.ts'
 import { Empty } from '../parts/empty.tsx'
-import { RowsTable, type Column } from '../parts/rows-table.tsx'
-import { StatusBadge } from '../parts/status-badge.tsx'
-import { Time } from '../parts/time.tsx'
+import { PurchaseTable } from '../purchases/purchase-table.tsx'
 import { useApi } from '../session/environment-api.tsx'
-import { CancelPurchase } from './cancel-purchase.tsx'
-import { purchaseUsage, type Purchase } from './purchase-usage.ts'
 
 const shownMax = 50
 
@@ -26,12 +22,7 @@ export function CustomerPurchases({ customerRef }: { readonly customerRef: strin
   }
   return (
     <Stack gap="xs">
-      <RowsTable
-        label="Purchases"
-        columns={columns}
-        rows={data.purchases}
-        keyOf={({ reference }) => reference}
-      />
+      <PurchaseTable purchases={data.purchases} isOfOneCustomer />
       {data.total > shownMax && (
         <Text size="sm" c="dimmed">
           The newest {shownMax} of {formatNumberOf(data.total, 'purchase')}.
@@ -40,46 +31,3 @@ export function CustomerPurchases({ customerRef }: { readonly customerRef: strin
     </Stack>
   )
 }
-
-const ended = new Set<string>(['cancelled', 'expired', 'refunded'])
-
-const columns: readonly Column<Purchase>[] = [
-  {
-    label: 'Plan',
-    cell: ({ productName, productRef, planSnapshot }) =>
-      `${productName ?? productRef}: ${planSnapshot?.name ?? 'a plan'}`,
-  },
-  { label: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  {
-    label: 'Price',
-    cell: ({ planSnapshot }) =>
-      planSnapshot === undefined ? '' : formatAmount(planSnapshot.price, planSnapshot.currency),
-    isNumber: true,
-  },
-  {
-    label: 'Used',
-    cell: (purchase) => purchaseUsage(purchase).map((line) => <div key={line}>{line}</div>),
-    isNumber: true,
-  },
-  { label: 'Since', cell: ({ startDate }) => <Time instant={startDate} isDay /> },
-  {
-    label: 'Next',
-    cell: ({ nextBillingDate, endDate }) => {
-      if (endDate !== undefined) {
-        return (
-          <>
-            ends <Time instant={endDate} isDay />
-          </>
-        )
-      }
-      return nextBillingDate === undefined ? '' : <Time instant={nextBillingDate} isDay />
-    },
-  },
-  {
-    label: 'Actions',
-    cell: ({ reference, status, cancelledAt }) =>
-      ended.has(status) || cancelledAt !== undefined ? null : (
-        <CancelPurchase purchaseRef={reference} />
-      ),
-  },
-]

@@ -1,25 +1,35 @@
 import { Select, Stack, Text } from '@mantine/core'
 import { useState, type ReactElement } from 'react'
-import { formatNumberOf } from '../formats/amounts.ts'
-import { formatDay } from '../formats/times.ts'
-import { BarsOverTime } from '../parts/bars-over-time.tsx'
+import { installationUrl } from '../api/addresses.ts'
+import { formatCount, formatNumberOf } from '../formats/amounts.ts'
+import { curlOf, queryText } from '../formats/curl.ts'
+import { addDays, lastDays } from '../formats/days.ts'
+import { formatDay, shownTimeZone } from '../formats/times.ts'
+import { ChartOrTable } from '../parts/chart-or-table.tsx'
+import { CopyText } from '../parts/copy-text.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { PageLink } from '../parts/page-link.tsx'
+import { RowsTable } from '../parts/rows-table.tsx'
 import { useApi } from '../session/environment-api.tsx'
-import { lastDays } from './last-days.ts'
 
 const shownDays = 30
 
 /** Shows usage by day, for one of the meters that the customer used. */
 export function CustomerUsage({ customerRef }: { readonly customerRef: string }): ReactElement {
   const { hooks } = useApi()
-  const [range] = useState(() => lastDays(shownDays, Date.now()))
-  const byMeter = { ...range, customerRef, by: 'meter' } as const
+  const [range] = useState(() => lastDays(shownDays, shownTimeZone, Date.now()))
+  // The days of this request are those of UTC, which can begin and end earlier than the shown ones.
+  const byMeter = { from: range.from, to: addDays(range.to, 1), customerRef, by: 'meter' } as const
   const { data: used } = hooks.useSuspenseQuery('get', '/v1/ui/usage/breakdown', {
     params: { query: byMeter },
   })
+  const { data: all } = hooks.useSuspenseQuery('get', '/v1/ui/meters', {})
   const [chosen, choose] = useState<string | null>(null)
-  const meterName = chosen ?? used.groups[0]?.reference
-  if (meterName === undefined) {
+  const meters = used.groups.flatMap((group) =>
+    all.meters.filter(({ name }) => name === group.reference),
+  )
+  const meter = meters.find(({ reference }) => reference === chosen) ?? meters[0]
+  if (meter === undefined) {
     return (
       <Empty title="No usage in this time">
         Usage appears here within seconds after it is recorded.
@@ -33,39 +43,62 @@ export function CustomerUsage({ customerRef }: { readonly customerRef: string })
         size="xs"
         maw={240}
         allowDeselect={false}
-        value={meterName}
+        value={meter.reference}
         onChange={choose}
-        data={used.groups.map(({ reference }) => reference)}
+        data={meters.map(({ reference, name }) => ({ value: reference, label: name }))}
       />
-      <MeterUsage customerRef={customerRef} meterName={meterName} range={range} />
+      <MeterUsage customerRef={customerRef} meter={meter} range={range} />
     </Stack>
   )
 }
 
 function MeterUsage(props: {
   readonly customerRef: string
-  readonly meterName: string
+  readonly meter: { readonly reference: string; readonly name: string }
   readonly range: { readonly from: string; readonly to: string }
 }): ReactElement {
-  const { customerRef, meterName, range } = props
-  const { hooks } = useApi()
-  const { data: all } = hooks.useSuspenseQuery('get', '/v1/ui/meters', {})
-  const meterRef = all.meters.find(({ name }) => name === meterName)?.reference
-  const query = { ...range, customerRef, granularity: 'day' } as const
-  const { data } = hooks.useSuspenseQuery('get', '/v1/ui/usage', {
-    params: { query: meterRef === undefined ? query : { ...query, meterRef } },
+  const { customerRef, meter, range } = props
+  const { hooks, environment } = useApi()
+  const timeZone = shownTimeZone
+  const query = { ...range, timeZone, meterRef: meter.reference, customerRef } as const
+  const byDay = { ...query, granularity: 'day' } as const
+  const { data } = hooks.useSuspenseQuery('get', '/v1/ui/usage/explore', {
+    params: { query: byDay },
   })
-  const bars = (data.buckets ?? []).map(({ start, value }) => ({
-    label: formatDay(start, 'UTC'),
-    value,
-  }))
+  const { value = 0, count = 0, buckets = [] } = data.meters[0] ?? {}
+  const days = buckets.map((bucket) => ({ label: formatDay(bucket.start), value: bucket.value }))
+  const url = `${installationUrl}/v1/ui/usage/explore?${queryText(byDay)}`
   return (
     <>
       <Text size="sm">
-        {formatNumberOf(data.total, 'unit')} in {formatNumberOf(data.count, 'record')}, by day in
-        UTC
+        {formatNumberOf(value, 'unit')} in {formatNumberOf(count, 'record')}.{' '}
+        <PageLink
+          underline="always"
+          to="/$environment/usage"
+          params={{ environment }}
+          search={{ zone: timeZone, meters: [meter.reference], customer: customerRef }}
+        >
+          Explore
+        </PageLink>
       </Text>
-      <BarsOverTime name={meterName} bars={bars} />
+      <ChartOrTable
+        chart={{
+          ...{ name: meter.name, kind: 'bars', series: [{ label: meter.name }] },
+          points: days.map((day) => ({ label: day.label, values: [day.value] })),
+        }}
+        table={
+          <RowsTable
+            label={meter.name}
+            columns={[
+              { label: 'Day', cell: ({ label }) => label },
+              { label: meter.name, cell: (day) => formatCount(day.value), isNumber: true },
+            ]}
+            rows={days}
+            keyOf={({ label }) => label}
+          />
+        }
+        copies={<CopyText label="Copy as curl" text={curlOf(url)} />}
+      />
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Code, Paper, Stack, TextInput } from '@mantine/core'
+import { Code, Stack, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
@@ -7,7 +7,7 @@ import { formatNumberOf } from '../formats/amounts.ts'
 import { CustomerLink } from '../parts/customer-link.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { PageHead } from '../parts/page-head.tsx'
-import { Pager, pageRows } from '../parts/pager.tsx'
+import { Paged, pageQuery } from '../parts/paged.tsx'
 import { RowsTable, type Column } from '../parts/rows-table.tsx'
 import { Time } from '../parts/time.tsx'
 import { useApi } from '../session/environment-api.tsx'
@@ -22,7 +22,7 @@ export function CustomersPage(): ReactElement {
   const { hooks } = useApi()
   const { page = 1, search } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = { limit: pageRows, offset: (page - 1) * pageRows, ...(search ? { search } : {}) }
+  const query = { ...pageQuery(page), ...(search === undefined ? {} : { search }) }
   const { data } = hooks.useSuspenseQuery('get', '/v1/ui/customers', { params: { query } })
   const find = useDebouncedCallback((text: string) => {
     void navigate({ search: text === '' ? {} : { search: text }, replace: true })
@@ -39,25 +39,21 @@ export function CustomersPage(): ReactElement {
         }}
         maw={420}
       />
-      <Paper withBorder p="xs" radius="md">
-        {data.customers.length === 0 ? (
-          <NoCustomers isSearch={search !== undefined} />
-        ) : (
-          <RowsTable
-            label="Customers"
-            columns={columns}
-            rows={data.customers}
-            keyOf={({ reference }) => reference}
-          />
-        )}
-        <Pager
-          page={page}
-          total={data.total}
-          onPage={(next) => {
-            void navigate({ search: (given) => ({ ...given, page: next }) })
-          }}
+      <Paged
+        page={page}
+        total={data.total}
+        onPage={(next) => {
+          void navigate({ search: (given) => ({ ...given, page: next }) })
+        }}
+        empty={<NoCustomers isSearch={search !== undefined} />}
+      >
+        <RowsTable
+          label="Customers"
+          columns={columns}
+          rows={data.customers}
+          keyOf={({ reference }) => reference}
         />
-      </Paper>
+      </Paged>
     </Stack>
   )
 }

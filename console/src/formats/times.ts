@@ -1,5 +1,5 @@
 /** Time zone in which times are shown. */
-const shownTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+export const shownTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 const dayFormat = { dateStyle: 'medium' } as const
 const timeFormat = { dateStyle: 'medium', timeStyle: 'short' } as const

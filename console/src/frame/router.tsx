@@ -9,10 +9,14 @@ import {
 } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { environmentNamed } from '@tollgate/schemas/environment'
+import { auditSearch } from '../audit/audit-search.ts'
 import { consolePath } from '../api/addresses.ts'
 import { Boundary, Loading } from '../parts/boundary.tsx'
+import { homeSearch } from '../home/home-search.ts'
 import { EnvironmentProvider } from '../session/environment-api.tsx'
-import { invoicesSearch, listSearch } from '../parts/list-search.ts'
+import { invoicesSearch, listSearch, purchasesSearch } from '../parts/list-search.ts'
+import { explorerSearch } from '../usage/explorer-search.ts'
+import { deliveriesSearch } from '../webhooks/webhook-search.ts'
 import { NoPage, PageFailure } from './page-failure.tsx'
 import { Shell } from './shell.tsx'
 
@@ -49,9 +53,15 @@ function EnvironmentPages(): ReactElement {
 const homeRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: '/',
-  beforeLoad: ({ params }) => {
-    redirect({ to: '/$environment/customers', params, throw: true })
-  },
+  validateSearch: homeSearch,
+  component: lazyRouteComponent(() => import('../home/home-page.tsx'), 'HomePage'),
+})
+
+const usageRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'usage',
+  validateSearch: explorerSearch,
+  component: lazyRouteComponent(() => import('../usage/explorer-page.tsx'), 'ExplorerPage'),
 })
 
 const customersRoute = createRoute({
@@ -67,6 +77,32 @@ const customerRoute = createRoute({
   component: lazyRouteComponent(() => import('../customers/customer-page.tsx'), 'CustomerPage'),
 })
 
+const productsRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'products',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import('../products/products-page.tsx'), 'ProductsPage'),
+})
+
+const productRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'products/$productRef',
+  component: lazyRouteComponent(() => import('../products/product-page.tsx'), 'ProductPage'),
+})
+
+const planRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'products/$productRef/plans/$planRef',
+  component: lazyRouteComponent(() => import('../products/plan-page.tsx'), 'PlanPage'),
+})
+
+const purchasesRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'purchases',
+  validateSearch: purchasesSearch,
+  component: lazyRouteComponent(() => import('../purchases/purchases-page.tsx'), 'PurchasesPage'),
+})
+
 const invoicesRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: 'invoices',
@@ -80,6 +116,57 @@ const invoiceRoute = createRoute({
   component: lazyRouteComponent(() => import('../invoices/invoice-page.tsx'), 'InvoicePage'),
 })
 
+const webhooksRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'webhooks',
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
+
+const endpointRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'webhooks/$endpointId',
+  validateSearch: deliveriesSearch,
+  component: lazyRouteComponent(() => import('../webhooks/endpoint-page.tsx'), 'EndpointPage'),
+})
+
+const deliveryRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'deliveries/$deliveryId',
+  component: lazyRouteComponent(() => import('../webhooks/delivery-page.tsx'), 'DeliveryPage'),
+})
+
+const auditRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'audit',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
+})
+
+const membersRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'members',
+  component: lazyRouteComponent(() => import('../members/members-page.tsx'), 'MembersPage'),
+})
+
+const reconciliationsRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'reconciliations',
+  validateSearch: listSearch,
+  component: lazyRouteComponent(
+    () => import('../reconciliations/reconciliations-page.tsx'),
+    'ReconciliationsPage',
+  ),
+})
+
+const reconciliationRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: 'reconciliations/$reconciliationRef',
+  component: lazyRouteComponent(
+    () => import('../reconciliations/reconciliation-page.tsx'),
+    'ReconciliationPage',
+  ),
+})
+
 const keysRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: 'keys',
@@ -90,11 +177,23 @@ const routeTree = rootRoute.addChildren([
   firstRoute,
   environmentRoute.addChildren([
     homeRoute,
+    usageRoute,
     customersRoute,
     customerRoute,
+    purchasesRoute,
+    productsRoute,
+    productRoute,
+    planRoute,
     invoicesRoute,
     invoiceRoute,
+    webhooksRoute,
+    endpointRoute,
+    deliveryRoute,
     keysRoute,
+    membersRoute,
+    auditRoute,
+    reconciliationsRoute,
+    reconciliationRoute,
   ]),
 ])
 

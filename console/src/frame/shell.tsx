@@ -1,7 +1,7 @@
 import { AppShell, Burger, Group, NavLink, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { spotlight } from '@mantine/spotlight'
-import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
+import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { Boundary } from '../parts/boundary.tsx'
 import { useApi } from '../session/environment-api.tsx'
@@ -72,16 +72,22 @@ export function Shell(): ReactElement {
 
 function Navigation({ onNavigate }: { readonly onNavigate: () => void }): ReactElement {
   const { environment } = useApi()
-  const matchRoute = useMatchRoute()
   return (
     <>
       {pages.map(({ to, label }) => (
         <NavLink
           key={to}
-          renderRoot={(props) => <Link to={to} params={{ environment }} {...props} />}
+          // Every page is below the address of Home.
+          renderRoot={(props) => (
+            <Link
+              to={to}
+              params={{ environment }}
+              activeOptions={{ exact: to === '/$environment', includeSearch: false }}
+              {...props}
+            />
+          )}
           variant="filled"
           label={label}
-          active={matchRoute({ to, params: { environment }, fuzzy: true }) !== false}
           onClick={onNavigate}
         />
       ))}

@@ -1,4 +1,4 @@
-import { NativeSelect, Paper, Stack } from '@mantine/core'
+import { NativeSelect, Stack } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { formatNumberOf } from '../formats/amounts.ts'
@@ -6,7 +6,8 @@ import { Empty } from '../parts/empty.tsx'
 import { InvoiceTable } from '../parts/invoice-table.tsx'
 import { invoiceFilters } from '../parts/list-search.ts'
 import { PageHead } from '../parts/page-head.tsx'
-import { Pager, pageRows } from '../parts/pager.tsx'
+import { Paged, pageQuery } from '../parts/paged.tsx'
+import { ShownFilter } from '../parts/shown-filter.tsx'
 import { useApi } from '../session/environment-api.tsx'
 
 const route = getRouteApi('/$environment/invoices')
@@ -14,9 +15,13 @@ const route = getRouteApi('/$environment/invoices')
 /** Shows all invoices, newest first. */
 export function InvoicesPage(): ReactElement {
   const { hooks } = useApi()
-  const { page = 1, status } = route.useSearch()
+  const { page = 1, status, customer } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = { limit: pageRows, offset: (page - 1) * pageRows, ...(status ? { status } : {}) }
+  const query = {
+    ...pageQuery(page),
+    ...(status === undefined ? {} : { status }),
+    ...(customer === undefined ? {} : { customerRef: customer }),
+  }
   const { data } = hooks.useSuspenseQuery('get', '/v1/ui/invoices', { params: { query } })
   return (
     <Stack>
@@ -27,26 +32,35 @@ export function InvoicesPage(): ReactElement {
         value={status ?? ''}
         onChange={(event) => {
           const chosen = invoiceFilters.find((each) => each === event.currentTarget.value)
-          void navigate({ search: chosen === undefined ? {} : { status: chosen } })
+          void navigate({
+            search: ({ page: _, status: __, ...rest }) =>
+              chosen === undefined ? rest : { ...rest, status: chosen },
+          })
         }}
         data={[{ value: '', label: 'All' }, ...invoiceFilters]}
       />
-      <Paper withBorder p="xs" radius="md">
-        {data.invoices.length === 0 ? (
+      {customer !== undefined && (
+        <ShownFilter
+          text={`Only invoices of the customer ${customer}`}
+          onClear={() => {
+            void navigate({ search: ({ page: _, customer: __, ...rest }) => rest })
+          }}
+        />
+      )}
+      <Paged
+        page={page}
+        total={data.total}
+        onPage={(next) => {
+          void navigate({ search: (given) => ({ ...given, page: next }) })
+        }}
+        empty={
           <Empty title={status === undefined ? 'No invoices yet' : `No invoice is ${status}`}>
             An invoice follows a payment, or the end of a period whose usage is billed.
           </Empty>
-        ) : (
-          <InvoiceTable invoices={data.invoices} />
-        )}
-        <Pager
-          page={page}
-          total={data.total}
-          onPage={(next) => {
-            void navigate({ search: (given) => ({ ...given, page: next }) })
-          }}
-        />
-      </Paper>
+        }
+      >
+        <InvoiceTable invoices={data.invoices} />
+      </Paged>
     </Stack>
   )
 }

@@ -15,7 +15,7 @@ const meanings: Readonly<Record<KeyScope, string>> = {
 
 export function CreateKey(): ReactElement {
   return (
-    <Action label="Create a key" refusal={useRefusal('manage')}>
+    <Action label="Create a key" showsSecret refusal={useRefusal('manage')}>
       {(dialog) => <KeyForm {...dialog} />}
     </Action>
   )

@@ -1,8 +1,8 @@
-import { Button, Group, Modal, Stack, Text, Tooltip } from '@mantine/core'
+import { Button, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useState, type FormEvent, type ReactElement, type ReactNode } from 'react'
 import { newIdempotencyKey } from '../api/idempotency-key.ts'
-import { Boundary } from './boundary.tsx'
+import { DialogFrame } from './dialog-frame.tsx'
 import { Failure } from './failure.tsx'
 
 /** The idempotency key of the dialog's change, and the function that closes the dialog. */
@@ -17,9 +17,12 @@ export function Action(props: {
   /** Heading of the dialog. Default: the label. */
   readonly title?: string
   readonly refusal?: string | undefined
+  /** Whether the dialog shows what cannot be shown again, so that only its buttons close it. */
+  readonly showsSecret?: boolean
+  readonly size?: 'md' | 'xl'
   readonly children: (dialog: Dialog) => ReactNode
 }): ReactElement {
-  const { label, title = label, refusal, children } = props
+  const { label, title = label, refusal, showsSecret = false, size = 'md', children } = props
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <>
@@ -34,21 +37,15 @@ export function Action(props: {
           {label}
         </Button>
       </Tooltip>
-      {/* The library's own head of a dialog is a second banner of the page for screen readers. */}
-      <Modal.Root opened={isOpen} onClose={close}>
-        <Modal.Overlay />
-        <Modal.Content>
-          <Group justify="space-between" wrap="nowrap" p="md">
-            <Modal.Title fw={600}>{title}</Modal.Title>
-            <Modal.CloseButton aria-label="Close" />
-          </Group>
-          <Modal.Body>
-            <Boundary>
-              <Opened close={close}>{children}</Opened>
-            </Boundary>
-          </Modal.Body>
-        </Modal.Content>
-      </Modal.Root>
+      <DialogFrame
+        title={title}
+        isOpen={isOpen}
+        close={close}
+        showsSecret={showsSecret}
+        size={size}
+      >
+        <Opened close={close}>{children}</Opened>
+      </DialogFrame>
     </>
   )
 }

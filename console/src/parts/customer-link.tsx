@@ -1,7 +1,6 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ReactElement, ReactNode } from 'react'
 import { useApi } from '../session/environment-api.tsx'
+import { PageLink } from './page-link.tsx'
 
 /** Links to the page of the customer in the environment of the page. */
 export function CustomerLink(props: {
@@ -11,17 +10,8 @@ export function CustomerLink(props: {
   const { customerRef, children } = props
   const { environment } = useApi()
   return (
-    <Anchor
-      size="sm"
-      renderRoot={(rootProps) => (
-        <Link
-          to="/$environment/customers/$customerRef"
-          params={{ environment, customerRef }}
-          {...rootProps}
-        />
-      )}
-    >
+    <PageLink to="/$environment/customers/$customerRef" params={{ environment, customerRef }}>
       {children}
-    </Anchor>
+    </PageLink>
   )
 }

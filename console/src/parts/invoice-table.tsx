@@ -1,10 +1,8 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import type { Answer } from '../api/answers.ts'
 import { formatAmount } from '../formats/amounts.ts'
-import { useApi } from '../session/environment-api.tsx'
 import { CustomerLink } from './customer-link.tsx'
+import { InvoiceLink } from './invoice-link.tsx'
 import { RowsTable, type Column } from './rows-table.tsx'
 import { StatusBadge } from './status-badge.tsx'
 import { Time } from './time.tsx'
@@ -28,27 +26,11 @@ export function InvoiceTable(props: {
   )
 }
 
-function InvoiceLink({ invoice }: { readonly invoice: InvoiceSummary }): ReactElement {
-  const { environment } = useApi()
-  return (
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link
-          to="/$environment/invoices/$invoiceRef"
-          params={{ environment, invoiceRef: invoice.reference }}
-          {...props}
-        />
-      )}
-    >
-      {invoice.number ?? 'Draft'}
-    </Anchor>
-  )
-}
-
 const number: Column<InvoiceSummary> = {
   label: 'Number',
-  cell: (invoice) => <InvoiceLink invoice={invoice} />,
+  cell: ({ reference, number: text = 'Draft' }) => (
+    <InvoiceLink invoiceRef={reference}>{text}</InvoiceLink>
+  ),
 }
 
 const customer: Column<InvoiceSummary> = {

@@ -77,7 +77,7 @@ import { registerPaymentMethodRoute } from './routes/payment-method.ts'
 import { registerPlanMigrationRoutes } from './routes/plan-migrations.ts'
 import { registerPlanRoutes } from './routes/plans.ts'
 import { registerPlanPreviewRoute, registerPreviewRoutes } from './routes/previews.ts'
-import { registerPricePreviewRoute } from './routes/price-preview.ts'
+import { registerPricePreviewRoutes } from './routes/price-preview.ts'
 import { registerBudgetRoutes } from './routes/budgets.ts'
 import { registerBusinessDetailsRoute } from './routes/business-details.ts'
 import { registerProcessPaymentRoute } from './routes/process-payment.ts'
@@ -208,7 +208,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerConsoleAliases(app)
   registerProductRoutes(app, parts)
   registerPlanRoutes(app, parts)
-  registerPricePreviewRoute(app, parts)
+  registerPricePreviewRoutes(app, parts)
   registerPlanPreviewRoute(app, parts)
   registerPlanMigrationRoutes(app, parts)
   registerAddOnRoutes(app, parts)

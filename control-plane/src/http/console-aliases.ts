@@ -8,6 +8,7 @@ const sharedOperations = [
   /^\w+ \/v1\/sdk\/purchases\/:purchaseRef(\/(cancel|reactivate|scheduled-change|add-ons\/:addOnRef|\w+-preview))?$/,
   /^\w+ \/v1\/sdk\/(auto-recharge|payment-method|merchant|platform-config)$/,
   /^\w+ \/v1\/webhook_endpoints(\/.*)?$/,
+  /^GET \/v1\/sdk\/webhooks\/event-types$/,
 ]
 
 /**

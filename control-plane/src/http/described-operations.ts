@@ -146,6 +146,11 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
     'Preview what usage costs',
     404,
   ),
+  'post /v1/sdk/products/{productRef}/plans/{planRef}/price-curve': operation(
+    'previewPriceCurve',
+    'Preview what more or less usage costs',
+    404,
+  ),
   'post /v1/sdk/products/{productRef}/plans/{planRef}/change-preview': operation(
     'previewPlanUpdate',
     'Preview a changed plan for its holders',

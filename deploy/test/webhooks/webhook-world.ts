@@ -32,14 +32,19 @@ type WebhookWorld = {
   stop(): Promise<void>
 }
 
+/** Settings with which webhooks are sent to receivers on this machine, and replays begin at once. */
+export const webhookSettings = {
+  TOLLGATE_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
+  TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
+  TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS: '20',
+}
+
 export async function startWebhookWorld(): Promise<WebhookWorld> {
-  const settings = {
-    TOLLGATE_SECRET_KEYS: `test:${randomBytes(32).toString('base64')}`,
-    TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
-    TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS: '20',
-  }
-  const stack = await startStack({ settings })
-  const config = readWebhookDispatcherConfig({ ...settings, TOLLGATE_DATABASE_URL: 'postgres://' })
+  const stack = await startStack({ settings: webhookSettings })
+  const config = readWebhookDispatcherConfig({
+    ...webhookSettings,
+    TOLLGATE_DATABASE_URL: 'postgres://',
+  })
   const dispatcher = createWebhookDispatcher(config, {
     database: stack.database,
     logger: createLogger('webhook-dispatcher', 'silent'),
@@ -94,9 +99,10 @@ function worldOf(
   }
 }
 
-type Receiver = Pick<WebhookWorld, 'url' | 'received' | 'stop'>
+export type Receiver = Pick<WebhookWorld, 'url' | 'received' | 'stop'>
 
-async function startReceiver(answer: WebhookWorld['respondWith']): Promise<Receiver> {
+/** Starts a server that receives webhooks and answers each with a status. */
+export async function startReceiver(answer: WebhookWorld['respondWith']): Promise<Receiver> {
   const received: Received[] = []
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

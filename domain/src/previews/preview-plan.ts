@@ -1,16 +1,15 @@
 import type { PlanUpdateInput } from '@tollgate/schemas/http/plans'
 import { statusesWithAccess } from '../purchases/repository.ts'
-import { revisePlan, type PlanRefusal } from '../catalog/draft-plan.ts'
-import { readPlanContextUnlocked } from '../catalog/plan-context.ts'
+import type { PlanRefusal } from '../catalog/draft-plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
-import type { Plan } from '../plans/plan.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { findProvider } from '../providers/repository.ts'
 import { countPurchases, listPurchases, type PurchaseFilter } from '../purchases/repository.ts'
 import { readHolder, type HolderToPrice } from './read-holder.ts'
 import { priceHolder, type PricedHolder } from './price-holder.ts'
 import type { PreviewAt, PreviewParts } from './preview-invoices.ts'
+import { reviseUnsaved, type UnsavedPlan } from './revise-unsaved.ts'
 import { readUsageSnapshot } from './usage-reading.ts'
 
 export type PlanToPreview = {
@@ -77,8 +76,7 @@ export async function priceHolders(
   return { holders, total, usageAsOf }
 }
 
-type DecidedPlan =
-  { readonly kind: 'accepted'; readonly plan: Plan } | Exclude<PlanPreview, { kind: 'previewed' }>
+type DecidedPlan = UnsavedPlan | Exclude<PlanPreview, { kind: 'previewed' }>
 
 /** Decides about the change like the request that makes it. */
 async function decidePlan(
@@ -94,12 +92,7 @@ async function decidePlan(
     if (product === undefined) return { kind: 'product-not-found' }
     const plan = await findPlan(sql, providerId, productRef, planRef)
     if (plan === undefined) return { kind: 'plan-not-found' }
-    const { defaultCurrency } = provider
-    const of = { sql, providerId }
-    const context = await readPlanContextUnlocked(of, defaultCurrency, [plan], [input])
-    const decision = revisePlan(plan, input, context)
-    if (decision.kind === 'refused') return decision
-    return { kind: 'accepted', plan: { ...plan, ...decision.plan } }
+    return reviseUnsaved({ sql, providerId }, plan, input, provider.defaultCurrency)
   })
 }
 

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { dimensionCharsMax, listItemsMax } from '../limits.ts'
+import { dimensionCharsMax, listItemsMax, pricePointsMax, pricedBesideMax } from '../limits.ts'
 import { currencyCode, requiredReference, unitCount } from './fields.ts'
+import { planUpdateSchema } from './plans.ts'
 
-/* Schemas of `/v1/sdk/products/{productRef}/plans/{planRef}/price-preview`. */
+/* Schemas of `price-preview` and `price-curve` under `/v1/sdk/products/{productRef}/plans/{planRef}`. */
 
 export const previewedUsageSchema = z.object({
   /** Name of the meter. */
@@ -13,10 +14,16 @@ export const previewedUsageSchema = z.object({
   dimensions: z.record(requiredReference, z.string().max(dimensionCharsMax)).optional(),
 })
 
-export const pricePreviewRequestSchema = z.object({
-  usage: z.array(previewedUsageSchema).min(1).max(listItemsMax),
+const pricedPlan = {
   /** Default: the currency of the plan. */
   currency: currencyCode.optional(),
+  /** Changes of the plan that are priced and not saved: the body of an update. */
+  changes: planUpdateSchema.optional(),
+}
+
+export const pricePreviewRequestSchema = z.object({
+  usage: z.array(previewedUsageSchema).min(1).max(listItemsMax),
+  ...pricedPlan,
 })
 
 const decimalText = z.string()
@@ -58,3 +65,34 @@ export const pricePreviewSchema = z.object({
 
 export type PricePreviewBody = z.infer<typeof pricePreviewSchema>
 export type UnitPriceBody = z.infer<typeof unitPriceSchema>
+
+export const priceCurveRequestSchema = z.object({
+  /** Name of the meter whose units differ from point to point. */
+  meter: requiredReference,
+  /** Values of the meter's dimensions. */
+  dimensions: previewedUsageSchema.shape.dimensions,
+  /** Units of the meter in one whole period, a point for each. */
+  units: z.array(unitCount).min(1).max(pricePointsMax),
+  /** Further usage of the period, the same at every point. */
+  usage: z.array(previewedUsageSchema).max(pricedBesideMax).optional(),
+  ...pricedPlan,
+})
+
+/** Amounts are in minor units of the currency, without tax. */
+export const priceCurveSchema = z.object({
+  currency: z.string(),
+  /** Price of each period without usage; for a one-time plan, price of the purchase. */
+  price: z.int(),
+  /** In the order of the request. */
+  points: z.array(
+    z.object({
+      units: z.number(),
+      /** The price of the usage or the minimum of the plan, whichever is more. */
+      usage: z.int(),
+      /** `usage` and `price` together. */
+      total: z.int(),
+    }),
+  ),
+})
+
+export type PriceCurveBody = z.infer<typeof priceCurveSchema>

@@ -11,7 +11,9 @@ export const sellingOperations: Readonly<Record<string, string>> = {
   createPlan:
     'Creates a plan. Prices are integers in the smallest unit of the currency. `type` and `billingModel` decide which other fields apply.',
   previewPrice:
-    'Returns what the usage of one period costs on the plan, line by line as on an invoice, and what the minimum of the plan adds, without the price of the period and without tax. Nothing is stored.',
+    'Returns what the usage of one period costs on the plan, line by line as on an invoice, and what the minimum of the plan adds, without the price of the period and without tax. `changes` are priced as if the plan had been updated with them, and refused as the update would be. Nothing is stored.',
+  previewPriceCurve:
+    'Returns what one period costs on the plan at several numbers of units of a meter, for a chart of the price over usage. Computed by the functions that bill, with the same `changes` as the price preview. Nothing is stored.',
   previewPlanUpdate:
     'Returns, page by page, what each holder of the plan pays by the terms of its purchase and what it would pay by the changed plan, on the usage of its last complete period and without tax. Holders keep their terms: only purchases that begin after the change get it. A change that would be refused is refused alike. Nothing is stored.',
   getPlan: 'Returns a plan with its prices, limits and trial.',

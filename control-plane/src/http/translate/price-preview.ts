@@ -1,6 +1,12 @@
+import type { Plan } from '@tollgate/domain/plans/plan'
+import { pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { previewTotal, type PricePreview } from '@tollgate/domain/pricing/preview-price'
 import type { PricedPart } from '@tollgate/domain/pricing/price-charge'
-import type { PricePreviewBody, UnitPriceBody } from '@tollgate/schemas/http/price-preview'
+import type {
+  PriceCurveBody,
+  PricePreviewBody,
+  UnitPriceBody,
+} from '@tollgate/schemas/http/price-preview'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 
 export function pricePreviewToHttp(preview: PricePreview, currency: string): PricePreviewBody {
@@ -18,6 +24,28 @@ export function pricePreviewToHttp(preview: PricePreview, currency: string): Pri
     unpriced: preview.unpriced.map(unpricedToHttp),
     ...(preview.minimumMinor > 0n && { minimum: Number(preview.minimumMinor) }),
     total: Number(previewTotal(preview)),
+  }
+}
+
+/** Returns the prices of one period at each number of units. The previews are in the order of the units. */
+export function priceCurveToHttp(
+  plan: Plan,
+  currency: string,
+  units: readonly number[],
+  previews: readonly PricePreview[],
+): PriceCurveBody {
+  const priceMinor = pricesIn(plan, currency)?.priceMinor ?? 0n
+  return {
+    currency,
+    price: Number(priceMinor),
+    points: previews.map((preview, index) => {
+      const usageMinor = previewTotal(preview)
+      return {
+        units: units[index]!,
+        usage: Number(usageMinor),
+        total: Number(usageMinor + priceMinor),
+      }
+    }),
   }
 }
 

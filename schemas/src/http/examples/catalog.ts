@@ -5,7 +5,12 @@ import {
   plansResponseSchema,
   planUpdateSchema,
 } from '../plans.ts'
-import { pricePreviewRequestSchema, pricePreviewSchema } from '../price-preview.ts'
+import {
+  priceCurveRequestSchema,
+  priceCurveSchema,
+  pricePreviewRequestSchema,
+  pricePreviewSchema,
+} from '../price-preview.ts'
 import {
   productCloneSchema,
   productCreateSchema,
@@ -164,6 +169,33 @@ export const catalogExamples = {
         ],
         unpriced: [],
         total: 580,
+      },
+    }),
+  },
+  previewPriceCurve: {
+    body: examplesOf(priceCurveRequestSchema, {
+      'Tokens at a new price': {
+        meter: 'tokens',
+        units: [0, 1_000_000, 2_000_000],
+        changes: {
+          charges: [
+            {
+              ...{ meter: 'tokens', model: 'per_unit', price: '0.0002', included: 100_000 },
+              per: 'period',
+            },
+          ],
+        },
+      },
+    }),
+    answer: examplesOf(priceCurveSchema, {
+      'Three points': {
+        currency: 'USD',
+        price: 0,
+        points: [
+          { units: 0, usage: 0, total: 0 },
+          { units: 1_000_000, usage: 180, total: 180 },
+          { units: 2_000_000, usage: 380, total: 380 },
+        ],
       },
     }),
   },
