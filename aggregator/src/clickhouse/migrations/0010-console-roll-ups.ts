@@ -1,18 +1,18 @@
-import { correctionSource } from '@tollgate/schemas/correction-records'
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { onCluster } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
-import { createRollUp, hourOfRecord, type RollUp } from '../roll-up.ts'
-import { shardedByCustomer, tablesToAlter } from '../usage-table.ts'
+import {
+  createUsageTable,
+  shardedByCustomer,
+  storedName,
+  syncInserts,
+  tablesToAlter,
+  type UsageTable,
+} from '../usage-table.ts'
 import { usageRecordsTable } from './0001-usage-records.ts'
 
-/**
- * Hourly sums of all records, also of those that do not count, for the console: by customer, product, purchase and outcome. `events`
- * counts each record once, however many meters count it, and no corrections.
- */
-export const usageByPurchase: RollUp = {
-  table: {
-    name: 'usage_by_purchase',
-    columns: `
+const usageByPurchase: UsageTable = {
+  name: 'usage_by_purchase',
+  columns: `
         provider_id String,
         meter_name LowCardinality(String),
         customer_ref String,
@@ -25,40 +25,16 @@ export const usageByPurchase: RollUp = {
         events Int64,
         debit Decimal(38, 6)
     `,
-    engine: 'SummingMergeTree',
-    layout: `PARTITION BY toYYYYMM(hour)
+  engine: 'SummingMergeTree',
+  layout: `PARTITION BY toYYYYMM(hour)
     ORDER BY (provider_id, meter_name, customer_ref, product_ref, purchase_ref, outcome, hour)`,
-    shardedBy: shardedByCustomer,
-    deduplicationWindow: 10_000,
-  },
-  keys: {
-    provider_id: 'provider_id',
-    meter_name: 'meter_name',
-    customer_ref: 'customer_ref',
-    product_ref: 'product_ref',
-    purchase_ref: 'purchase_ref',
-    outcome: 'outcome',
-    hour: hourOfRecord,
-  },
-  amounts: {
-    value: 'toDecimal128(value, 6)',
-    records: 'toInt64(1)',
-    events: `toInt64(is_further = 0 AND source != '${correctionSource}')`,
-    debit: 'debit',
-  },
-  join: '',
-  condition: '1',
-  comparedBy: 'customer_ref',
+  shardedBy: shardedByCustomer,
+  deduplicationWindow: 10_000,
 }
 
-/**
- * Hourly sums of all records by each dimension of their meters. It has no customers, so its size depends on the number of values and
- * not of customers. The log partition is part of the key, because only one sink writes the records of a partition.
- */
-export const usageByDimension: RollUp = {
-  table: {
-    name: 'usage_by_dimension',
-    columns: `
+const usageByDimension: UsageTable = {
+  name: 'usage_by_dimension',
+  columns: `
         provider_id String,
         meter_name LowCardinality(String),
         dimension LowCardinality(String),
@@ -70,28 +46,17 @@ export const usageByDimension: RollUp = {
         value Decimal(38, 6),
         records Int64
     `,
-    engine: 'SummingMergeTree',
-    layout: `PARTITION BY toYYYYMM(hour)
+  engine: 'SummingMergeTree',
+  layout: `PARTITION BY toYYYYMM(hour)
     ORDER BY (provider_id, meter_name, dimension, dimension_value, product_ref, outcome, hour, log_partition)`,
-    shardedBy: 'log_partition',
-    deduplicationWindow: 10_000,
-  },
-  keys: {
-    provider_id: 'provider_id',
-    meter_name: 'meter_name',
-    dimension: 'one_dimension',
-    dimension_value: 'dimensions[one_dimension]',
-    product_ref: 'product_ref',
-    outcome: 'outcome',
-    hour: hourOfRecord,
-    log_partition: 'log_partition',
-  },
-  amounts: { value: 'toDecimal128(value, 6)', records: 'toInt64(1)' },
-  join: 'ARRAY JOIN mapKeys(dimensions) AS one_dimension',
-  condition: '1',
-  comparedBy: 'log_partition',
+  shardedBy: 'log_partition',
+  deduplicationWindow: 10_000,
 }
 
+/**
+ * The first shape of the console's roll-ups, which existing records did not need to fill safely. Migration 0012 replaces the tables,
+ * and 0013 fills them.
+ */
 export const consoleRollUps: ClickHouseMigration = {
   name: '0010-console-roll-ups',
   statements: (place) => [
@@ -100,7 +65,23 @@ export const consoleRollUps: ClickHouseMigration = {
         `ALTER TABLE ${table}${onCluster(place)}
     ADD COLUMN IF NOT EXISTS is_further UInt8 AFTER value_text`,
     ),
-    ...createRollUp(usageByPurchase, place),
-    ...createRollUp(usageByDimension, place),
+    ...[usageByPurchase, usageByDimension].flatMap((table) => [
+      ...createUsageTable(table, place),
+      syncInserts(table, place),
+    ]),
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.usage_by_purchase_view${onCluster(place)}
+    TO ${storedName(usageByPurchase, place)} AS
+    SELECT provider_id, meter_name, customer_ref, product_ref, purchase_ref, outcome,
+      toDateTime(toStartOfHour(timestamp), 'UTC') AS hour, sum(toDecimal128(value, 6)) AS value,
+      sum(toInt64(1)) AS records, sum(toInt64(is_further = 0 AND source != 'usage-corrections')) AS events, sum(debit) AS debit
+    FROM ${storedName(usageRecordsTable, place)}
+    GROUP BY provider_id, meter_name, customer_ref, product_ref, purchase_ref, outcome, hour`,
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.usage_by_dimension_view${onCluster(place)}
+    TO ${storedName(usageByDimension, place)} AS
+    SELECT provider_id, meter_name, one_dimension AS dimension, dimensions[one_dimension] AS dimension_value,
+      product_ref, outcome, toDateTime(toStartOfHour(timestamp), 'UTC') AS hour, log_partition,
+      sum(toDecimal128(value, 6)) AS value, sum(toInt64(1)) AS records
+    FROM ${storedName(usageRecordsTable, place)} ARRAY JOIN mapKeys(dimensions) AS one_dimension
+    GROUP BY provider_id, meter_name, dimension, dimension_value, product_ref, outcome, hour, log_partition`,
   ],
 }
