@@ -87,12 +87,12 @@ async function fillMonth(
       from: `${database}.usage_records`,
       into: `${database}.${own.name}`,
       chosen: `_partition_id = '${month}' AND (log_offset = ${offsetOfNoLog} OR log_offset < ${boundOf(bounds, place)})`,
-      settings: settingsOf(owner),
+      settings: settingsOf(commentOf(place, owner)),
     }),
   )
   await longStore.command(
     `OPTIMIZE TABLE ${storedName(own, place)}${onCluster(place)} PARTITION (${month}, 1) FINAL
-     SETTINGS max_execution_time = 0, log_comment = '${commentOf(owner)}'`,
+     SETTINGS max_execution_time = 0, log_comment = '${commentOf(place, owner)}'`,
   )
   await store.command(
     `ALTER TABLE ${storedName(table, place)}${onCluster(place)}
@@ -110,16 +110,15 @@ function boundOf(bounds: ReadonlyMap<string, string>, place: MigratedPlace): str
 }
 
 /** The months of a table are computed one after the other, so deduplicating their blocks could only drop equal ones. */
-function settingsOf(owner: string): string {
+function settingsOf(comment: string): string {
   return `max_partitions_per_insert_block = 0, insert_deduplicate = 0, max_execution_time = 0,
       do_not_merge_across_partitions_select_final = 1, distributed_foreground_insert = 1,
-      max_bytes_before_external_group_by = 1000000000, log_comment = '${commentOf(owner)}'`
+      max_bytes_before_external_group_by = 1000000000, log_comment = '${comment}'`
 }
 
-const commentPrefix = 'tollgate roll-up fill '
-
-function commentOf(owner: string): string {
-  return `${commentPrefix}${owner}`
+/** Returns the comment of the queries of one process, or the beginning of all comments in this database if `owner` is empty. */
+function commentOf({ database }: MigratedPlace, owner: string): string {
+  return `tollgate roll-up fill ${database} ${owner}`
 }
 
 /** Ends what earlier processes left running, and drops their tables. */
@@ -150,6 +149,6 @@ async function dropOwn(
 /** Ends the queries of one process, or of all if `owner` is empty. It does not wait, because their results are not used. */
 async function killQueries({ store, place }: MigrationWork, owner: string): Promise<void> {
   await store.command(
-    `KILL QUERY${onCluster(place)} WHERE startsWith(Settings['log_comment'], '${commentOf(owner)}') ASYNC`,
+    `KILL QUERY${onCluster(place)} WHERE startsWith(Settings['log_comment'], '${commentOf(place, owner)}') ASYNC`,
   )
 }
