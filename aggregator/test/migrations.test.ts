@@ -2,6 +2,7 @@ import {
   startTestUsageStore,
   type TestUsageStore,
 } from '@tollgate/platform/testing/embedded-servers'
+import { migrateClickHouse } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { migrateUsageTables, usageMigrations } from '../src/clickhouse/migrate.ts'
 
@@ -40,12 +41,13 @@ describe('the migrations of the usage tables', () => {
     const whole = await schema()
     expect(whole).toHaveLength(50)
     // After a kill, the first statements are executed, and at most the last of their migrations is not recorded.
+    const ofSandbox = whole.slice(-whole.length / 2)
     for (let done = 0; done <= all.length; done += 1) {
       await dropAll()
       await clickhouse.store.command('CREATE DATABASE sandbox')
       for (const statement of all.slice(0, done)) await clickhouse.store.command(statement)
-      await migrateUsageTables(clickhouse.connection)
-      expect(await schema()).toEqual(whole)
+      await migrateClickHouse(clickhouse.connection, 'sandbox', usageMigrations)
+      expect(await schema()).toEqual(ofSandbox)
       expect(await applied()).toEqual(once)
     }
   }, 300_000)

@@ -90,6 +90,9 @@ async function fillMonth(
       settings: settingsOf(commentOf(place, owner)),
     }),
   )
+  const [found] = await store.query(`SELECT 1 AS found FROM ${database}.${own.name} LIMIT 1`)
+  // ClickHouse refuses to replace a partition by nothing. There was nothing before either.
+  if (found === undefined) return dropOwn(store, own.name, place)
   await longStore.command(
     `OPTIMIZE TABLE ${storedName(own, place)}${onCluster(place)} PARTITION (${month}, 1) FINAL
      SETTINGS max_execution_time = 0, log_comment = '${commentOf(place, owner)}'`,

@@ -1,10 +1,22 @@
-import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
+import { randomBytes } from 'node:crypto'
+import type {
+  ClickHouseMigration,
+  MigrationWork,
+} from '@tollgate/platform/usage-store/clickhouse/migrations'
 import {
   onCluster,
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
+import { claimFill } from '../fill/fill-claim.ts'
+import { notesTable } from '../fill/fill-notes.ts'
 import type { FilledTable } from '../fill/filled-table.ts'
-import { createUsageTable, shardedByCustomer, syncInserts } from '../usage-table.ts'
+import {
+  createUsageTable,
+  shardedByCustomer,
+  storedName,
+  syncInserts,
+  type UsageTable,
+} from '../usage-table.ts'
 
 /*
  * Every roll-up has two partitions per month: rows that the view writes, and rows that migration 0013 computes from the records that
@@ -219,18 +231,59 @@ export const filledTables: readonly FilledTable[] = [
   activeCustomers,
 ]
 
-/** Replaces the tables of migration 0010, which have no partitions of their own for the fill. Migration 0013 creates the views. */
+/**
+ * Creates the roll-ups. In installations of the development before 0.1.0, the first two may have an earlier shape without partitions for
+ * the fill, and views of their own: these are dropped and created again.
+ */
 export const rollUpTables: ClickHouseMigration = {
   name: '0012-roll-up-tables',
   statements: (place) => [
-    ...['usage_by_purchase', 'usage_by_dimension'].flatMap((name) => dropRollUp(name, place)),
-    ...filledTables.flatMap(({ table }) => [
-      ...createUsageTable(table, place),
-      syncInserts(table, place),
-    ]),
+    notesTable(place),
+    ...filledTables.flatMap(({ table }) => createRollUp(table, place)),
   ],
+  work: (work) => replaceEarlierShape(work, [usageByPurchase.table, usageByDimension.table]),
 }
 
+function createRollUp(table: UsageTable, place: MigratedPlace): string[] {
+  return [...createUsageTable(table, place), syncInserts(table, place)]
+}
+
+/**
+ * Drops tables of the earlier shape and creates them again. One process at a time does so, and looks at the shape first, so that none
+ * drops a table that another one has created. A crash in between leaves tables that are missing or still have the earlier shape.
+ */
+async function replaceEarlierShape(
+  work: MigrationWork,
+  tables: readonly UsageTable[],
+): Promise<void> {
+  if ((await listEarlierShaped(work, tables)).length === 0) return
+  const { store, place, signal } = work
+  const claim = await claimFill(store, place, randomBytes(8).toString('hex'), signal)
+  try {
+    for (const table of await listEarlierShaped(work, tables)) {
+      claim.requireHeld()
+      for (const statement of dropRollUp(table.name, place)) await store.command(statement)
+      for (const statement of createRollUp(table, place)) await store.command(statement)
+    }
+  } finally {
+    await claim.release().catch(() => undefined)
+  }
+}
+
+/** Returns the tables that have the earlier shape, or that a process was about to create again. */
+async function listEarlierShaped(
+  { store, place }: MigrationWork,
+  tables: readonly UsageTable[],
+): Promise<UsageTable[]> {
+  const shaped = await store.query<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = {database:String} AND position(partition_key, 'is_filled') > 0`,
+    { database: place.database },
+  )
+  const names = new Set(shaped.map(({ name }) => `${place.database}.${name}`))
+  return tables.filter((table) => !names.has(storedName(table, place)))
+}
+
+/** The table with the rows is dropped last, because its shape tells a repetition what is left to do. */
 function dropRollUp(name: string, place: MigratedPlace): string[] {
   const { database, cluster } = place
   const tables = cluster === undefined ? [name] : [name, `${name}_local`]

@@ -4,7 +4,6 @@ import {
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import { createObserver } from '../fill/fill-bounds.ts'
-import { notesTable } from '../fill/fill-notes.ts'
 import { fillRollUps } from '../fill/fill-roll-ups.ts'
 import { createView } from '../fill/filled-table.ts'
 import { storedName } from '../usage-table.ts'
@@ -37,7 +36,6 @@ const columns = `
 export const filledRollUps: ClickHouseMigration = {
   name: '0013-filled-roll-ups',
   statements: (place) => [
-    notesTable(place),
     `CREATE TABLE IF NOT EXISTS ${place.database}.rolled_up_records${onCluster(place)}
     (${columns})
     ENGINE = Null`,
