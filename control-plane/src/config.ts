@@ -1,10 +1,7 @@
 import { customerAuthSettings } from './customer-auth/customer-auth-settings.ts'
 import { emailSettings } from './emails/email-settings.ts'
 import { correctionSettings } from './usage-corrections/correction-settings.ts'
-import {
-  requireCompleteUpstreams,
-  upstreamSettings,
-} from './customer-auth/upstream/upstream-settings.ts'
+import { requireCompleteUpstreams, upstreamSettings } from './upstream/upstream-settings.ts'
 import {
   reservationLifetimeSettings,
   reservationSettings,

@@ -29,7 +29,7 @@ import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 import type { AppendRecords } from './usage-corrections/append-records.ts'
-import { createUpstreams, type Upstreams } from './customer-auth/upstream/upstreams.ts'
+import { createUpstreams, type Upstreams } from './upstream/upstreams.ts'
 
 export type Parts = {
   readonly clock: Clock

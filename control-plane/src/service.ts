@@ -126,6 +126,7 @@ async function openControlPlane(
       previews: new Previews(parts, config),
       folderSecret: hotState === 'embedded' ? await readFolderSecret(dataDir) : undefined,
       console: consoleParts(config, parts),
+      openid: parts.upstreams.console,
       customerAuth: {
         config,
         mailer: emails.mailer,

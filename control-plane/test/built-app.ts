@@ -119,9 +119,10 @@ export function buildTestApp(
       customerAuth: {
         config: readSettings(customerAuthSettings, {}),
         mailer: { isReady: false, hasInbox: false, send: () => Promise.resolve() },
-        upstreams: { configured: new Map(), close: () => Promise.resolve() },
+        upstreams: { configured: new Map(), console: undefined, close: () => Promise.resolve() },
       },
       emailTransport: { kind: 'none' },
+      openid: undefined,
       console: {
         database,
         passwords: new Passwords(10),

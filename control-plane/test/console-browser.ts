@@ -7,12 +7,15 @@ import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 export type Page = { readonly status: number; readonly headers: Headers; readonly text: string }
 
 /** Starts a stack for tests of the console's pages. It allows 3 failed sign-ins per email address. */
-export function startConsoleStack(): Promise<TestStack> {
+export function startConsoleStack(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestStack> {
   return startTestStack({
     settings: {
       ...quickPasswords,
       TOLLGATE_CONSOLE_SIGN_INS_PER_EMAIL_MAX: '3',
       TOLLGATE_HOSTED_URL: 'https://pay.acme.example',
+      ...settings,
     },
   })
 }

@@ -12,19 +12,22 @@ import {
   type World,
 } from './customer-auth-world.ts'
 import type { TestStack } from './test-stack.ts'
-import { FakeGithub, FakeGoogle, githubClient, googleClient, travel } from './upstream-servers.ts'
+import { FakeGithub, FakeOpenid, githubClient, openidClient, travel } from './upstream-servers.ts'
 
-let google: FakeGoogle
+let google: FakeOpenid
 let github: FakeGithub
 let stack: TestStack
 let world: World
 let caller: Caller
 
 beforeAll(async () => {
-  ;[google, github] = await Promise.all([FakeGoogle.start(), FakeGithub.start()])
+  ;[google, github] = await Promise.all([
+    FakeOpenid.start(`${hosted}/customer/sign-in/google/callback`),
+    FakeGithub.start(),
+  ])
   stack = await startAuthStack({
-    TOLLGATE_GOOGLE_CLIENT_ID: googleClient.id,
-    TOLLGATE_GOOGLE_CLIENT_SECRET: googleClient.secret,
+    TOLLGATE_GOOGLE_CLIENT_ID: openidClient.id,
+    TOLLGATE_GOOGLE_CLIENT_SECRET: openidClient.secret,
     TOLLGATE_GOOGLE_ISSUER: google.url,
     TOLLGATE_GITHUB_CLIENT_ID: githubClient.id,
     TOLLGATE_GITHUB_CLIENT_SECRET: githubClient.secret,
@@ -138,7 +141,7 @@ describe('signing in with Google', () => {
     const { browser, page } = await start()
     const { searchParams } = await leave(browser, page, 'google')
     expect(Object.fromEntries(searchParams)).toEqual({
-      client_id: googleClient.id,
+      client_id: openidClient.id,
       response_type: 'code',
       redirect_uri: `${hosted}/customer/sign-in/google/callback`,
       scope: 'openid email profile',

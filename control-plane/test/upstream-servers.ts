@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net'
 import Provider, { interactionPolicy } from 'oidc-provider'
 import { hosted } from './customer-auth-world.ts'
 
-/* Replacements for Google, as a real OpenID provider, and for GitHub, with the responses that GitHub documents. */
+/* Replacements for Google and the issuer of the console, as real OpenID providers, and for GitHub, with the responses that GitHub documents. */
 
-export const googleClient = { id: 'google-client', secret: 'google-secret' }
+export const openidClient = { id: 'openid-client', secret: 'openid-secret' }
 export const githubClient = { id: 'github-client', secret: 'github-secret' }
 
 /** How the server handles requests. In the mode `hanging` it accepts requests and never responds. */
 type Mode = 'up' | 'broken' | 'hanging'
 
-type GoogleAccount = {
+type OpenidAccount = {
   readonly sub: string
   readonly email?: string
   readonly email_verified?: boolean
@@ -20,13 +20,13 @@ type GoogleAccount = {
 }
 
 /** An OpenID provider where `account` is signed in and consents to everything. */
-export class FakeGoogle {
+export class FakeOpenid {
   mode: Mode = 'up'
   /** Whether the signatures of ID tokens are wrong. */
   isForging = false
-  account: GoogleAccount = { sub: '0' }
+  account: OpenidAccount = { sub: '0' }
   /** Accounts by subject. The provider reads an account when it issues a token, and `account` may have changed by then. */
-  readonly #known = new Map<string, GoogleAccount>()
+  readonly #known = new Map<string, OpenidAccount>()
   readonly #server: Server
   readonly url: string
 
@@ -35,20 +35,21 @@ export class FakeGoogle {
     this.url = url
   }
 
-  static async start(): Promise<FakeGoogle> {
+  /** The ID tokens name the email address unless `isThin`. The UserInfo endpoint always does. */
+  static async start(redirectUri: string, { isThin = false } = {}): Promise<FakeOpenid> {
     const server = createServer()
-    const google = new FakeGoogle(server, await listen(server))
-    const provider = google.#createProvider()
+    const issuer = new FakeOpenid(server, await listen(server))
+    const provider = issuer.#createProvider(redirectUri, isThin)
     const callback = provider.callback()
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      if (google.mode === 'hanging') return
-      if (google.isForging && request.url === '/token') forgeSignatures(response)
-      if (google.mode === 'broken') response.writeHead(500).end('broken')
+      if (issuer.mode === 'hanging') return
+      if (issuer.isForging && request.url === '/token') forgeSignatures(response)
+      if (issuer.mode === 'broken') response.writeHead(500).end('broken')
       else if (request.url!.startsWith('/interaction/')) {
-        void google.#answerForPerson(provider, request, response)
+        void issuer.#answerForPerson(provider, request, response)
       } else void callback(request, response)
     })
-    return google
+    return issuer
   }
 
   async #answerForPerson(provider: Provider, request: IncomingMessage, response: ServerResponse) {
@@ -62,21 +63,21 @@ export class FakeGoogle {
     await provider.interactionFinished(request, response, result)
   }
 
-  #createProvider(): Provider {
+  #createProvider(redirectUri: string, isThin: boolean): Provider {
     const policy = interactionPolicy.base()
     policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0)
     return new Provider(this.url, {
       clients: [
         {
-          client_id: googleClient.id,
-          client_secret: googleClient.secret,
-          redirect_uris: [`${hosted}/customer/sign-in/google/callback`],
+          client_id: openidClient.id,
+          client_secret: openidClient.secret,
+          redirect_uris: [redirectUri],
           token_endpoint_auth_method: 'client_secret_post',
         },
       ],
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
-      conformIdTokenClaims: false,
-      cookies: { keys: ['google'] },
+      conformIdTokenClaims: isThin,
+      cookies: { keys: ['openid'] },
       features: { devInteractions: { enabled: false } },
       interactions: { policy, url: (_ctx, { uid }) => `/interaction/${uid}` },
       findAccount: (_ctx, sub) => ({

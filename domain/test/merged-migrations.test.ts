@@ -47,8 +47,11 @@ async function goBack(): Promise<void> {
     await sql`delete from ${sql(schema)}.schema_migrations`
     await sql`
       insert into ${sql(schema)}.schema_migrations (name) select unnest(${replaced}::text[])`
-    if (schema === 'control') continue
     // Later migrations, which are applied after the merged ones.
+    if (schema === 'control') {
+      await sql`drop table control.console_identities`
+      continue
+    }
     await sql.unsafe(`
       drop table ${schema}.usage_correction_changes, ${schema}.usage_corrections, ${schema}.corrected_periods;
       drop table ${schema}.customer_overrides;

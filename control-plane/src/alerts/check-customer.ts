@@ -18,7 +18,7 @@ import {
   upsertSpendReading,
 } from '@tollgate/domain/budgets/repository'
 import { findCustomer, listReferences } from '@tollgate/domain/customers/repository'
-import { sumBilledMinor } from '@tollgate/domain/invoices/billed-periods'
+import { sumBilledMinor } from '@tollgate/domain/invoices/billed-usage'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
 import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish'

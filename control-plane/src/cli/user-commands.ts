@@ -7,7 +7,7 @@ import {
   type PasswordLink,
   type UserManagement,
 } from '@tollgate/domain/console/manage-users'
-import { listConsoleUsers, type ConsoleUser } from '@tollgate/domain/console/users'
+import { hasSignIn, listConsoleUsers, type ConsoleUser } from '@tollgate/domain/console/users'
 import { findProvider } from '@tollgate/domain/providers/repository'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { formatTable } from '@tollgate/platform/terminal/table'
@@ -70,8 +70,9 @@ export async function removeUserCommand(
 export async function listUsersCommand(parts: CliParts, options: UserOptions): Promise<void> {
   const { providerId } = await userManagementOf(parts, options, 'user list')
   const users = await listConsoleUsers(parts.database.control, providerId)
-  const shapes = users.map(({ userId, email, role, name, passwordHash }) => {
-    return { userId, email, name, role, state: passwordHash === null ? 'invited' : 'active' }
+  const shapes = users.map((user) => {
+    const { userId, email, name, role } = user
+    return { userId, email, name, role, state: hasSignIn(user) ? 'active' : 'invited' }
   })
   const rows = shapes.map(({ userId, email, name, role, state }) => [
     userId,

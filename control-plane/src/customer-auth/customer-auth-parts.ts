@@ -7,7 +7,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { ReadParts } from '../access/read.ts'
 import type { CustomerAuthConfig } from './customer-auth-settings.ts'
 import type { Mailer } from './mailer.ts'
-import type { Upstreams } from './upstream/upstreams.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
 
 /** The parts that the authorization servers of customers use. */
 export type CustomerAuthParts = ReadParts & {

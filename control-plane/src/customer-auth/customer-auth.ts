@@ -3,7 +3,7 @@ import type { CustomerAuthConfig } from './customer-auth-settings.ts'
 import { Issuers, redirectPolicyOf, type IssuerParts } from './issuers.ts'
 import type { Mailer } from './mailer.ts'
 import type { RedirectPolicy } from './redirect-policy.ts'
-import type { Upstreams } from './upstream/upstreams.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
 
 /** The parts that serve the sign-in of customers. */
 export type CustomerAuth = {

@@ -1,4 +1,5 @@
 import { parseUrl } from '@tollgate/schemas/parse-url'
+import { isLoopback } from '../upstream/is-loopback.ts'
 
 /** The addresses to which clients may be redirected. */
 export type RedirectPolicy = {
@@ -6,12 +7,6 @@ export type RedirectPolicy = {
   readonly hosts: readonly string[]
   readonly schemes: readonly string[]
   readonly isAnyHttpsAllowed: boolean
-}
-
-const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-export function isLoopback({ hostname }: URL): boolean {
-  return loopbackHosts.has(hostname)
 }
 
 /** Returns what is wrong with the redirect URI, or undefined if it is allowed. */

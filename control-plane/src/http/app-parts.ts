@@ -17,7 +17,8 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { RequestClock } from '../access/request-clock.ts'
 import type { CustomerAuthConfig } from '../customer-auth/customer-auth-settings.ts'
 import type { Mailer } from '../customer-auth/mailer.ts'
-import type { Upstreams } from '../customer-auth/upstream/upstreams.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { Upstreams } from '../upstream/upstreams.ts'
 import type { EmailTransport } from '../emails/transport.ts'
 import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
@@ -68,6 +69,8 @@ export type AppParts = TailParts &
     readonly emailTransport: EmailTransport
     /** The parts of the sign-in to the console. */
     readonly console: ConsoleParts
+    /** The OpenID Connect issuer of the console. Undefined if users sign in with a password only. */
+    readonly openid: Upstream | undefined
     /** Address where customers open the hosted pages, without a trailing slash. */
     readonly hostedUrl: string
     /** File of the demo provider that the page at `/` shows to browsers of this machine. Empty if there is none. */

@@ -3,20 +3,28 @@ import { createServer, request as sendRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { FakeGithub, githubClient } from '../../../control-plane/test/upstream-servers.ts'
+import {
+  FakeGithub,
+  FakeOpenid,
+  githubClient,
+  openidClient,
+} from '../../../control-plane/test/upstream-servers.ts'
+import { createConsoleUser, quickPasswords } from '../console/console-users.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { launchChromium } from './chromium.ts'
 import { createVisitor } from './visitor.ts'
 
 /*
- * A customer authorizes an MCP client and opens a link, in a real browser. Hosted pages, issuer and client have 3 different
- * origins.
+ * A customer authorizes an MCP client and opens a link, and a user of the console signs in with a company's account, in a real
+ * browser. Hosted pages, issuers and client have different origins.
  */
 
 let stack: Stack
 let browser: Browser
 let front: Server
 let github: FakeGithub
+let company: FakeOpenid
+let providerId: string
 let callback: Server
 let hosted: string
 let redirectUri: string
@@ -56,6 +64,7 @@ beforeAll(async () => {
   redirectUri = `http://127.0.0.1:${await listen(callback)}/callback`
   hosted = `http://localhost:${port}`
   github = await FakeGithub.start()
+  company = await FakeOpenid.start(`${hosted}/console/sign-in/openid/callback`)
   const settings = {
     TOLLGATE_HOSTED_URL: hosted,
     TOLLGATE_MCP_SANDBOX_URL: `http://127.0.0.1:${port}/sandbox/mcp/{subdomain}`,
@@ -66,9 +75,16 @@ beforeAll(async () => {
     // No browser opens Google in these tests.
     TOLLGATE_GOOGLE_CLIENT_ID: 'google',
     TOLLGATE_GOOGLE_CLIENT_SECRET: 'google',
+    ...quickPasswords,
+    TOLLGATE_CONSOLE_OPENID_ISSUER: company.url,
+    TOLLGATE_CONSOLE_OPENID_CLIENT_ID: openidClient.id,
+    TOLLGATE_CONSOLE_OPENID_CLIENT_SECRET: openidClient.secret,
+    TOLLGATE_CONSOLE_OPENID_NAME: 'Acme',
   }
   ;[stack, browser] = await Promise.all([startStack({ settings }), launchChromium()])
-  const { sandbox } = await stack.createProvider()
+  const provider = await stack.createProvider()
+  providerId = provider.providerId
+  const { sandbox } = provider
   send = async (method, path, body) => {
     const answer = await sandbox.send(method, path, body)
     expect([path, answer.status, answer.body]).toEqual([path, 201, expect.anything()])
@@ -88,6 +104,7 @@ afterAll(async () => {
   front.close()
   callback.close()
   await github.stop()
+  await company.stop()
   await stack.stop()
 })
 
@@ -235,5 +252,24 @@ test('explains a request of an unknown client on a page of the issuer', async ()
   // The stylesheet comes from the hosted origin. Accessibility is checked on the other pages.
   const padding = `getComputedStyle(document.querySelector('.card')).paddingTop`
   expect(await page.evaluate(padding)).toBe('20px')
+  await visitor.close()
+})
+
+test('signs a user of the console in with an account of the company', async () => {
+  const email = 'owner@example.com'
+  await createConsoleUser(stack, providerId, { email, name: 'Olivia', role: 'owner' })
+  const visitor = await createVisitor(browser)
+  const { page } = visitor
+  company.account = { sub: 'stranger', email: 'stranger@example.com', email_verified: true }
+  await page.goto(`${hosted}/console/sandbox/keys`)
+  await page.getByRole('button', { name: 'Continue with Acme' }).click()
+  await page.getByText('belongs to no user of the console').waitFor()
+  await visitor.inspect('console-sign-in-openid')
+  company.account = { sub: 'owner', email, email_verified: true }
+  // The first sign-in has left a session at the issuer, which a company's issuer would end.
+  await page.context().clearCookies({ domain: '127.0.0.1' })
+  await page.getByRole('button', { name: 'Continue with Acme' }).click()
+  await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/console/sandbox/keys')
   await visitor.close()
 })

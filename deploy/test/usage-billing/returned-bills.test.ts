@@ -1,23 +1,13 @@
 import { billUsage } from '@tollgate/domain/billing/bill-usage'
 import { measureUsage } from '@tollgate/domain/billing/measure-usage'
 import { prepareUsageBill } from '@tollgate/domain/billing/prepare-usage-bill'
-import { decideOnInvoice } from '@tollgate/domain/invoice-decisions/decide-on-invoice'
-import type {
-  DecisionOutcome,
-  InvoiceChange,
-} from '@tollgate/domain/invoice-decisions/invoice-decision'
-import { readCarried } from '@tollgate/domain/invoices/carried-amounts'
-import { recomputeInvoice } from '@tollgate/domain/invoices/recompute-invoice'
-import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
-import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { applyDispute } from '@tollgate/domain/settlement/apply-dispute'
-import { applyRefund } from '@tollgate/domain/settlement/apply-refund'
+import type { InvoiceChange } from '@tollgate/domain/invoice-decisions/invoice-decision'
 import { requestCorrection } from '@tollgate/domain/usage-corrections/request-correction'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import { expect, test } from 'vitest'
-import { refundAtProcessor } from '../../../domain/test/refund-world.ts'
 import { applyCorrections } from './apply-corrections.ts'
+import { BillReturns } from './bill-returns.ts'
 import { seller } from './close-at.ts'
 import { correctionOf } from './correction-of.ts'
 import { payByCard } from './pay-by-card.ts'
@@ -30,82 +20,26 @@ import { postPaid, UsageShop } from './usage-shop.ts'
 
 const usageShop = new UsageShop()
 
-let purchase: Purchase
+let returns: BillReturns
 let invoiceRef: string
-let dates: string[]
-let disputes = 0
 
 async function bill(isPaid: 'paid' | 'open'): Promise<void> {
-  dates = ['03-31', '04-30', '05-31', '06-30', '07-31', '08-31', '09-30', '10-31']
-  purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  const purchase = await usageShop.buy({ ...postPaid, freeUnits: 0 })
+  returns = new BillReturns(usageShop, purchase)
   await usageShop.use(purchase, 300, '2026-02-10T00:00:00Z')
   await usageShop.bill('2026-02-28T13:00:00Z', usageShop.withDecliningCard)
   invoiceRef = (await usageShop.invoicesOf(purchase))[0]!.reference
   if (isPaid === 'paid') await payByCard(usageShop, purchase, invoiceRef, 300n)
 }
 
-/** Corrects the usage to so many units, and makes the next bill. */
-async function correctTo(units: number): Promise<void> {
-  const { runner, shop } = usageShop
-  const correction = correctionOf(purchase, {})
-  await runner.within(shop, (work) =>
-    requestCorrection(work, {
-      ...correction,
-      ...(units === 0 ? {} : { action: 'set', valueMicros: BigInt(units) * 1_000_000n }),
-    }),
-  )
-  await applyCorrections(runner, shop.providerId)
-  await nextBill()
-}
-
-function nextBill() {
-  return usageShop.bill(`2026-${dates.shift()}T13:00:00Z`)
-}
-
-function decide(change: InvoiceChange): Promise<DecisionOutcome> {
-  return usageShop.runner.within(usageShop.shop, (work) =>
-    decideOnInvoice(work, { invoiceRef, reason: 'decided', change }),
-  )
-}
-
-async function refundByWebhook(amountMinor: bigint): Promise<void> {
-  await usageShop.runner.within(usageShop.shop, (work) =>
-    applyRefund(work, `txn_${invoiceRef}`, refundAtProcessor(amountMinor)),
-  )
-}
-
-/** Reports a dispute of the whole payment whose money the bank has withdrawn and returned in turn. */
-async function dispute(status: Dispute['status'], movements: number): Promise<void> {
-  const moved = Array.from({ length: movements }, (_, at) => (at % 2 === 0 ? -300n : 300n))
-  await usageShop.runner.within(usageShop.shop, (work) =>
-    applyDispute(work, `txn_${invoiceRef}`, {
-      ...{ kind: 'dispute', id: `dp_returned_${disputes}`, status, amountMinor: 300n },
-      ...{ currency: 'USD', reason: 'fraudulent', chargeId: 'ch_1', paymentIntentId: undefined },
-      createdAt: new Date('2026-03-01T00:00:00Z'),
-      movements: moved.map((amountMinor, at) => ({
-        ...{ id: `txn_returned_${disputes}_${at}`, amountMinor, netMinor: amountMinor },
-        ...{ feeMinor: 0n, currency: 'USD', restUnits: 0n },
-      })),
-    }),
-  )
-}
-
-/** Returns the customer's balance. Minor units, and a credit is positive. */
-async function balance(): Promise<number> {
-  const { customerRef } = purchase
-  const carried = await usageShop.runner.within(usageShop.shop, ({ sql, providerId }) =>
-    readCarried(sql, providerId, { customerRef, currency: 'USD' }),
-  )
-  return -Number(carried) + 0
-}
-
-async function expectBalanced(): Promise<void> {
-  for (const invoice of await usageShop.invoicesOf(purchase)) {
-    expect(recomputeInvoice(invoice)).toEqual([])
-  }
-  const sql = usageShop.runner.database.in('sandbox')
-  expect(await listUnbalancedInvoices(sql, 10)).toEqual([])
-}
+const correctTo = (units: number) => returns.correctTo(units)
+const nextBill = () => returns.nextBill()
+const decide = (change: InvoiceChange) => returns.decide(invoiceRef, change)
+const refundByWebhook = (amountMinor: bigint) => returns.refundByWebhook(invoiceRef, amountMinor)
+const dispute = (status: Dispute['status'], movements: number) =>
+  returns.dispute(invoiceRef, 300n, status, movements)
+const balance = () => returns.balance()
+const expectBalanced = () => returns.expectBalanced()
 
 const givenUp = ['voided', 'written_off'] as const
 
@@ -198,7 +132,6 @@ test('a credit note of an open bill leaves the credit of a correction, which is 
 test.each(['after', 'before'])(
   'a lost dispute %s a correction returns the bill once',
   async (order) => {
-    disputes += 1
     await bill('paid')
     if (order === 'after') await correctTo(100)
     await dispute('needs_response', 1)
@@ -218,16 +151,95 @@ test.each(['after', 'before'])(
   },
 )
 
+test('a second credit of a period counts for the bill of late usage that it credits', async () => {
+  await bill('paid')
+  await correctTo(0)
+  expect(await balance()).toBe(300)
+  // The period is corrected again, because late usage is no longer looked for.
+  await usageShop.useLate(returns.purchase, 400, '2026-02-11T00:00:00Z')
+  const lateUsage = { fromMs: Date.parse('2026-02-11T00:00:00Z') }
+  await returns.correctTo(500, lateUsage, usageShop.withDecliningCard)
+  const invoices = await usageShop.invoicesOf(returns.purchase)
+  const late = invoices.find(({ status }) => status === 'open')!
+  // The balance pays 300 of the 500.
+  await payByCard(usageShop, returns.purchase, late.reference, 200n)
+  await correctTo(0)
+  expect(await balance()).toBe(500)
+  await returns.refundByWebhook(late.reference, 200n)
+  expect(await balance()).toBe(300)
+  await refundByWebhook(300n)
+  expect(await balance()).toBe(0)
+  await expectBalanced()
+})
+
+test('a refund whose credit was taken from the balance leaves the other bill of the period what it had', async () => {
+  await bill('paid')
+  await usageShop.useLate(returns.purchase, 200, '2026-02-11T00:00:00Z')
+  await returns.nextBill(usageShop.withDecliningCard)
+  const invoices = await usageShop.invoicesOf(returns.purchase)
+  const late = invoices.find(({ status }) => status === 'open')!.reference
+  await payByCard(usageShop, returns.purchase, late, 200n)
+  // Both records have 50 units left, so 400 of 500 are credited.
+  await correctTo(50)
+  expect(await balance()).toBe(400)
+  await returns.refundByWebhook(late, 200n)
+  expect(await balance()).toBe(300)
+  await refundByWebhook(300n)
+  expect(await balance()).toBe(0)
+  await expectBalanced()
+})
+
+test('a dispute of the other bill of the period leaves nothing there that a credit could have credited', async () => {
+  await bill('paid')
+  await usageShop.useLate(returns.purchase, 200, '2026-02-11T00:00:00Z')
+  await returns.nextBill(usageShop.withDecliningCard)
+  const invoices = await usageShop.invoicesOf(returns.purchase)
+  const late = invoices.find(({ status }) => status === 'open')!.reference
+  await payByCard(usageShop, returns.purchase, late, 200n)
+  await correctTo(100)
+  expect(await balance()).toBe(300)
+  await returns.dispute(late, 200n, 'needs_response', 1)
+  expect(await balance()).toBe(300)
+  // The bank has all of the other bill, so the credit has returned all of this one.
+  expect(await decide({ kind: 'refunded', goesTo: 'balance' })).toMatchObject({ leftMinor: 0n })
+  await refundByWebhook(300n)
+  expect(await balance()).toBe(0)
+  await expectBalanced()
+})
+
+test.each(['written_off', 'refunded'] as const)(
+  'a bill that was %s gets its credit back if the bill that held the credit is voided',
+  async (kind) => {
+    await bill(kind === 'refunded' ? 'paid' : 'open')
+    await usageShop.useLate(returns.purchase, 400, '2026-03-10T00:00:00Z')
+    const february = { toMs: Date.parse('2026-02-28T12:00:00Z') }
+    await returns.correctTo(100, february, usageShop.withDecliningCard)
+    const invoices = await usageShop.invoicesOf(returns.purchase)
+    const holder = invoices.find(({ totalMinor }) => totalMinor === 200n)!
+    if (kind === 'refunded') await refundByWebhook(300n)
+    else await decide({ kind })
+    expect(await balance()).toBe(-200)
+    expect(await returns.decide(holder.reference, { kind: 'voided' })).toMatchObject({
+      kind: 'decided',
+    })
+    expect(await balance()).toBe(0)
+    expect(await decide({ kind: 'refunded', goesTo: 'balance' })).not.toMatchObject({
+      kind: 'decided',
+    })
+    await expectBalanced()
+  },
+)
+
 test('a bill is not issued if a refund has returned the usage since it was summed up', async () => {
   await bill('paid')
   const { runner, shop } = usageShop
-  const correction = correctionOf(purchase, {})
+  const correction = correctionOf(returns.purchase, {})
   await runner.within(shop, (work) => requestCorrection(work, correction))
   await applyCorrections(runner, shop.providerId)
   runner.clock.set('2026-03-31T13:00:00Z')
   const delays = { graceMs: 3_600_000, lateMs: timestampPastMsMax }
   const prepared = await runner.within(shop, (work) =>
-    prepareUsageBill(work, purchase.reference, delays),
+    prepareUsageBill(work, returns.purchase.reference, delays),
   )
   if (prepared.kind !== 'due') throw new Error(prepared.kind)
   const { toBill } = prepared

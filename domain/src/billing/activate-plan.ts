@@ -193,8 +193,8 @@ export async function endPreviousPurchase(
 }
 
 /**
- * Emits the change of plan. No email tells the customer of new terms if only the add-ons have changed: the customer has chosen them, and
- * gets the receipt of what they cost.
+ * Emits `purchase.plan_changed` if the purchase replaces another one. It sends no email if only the add-ons differ: the customer has
+ * chosen them, and gets the receipt of what they cost.
  */
 export async function emitPlanChanged(
   work: UnitOfWork,

@@ -3,8 +3,8 @@ import {
   continueUsagePeriod,
   extendUsagePeriod,
   listBilledPeriods,
-  listBilledUsage,
 } from '../invoices/billed-periods.ts'
+import { listBilledUsage } from '../invoices/billed-usage.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { removeCorrectedPeriods } from '../invoices/corrected-periods.ts'

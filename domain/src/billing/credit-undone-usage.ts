@@ -1,16 +1,14 @@
-import { usageKinds } from '../coupons/discount-lines.ts'
 import { listPartBilledPurchases } from '../invoices/billed-periods.ts'
 import { creditInvoice, sumCredited } from '../invoices/credit-notes.ts'
 import { readCreditedLater } from '../invoices/credited-later.ts'
 import { creditOpenInvoice } from '../invoices/credit-open-invoice.ts'
-import type { CreditedLine } from '../invoices/decide-credit.ts'
 import { listLines } from '../invoices/lines.ts'
 import { listInvoices, lockInvoice } from '../invoices/repository.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import { sumPendingRefunds } from '../payments/refunds-repository.ts'
-import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { decideUndoneUsage, isUsage } from './decide-undone-usage.ts'
 
 /** Upper limit on the invoices of one purchase. With more, its usage stays with it. */
 const invoicesMax = 1_000
@@ -77,23 +75,11 @@ const creditableStatuses: ReadonlySet<string> = new Set([
 async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise<void> {
   const { reference } = invoice
   const credited = await sumCredited(work.sql, work.providerId, reference)
-  const usage = [...invoice.lines.entries()].filter(([, line]) => isUsage(line))
-  // A line can be a credit itself, for example because a pack was bought. The other lines are credited less by it.
-  let leftMinor = totalOf(usage.map(([, line]) => line))
-  // A bill within a period charges only usage, so all of its discounts are discounts of usage.
-  leftMinor += totalOf(invoice.lines.filter(({ inputs }) => inputs.kind === 'discount'))
-  for (const [at] of usage) leftMinor -= credited.get(at) ?? 0n
-  leftMinor -= (await readCreditedLater(work.sql, work.providerId, invoice)).amountMinor
-  // Once they succeed, the customer would have this amount twice.
-  leftMinor -= await sumPendingRefunds(work.sql, work.providerId, reference)
-  const lines: CreditedLine[] = []
-  for (const [line, { amountMinor: chargedMinor }] of usage) {
-    const ownMinor = chargedMinor - (credited.get(line) ?? 0n)
-    const amountMinor = ownMinor < leftMinor ? ownMinor : leftMinor
-    if (amountMinor <= 0n) continue
-    lines.push({ line, amountMinor })
-    leftMinor -= amountMinor
-  }
+  const lines = decideUndoneUsage({
+    ...{ lines: invoice.lines, credited },
+    later: await readCreditedLater(work.sql, work.providerId, invoice),
+    pendingMinor: await sumPendingRefunds(work.sql, work.providerId, reference),
+  })
   if (lines.length === 0) return
   const credit = { lines, reason: 'the change of plan was undone' }
   if (invoice.status === 'open') return creditOpenInvoice(work, invoice, credit, 'undone')
@@ -101,9 +87,4 @@ async function creditUsage(work: UnitOfWork, invoice: InvoiceWithLines): Promise
   if (outcome.kind !== 'credited') {
     throw new Error(`invoice ${reference} could not be credited: ${outcome.kind}`)
   }
-}
-
-/** Returns whether the line charges usage. A line of the plan's minimum does, because it charges the rest up to the minimum. */
-function isUsage({ inputs }: InvoiceLine): boolean {
-  return usageKinds.has(inputs.kind)
 }

@@ -1,10 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { findCustomer, listCurrentReferences } from '../customers/repository.ts'
-import {
-  listBilledPeriods,
-  type BilledPeriod,
-  listBilledUsage,
-} from '../invoices/billed-periods.ts'
+import { listBilledPeriods, type BilledPeriod } from '../invoices/billed-periods.ts'
+import { listBilledUsage } from '../invoices/billed-usage.ts'
 import { listBilledMinimums } from '../invoices/billed-minimums.ts'
 import { listCorrectedPeriods, type CorrectedPeriod } from '../invoices/corrected-periods.ts'
 import type { BilledCharges } from '../invoices/sum-billed-usage.ts'

@@ -6,6 +6,7 @@ import { dueMinor } from '../invoices/transitions.ts'
 import { carriedWrittenOff, usageWrittenOff } from '../money-ledger/deleted-customer-postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
+import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
@@ -39,7 +40,12 @@ export async function writeOffUsage(
  */
 export async function writeOffInvoices(work: UnitOfWork, customerRef: string): Promise<void> {
   const { sql, providerId, now } = work
-  for (const reference of await listOpenInvoices(sql, providerId, customerRef)) {
+  const references = await listOpenInvoices(sql, providerId, customerRef)
+  // Purchases are locked before their invoices, and in one order. Refunds and disputes lock them too before they move the balance.
+  for (const purchaseRef of await listPurchasesOf(work, references)) {
+    await lockPurchase(sql, providerId, purchaseRef)
+  }
+  for (const reference of references) {
     await requestCancelOfInvoice(sql, providerId, reference, now)
     const invoice = await lockInvoice(sql, providerId, reference)
     if (invoice?.status === 'open' && dueMinor(invoice) > 0n) await writeOffInvoice(work, invoice)
@@ -49,6 +55,18 @@ export async function writeOffInvoices(work: UnitOfWork, customerRef: string): P
     await postMoney(work, carriedWrittenOff({ customerRef, part: currency, currency, amountMinor }))
     await addCarried(sql, providerId, { customerRef, currency }, -amountMinor, now)
   }
+}
+
+async function listPurchasesOf(
+  { sql, providerId }: UnitOfWork,
+  invoiceRefs: readonly string[],
+): Promise<string[]> {
+  const rows = await sql<{ purchase_ref: string }[]>`
+    select distinct purchase_ref from invoices
+    where provider_id = ${providerId} and reference = any(${[...invoiceRefs]})
+      and purchase_ref is not null
+    order by purchase_ref`
+  return rows.map((row) => row.purchase_ref)
 }
 
 /**

@@ -48,6 +48,7 @@ export function inviteUser(
       providerId,
       userId: generateReference('consoleUser'),
       passwordHash: null,
+      isLinked: false,
       linkExpiresAt: null,
       createdAt: now,
     }

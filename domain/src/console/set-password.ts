@@ -77,6 +77,7 @@ export async function changePassword(
   const signedIn = await openSignIn(parts, user, opened, now, async (sql) => {
     await setPasswordHash(sql, user, passwordHash, now)
     await deleteAccessTokens(sql, user)
+    return true
   })
   if (signedIn === undefined) return { kind: 'refused' }
   await revertAttempts(parts, attempt.counted)

@@ -60,8 +60,7 @@ export async function signIn(
       : await rememberBrowser(parts.database.control, user, now, browserKnownUntil(parts, now))
     return { kind: 'signed-in', signedIn, browserToken }
   }
-  const providers = matching.map((each) => providerOf(parts, each))
-  return { kind: 'several', providers: await Promise.all(providers) }
+  return { kind: 'several', providers: await providersOf(parts, matching) }
 }
 
 function browserKnownUntil({ limits }: ConsoleParts, now: Date): Date {
@@ -70,14 +69,14 @@ function browserKnownUntil({ limits }: ConsoleParts, now: Date): Date {
 
 /**
  * Issues an access token. Returns undefined if the user was removed, or the password was changed since it was compared.
- * `before` runs in the same transaction.
+ * `before` runs in the same transaction and can refuse the sign-in with false.
  */
 export async function openSignIn(
   parts: ConsoleParts,
   user: ConsoleUser,
   { environment, origin }: Pick<SignIn, 'environment' | 'origin'>,
   now: Date,
-  before: (sql: TransactionSql) => Promise<void> = () => Promise.resolve(),
+  before: (sql: TransactionSql) => Promise<boolean> = () => Promise.resolve(true),
 ): Promise<SignedIn | undefined> {
   const provider = await providerOf(parts, user)
   const expiresAt = new Date(now.getTime() + parts.limits.signedInMs)
@@ -86,7 +85,7 @@ export async function openSignIn(
     setActor(sql, userActor(user.userId, origin))
     const locked = await lockConsoleUser(sql, user)
     if (locked?.passwordHash !== user.passwordHash) return undefined
-    await before(sql)
+    if (!(await before(sql))) return undefined
     return issueAccessToken(sql, user, { environment, expiresAt }, now)
   })
   return accessToken === undefined
@@ -112,6 +111,14 @@ async function compareWithUsers(
     matching: users.filter(({ passwordHash }) => found.has(passwordHash)),
     others: users.filter(({ passwordHash }) => !found.has(passwordHash)),
   }
+}
+
+/** Returns the providers of the users. */
+export function providersOf(
+  parts: ConsoleParts,
+  users: readonly ConsoleUser[],
+): Promise<Provider[]> {
+  return Promise.all(users.map((user) => providerOf(parts, user)))
 }
 
 async function providerOf(

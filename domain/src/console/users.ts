@@ -1,3 +1,4 @@
+import type { PendingQuery } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 
@@ -9,20 +10,33 @@ export type ConsoleUser = {
   readonly role: ConsoleRole
   /** Null until an invited user sets a password. */
   readonly passwordHash: string | null
+  /** Whether the user has signed in with an account at the OpenID Connect issuer. */
+  readonly isLinked: boolean
   /** Expiry of the one-time link that sets the password. */
   readonly linkExpiresAt: Date | null
   readonly createdAt: Date
 }
 
-type ConsoleUserRow = {
+/** A row of the table `console_users`. */
+export type ConsoleUserRow = {
   user_id: string
   provider_id: string
   email: string
   name: string | null
   role: ConsoleRole
   password_hash: string | null
+  is_linked: boolean
   link_expires_at: Date | null
   created_at: Date
+}
+
+/** Returns the columns of a user. */
+export function userColumns(sql: Queryable): PendingQuery<ConsoleUserRow[]> {
+  return sql<ConsoleUserRow[]>`
+    console_users.*, exists (
+      select from console_identities as account
+      where account.provider_id = console_users.provider_id and account.user_id = console_users.user_id
+    ) as is_linked`
 }
 
 /** Returns false and does nothing if the provider has a user with this email address. */
@@ -37,8 +51,8 @@ export async function insertConsoleUser(sql: Queryable, user: ConsoleUser): Prom
 
 export async function listConsoleUsers(sql: Queryable, providerId: string): Promise<ConsoleUser[]> {
   const rows = await sql<ConsoleUserRow[]>`
-    select * from console_users where provider_id = ${providerId} order by created_at, user_id`
-  return rows.map(fromRow)
+    select ${userColumns(sql)} from console_users where provider_id = ${providerId} order by created_at, user_id`
+  return rows.map(userFromRow)
 }
 
 /**
@@ -59,9 +73,9 @@ export async function lockConsoleUser(
   { providerId, userId }: ConsoleUserKey,
 ): Promise<ConsoleUser | undefined> {
   const [row] = await sql<ConsoleUserRow[]>`
-    select * from console_users where provider_id = ${providerId} and user_id = ${userId}
+    select ${userColumns(sql)} from console_users where provider_id = ${providerId} and user_id = ${userId}
     for no key update`
-  return row === undefined ? undefined : fromRow(row)
+  return row === undefined ? undefined : userFromRow(row)
 }
 
 /** Returns the users of all providers with this email address. */
@@ -70,8 +84,8 @@ export async function listConsoleUsersByEmail(
   email: string,
 ): Promise<ConsoleUser[]> {
   const rows = await sql<ConsoleUserRow[]>`
-    select * from console_users where email_key = lower(${email}) order by created_at, user_id`
-  return rows.map(fromRow)
+    select ${userColumns(sql)} from console_users where email_key = lower(${email}) order by created_at, user_id`
+  return rows.map(userFromRow)
 }
 
 /** Finds the user of a one-time link, at any provider. */
@@ -80,8 +94,8 @@ export async function findConsoleUserByLink(
   linkSha256: string,
 ): Promise<ConsoleUser | undefined> {
   const [row] = await sql<ConsoleUserRow[]>`
-    select * from console_users where link_sha256 = ${linkSha256}`
-  return row === undefined ? undefined : fromRow(row)
+    select ${userColumns(sql)} from console_users where link_sha256 = ${linkSha256}`
+  return row === undefined ? undefined : userFromRow(row)
 }
 
 export async function updateConsoleUser(
@@ -131,7 +145,7 @@ export async function deleteConsoleUser(
 
 export type ConsoleUserKey = Pick<ConsoleUser, 'providerId' | 'userId'>
 
-function fromRow(row: ConsoleUserRow): ConsoleUser {
+export function userFromRow(row: ConsoleUserRow): ConsoleUser {
   return {
     userId: row.user_id,
     providerId: row.provider_id,
@@ -139,7 +153,13 @@ function fromRow(row: ConsoleUserRow): ConsoleUser {
     name: row.name,
     role: row.role,
     passwordHash: row.password_hash,
+    isLinked: row.is_linked,
     linkExpiresAt: row.link_expires_at,
     createdAt: row.created_at,
   }
+}
+
+/** Returns whether the user has a way to sign in: a password, or an account at the issuer. */
+export function hasSignIn({ passwordHash, isLinked }: ConsoleUser): boolean {
+  return passwordHash !== null || isLinked
 }

@@ -150,7 +150,10 @@ test('credit notes and refunds of a discounted invoice never give back more than
         if (decision.kind === 'credit') book(decision)
         expect(given_).toBeLessThanOrEqual(totalMinor)
       }
-      const rest = decideRefundCredit({ invoice, credited, amountMinor: totalMinor + 1n })
+      const rest = decideRefundCredit({
+        ...{ invoice, credited, creditableByPeriod: new Map() },
+        amountMinor: totalMinor + 1n,
+      })
       if (rest !== undefined) book(rest)
       // Everything that is left can be refunded, to the last minor unit.
       expect(given_).toBe(totalMinor)

@@ -3,8 +3,15 @@ import { sumPendingRefunds } from '../payments/refunds-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
 import { readCreditedLater } from '../invoices/credited-later.ts'
-import { decideCredit, settledStatuses, type CreditDecision } from '../invoices/decide-credit.ts'
-import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
+import {
+  decideCredit,
+  settledStatuses,
+  type CreditDecision,
+  type CreditedLine,
+  type CreditRefusal,
+} from '../invoices/decide-credit.ts'
+import type { CreditedLater } from '../invoices/decide-credited-later.ts'
+import { decideRefundCredit, startOfUsage, sumCharged } from '../invoices/decide-refund-credit.ts'
 import type { InvoiceWithLines } from '../invoices/invoice.ts'
 import { soldAs } from '../invoices/issue-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
@@ -33,9 +40,10 @@ export async function creditByDecision(
   if (isCustomerDeleted) return { kind: 'customer-deleted' }
   const settles = isOpen ? 'invoice' : 'balance'
   const credited = await sumCredited(sql, providerId, reference)
-  const { amountMinor: laterMinor } = await readCreditedLater(sql, providerId, invoice)
-  const leftMinor = creditableMinor(invoice, credited, laterMinor)
-  const decision = decidePart(invoice, { credited, leftMinor }, requested, settles)
+  const later = await readCreditedLater(sql, providerId, invoice)
+  const leftMinor = creditableMinor(invoice, credited, later.returnedMinor)
+  const creditable = { credited, leftMinor, creditableByPeriod: later.creditableByPeriod }
+  const decision = decidePart(invoice, creditable, requested, settles)
   switch (decision.kind) {
     case 'line':
       return decision
@@ -61,15 +69,18 @@ type PartDecision = CreditDecision | { readonly kind: 'nothing-left'; readonly l
 type Creditable = {
   readonly credited: ReadonlyMap<number, bigint>
   readonly leftMinor: bigint
+  readonly creditableByPeriod: CreditedLater['creditableByPeriod']
 }
 
 function decidePart(
   invoice: InvoiceWithLines,
-  { credited, leftMinor }: Creditable,
+  { credited, leftMinor, creditableByPeriod }: Creditable,
   { amountMinor, lines }: RequestedCredit,
   settles: 'invoice' | 'balance',
 ): PartDecision {
   if (lines !== undefined) {
+    const over = findOverCredited(invoice, lines, creditableByPeriod)
+    if (over !== undefined) return over
     const decision = decideCredit(invoice, credited, { lines, settles })
     // A negative line, such as usage that a pack paid for later, reduces what the other lines have charged.
     const isTooMuch = decision.kind === 'credit' && decision.totalMinor > leftMinor
@@ -80,7 +91,7 @@ function decidePart(
   if (mostMinor <= 0n) return { kind: 'nothing-left', leftMinor: mostMinor }
   const isTooMuch = amountMinor === undefined || amountMinor > mostMinor
   const wantedMinor = isTooMuch ? mostMinor : amountMinor
-  const whole = { invoice, credited, amountMinor: wantedMinor }
+  const whole = { invoice, credited, amountMinor: wantedMinor, creditableByPeriod }
   const credit = decideRefundCredit(whole)
   // An amount that was carried in, or that earlier notes credited, cannot be credited here.
   const creditedMinor = credit?.totalMinor ?? 0n
@@ -90,6 +101,24 @@ function decidePart(
   return { kind: 'credit', ...credit }
 }
 
+/** Returns the first line that credits more of its period than later bills have left of it. */
+function findOverCredited(
+  invoice: InvoiceWithLines,
+  lines: readonly CreditedLine[],
+  creditableByPeriod: Creditable['creditableByPeriod'],
+): Extract<CreditRefusal, { kind: 'line' }> | undefined {
+  const left = new Map(creditableByPeriod)
+  for (const { line, amountMinor } of lines) {
+    const charged = invoice.lines[line]
+    const start = charged && startOfUsage(charged)
+    const leftMinor = start === undefined ? undefined : left.get(start)
+    if (start === undefined || leftMinor === undefined) continue
+    if (amountMinor > leftMinor) return { kind: 'line', line, leftMinor }
+    left.set(start, leftMinor - amountMinor)
+  }
+  return undefined
+}
+
 /**
  * Returns what the invoice itself charges and neither a credit note nor a later bill has credited, also if an earlier credit paid for
  * it.
@@ -97,10 +126,10 @@ function decidePart(
 function creditableMinor(
   { lines }: InvoiceWithLines,
   credited: ReadonlyMap<number, bigint>,
-  laterMinor: bigint,
+  returnedMinor: bigint,
 ): bigint {
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  return atLeastZero(chargedMinor - creditedMinor - laterMinor)
+  return atLeastZero(chargedMinor - creditedMinor - returnedMinor)
 }
 
 async function isMoneyOnItsWayBack(work: UnitOfWork, invoiceRef: string): Promise<boolean> {

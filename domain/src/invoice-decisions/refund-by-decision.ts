@@ -1,5 +1,6 @@
 import { issueCreditNote, sumCredited } from '../invoices/credit-notes.ts'
 import { readCreditedLater } from '../invoices/credited-later.ts'
+import type { CreditedLater } from '../invoices/decide-credited-later.ts'
 import { decideRefundCredit, sumCharged } from '../invoices/decide-refund-credit.ts'
 import type { InvoiceStatus } from '../invoices/transitions.ts'
 import { moveInvoice } from '../invoices/move-invoice.ts'
@@ -36,6 +37,7 @@ export async function refundByDecision(
   if (goesTo === 'balance' && isCustomerDeleted) return { kind: 'customer-deleted' }
   const returned = {
     credited: await sumCredited(sql, providerId, invoiceRef),
+    later: await readCreditedLater(sql, providerId, invoice),
     pendingMinor: await sumPendingRefunds(sql, providerId, invoiceRef),
   }
   const leftMinor = await readRefundable(work, decided, returned, goesTo)
@@ -60,9 +62,10 @@ function canBeReturned(status: InvoiceStatus, goesTo: RequestedReturn['goesTo'])
   return status === 'paid' || status === 'partly_refunded'
 }
 
-/** The parts of the invoice that are credited already, and those on their way back to the card. */
+/** The parts of the invoice that are credited already, by its notes or later bills, and those on their way back to the card. */
 type Returned = {
   readonly credited: Awaited<ReturnType<typeof sumCredited>>
+  readonly later: CreditedLater
   readonly pendingMinor: bigint
 }
 
@@ -70,15 +73,14 @@ type Returned = {
 async function readRefundable(
   { sql, providerId }: UnitOfWork,
   { invoice, paidIntent }: DecidedInvoice,
-  { credited, pendingMinor }: Returned,
+  { credited, later, pendingMinor }: Returned,
   goesTo: RequestedRefund['goesTo'],
 ): Promise<bigint> {
   const { lines, paidMinor, refundedMinor, carriedMinor } = invoice
   const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  const later = await readCreditedLater(sql, providerId, invoice)
   const amounts = {
     keptMinor: paidMinor - refundedMinor,
-    creditableMinor: chargedMinor - creditedMinor - later.amountMinor,
+    creditableMinor: chargedMinor - creditedMinor - later.returnedMinor,
     pendingMinor,
   }
   if (goesTo === 'balance') {
@@ -101,10 +103,11 @@ async function readRefundable(
 async function returnToBalance(
   work: UnitOfWork,
   { invoice, paidIntent }: DecidedInvoice,
-  { credited, pendingMinor }: Returned,
+  { credited, later, pendingMinor }: Returned,
   { id, amountMinor, reason }: { id: string; amountMinor: bigint; reason: string },
 ): Promise<string> {
-  const credit = decideRefundCredit({ invoice, credited, amountMinor })
+  const { creditableByPeriod } = later
+  const credit = decideRefundCredit({ invoice, credited, amountMinor, creditableByPeriod })
   if (credit?.totalMinor !== amountMinor) {
     throw new Error(`${amountMinor} of invoice ${invoice.reference} cannot be credited`)
   }

@@ -1,10 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { discountedKinds } from '../coupons/discount-lines.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { ChargedPart } from '../pricing/split-charges.ts'
-import { statusesNotWon } from './disputes.ts'
 import { isReturned } from './is-returned.ts'
-import { sumBilledCharges, type BilledCharges, type ChargedLineRow } from './sum-billed-usage.ts'
 
 export type PeriodClaim = {
   readonly part: ChargedPart
@@ -171,92 +168,4 @@ export async function extendUsagePeriod(
       and period_start = ${start}
     returning 1`
   return extended.length > 0
-}
-
-/** Returns what the usage lines of a period have charged, in minor units of the purchase's currency. */
-export async function sumBilledMinor(
-  sql: Queryable,
-  providerId: string,
-  purchaseRef: string,
-  periodStart: Date,
-): Promise<bigint> {
-  const usage = await listBilledUsage(sql, providerId, purchaseRef, [periodStart])
-  const charges = [...(usage.get(periodStart.getTime())?.values() ?? [])]
-  return charges.reduce((sum, { amountMinor = 0n }) => sum + amountMinor, 0n)
-}
-
-/**
- * Returns the invoiced usage of a purchase's periods, keyed by the start of the period in Unix milliseconds, and by charge. Void
- * invoices count as well: their usage was not paid, but must not be billed again. A period whose usage is not billed
- * yet is absent. Usage beyond the returned amount is late usage.
- */
-export async function listBilledUsage(
-  sql: Queryable,
-  providerId: string,
-  purchaseRef: string,
-  periodStarts: readonly Date[],
-): Promise<Map<number, BilledCharges>> {
-  if (periodStarts.length === 0) return new Map()
-  const rows = await sql<ChargedLineRow[]>`
-    select period_start, kind, inputs->>'usedUnits' as used, inputs->>'lateUnits' as late,
-      inputs->>'carriedOverUnits' as carried, inputs->>'usedBeforeUnits' as before,
-      inputs->>'lateBeforeUnits' as late_before, inputs->>'charge' as charge,
-      inputs->>'packUnits' as packed, inputs->>'latePackUnits' as late_packed,
-      inputs->'rowUnits' as row_units, inputs->'lateRowUnits' as late_row_units,
-      inputs->>'lateCarriedOverUnits' as late_carried, amount::text, inputs->'conversion' as conversion,
-      case
-        when status = 'void' then greatest(amount, 0)
-        when lost <= 0 then given_back
-        -- Each line has its share, rounded up, of what was written off and not paid, or of what a bank has withdrawn or may withdraw.
-        else least(greatest(amount, 0), given_back + ceil(
-          (greatest(amount, 0) - given_back) * least(lost, own_total - noted_total)
-            / nullif(own_total - noted_total, 0)))
-      end::text as given_up
-    from invoices join invoice_lines on invoice_lines.provider_id = invoices.provider_id
-      and invoice_ref = reference
-    cross join lateral (
-      select coalesce(sum(credited.amount), 0) as noted from credit_note_lines as credited
-      join credit_notes as note on note.provider_id = credited.provider_id
-        and note.reference = credited.credit_note_ref
-      where credited.provider_id = ${providerId} and credited.invoice_ref = invoices.reference
-        and credited.invoice_line = invoice_lines.line and note.voided_at is null
-    ) as of_notes
-    cross join lateral (
-      select sum(own.amount) filter (where own.kind <> 'carried_in' and not own.is_contained) as own_total,
-        coalesce(sum(own.amount) filter (where own.kind = 'discount'), 0) as off,
-        sum(own.amount) filter (
-          where own.amount > 0 and own.kind = any(${[...discountedKinds]})) as gross
-      from invoice_lines as own
-      where own.provider_id = ${providerId} and own.invoice_ref = invoices.reference
-    ) as of_lines
-    cross join lateral (
-      select coalesce(sum(note.total), 0) as noted_total from credit_notes as note
-      where note.provider_id = ${providerId} and note.invoice_ref = invoices.reference
-        and note.voided_at is null
-    ) as all_notes
-    cross join lateral (
-      select case when status = 'uncollectible' then total - carried - paid - credited else (
-        select coalesce(sum(dispute.amount), 0) from payment_intents as disputed
-        join payment_disputes as dispute on dispute.provider_id = disputed.provider_id
-          and dispute.intent_ref = disputed.reference
-        where disputed.provider_id = ${providerId} and disputed.invoice_ref = invoices.reference
-          and dispute.status in ${sql(statusesNotWon)}
-      ) - (
-        -- The rest of the disputed money was credited to the balance before, and taken from there.
-        select coalesce(sum(entry.amount), 0) from ledger_transactions as posted
-        join ledger_entries as entry on entry.provider_id = posted.provider_id
-          and entry.transaction_ref = posted.reference
-        where posted.provider_id = ${providerId} and posted.invoice_ref = invoices.reference
-          and posted.kind = 'dispute_from_balance' and entry.account = 'carried'
-      ) end as lost
-    ) as of_losses
-    -- Credit notes credit the price after its share of the discounts. The credited part of the line is before discounts, so it is larger.
-    cross join lateral (
-      select case when off < 0 and noted > 0
-        then least(amount, ceil(noted * gross / greatest(gross + off, 1))) else noted end as given_back
-    ) as of_credits
-    where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
-      and kind in ('usage', 'late_usage') and period_start in ${sql([...periodStarts])}
-    order by kind = 'late_usage'`
-  return sumBilledCharges(rows)
 }

@@ -110,13 +110,28 @@ export async function sumCredited(
   providerId: string,
   invoiceRef: string,
 ): Promise<Map<number, bigint>> {
-  const rows = await sql<{ invoice_line: number; amount: string }[]>`
-    select invoice_line, sum(amount) as amount from credit_note_lines as credited
-    where provider_id = ${providerId} and invoice_ref = ${invoiceRef}
+  const credited = await sumCreditedByInvoice(sql, providerId, [invoiceRef])
+  return credited.get(invoiceRef) ?? new Map()
+}
+
+/** Returns what `sumCredited` returns for several invoices, keyed by invoice. Invoices without a valid credit note are absent. */
+export async function sumCreditedByInvoice(
+  sql: Queryable,
+  providerId: string,
+  invoiceRefs: readonly string[],
+): Promise<Map<string, Map<number, bigint>>> {
+  const rows = await sql<{ invoice_ref: string; invoice_line: number; amount: string }[]>`
+    select invoice_ref, invoice_line, sum(amount) as amount from credit_note_lines as credited
+    where provider_id = ${providerId} and invoice_ref = any(${[...invoiceRefs]})
       and not exists (select from credit_notes as note where note.provider_id = credited.provider_id
         and note.reference = credited.credit_note_ref and note.voided_at is not null)
-    group by invoice_line`
-  return new Map(rows.map((row) => [row.invoice_line, BigInt(row.amount)]))
+    group by invoice_ref, invoice_line`
+  const found = new Map<string, Map<number, bigint>>()
+  for (const { invoice_ref: invoiceRef, invoice_line: line, amount } of rows) {
+    const ofInvoice = found.get(invoiceRef) ?? new Map<number, bigint>()
+    found.set(invoiceRef, ofInvoice.set(line, BigInt(amount)))
+  }
+  return found
 }
 
 /** Returns the sum of the valid credit notes of the invoice that credited the customer's balance. Minor units. */

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxLines } from '../pricing/tax-line.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
-import { decideCreditedLater, type BillOfUsage } from './decide-credited-later.ts'
+import type { BillOfUsage } from './bill-of-usage.ts'
+import { decideCreditableUsage, decideCreditedLater } from './decide-credited-later.ts'
 import { decideRefundCredit, sumCharged } from './decide-refund-credit.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 
@@ -42,7 +43,10 @@ const laterOf = (reference: string, bills: readonly BillOfUsage[]) =>
 
 test('a credit counts for the bill of its period, with its tax', () => {
   const bills = [bill('one', [usage(300)], [vat]), bill('two', [usage(-100), usage(500, 1)], [vat])]
-  expect(decideCreditedLater('one', bills)).toEqual({ amountMinor: 119n, taxMinor: 19n })
+  expect(decideCreditedLater('one', bills)).toEqual({
+    ...{ amountMinor: 119n, taxMinor: 19n, returnedMinor: 119n, lostMinor: 0n },
+    creditableByPeriod: new Map([[0, 200n]]),
+  })
   expect(laterOf('two', bills)).toBe(0)
 })
 
@@ -62,6 +66,38 @@ test('a void credit, and one that was taken back for another bill, do not count'
   expect(laterOf('one', [one, { ...two, isVoid: true, takenMinor: 150n }, credit])).toBe(250)
 })
 
+test('a credit that has returned another bill does not count again, after late usage', () => {
+  const bills = [
+    ...[bill('one', [usage(300)]), bill('two', [usage(-300)])],
+    ...[bill('three', [usage(200)]), bill('four', [usage(-200)])],
+  ]
+  expect(laterOf('three', bills)).toBe(200)
+  expect(laterOf('one', bills)).toBe(300)
+})
+
+test('what a bank has withdrawn, or may withdraw, is not left to be credited', () => {
+  const [one, two, credit] = [
+    bill('one', [usage(300)]),
+    bill('two', [usage(200)]),
+    bill('credit', [usage(-400)]),
+  ]
+  expect(laterOf('one', [one, { ...two, lostMinor: 150n }, credit])).toBe(300)
+  expect(laterOf('two', [{ ...one, lostMinor: 50n }, two, credit])).toBe(150)
+})
+
+test('a refund takes usage last that a later bill has credited, and its bill is credited no further', () => {
+  const late = bill('late', [usage(200), usage(500, 1)])
+  const bills = [late, bill('credit', [usage(-200)])]
+  const { creditableByPeriod } = decideCreditedLater('late', bills)
+  const invoice = { lines: late.lines } as InvoiceWithLines
+  const of = { invoice, credited: new Map<number, bigint>(), creditableByPeriod }
+  expect(decideRefundCredit({ ...of, amountMinor: 500n })!.lines).toEqual([
+    { line: 1, amountMinor: 500n },
+  ])
+  const lost = [{ ...late, lostMinor: 500n }, bills[1]!]
+  expect(decideCreditableUsage(lost, new Map([[dayMs, 357n]]))).toEqual(new Map([[dayMs, 0n]]))
+})
+
 test('a bill after the credit does not explain it', () => {
   const bills = [bill('one', [usage(300)]), bill('two', [usage(-300)]), bill('three', [usage(300)])]
   expect(laterOf('one', bills)).toBe(300)
@@ -72,11 +108,12 @@ test('a bill after the credit does not explain it', () => {
 function returnRest(bills: BillOfUsage[], at: number): bigint {
   const own = bills[at]!
   const { chargedMinor, creditedMinor } = sumCharged(own.lines, own.credited)
-  const laterMinor = decideCreditedLater(own.reference, bills).amountMinor
-  const amountMinor = chargedMinor - creditedMinor - laterMinor
+  const { creditableByPeriod, ...later } = decideCreditedLater(own.reference, bills)
+  const amountMinor = chargedMinor - creditedMinor - later.amountMinor
   if (amountMinor <= 0n) return 0n
   const invoice = { lines: own.lines } as InvoiceWithLines
-  const credit = decideRefundCredit({ invoice, credited: own.credited, amountMinor })!
+  const { credited } = own
+  const credit = decideRefundCredit({ invoice, credited, amountMinor, creditableByPeriod })!
   bills[at] = {
     ...own,
     credited: new Map(credit.lines.map(({ line, amountMinor: minor }) => [line, minor])),

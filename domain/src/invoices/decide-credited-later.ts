@@ -1,34 +1,45 @@
-import { discountOn, usageKinds } from '../coupons/discount-lines.ts'
 import { atLeastZero, lesser, sumOf } from '../money/amounts.ts'
 import { divideRounded } from '../money/decimal.ts'
-import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
-import { taxMinorOnBase } from '../pricing/tax-line.ts'
-import { sumCharged } from './decide-refund-credit.ts'
-
-/** An invoice with usage of a purchase. Amounts are minor units. */
-export type BillOfUsage = {
-  readonly reference: string
-  /** A void invoice charges and credits nothing. */
-  readonly isVoid: boolean
-  readonly lines: readonly InvoiceLine[]
-  /** Amounts that the credit notes of the invoice have credited, keyed by the index of the line. */
-  readonly credited: ReadonlyMap<number, bigint>
-  /** Part that was written off and has not been paid since. */
-  readonly lostMinor: bigint
-  /** Taken from the customer's balance because the same money was returned twice, beyond what its credit notes had given there. */
-  readonly takenMinor: bigint
-}
+import {
+  creditIn,
+  netIn,
+  priceIn,
+  uncreditedPriceIn,
+  withoutTax,
+  withTax,
+  type BillOfUsage,
+  type TaxedCredit,
+} from './bill-of-usage.ts'
+import { CreditFlow } from './credit-flow.ts'
 
 /** Amount that later invoices have credited, and the part of it that is tax. Minor units. */
-export type CreditedLater = { readonly amountMinor: bigint; readonly taxMinor: bigint }
+export type CreditedLater = TaxedCredit & {
+  /**
+   * Returned of the bill without a credit note: the credits, and refunds whose credit the balance got back because the bill that held the
+   * credit became void.
+   */
+  readonly returnedMinor: bigint
+  /** Lost of the bill itself (see `BillOfUsage`). */
+  readonly lostMinor: bigint
+  /**
+   * What credit notes can still credit of the usage of each period, keyed by its start in Unix milliseconds. After discounts and without
+   * the tax that is added. A period of which later bills have credited nothing is absent.
+   */
+  readonly creditableByPeriod: ReadonlyMap<number, bigint>
+}
+
+export const nothingCredited: CreditedLater = {
+  ...{ amountMinor: 0n, taxMinor: 0n, returnedMinor: 0n, lostMinor: 0n },
+  creditableByPeriod: new Map(),
+}
 
 /**
  * Returns what later bills have credited of the usage that the bill charges, with tax and after discounts, because the usage was
- * corrected or packs paid for it later. `bills`: all bills of the purchase with usage of the same periods, oldest first.
+ * corrected or packs paid for it later. `bills`: all bills of the purchase with usage of periods that were credited, oldest first.
  *
  * A credit names its period, and not the bill that charged too much. So only the part counts for this bill that the other bills of the
- * period cannot have charged. Whatever is returned of each of them, the customer gets back at most what all bills of a period have
- * charged.
+ * period cannot have charged, or have returned otherwise. Whatever is returned of each of them, the customer gets back at most what all
+ * bills of a period have charged.
  */
 export function decideCreditedLater(
   reference: string,
@@ -36,125 +47,61 @@ export function decideCreditedLater(
 ): CreditedLater {
   const at = bills.findIndex((each) => each.reference === reference)
   const own = bills[at]
-  if (own === undefined) return nothing
-  const parts = periodsOf(own).map((start) => creditedIn(start, own, bills, at))
+  if (own === undefined) return nothingCredited
+  const credited = [...new CreditFlow(bills, own).assignToOwn(own)].filter(
+    ([, minor]) => minor > 0n,
+  )
+  const later = bills.slice(at + 1).filter((bill) => !bill.isVoid)
+  const amountMinor = sumOf(credited.map(([, minor]) => minor))
   return {
-    amountMinor: sumOf(parts.map((part) => part.amountMinor)),
-    taxMinor: sumOf(parts.map((part) => part.taxMinor)),
+    amountMinor,
+    returnedMinor: amountMinor + atLeastZero(-own.takenMinor),
+    lostMinor: own.lostMinor,
+    taxMinor: sumOf(credited.map(([start, minor]) => taxIn(start, minor, own, later))),
+    creditableByPeriod: new Map(
+      credited.map(([start, minor]) => [
+        start,
+        atLeastZero(uncreditedPriceIn(own, start) - withoutTax(own, minor)),
+      ]),
+    ),
   }
 }
 
-const nothing: CreditedLater = { amountMinor: 0n, taxMinor: 0n }
-
-function creditedIn(
+/** Returns the tax in the part of the credits of the period that counts for a bill. */
+function taxIn(
   start: number,
+  amountMinor: bigint,
   own: BillOfUsage,
-  bills: readonly BillOfUsage[],
-  at: number,
-): CreditedLater {
-  const chargedMinor = chargedIn(own, start)
-  const counted = bills.flatMap((bill, index) =>
-    index > at && !bill.isVoid && netIn(bill, start) < 0n ? [{ bill, index }] : [],
-  )
-  const first = counted[0]
-  if (chargedMinor <= 0n || first === undefined) return nothing
-  const credits = counted.map(({ bill }) => creditOf(bill, start, own))
-  const creditMinor = sumOf(credits.map((credit) => credit.amountMinor))
-  const others = bills.filter((bill) => bill !== own)
-  // A credit can only credit what was charged before it.
-  const earlier = bills.slice(0, first.index).filter((bill) => bill !== own)
-  const elsewhereMinor =
-    sumOf(earlier.map((bill) => keptIn(bill, start))) +
-    sumOf(others.map((bill) => takenIn(bill, start)))
-  const ownMinor = atLeastZero(creditMinor - elsewhereMinor)
-  const amountMinor = lesser(ownMinor, chargedMinor)
+  later: readonly BillOfUsage[],
+): bigint {
+  const credits = later
+    .filter((bill) => netIn(bill, start) < 0n)
+    .map((bill) => creditIn(bill, start, own))
+  const allMinor = sumOf(credits.map((credit) => credit.amountMinor))
   const taxMinor = sumOf(credits.map((credit) => credit.taxMinor))
-  return { amountMinor, taxMinor: divideRounded(amountMinor * taxMinor, creditMinor) }
+  return divideRounded(amountMinor * taxMinor, allMinor)
 }
 
-/** Returns what the bill credits of the period, with tax. */
-function creditOf(bill: BillOfUsage, start: number, own: BillOfUsage): CreditedLater {
-  const { lines } = bill
-  const netMinor = -netIn(bill, start)
-  const baseMinor = baseOf(lines)
-  // An invoice whose charges and credits add up to 0 has no tax line. Its tax is estimated with the rate of the credited bill.
-  if (baseMinor === 0n) {
-    const amountMinor = withTax(own, netMinor)
-    return { amountMinor, taxMinor: amountMinor - netMinor }
-  }
-  let [addedMinor, taxMinor] = [0n, 0n]
-  for (const line of lines) {
-    if (line.inputs.kind !== 'tax') continue
-    // The tax that the invoice would have without the credit, less the tax that it has.
-    const partMinor = taxMinorOnBase(line.inputs, baseMinor + netMinor) - line.amountMinor
-    taxMinor += partMinor
-    if (!isContained(line)) addedMinor += partMinor
-  }
-  return { amountMinor: netMinor + addedMinor, taxMinor }
-}
-
-/** Returns what the bill charges for usage of the period, with tax and after its discounts. 0 if it charges none. */
-function chargedIn(bill: BillOfUsage, start: number): bigint {
-  return withTax(bill, atLeastZero(discountedIn(bill, start)))
-}
-
-/** Returns what the customer still owes or has paid of the usage of the period, as far as it was not returned. */
-function keptIn(bill: BillOfUsage, start: number): bigint {
-  if (bill.isVoid) return 0n
-  const { lines, credited, lostMinor } = bill
-  const notedMinor = sumOf(
-    [...credited].map(([line, minor]) => (isOfPeriod(lines[line]!, start) ? minor : 0n)),
-  )
-  const netMinor = atLeastZero(discountedIn(bill, start) - notedMinor)
-  const { chargedMinor, creditedMinor } = sumCharged(lines, credited)
-  return atLeastZero(lesser(withTax(bill, netMinor), chargedMinor - creditedMinor - lostMinor))
-}
-
-/** Returns what was certainly taken from the balance for a credit of this period, and not of others that the bill charges. */
-function takenIn(bill: BillOfUsage, start: number): bigint {
-  if (bill.takenMinor === 0n) return 0n
-  const otherStarts = periodsOf(bill).filter((each) => each !== start)
-  return atLeastZero(bill.takenMinor - sumOf(otherStarts.map((each) => chargedIn(bill, each))))
-}
-
-/** Returns the price with its share of the tax, rounded up. */
-function withTax({ lines }: BillOfUsage, netMinor: bigint): bigint {
-  const baseMinor = baseOf(lines)
-  if (netMinor <= 0n || baseMinor <= 0n) return netMinor
-  const allMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
-  return (netMinor * allMinor + baseMinor - 1n) / baseMinor
-}
-
-function discountedIn(bill: BillOfUsage, start: number): bigint {
-  return netIn(bill, start) - discountOn(bill.lines, (line) => isOfPeriod(line, start))
-}
-
-/** Returns the sum of the lines for usage of the period, negative if they credit it. */
-function netIn({ lines }: BillOfUsage, start: number): bigint {
-  return sumOf(
-    lines.map((line) => {
-      const { inputs, amountMinor } = line
-      const isCredit = inputs.kind === 'discount' && inputs.by === 'credit'
-      return isOfPeriod(line, start) || (isCredit && line.period?.start.getTime() === start)
-        ? amountMinor
-        : 0n
+/**
+ * Returns how much of the billed usage of periods a new bill can credit, keyed by the start of the period in Unix milliseconds. `wanted`:
+ * what each period has left by its own lines. The result is less if what a bill charged for one period was credited or lost together
+ * with that of another. Before discounts and tax.
+ */
+export function decideCreditableUsage(
+  bills: readonly BillOfUsage[],
+  wanted: ReadonlyMap<number, bigint>,
+): Map<number, bigint> {
+  const flow = new CreditFlow(bills)
+  return new Map(
+    [...wanted].map(([start, minor]) => {
+      const charging = bills.filter((bill) => netIn(bill, start) > 0n)
+      const listMinor = sumOf(charging.map((bill) => netIn(bill, start)))
+      const chargedMinor = sumOf(charging.map((bill) => withTax(bill, priceIn(bill, start))))
+      if (listMinor === 0n || chargedMinor === 0n) return [start, minor]
+      const wantedMinor = (minor * chargedMinor + listMinor - 1n) / listMinor
+      const missingMinor = wantedMinor - flow.assignFurther(start, wantedMinor)
+      const lessMinor = (missingMinor * listMinor + chargedMinor - 1n) / chargedMinor
+      return [start, atLeastZero(minor - lesser(lessMinor, minor))]
     }),
   )
-}
-
-function isOfPeriod({ inputs, period }: InvoiceLine, start: number): boolean {
-  return usageKinds.has(inputs.kind) && period?.start.getTime() === start
-}
-
-/** Returns the starts of the periods whose usage the bill charges or credits, in Unix milliseconds. */
-function periodsOf({ lines }: BillOfUsage): number[] {
-  const starts = lines.flatMap(({ inputs, period }) =>
-    usageKinds.has(inputs.kind) && period !== null ? [period.start.getTime()] : [],
-  )
-  return [...new Set(starts)]
-}
-
-/** Returns the sum of what the invoice charges, before tax. */
-function baseOf(lines: readonly InvoiceLine[]): bigint {
-  return totalOf(lines.filter(({ inputs }) => !['tax', 'carried_in'].includes(inputs.kind)))
 }

@@ -65,7 +65,12 @@ test('refunds in any order are credited to the last minor unit, with their share
       // The last amount refunds the rest of the invoice.
       for (const amountMinor of [...amounts, chargedMinor]) {
         const leftMinor = chargedMinor - creditedMinor
-        const credit = decideRefundCredit({ invoice, credited, amountMinor })
+        const credit = decideRefundCredit({
+          invoice,
+          credited,
+          amountMinor,
+          creditableByPeriod: new Map(),
+        })
         if (leftMinor === 0n) {
           expect(credit).toBeUndefined()
           continue

@@ -21,7 +21,7 @@ export async function isReturned(
   const { chargedMinor, ...returned } = await readCharged(sql, providerId, invoice)
   // An invoice that only collects an earlier amount charges nothing of its own.
   if (chargedMinor <= 0n) return invoice.status === 'refunded'
-  return returned.creditedMinor + returned.laterMinor >= chargedMinor
+  return returned.creditedMinor + returned.returnedMinor >= chargedMinor
 }
 
 function canBeReturned({ status, paidMinor }: Invoice): boolean {
@@ -33,6 +33,8 @@ function canBeReturned({ status, paidMinor }: Invoice): boolean {
 type ChargedAndCredited = ReturnType<typeof sumCharged> & {
   /** Credited by later bills, because the usage of the invoice was corrected. */
   readonly laterMinor: bigint
+  /** Returned without a credit note (see `CreditedLater`). */
+  readonly returnedMinor: bigint
 }
 
 /** Returns what the lines of the invoice charge, and what its credit notes and later bills have credited of it. */
@@ -42,10 +44,11 @@ export async function readCharged(
   invoice: Invoice,
 ): Promise<ChargedAndCredited> {
   const lines = await listLines(sql, providerId, invoice.reference)
-  const { amountMinor: laterMinor } = await readCreditedLater(sql, providerId, {
-    ...invoice,
-    lines,
-  })
+  const later = await readCreditedLater(sql, providerId, { ...invoice, lines })
   const credited = await sumCredited(sql, providerId, invoice.reference)
-  return { ...sumCharged(lines, credited), laterMinor }
+  return {
+    ...sumCharged(lines, credited),
+    laterMinor: later.amountMinor,
+    returnedMinor: later.returnedMinor,
+  }
 }

@@ -8,6 +8,7 @@ import {
   toCreditNotePosting,
   sumCredited,
 } from './credit-notes.ts'
+import { readCreditedLater } from './credited-later.ts'
 import { decideRefundCredit } from './decide-refund-credit.ts'
 import type { Invoice } from './invoice.ts'
 import { listLines } from './lines.ts'
@@ -33,8 +34,10 @@ export async function issueRefundCreditNote(
   if (openMinor <= 0n) return
   const lines = await listLines(sql, providerId, invoice.reference)
   const whole = { ...invoice, lines }
+  const { creditableByPeriod } = await readCreditedLater(sql, providerId, whole)
   const credit = decideRefundCredit({
     invoice: whole,
+    creditableByPeriod,
     credited: await sumCredited(sql, providerId, invoice.reference),
     amountMinor: amountMinor < openMinor ? amountMinor : openMinor,
   })

@@ -15,7 +15,7 @@ import { noteRepaidPeriods } from './corrected-periods.ts'
 import type { Invoice, InvoiceWithLines } from './invoice.ts'
 import { toIssuedInvoice } from './issue-invoice.ts'
 import { moveInvoice } from './move-invoice.ts'
-import { takeGivenUpCredit } from './take-given-up-credit.ts'
+import { returnVoidedCredits, takeGivenUpCredit } from './take-given-up-credit.ts'
 import { dueMinor } from './transitions.ts'
 
 /*
@@ -97,6 +97,7 @@ export async function voidInvoice(
   if (invoice.status !== 'draft') await postMoney(work, invoiceVoided(issued))
   await addCarried(work.sql, work.providerId, invoice, issued.carriedInMinor, work.now)
   await takeGivenUpCredit(work, moved)
+  await returnVoidedCredits(work, moved)
   return moved
 }
 

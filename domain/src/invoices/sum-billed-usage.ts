@@ -1,3 +1,4 @@
+import { atLeastZero, lesser } from '../money/amounts.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
 
@@ -111,4 +112,19 @@ function givenUp(row: UsageLineRow, beforeMinor = 0n): Pick<BilledUsage, 'givenU
 
 function withLateRows(rowMicros: readonly bigint[], late: readonly string[]): bigint[] {
   return rowMicros.map((micros, row) => micros + microsOfDecimal(late[row] ?? '0'))
+}
+
+/** Returns the charges with so much more given up that all credits of them together are at most `creditableMinor`. */
+export function limitCredits(charges: BilledCharges, creditableMinor: bigint): BilledCharges {
+  let leftMinor = creditableMinor
+  return new Map(
+    [...charges].map(([key, usage]) => {
+      const { amountMinor = 0n, givenUpMinor = 0n } = usage
+      const keptMinor = atLeastZero(amountMinor - givenUpMinor)
+      const limitMinor = lesser(keptMinor, leftMinor)
+      leftMinor -= limitMinor
+      if (limitMinor === keptMinor) return [key, usage]
+      return [key, { ...usage, givenUpMinor: givenUpMinor + keptMinor - limitMinor }]
+    }),
+  )
 }

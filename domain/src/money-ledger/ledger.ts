@@ -223,19 +223,23 @@ export function sumTakenFromBalance(
   return sumPosted(sql, providerId, 'carried', isTaken)
 }
 
-/** Returns the sum and the number of the transactions that took the credit of a bill that was given up. Minor units. */
+/**
+ * Returns the sum and the number of the transactions that took the credit of a bill that was given up, and the tax in the sum. Minor units.
+ */
 export async function sumTakenOfGivenUp(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,
-): Promise<{ readonly amountMinor: bigint; readonly times: number }> {
-  const [row] = await sql<{ amount: string; times: number }[]>`
-    select coalesce(sum(entry.amount), 0)::text as amount, count(*)::int as times
+): Promise<{ readonly amountMinor: bigint; readonly taxMinor: bigint; readonly times: number }> {
+  const [row] = await sql<{ amount: string; tax: string; times: number }[]>`
+    select coalesce(sum(entry.amount) filter (where entry.account = 'carried'), 0)::text as amount,
+      coalesce(-sum(entry.amount) filter (where entry.account = 'tax'), 0)::text as tax,
+      count(distinct posted.reference)::int as times
     from ledger_transactions as posted join ledger_entries as entry
       on entry.provider_id = posted.provider_id and entry.transaction_ref = posted.reference
     where posted.provider_id = ${providerId} and posted.invoice_ref = ${invoiceRef}
-      and posted.kind = 'given_up_from_balance' and entry.account = 'carried'`
-  return { amountMinor: BigInt(row!.amount), times: row!.times }
+      and posted.kind = 'given_up_from_balance'`
+  return { amountMinor: BigInt(row!.amount), taxMinor: BigInt(row!.tax), times: row!.times }
 }
 
 async function sumPosted(

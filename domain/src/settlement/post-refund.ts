@@ -5,6 +5,7 @@ import { moveBalance } from '../invoices/move-balance.ts'
 import { issueRefundCreditNote, voidRefundCreditNote } from '../invoices/refund-credit-notes.ts'
 import { lockInvoice } from '../invoices/repository.ts'
 import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
+import { takeGivenUpCredit } from '../invoices/take-given-up-credit.ts'
 import { refundFromBalance } from '../money-ledger/balance-postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import {
@@ -113,11 +114,13 @@ async function moveRefundedInvoice(
     case 'canceled': {
       const { fromBalanceMinor } = refund
       const movedMinor = amountMinor - fromBalanceMinor
-      await failRefund(work, invoice, { refundRef, amountMinor, movedMinor })
+      const failed = await failRefund(work, invoice, { refundRef, amountMinor, movedMinor })
       await voidRefundCreditNote(work, invoice, refundRef)
       const back = { refundRef, amountMinor: fromBalanceMinor, step: 'returned' } as const
-      if (payout === undefined) await moveRefundedPart(work, invoice, back)
-      else await returnPayout(work, payout, invoice, refund.failureReason ?? status)
+      if (payout === undefined) {
+        await moveRefundedPart(work, invoice, back)
+        await takeGivenUpCredit(work, failed)
+      } else await returnPayout(work, payout, invoice, refund.failureReason ?? status)
       return fromBalanceMinor
     }
   }

@@ -3,6 +3,7 @@ import type { Invoice } from '../invoices/invoice.ts'
 import { moveBalance } from '../invoices/move-balance.ts'
 import { noteRepaidPeriods } from '../invoices/corrected-periods.ts'
 import { lockInvoice } from '../invoices/repository.ts'
+import { takeGivenUpCredit } from '../invoices/take-given-up-credit.ts'
 import { disputeFromBalance, disputeFromBalanceKey } from '../money-ledger/balance-postings.ts'
 import { findPostedAmount, findPostedTransaction } from '../money-ledger/ledger.ts'
 import { withdrawalsOf } from '../payments/decide-dispute.ts'
@@ -59,7 +60,9 @@ async function takeOnce(
 async function returnOnce(work: UnitOfWork, invoice: Invoice, of: Withdrawal): Promise<void> {
   const key = disputeFromBalanceKey({ ...of, step: 'taken' })
   const takenMinor = await findPostedAmount(work.sql, work.providerId, key, 'carried')
-  if (takenMinor > 0n) await move(work, invoice, of, 'returned', takenMinor)
+  if (takenMinor === 0n) return
+  await move(work, invoice, of, 'returned', takenMinor)
+  await takeGivenUpCredit(work, invoice)
 }
 
 async function move(

@@ -16,12 +16,13 @@ export async function decideFromBalance(
   amountMinor: bigint,
 ): Promise<bigint> {
   const { reference, paidMinor, refundedMinor } = invoice
-  const { chargedMinor, creditedMinor, laterMinor } = await readCharged(sql, providerId, invoice)
+  const charged = await readCharged(sql, providerId, invoice)
+  const { chargedMinor, creditedMinor, laterMinor, returnedMinor } = charged
   const toBalanceMinor = (await sumCreditedToBalance(sql, providerId, reference)) + laterMinor
   if (toBalanceMinor === 0n) return 0n
   return partFromBalance(amountMinor, {
     keptMinor: paidMinor - refundedMinor,
-    creditableMinor: chargedMinor - creditedMinor - laterMinor,
+    creditableMinor: chargedMinor - creditedMinor - returnedMinor,
     toBalanceMinor,
     takenMinor: await sumTakenFromBalance(sql, providerId, reference),
   })

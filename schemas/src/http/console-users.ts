@@ -22,7 +22,7 @@ export const consoleUserSchema = z.object({
   email: z.string(),
   name: z.string().optional(),
   role,
-  /** `invited` until the user has set a password. */
+  /** `invited` until the user has set a password, or signed in with an account of the company. */
   status: z.enum(['invited', 'active']),
   createdAt: z.string(),
 })

@@ -1,5 +1,5 @@
 import type { SignedIn } from '@tollgate/domain/console/sign-in'
-import type { ConsoleUser } from '@tollgate/domain/console/users'
+import { hasSignIn, type ConsoleUser } from '@tollgate/domain/console/users'
 import type { SignedInBody, SignedInUserBody } from '@tollgate/schemas/http/console-auth'
 import type { ConsoleUserBody } from '@tollgate/schemas/http/console-users'
 import { definedFields } from '../../domain/defined-fields.ts'
@@ -29,12 +29,12 @@ export function signedInUserToHttp({
 }
 
 export function consoleUserToHttp(user: ConsoleUser): ConsoleUserBody {
-  const { userId, email, name, role, passwordHash, createdAt } = user
+  const { userId, email, name, role, createdAt } = user
   return {
     userId,
     email,
     role,
-    status: passwordHash === null ? 'invited' : 'active',
+    status: hasSignIn(user) ? 'active' : 'invited',
     createdAt: createdAt.toISOString(),
     ...definedFields({ name }),
   }

@@ -8,12 +8,8 @@ import { seeOther, type ProviderFrame } from '../provider/provider-page.tsx'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
 import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
 import { consolePageOf, readConsoleApp, type ConsoleApp } from './console-app.ts'
-import {
-  consolePath,
-  findVisitor,
-  setSessionCookie,
-  type ConsoleSessionParts,
-} from './console-session.ts'
+import { consolePath } from './paths.ts'
+import { findVisitor, setSessionCookie, type ConsoleSessionParts } from './console-session.ts'
 import { signInPathFor } from './next-path.ts'
 
 type Parts = ProviderFrame & ConsoleSessionParts & { readonly console: ConsoleParts }

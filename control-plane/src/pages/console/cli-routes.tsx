@@ -20,7 +20,7 @@ import { seeOther, sendProviderPage, type ProviderFrame } from '../provider/prov
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
 import { CliAnsweredPage, CliPage, cliPagePath } from './cli-page.tsx'
 import { findVisitor, requireVisitor, type ConsoleVisitor } from './console-session.ts'
-import { signInPath } from './sign-in-page.tsx'
+import { signInPath } from './paths.ts'
 import type { ReadParts } from '../../access/read.ts'
 
 export type CliPageParts = CliSessionRouteParts &

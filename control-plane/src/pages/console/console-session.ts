@@ -6,6 +6,8 @@ import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { apiCookieName, apiCookiePath } from '../../console/session-cookie.ts'
 import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
+import { consolePath } from './paths.ts'
+import { continuationOf, fieldsOf, type Continuation } from './continuation.ts'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
 
 export type ConsoleSessionParts = {
@@ -17,13 +19,15 @@ export type ConsoleSessionParts = {
 /*
  * The console's pages have three cookies, which no script can read. Two contain the access token of a signed-in user: one for the
  * pages, and one for the API. The third contains a random token for the forms before the sign-in. Other sites can send a form to
- * this service, but cannot know the token that the form must contain.
+ * this service, but cannot know the token that the form must contain. A fourth exists while the user signs in at the OpenID Connect
+ * issuer.
  */
-
-export const consolePath = '/console'
 
 const sessionCookie = 'tollgate_console'
 const formCookie = 'tollgate_console_form'
+const startedCookie = 'tollgate_console_openid'
+/** How long a browser may stay at the OpenID Connect issuer, in seconds. */
+const startedSeconds = 600
 
 /** A signed-in user, with the access token of the session and the token for the forms of the pages. */
 export type ConsoleVisitor = {
@@ -70,6 +74,41 @@ export function setSessionCookie(
 export function clearSessionCookie(pages: CookiePlace, reply: FastifyReply): void {
   void reply.clearCookie(sessionCookie, optionsOf(pages))
   void reply.clearCookie(apiCookieName, apiOptionsOf(pages))
+}
+
+/** A sign-in for which the browser was sent to the OpenID Connect issuer. */
+export type StartedSignIn = {
+  readonly state: string
+  /** Token from which the secrets of the sign-in are derived. */
+  readonly browserToken: string
+  /** The provider that a user of several providers chose. */
+  readonly providerId: string | undefined
+  readonly continuation: Continuation
+}
+
+/** Stores the sign-in in the browser, so that no other browser can complete it. */
+export function startSignIn(
+  pages: CookiePlace,
+  reply: FastifyReply,
+  { state, browserToken, providerId = '', continuation }: StartedSignIn,
+): void {
+  const text = new URLSearchParams({ state, browserToken, providerId, ...fieldsOf(continuation) })
+  void reply.setCookie(startedCookie, text.toString(), {
+    ...optionsOf(pages),
+    maxAge: startedSeconds,
+  })
+}
+
+export function readStartedSignIn(request: FastifyRequest): StartedSignIn | undefined {
+  const fields = new URLSearchParams(request.cookies[startedCookie] ?? '')
+  const [state, browserToken] = [fields.get('state'), fields.get('browserToken')]
+  if (!state || !browserToken) return undefined
+  const continuation = continuationOf(Object.fromEntries(fields))
+  return { state, browserToken, providerId: fields.get('providerId') || undefined, continuation }
+}
+
+export function clearStartedSignIn(pages: CookiePlace, reply: FastifyReply): void {
+  void reply.clearCookie(startedCookie, optionsOf(pages))
 }
 
 /** Returns the token for a form of visitors who are not signed in, and sets the cookie against which the token is verified. */

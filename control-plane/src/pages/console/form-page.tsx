@@ -10,19 +10,24 @@ type FormPageProps = {
   readonly path: string
   readonly formToken: string
   readonly children: ReactNode
+  /** Another form on the same page. */
+  readonly below?: ReactNode
 }
 
-/** A page that consists of one form. */
+/** A page that consists of one form, and of another one for a second way to the same end. */
 export function FormPage(props: FormPageProps): ReactElement {
-  const { frame, title, notice, path, formToken, children } = props
+  const { frame, title, notice, path, formToken, children, below } = props
   return (
     <ProviderPage frame={frame} title={title} narrow>
       <NoticeLine notice={notice} />
-      <form className="card" method="post" action={frame.basePath + path}>
-        <h1>{title}</h1>
-        <input type="hidden" name="formToken" value={formToken} />
-        {children}
-      </form>
+      <section className="card">
+        <form className="stack" method="post" action={frame.basePath + path}>
+          <h1>{title}</h1>
+          <input type="hidden" name="formToken" value={formToken} />
+          {children}
+        </form>
+        {below}
+      </section>
     </ProviderPage>
   )
 }

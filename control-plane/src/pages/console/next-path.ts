@@ -1,4 +1,4 @@
-import { signInPath } from './sign-in-page.tsx'
+import { signInPath } from './paths.ts'
 
 /**
  * A page of the console, with its query. An address of this pattern cannot lead to another site, because it follows the

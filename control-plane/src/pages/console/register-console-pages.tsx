@@ -6,8 +6,10 @@ import { registerCliPages, type CliPageParts } from './cli-routes.tsx'
 import { signOutPath } from './signed-in-line.tsx'
 import { clearSessionCookie, requireVisitor } from './console-session.ts'
 import { registerSetPasswordPage } from './set-password-routes.tsx'
-import { signInPath } from './sign-in-page.tsx'
-import { registerSignInPage, type ConsoleSignInParts } from './sign-in-routes.tsx'
+import { signInPath } from './paths.ts'
+import { registerOpenidSignIn } from './openid-routes.tsx'
+import type { ConsoleSignInParts } from './sign-in-parts.ts'
+import { registerSignInPage } from './sign-in-routes.tsx'
 
 export type ConsolePagesParts = CliPageParts & ConsoleSignInParts
 
@@ -21,6 +23,7 @@ export function registerConsolePages(app: ApiServer, pages: ConsolePagesParts): 
   })
 
   registerSignInPage(app, pages)
+  registerOpenidSignIn(app, pages)
   registerSetPasswordPage(app, pages)
   registerCliPages(app, pages)
   registerConsoleApp(app, pages)

@@ -9,9 +9,9 @@ import { originOf } from '../../access/caller.ts'
 import { formFields } from '../form-fields.ts'
 import { showFormAgain } from '../submitted-form.ts'
 import { sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
-import { consolePath, issueFormToken, requireIssuedFormToken } from './console-session.ts'
+import { consolePath, signInPath } from './paths.ts'
+import { issueFormToken, requireIssuedFormToken } from './console-session.ts'
 import { SetPasswordPage, setPasswordPath } from './set-password-page.tsx'
-import { signInPath } from './sign-in-page.tsx'
 
 type Parts = ProviderFrame & {
   readonly clock: Clock

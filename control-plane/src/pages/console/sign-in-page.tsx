@@ -3,7 +3,12 @@ import type { Provider } from '@tollgate/domain/providers/repository'
 import { passwordCharsMax } from '@tollgate/schemas/limits'
 import type { Notice } from '../notice.tsx'
 import type { ProviderFrame } from '../provider/provider-page.tsx'
+import { signInPath } from './paths.ts'
+import { ContinuationFields } from './continuation-fields.tsx'
+import type { Continuation } from './continuation.ts'
 import { FormPage } from './form-page.tsx'
+import { OpenidForm } from './openid-pages.tsx'
+import { ProviderSelect } from './provider-select.tsx'
 
 export type SignInPageProps = {
   readonly frame: ProviderFrame
@@ -12,25 +17,35 @@ export type SignInPageProps = {
   readonly email?: string | undefined
   /** Providers from which the user must choose one. If empty, the user has no choice to make. */
   readonly providers?: readonly Provider[]
-  /** The CLI session with which the user continues after the sign-in. */
-  readonly cliSessionId?: string | undefined
-  /** The page of the console with which the user continues after the sign-in. */
-  readonly next?: string | undefined
+  readonly continuation: Continuation
+  /** Name of the OpenID Connect issuer of the console. Undefined if there is none. */
+  readonly openidLabel: string | undefined
 }
 
-export const signInPath = '/console/sign-in'
-
 export function SignInPage(props: SignInPageProps): ReactElement {
-  const { frame, formToken, notice, email = '', providers = [], cliSessionId, next } = props
+  const { frame, formToken, notice, email = '', providers = [], continuation, openidLabel } = props
   return (
-    <FormPage frame={frame} title="Sign in" notice={notice} path={signInPath} formToken={formToken}>
-      {cliSessionId !== undefined && (
-        <>
-          <p className="quiet">After that you see which device asks for a secret key.</p>
-          <input type="hidden" name="cli" value={cliSessionId} />
-        </>
+    <FormPage
+      frame={frame}
+      title="Sign in"
+      notice={notice}
+      path={signInPath}
+      formToken={formToken}
+      below={
+        openidLabel !== undefined && (
+          <OpenidForm
+            frame={frame}
+            formToken={formToken}
+            continuation={continuation}
+            label={openidLabel}
+          />
+        )
+      }
+    >
+      {continuation.cliSessionId !== undefined && (
+        <p className="quiet">After that you see which device asks for a secret key.</p>
       )}
-      {next !== undefined && <input type="hidden" name="next" value={next} />}
+      <ContinuationFields of={continuation} />
       <label>
         Email address
         <input
@@ -53,18 +68,7 @@ export function SignInPage(props: SignInPageProps): ReactElement {
           autoFocus={notice === undefined && email !== ''}
         />
       </label>
-      {providers.length > 0 && (
-        <label>
-          Provider
-          <select name="providerId">
-            {providers.map(({ providerId, name }) => (
-              <option key={providerId} value={providerId}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {providers.length > 0 && <ProviderSelect providers={providers} />}
       <button className="button main" type="submit">
         Sign in
       </button>

@@ -1,30 +1,24 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { signIn, type SignInOutcome } from '@tollgate/domain/console/sign-in'
 import { signInSchema } from '@tollgate/schemas/http/console-auth'
-import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { browserCookieName, readBrowserCookie } from '../../console/browser-cookie.ts'
 import { originOf } from '../../access/caller.ts'
 import { cookieOptions } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import { submittedFormOf } from '../submitted-form.ts'
-import { seeOther, sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
+import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
+import { consolePath, signInPath } from './paths.ts'
 import {
-  consolePath,
   findVisitor,
   issueFormToken,
   requireIssuedFormToken,
   setSessionCookie,
-  type ConsoleSessionParts,
 } from './console-session.ts'
-import { consolePageIn } from './next-path.ts'
-import { SignInPage, signInPath, type SignInPageProps } from './sign-in-page.tsx'
-import type { StaticFiles } from '../static-files.ts'
-
-export type ConsoleSignInParts = ConsoleSessionParts & {
-  readonly console: ConsoleParts
-  readonly files: StaticFiles
-}
+import { continuationOf, nextPath } from './continuation.ts'
+import { openidNoticeOf } from './openid-routes.tsx'
+import type { ConsoleSignInParts } from './sign-in-parts.ts'
+import { SignInPage, type SignInPageProps } from './sign-in-page.tsx'
 
 export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): void {
   app.get(signInPath, { schema: { hide: true } }, async (request, reply) => {
@@ -36,10 +30,10 @@ export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): v
     const submitted = submittedFormOf(request, { path: pages.basePath + consolePath, formToken })
     const notice =
       submitted === undefined
-        ? undefined
+        ? openidNoticeOf(pages, request.query)
         : ({ tone: 'good', text: 'Your password is set. Sign in with it.' } as const)
     const email = submitted?.fields['email']
-    return sendSignInPage(pages, reply, 200, { formToken, ...continuation, notice, email })
+    return sendSignInPage(pages, reply, 200, { formToken, continuation, notice, email })
   })
 
   app.post(signInPath, { schema: { hide: true } }, async (request, reply) => {
@@ -47,7 +41,7 @@ export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): v
     const fields = formFields(request)
     const shown = {
       formToken: issueFormToken(pages, request, reply),
-      ...continuationOf(fields),
+      continuation: continuationOf(fields),
       email: fields['email'],
     }
     const given = signInSchema.safeParse({ ...fields, environment: 'sandbox' })
@@ -78,7 +72,7 @@ function sendSignInOutcome(
       const { signedIn, browserToken } = outcome
       setSessionCookie(pages, reply, signedIn.accessToken, signedIn.expiresAt)
       if (browserToken !== undefined) rememberBrowser(pages, reply, browserToken)
-      return seeOther(reply, nextPath(pages, shown))
+      return seeOther(reply, nextPath(pages, shown.continuation))
     }
     case 'several': {
       const text = 'You are a user of several providers. Choose one, and enter your password again.'
@@ -102,15 +96,17 @@ function sendSignInOutcome(
   }
 }
 
-type SignInPageData = Omit<SignInPageProps, 'frame'>
+type SignInPageData = Omit<SignInPageProps, 'frame' | 'openidLabel'>
 
 function sendSignInPage(
-  pages: ProviderFrame,
+  pages: ConsoleSignInParts,
   reply: FastifyReply,
   status: number,
   shown: SignInPageData,
 ): FastifyReply {
-  return sendProviderPage(reply, status, <SignInPage frame={pages} {...shown} />)
+  const openidLabel = pages.openid?.label
+  const page = <SignInPage frame={pages} openidLabel={openidLabel} {...shown} />
+  return sendProviderPage(reply, status, page)
 }
 
 /** Stores a token in the browser, so that its sign-ins are counted separately from guesses in other browsers. */
@@ -125,24 +121,4 @@ function rememberBrowser(
     sameSite: 'strict',
     maxAge: Math.floor(console.limits.knownBrowserMs / 1_000),
   })
-}
-
-type Continuation = Pick<SignInPageProps, 'cliSessionId' | 'next'>
-
-/**
- * Returns the CLI session or the page of the console with which the user continues. Any other address is ignored, so the page never
- * redirects to another site.
- */
-function continuationOf(given: FastifyRequest['query']): Continuation {
-  const { cli, next } = given as { readonly cli?: unknown; readonly next?: unknown }
-  const isCliSession = typeof cli === 'string' && /^[0-9a-f]{32}$/.test(cli)
-  return { cliSessionId: isCliSession ? cli : undefined, next: consolePageIn(next) }
-}
-
-function nextPath(
-  { basePath }: { readonly basePath: string },
-  { cliSessionId, next = consolePath }: Continuation,
-): string {
-  const path = cliSessionId === undefined ? next : `${consolePath}/cli/${cliSessionId}`
-  return basePath + path
 }

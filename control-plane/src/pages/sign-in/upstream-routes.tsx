@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { resolveSignInAddress } from '@tollgate/domain/customer-auth/upstream-identities'
@@ -9,13 +9,13 @@ import {
 import { environments } from '@tollgate/schemas/environment'
 import { shownNameOf } from '../../customer-auth/client-metadata.ts'
 import { queryOf } from '../../customer-auth/read-request.ts'
+import { checksOf, reasonOf } from '../../upstream/checks.ts'
 import {
   upstreamNames,
   type Upstream,
   type UpstreamAccount,
-  type UpstreamChecks,
   type UpstreamName,
-} from '../../customer-auth/upstream/upstream.ts'
+} from '../../upstream/upstream.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
 import { originOf } from '../../access/caller.ts'
@@ -189,17 +189,4 @@ function findUpstream(
 
 function callbackUrl({ hostedUrl }: PageParts, name: UpstreamName): string {
   return `${hostedUrl}/customer/sign-in/${name}/callback`
-}
-
-/** Derives the secrets of a sign-in from the browser's cookie, so that they are not stored. */
-function checksOf(browserToken: string, state: string): UpstreamChecks {
-  const derive = (purpose: string): string =>
-    createHmac('sha256', browserToken).update(`${purpose} ${state}`).digest('base64url')
-  return { state, nonce: derive('nonce'), verifier: derive('verifier') }
-}
-
-/** Returns the message for the log. Other properties of an error may contain tokens. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as { readonly message?: string; readonly cause?: unknown }
-  return cause instanceof Error ? `${String(message)}: ${cause.message}` : String(message)
 }

@@ -1,15 +1,14 @@
-import { parseUrl } from '@tollgate/schemas/parse-url'
 import {
+  choiceSetting,
   integerSetting,
   secretSetting,
   SettingsError,
   textSetting,
-  type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
-import { isLoopback } from '../redirect-policy.ts'
+import { addressSetting, issuerSetting } from './address-setting.ts'
 
-/** Settings for customers who sign in with an account at Google or GitHub. */
+/** Settings for customers who sign in with Google or GitHub, and for users of the console who sign in with OpenID Connect. */
 export const upstreamSettings = {
   googleClientId: textSetting(
     'TOLLGATE_GOOGLE_CLIENT_ID',
@@ -43,19 +42,45 @@ export const upstreamSettings = {
   ),
   upstreamTimeoutMs: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_UPSTREAM_TIMEOUT_MS',
-    'Maximum duration of one request to Google or GitHub, in milliseconds. A sign-in sends up to 3 requests one after another',
+    'Maximum duration of one request to Google, GitHub or the issuer of the console, in milliseconds. A sign-in sends up to 4 requests one after another',
     5_000,
     { min: 100, max: 60_000 },
+  ),
+  consoleOpenidIssuer: issuerSetting(
+    'TOLLGATE_CONSOLE_OPENID_ISSUER',
+    'OpenID Connect issuer at which users of the console sign in, such as that of your company. If empty, they sign in with a password. Register `{hosted URL}/console/sign-in/openid/callback` there',
+  ),
+  consoleOpenidClientId: textSetting(
+    'TOLLGATE_CONSOLE_OPENID_CLIENT_ID',
+    'Client id of this installation at the issuer of the console',
+    '',
+  ),
+  consoleOpenidClientSecret: secretSetting(
+    'TOLLGATE_CONSOLE_OPENID_CLIENT_SECRET',
+    'Client secret of the client id at the issuer of the console',
+    (text) => text,
+  ),
+  consoleOpenidName: textSetting(
+    'TOLLGATE_CONSOLE_OPENID_NAME',
+    'Name of the issuer on the sign-in page of the console',
+    'single sign-on',
+  ),
+  consoleOpenidEmails: choiceSetting(
+    'TOLLGATE_CONSOLE_OPENID_EMAILS',
+    'Email addresses of accounts that sign in a user of the console: `verified` accepts those that the issuer has verified, `all` also those of which it does not say whether it has, as Microsoft Entra ID',
+    ['verified', 'all'],
+    'verified',
   ),
 }
 
 export type UpstreamConfig = SettingValues<typeof upstreamSettings>
 
-/** Throws a SettingsError if a client id is set without its secret, or a secret without its client id. */
+/** Throws a SettingsError if a client id is set without its secret or its issuer, or one of these without the client id. */
 export function requireCompleteUpstreams(config: UpstreamConfig): void {
   const pairs = [
     ['GOOGLE', config.googleClientId, config.googleClientSecret],
     ['GITHUB', config.githubClientId, config.githubClientSecret],
+    ['CONSOLE_OPENID', config.consoleOpenidClientId, config.consoleOpenidClientSecret],
   ] as const
   const problems = pairs.flatMap(([name, id, secret]) => {
     if ((id === '') === (secret === '')) return []
@@ -63,28 +88,10 @@ export function requireCompleteUpstreams(config: UpstreamConfig): void {
     const variable = `TOLLGATE_${name}_CLIENT_`
     return [`${variable}${given} is set without ${variable}${missing}: set both, or neither`]
   })
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
-}
-
-function isLoopbackHttp(url: URL): boolean {
-  return url.protocol === 'http:' && isLoopback(url)
-}
-
-/** Setting for an `https` address without a trailing slash, or an `http` address of this machine. */
-function addressSetting(
-  variable: string,
-  description: string,
-  defaultText: string,
-): Setting<string> {
-  const parse = (text: string): string => {
-    const url = parseUrl(text)
-    if (url === undefined || !(url.protocol === 'https:' || isLoopbackHttp(url))) {
-      throw new Error('must be an address that begins with https://')
-    }
-    if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
-      throw new Error('must have no query, fragment or credentials')
-    }
-    return text.replace(/\/$/, '')
+  if ((config.consoleOpenidIssuer === '') !== (config.consoleOpenidClientId === '')) {
+    problems.push(
+      'TOLLGATE_CONSOLE_OPENID_ISSUER and TOLLGATE_CONSOLE_OPENID_CLIENT_ID: set both, or neither',
+    )
   }
-  return { variable, description, defaultText, parse }
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
 }

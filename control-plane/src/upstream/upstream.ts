@@ -19,7 +19,7 @@ export type UpstreamAccount = {
   readonly name: string | undefined
 }
 
-/** A service where customers have an account with which they can sign in. */
+/** A service where people have an account with which they can sign in. */
 export type Upstream = {
   readonly label: string
   /** Returns the address to send the browser to. Rejects if the upstream cannot be reached. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { SettingsError } from '@tollgate/platform/config/settings'
-import { readControlPlaneConfig } from '../../config.ts'
+import { readControlPlaneConfig } from '../config.ts'
 
 const required = {
   TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1',
