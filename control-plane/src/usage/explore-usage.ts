@@ -10,6 +10,7 @@ import {
   type ExploredRow,
   type ExplorerQuery,
 } from './explorer-statement.ts'
+import { nextFullHour } from './usage-over-time.ts'
 
 type Sum = { readonly micros: bigint; readonly count: number }
 const nothing: Sum = { micros: 0n, count: 0 }
@@ -52,7 +53,9 @@ export async function exploreUsage(
   const series = meterNames.length * (groupBy === undefined ? 1 : top + 2)
   const perSeriesMax = Math.floor(bucketsMax / series)
   const bucketsOf = (of: TimeRange | undefined, max: number): TimeRange[] | undefined =>
-    of === undefined || granularity === undefined ? [] : zonedBuckets(of, granularity, zone, max)
+    of === undefined || granularity === undefined
+      ? []
+      : fullHours(zonedBuckets(of, granularity, zone, max))
   const ranges = bucketsOf(range, perSeriesMax)
   const earlier = ranges && bucketsOf(previous, perSeriesMax - ranges.length)
   if (ranges === undefined || earlier === undefined) return undefined
@@ -73,6 +76,13 @@ export async function exploreUsage(
       ),
     ]),
   )
+}
+
+/** Returns the buckets at full hours of UTC, because an hour belongs to the bucket in which it begins. */
+function fullHours(buckets: readonly TimeRange[] | undefined): TimeRange[] | undefined {
+  return buckets
+    ?.map(({ startMs, endMs }) => ({ startMs: nextFullHour(startMs), endMs: nextFullHour(endMs) }))
+    .filter(({ startMs, endMs }) => startMs < endMs)
 }
 
 async function readRows(
@@ -111,7 +121,7 @@ function exploredMeter(
     const sum = { micros: microsOfDecimal(row.total), count: Number(row.records) }
     // ClickHouse returns the start of the whole bucket. In the answer, the first bucket starts with the range.
     const firstMs = row.isPrevious ? previous!.startMs : range.startMs
-    const startMs = Math.max(Number(row.second) * 1_000, firstMs)
+    const startMs = Math.max(nextFullHour(Number(row.second) * 1_000), firstMs)
     const group = row.isOther
       ? (other ??= new Series())
       : (groups.get(row.groupKey) ?? new Series())
