@@ -5,7 +5,16 @@ import { meterEvent } from './meter-event.ts'
 const dayMs = 86_400_000
 
 /**
- * Generates events with repeated keys (one in ten), late events (one in twenty, up to 60 days), outcomes that do not count, debits
+ * How many days late events are late, which leads to the previous month and to the one before it. They are few, because the sink compares
+ * each day of a batch that is stored again with statements of its own.
+ */
+const lateDays = [1, 59]
+
+/** Milliseconds by which a late event is earlier still. At noon it stays on its day. */
+const earlierMsMax = dayMs / 2
+
+/**
+ * Generates events with repeated keys (one in ten), late events (one in twenty), outcomes that do not count, debits
  * of wallets (one in five), some of them larger than a number can represent exactly, and events that count on other meters too (one
  * in four), a third of which name no meter themselves.
  */
@@ -50,7 +59,7 @@ export class EventGenerator {
         value: random.below(10_000_000),
         text: meterName === 'users' ? `user "${random.below(9)}"` : null,
       })),
-      timestamp: this.#nowMs - random.below(isLate ? 60 * dayMs : 5_000),
+      timestamp: this.#nowMs - (isLate ? this.#lateMs() : random.below(5_000)),
       receivedAt: this.#nowMs,
       outcome,
       debit: isPaid ? String(1n + BigInt(random.below(1_000)) * 10n ** 15n) : null,
@@ -58,5 +67,9 @@ export class EventGenerator {
     })
     if (isKeyed) this.#keyed.push(event)
     return event
+  }
+
+  #lateMs(): number {
+    return this.#random.pick(lateDays) * dayMs + this.#random.below(earlierMsMax)
   }
 }

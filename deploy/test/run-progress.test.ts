@@ -38,6 +38,17 @@ it('counts a seed once, with the most cases that passed', () => {
   expect(readFileSync(path, 'utf8').match(/passed/g)).toHaveLength(2)
 })
 
+it('begins with the seed of the process that was first', () => {
+  const first = open()
+  const second = open()
+  first.end(7, 100, true)
+  expect(second.firstSeed).toBe(first.firstSeed)
+  second.end(8, 100, true)
+  expect(second.hasPassed(7, 100)).toBe(true)
+  appendFileSync(path, `\n{"suite":"sequences","firstSeed":${first.firstSeed + 1}}`)
+  expect(open().firstSeed).toBe(first.firstSeed)
+})
+
 it('ignores a line that a killed process has not completed', () => {
   open().end(7, 100, true)
   appendFileSync(path, '\n{"suite":"sequences","passed":8,"ca')

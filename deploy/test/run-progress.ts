@@ -20,8 +20,8 @@ type Line =
 
 /**
  * The progress of a test of random cases that runs for hours. It is kept in a file, so that a run which was stopped or killed
- * continues where it was. A batch of cases has a seed, and is written to the file once all its cases have passed. A batch that failed
- * is not written, so the next run plays it again.
+ * continues where it was, and processes that share the cases of a run begin with the same seed. A batch of cases has a seed, and is
+ * written to the file once all its cases have passed. A batch that failed is not written, so the next run plays it again.
  */
 export class RunProgress {
   readonly firstSeed: number
@@ -29,23 +29,20 @@ export class RunProgress {
   readonly #path: string
   readonly #casesMax: number
   /** Number of cases that passed, by the seed of their batch. */
-  readonly #passed: Map<number, number>
+  #passed: ReadonlyMap<number, number> = new Map()
   readonly #startedAt = Date.now()
-  /** Cases that were played by this process. */
-  #played = 0
+  /** Cases that had passed when this process began. */
+  readonly #passedBefore: number
   #printedAt = 0
 
   private constructor(suite: string, path: string, casesMax: number) {
     this.#suite = suite
     this.#path = path
     this.#casesMax = casesMax
-    const lines = readLines(path, suite)
-    const first = lines.find((line) => 'firstSeed' in line)
-    this.firstSeed = first?.firstSeed ?? Date.now()
-    const passed = lines.filter((line) => 'passed' in line)
-    // A seed gets another line only with more cases, so its last line counts.
-    this.#passed = new Map(passed.map((line) => [line.passed, line.cases]))
-    if (first === undefined) this.#append({ suite, firstSeed: this.firstSeed })
+    // Processes that start together each append a seed, and all of them read the one that came first.
+    if (findFirstSeed(this.#read()) === undefined) this.#append({ suite, firstSeed: Date.now() })
+    this.firstSeed = findFirstSeed(this.#read())!
+    this.#passedBefore = this.passedCases
     this.#print()
   }
 
@@ -67,7 +64,7 @@ export class RunProgress {
     return new RunProgress(suite, path, casesMax)
   }
 
-  /** Number of cases that have passed, in all runs. */
+  /** Number of cases that have passed, in all runs, as far as this process has read the file. */
   get passedCases(): number {
     return [...this.#passed.values()].reduce((sum, cases) => sum + cases, 0)
   }
@@ -78,12 +75,20 @@ export class RunProgress {
 
   /** Counts a batch that was played. Its seed counts once, however often it is played. */
   end(seed: number, cases: number, hasPassed: boolean): void {
-    this.#played += cases
     if (hasPassed && !this.hasPassed(seed, cases)) {
-      this.#passed.set(seed, cases)
       this.#append({ suite: this.#suite, passed: seed, cases })
+      this.#read()
     }
     if (Date.now() - this.#printedAt >= printEveryMs) this.#print()
+  }
+
+  /** Reads the file again, to which other processes of the run append too. */
+  #read(): Line[] {
+    const lines = readLines(this.#path, this.#suite)
+    const passed = lines.filter((line) => 'passed' in line)
+    // A seed gets another line only with more cases, so its last line counts.
+    this.#passed = new Map(passed.map((line) => [line.passed, line.cases]))
+    return lines
   }
 
   #append(line: Line): void {
@@ -94,10 +99,16 @@ export class RunProgress {
 
   #print(): void {
     this.#printedAt = Date.now()
-    const perSecond = this.#played / ((Date.now() - this.#startedAt) / 1_000)
-    const pace = this.#played === 0 ? this.#path : `${perSecond.toFixed(2)} per second`
+    this.#read()
+    const passed = this.passedCases - this.#passedBefore
+    const perSecond = passed / ((Date.now() - this.#startedAt) / 1_000)
+    const pace = passed === 0 ? this.#path : `${perSecond.toFixed(2)} per second`
     console.log(`${this.#suite}: ${this.passedCases} of ${this.#casesMax} have passed, ${pace}`)
   }
+}
+
+function findFirstSeed(lines: readonly Line[]): number | undefined {
+  return lines.find((line) => 'firstSeed' in line)?.firstSeed
 }
 
 /** Returns the lines of the suite. Incomplete lines are ignored. */

@@ -10,15 +10,16 @@ import { sendRefund } from '@tollgate/domain/settlement/send-refund'
 import { environment } from './environment.ts'
 import type { Seller } from './seller.ts'
 import type { CrashingService } from './crashing-service.ts'
-import type { ShopOf } from './shop.ts'
-import type { CouponRefs } from './coupons.ts'
+import type { Extras, ShopOf } from './shop.ts'
+import { moveGrants, scheduleGrants } from './grant-credits.ts'
+import { setSupport } from './support-add-on.ts'
 import { findHeld } from './change-terms.ts'
 import { decideOnNewest } from './decide-on-newest.ts'
 import type { ProviderAct } from './provider-act.ts'
 
-/** The seller and its product and coupons. */
+/** The seller and what it sells. */
 export type Selling = Seller & {
-  readonly shop: ShopOf<string> & { readonly couponRefs: CouponRefs }
+  readonly shop: ShopOf<string> & Extras
 }
 
 /** An act that changes neither terms nor usage. */
@@ -44,6 +45,13 @@ export async function actAsSeller(
       return issueAnInvoice(service, seller)
     case 'collect':
       return collect(service, seller)
+    case 'set the support':
+      await setSupport(service, seller, act)
+      return
+    case 'grant credits':
+      return scheduleGrants(service, seller, act)
+    case 'move the grants':
+      return moveGrants(service, seller, act)
     case 'give a coupon': {
       const held = act.isForPurchase ? await findHeld(service, seller) : undefined
       if (act.isForPurchase && held === undefined) return

@@ -7,6 +7,7 @@ export type Books = {
   readonly sql: Database['control']
   readonly providerId: string
   readonly processorUrl: string
+  readonly now: Date
 }
 
 export function booksOf({
@@ -18,5 +19,5 @@ export function booksOf({
 }): Books {
   const sql = world.stores.postgres.database.in(environment)
   const processorUrl = world.simulator.simulator.url
-  return { sql, providerId: shop.providerId, processorUrl }
+  return { sql, providerId: shop.providerId, processorUrl, now: world.now }
 }

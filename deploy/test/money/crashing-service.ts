@@ -28,6 +28,7 @@ import { createTrialExpiry } from '@tollgate/billing-runner/jobs/end-trials'
 import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchases'
 import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
 import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
+import { createScheduledGrants } from '@tollgate/billing-runner/jobs/grant-credits'
 import { processSlot } from '@tollgate/billing-runner/jobs/process-slot'
 import { createThresholdBilling } from '@tollgate/billing-runner/jobs/bill-thresholds'
 import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
@@ -51,7 +52,7 @@ import {
 import { environment } from './environment.ts'
 import { operationIn } from './operation-in.ts'
 import type { Stores } from './stores.ts'
-import type { UsageLog } from './usage-log.ts'
+import { partitionCount, type UsageLog } from './usage-log.ts'
 
 const pollMs = 300_000
 
@@ -106,7 +107,12 @@ export class CrashingService {
     this.database = databaseOf(process, postgres.database)
     const now = (): Date => new Date(clock.now())
     const hotState = hotStateOf(process, stores.hotState)
-    this.#publisher = { database: this.database, hotState, partitionCount: () => 2, now }
+    this.#publisher = {
+      database: this.database,
+      hotState,
+      partitionCount: () => partitionCount,
+      now,
+    }
     this.#wallets = { log: stores.usageLog, hotState }
     this.#usage = stores
     const crashingProcessor = processorOf(process, processor)
@@ -263,6 +269,7 @@ export class CrashingService {
       usageBilling,
       createThresholdBilling(within),
       createRetries(charging),
+      createScheduledGrants(runnerConfig, this.#wallets),
     ]
     const stopping = new AbortController().signal
     for (const job of all) {

@@ -10,6 +10,8 @@ const conditions = {
   'renewal that was paid': `invoices where paid > 0 and ${chargesFor('recurring')}`,
   'bill of usage that was paid': `invoices where paid > 0 and ${chargesFor('usage')}`,
   'bill of both': `invoices where paid > 0 and ${chargesFor('usage')} and ${chargesFor('recurring')}`,
+  'add-on of a period': `invoice_lines where kind = 'add_on'`,
+  'grant of scheduled credits': `credit_schedule_grants where outcome = 'granted'`,
   'line of late usage': `invoice_lines where kind = 'late_usage'`,
   'change of plan that was paid': `invoice_lines where kind = 'proration' and amount > 0`,
   'change of plan that was credited': `invoice_lines where kind = 'proration' and amount < 0`,

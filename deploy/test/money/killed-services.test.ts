@@ -151,7 +151,7 @@ test(
       expect(left).toEqual({ payments: 0, events: 0, waiting: 0 })
     }, 120_000)
     const processorUrl = payments.simulator.simulator.url
-    await verifyBooks({ sql, providerId, processorUrl })
+    await verifyBooks({ sql, providerId, processorUrl, now: new Date() })
     const [paid] = await sql<{ count: number }[]>`
     select count(*)::int as count from payment_intents where status = 'succeeded'`
     expect(paid!.count).toBeGreaterThanOrEqual(customersMax)

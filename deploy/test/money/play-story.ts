@@ -78,6 +78,9 @@ async function play(context: StoryContext, act: Act): Promise<void> {
     case 'issue an invoice':
     case 'collect':
     case 'give a coupon':
+    case 'set the support':
+    case 'grant credits':
+    case 'move the grants':
     case 'schedule':
     case 'withdraw the change':
     case 'migrate':

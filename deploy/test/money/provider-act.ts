@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import type { Billing } from './change-terms.ts'
 import { couponNames, type CouponName } from './coupons.ts'
+import type { GrantCredits, MoveGrants } from './grant-credits.ts'
+import type { SetSupport } from './support-add-on.ts'
 
 const decisions = [
   'credited',
@@ -35,6 +37,9 @@ export type ProviderAct<PlanName extends string> =
   | { readonly do: 'correct'; readonly place: number; readonly units: number }
   /** Usage is recorded at the time of an earlier record. */
   | { readonly do: 'backfill'; readonly place: number; readonly units: number }
+  | SetSupport
+  | GrantCredits
+  | MoveGrants
 
 const billing = fc.constantFrom<Billing>('renewal', 'prorate', 'prorate', 'keep_period')
 const place = fc.constantFrom(0, 0, 0.5, 0.9)
@@ -47,6 +52,20 @@ export function recordAt<Recorded>(
 ): Recorded | undefined {
   return records.at(Math.min(-1, -Math.ceil(place * records.length)))
 }
+
+/** A removal within a period credits the rest of it, so it is only made with a renewal, like every other end of a price. */
+const setSupport: fc.Arbitrary<SetSupport> = fc.oneof(
+  fc.record({
+    do: fc.constant('set the support' as const),
+    quantity: fc.constantFrom(1, 3),
+    when: fc.constant('now' as const),
+  }),
+  fc.record({
+    do: fc.constant('set the support' as const),
+    quantity: fc.constantFrom(0, 2),
+    when: fc.constant('renewal' as const),
+  }),
+)
 
 /** Returns arbitrary acts of a provider who sells these plans. */
 export function anyProviderAct<PlanName extends string>(
@@ -109,6 +128,22 @@ export function anyProviderAct<PlanName extends string>(
         do: fc.constant('backfill' as const),
         place,
         units: fc.constantFrom(1, 40, 200),
+      }),
+    },
+    { weight: 2, arbitrary: setSupport },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('grant credits' as const),
+        isForPurchase: fc.boolean(),
+        expires: fc.boolean(),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('move the grants' as const),
+        move: fc.constantFrom('pause' as const, 'resume' as const, 'end' as const),
       }),
     },
   )

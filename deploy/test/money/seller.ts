@@ -1,8 +1,7 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
-import type { ShopOf } from './shop.ts'
 
 /** The provider and the customer about whom it decides. */
 export type Seller = {
-  readonly shop: Pick<ShopOf<string>, 'providerId'>
+  readonly shop: { readonly providerId: string }
   readonly customer: Pick<Customer, 'reference'>
 }

@@ -9,6 +9,7 @@ import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 import { addCoupons, type CouponRefs } from './coupons.ts'
+import { addSupport } from './support-add-on.ts'
 import { operationIn } from './operation-in.ts'
 import type { Stores } from './stores.ts'
 
@@ -61,13 +62,27 @@ export type ShopOf<Name extends string> = {
   readonly planRefs: Readonly<Record<Name, string>>
 }
 
-export type Shop = ShopOf<PlanName> & { readonly couponRefs: CouponRefs }
+/** Coupons and the add-on that a shop offers. */
+export type Extras = { readonly couponRefs: CouponRefs; readonly supportRef: string }
+
+export type Shop = ShopOf<PlanName> & Extras
 
 /** Opens the shop of a Swedish provider who collects tax. */
 export async function openShop(stores: Stores): Promise<Shop> {
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   const shop = await openShopWith(stores, plans, merchant)
-  return { ...shop, couponRefs: await addCoupons(stores, shop.providerId) }
+  const { gold, silver, metered } = shop.planRefs
+  return { ...shop, ...(await addExtras(stores, shop, [gold, silver, metered])) }
+}
+
+/** Adds coupons, and an add-on for these plans. */
+export async function addExtras(
+  stores: Stores,
+  shop: Pick<ShopOf<string>, 'providerId' | 'productRef'>,
+  planRefs: readonly string[],
+): Promise<Extras> {
+  const couponRefs = await addCoupons(stores, shop.providerId)
+  return { couponRefs, supportRef: await addSupport(stores, shop, planRefs) }
 }
 
 /** Opens a shop. `merchant` is the tax information of the provider. A provider without it collects no tax. */

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrateUsageTables } from '@tollgate/aggregator/clickhouse/migrate'
 import { claimEventPoll } from '@tollgate/domain/payments/inbox-repository'
+import { queueLost } from '@tollgate/domain/publishing/queue-lost'
+import { recordPublishedKinds } from '@tollgate/domain/publishing/record-published-kinds'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
@@ -14,7 +16,7 @@ import {
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { environment } from './environment.ts'
-import { UsageLog } from './usage-log.ts'
+import { partitionCount, UsageLog } from './usage-log.ts'
 
 /** The stores, which outlive every process. The worlds of one test file share them. */
 export type Stores = {
@@ -35,6 +37,12 @@ export async function openStores(): Promise<Stores> {
   const clock = createManualClock('2026-05-04T10:00:00Z')
   // An installation reads the processor's events from its start on. Its first reading does not reach back for months.
   await claimEventPoll(postgres.database.in(environment), new Date(clock.now()), 0)
+  // Nothing is stored yet, so a customer without a wallet in hot state has no credits.
+  const { database } = postgres
+  const now = (): Date => new Date(clock.now())
+  const publisher = { database, hotState, partitionCount: () => partitionCount, now }
+  await queueLost(publisher)
+  await recordPublishedKinds(publisher)
   const stores = { postgres, hotState, usageStore: clickhouse.store, clock }
   return {
     ...stores,
@@ -61,5 +69,6 @@ export async function removePendingWork({ postgres }: Stores): Promise<void> {
     update purchases set status = 'expired', next_usage_bill_at = null, usage_closes_at = null
     where status in ('active', 'past_due', 'suspended') or next_usage_bill_at is not null
       or usage_closes_at is not null`
+  await sql`update credit_schedules set look_at = null where look_at is not null`
   await sql`delete from publications`
 }

@@ -16,7 +16,7 @@ import type { ManualClock } from '../manual-clock.ts'
 import { recordedEvent } from '../recorded-event.ts'
 import { environment } from './environment.ts'
 
-const partitionCount = 2
+export const partitionCount = 2
 
 const storedNote = writeSinkNote(firstNote('lineage'))
 

@@ -13,6 +13,7 @@ import { booksOf, type Books } from './books.ts'
 import { walletLimits } from './crashing-service.ts'
 import { readReturned } from './verify-balances.ts'
 import { verifyInvoices } from './verify-invoices.ts'
+import { verifyGrants } from './verify-grants.ts'
 import { verifyEvents } from './verify-events.ts'
 import { verifyUsage } from './verify-usage.ts'
 
@@ -68,6 +69,7 @@ export async function verifyMoney(books: Books): Promise<Read> {
   await verifyEvents(books)
   verifyCharges(payments, processor)
   await verifyCredits(books, payments)
+  await verifyGrants(books)
   await verifyRefunds(books, processor, events)
   await verifyRecharge(books, payments)
   await verifyInvoices(books, processor)

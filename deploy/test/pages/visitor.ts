@@ -1,5 +1,7 @@
-import axe from 'axe-core'
+import type axe from 'axe-core'
+import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
@@ -12,6 +14,12 @@ export const keepsPictures = process.env['TOLLGATE_TEST_PICTURES'] === '1'
 const screenshots = keepsPictures
   ? fileURLToPath(new URL('../../screenshots', import.meta.url))
   : undefined
+
+/** The whole library is sent to each inspected page, so its short form is. */
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
 
 /** Timeout of browser operations. Browsers share the machine with all other tests. */
 const patienceMs = 30_000
@@ -85,7 +93,7 @@ const rules = {
  */
 async function violationsOf(page: Page, runOnly: readonly string[]): Promise<string[]> {
   const hasAxe = await page.evaluate<boolean>('window.axe !== undefined')
-  if (!hasAxe) await page.evaluate(`(() => { ${axe.source} })()`)
+  if (!hasAxe) await page.evaluate(`(() => { ${axeSource} })()`)
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] })
   const violations = await page.evaluate<axe.Result[]>(
     `axe.run(${options}).then(({ violations }) => violations)`,

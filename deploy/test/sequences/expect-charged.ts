@@ -1,15 +1,24 @@
 import { expect } from 'vitest'
 import { expectUsageBilled } from './expect-usage-billed.ts'
-import { readFacts, replacedBy, type Facts, type HeldFact, type PaidFact } from './facts.ts'
+import { priceAt, replacedBy, type Facts, type HeldFact, type PaidFact } from './facts.ts'
 import type { Player } from './player.ts'
 
-/** Checks that no time was paid twice, that no setup fee was charged twice, and that all usage except free units was billed. */
-export async function expectCharged(player: Player): Promise<void> {
-  const facts = await readFacts(player)
+/** Checks that each period had its price, that no time was paid twice, that no setup fee was charged twice, and that all usage except free units was billed. */
+export async function expectCharged(player: Player, facts: Facts): Promise<void> {
+  expectPrices(facts)
   expectNoTimeTwice(facts)
   expectNoCredits(facts)
   expectSetupFeesOnce(facts)
   await expectUsageBilled(player, facts)
+}
+
+/** Checks that each period was charged the price that was in force when it began. */
+function expectPrices(facts: Facts): void {
+  for (const line of [...facts.paid, ...facts.owed]) {
+    if (line.kind !== 'recurring' || line.start === null) continue
+    const { plan } = purchaseOf(facts, line)
+    expect(line.amountMinor, describe(line)).toBe(BigInt(priceAt(facts, plan, line.start)))
+  }
 }
 
 /**

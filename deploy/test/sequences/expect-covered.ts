@@ -1,6 +1,14 @@
 import { expect } from 'vitest'
-import { isKept, monthAt, readFacts, replacedBy, type Facts, type HeldFact } from './facts.ts'
-import { limitOf, plans, type PlanName } from './market.ts'
+import {
+  isKept,
+  monthAt,
+  priceAt,
+  readFacts,
+  replacedBy,
+  type Facts,
+  type HeldFact,
+} from './facts.ts'
+import { limitOf, listedPriceOf, plans, type PlanName } from './market.ts'
 import type { Player } from './player.ts'
 
 /** Statuses of a purchase that gives access. Access continues while a failed charge is retried. */
@@ -36,12 +44,13 @@ export async function expectCovered(
 function isPaid(facts: Facts, purchase: HeldFact, now: Date): boolean {
   if (purchase.status === 'past_due') return true
   const { plan } = purchase
-  if (priceOf(plan) === 0) return true
+  if (listedPriceOf(plan) === 0) return true
   if (purchase.status === 'trialing') {
     const first = facts.held.find((each) => each.plan === plan)
     return first?.reference === purchase.reference
   }
   if (isKept(facts, purchase) && now < monthAt(purchase.anchor, purchase.start).end) return true
+  if (waitsForRenewal(facts, purchase, now)) return true
   return chainOf(facts, purchase).some(({ reference }) =>
     facts.paid.some(
       (line) =>
@@ -55,11 +64,22 @@ function isPaid(facts: Facts, purchase: HeldFact, now: Date): boolean {
   )
 }
 
-/** Returns the price of a period that is due in advance, in cents. */
-function priceOf(plan: PlanName): number {
-  const terms = plans[plan]
-  if ('basePrice' in terms) return terms.basePrice
-  return 'price' in terms ? terms.price : 0
+/**
+ * Returns whether the purchase has resumed since the last run of the billing job, after its last paid period had ended. It has access at
+ * once, and the next run charges the running period. A purchase that was active in the last run must be paid.
+ */
+function waitsForRenewal({ paid, active }: Facts, { reference }: HeldFact, now: Date): boolean {
+  if (active.has(reference)) return false
+  return paid.some(
+    ({ purchaseRef, kind, end }) =>
+      purchaseRef === reference && kind === 'recurring' && end !== null && end <= now,
+  )
+}
+
+/** Returns the price of the period that contains the instant, in cents. A purchase that continues a period has the price of its start. */
+function priceOf(facts: Facts, { anchor, start, plan }: HeldFact, at: Date): number {
+  const { start: periodStart } = monthAt(anchor, at)
+  return priceAt(facts, plan, periodStart < start ? start : periodStart)
 }
 
 /**
@@ -70,10 +90,7 @@ function allowanceStart(facts: Facts, purchase: HeldFact, now: Date): Date {
   const { start } = monthAt(purchase.anchor, now)
   if (start > purchase.start) return start
   const isChargedInFull = facts.paid.some(
-    ({ purchaseRef, kind, amountMinor }) =>
-      purchaseRef === purchase.reference &&
-      kind === 'recurring' &&
-      amountMinor === BigInt(priceOf(purchase.plan)),
+    ({ purchaseRef, kind }) => purchaseRef === purchase.reference && kind === 'recurring',
   )
   const replaced = replacedBy(facts, purchase)
   if (isChargedInFull || replaced === undefined) return purchase.start
@@ -96,14 +113,14 @@ function includedUnits(facts: Facts, purchase: HeldFact, now: Date): number {
   const replaced = replacedBy(facts, purchase)
   const goesOn = replaced?.anchor.getTime() === purchase.anchor.getTime()
   if (!goesOn || purchase.start <= start || isKept(facts, purchase)) return included
-  const paidBefore = paidFor(facts, replaced)
+  const paidBefore = paidFor(facts, replaced, purchase.start)
   if (paidBefore === 0) return included
   // Access continues while the charge of the difference is retried.
   const charges = purchase.status === 'past_due' ? [...facts.paid, ...facts.owed] : facts.paid
   const charged = charges.find(
     ({ purchaseRef, kind }) => purchaseRef === purchase.reference && kind === 'proration',
   )
-  const difference = priceOf(purchase.plan) - paidBefore
+  const difference = priceOf(facts, purchase, purchase.start) - paidBefore
   const share =
     difference > 0
       ? Number(charged?.amountMinor ?? 0n) / difference
@@ -112,11 +129,15 @@ function includedUnits(facts: Facts, purchase: HeldFact, now: Date): number {
   return before + (included - includedUnitsOf(replaced.plan)) * share
 }
 
-/** Returns the price for which the purchase has its running period, in cents. */
-function paidFor(facts: Facts, purchase: HeldFact): number {
+/** Returns the price for which the purchase has the period that contains the instant, in cents. */
+function paidFor(facts: Facts, purchase: HeldFact, at: Date): number {
   const replaced = replacedBy(facts, purchase)
-  if (replaced === undefined || !isKept(facts, purchase)) return priceOf(purchase.plan)
-  return paidFor(facts, replaced)
+  const isContinued =
+    replaced !== undefined &&
+    purchase.start > monthAt(purchase.anchor, at).start &&
+    // A change of add-ons begins a purchase of the same plan, which charges the price of the plan no second time.
+    (isKept(facts, purchase) || replaced.plan === purchase.plan)
+  return isContinued ? paidFor(facts, replaced, at) : priceOf(facts, purchase, at)
 }
 
 /** Returns the units per month that the plan's price includes. */

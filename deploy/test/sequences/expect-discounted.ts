@@ -15,7 +15,7 @@ type Line = {
 type Redeemed = { readonly reference: string; readonly couponRef: string }
 
 const discountedKinds: readonly string[] = [
-  ...['recurring', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum'],
+  ...['recurring', 'add_on', 'setup_fee', 'one_time', 'usage', 'late_usage', 'minimum'],
 ]
 
 /**

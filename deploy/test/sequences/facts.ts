@@ -1,6 +1,6 @@
 import { environment } from '../money/environment.ts'
-import { nameOf, type Market, type PlanName } from './market.ts'
-import type { Player } from './player.ts'
+import { agreedPrices, listedPriceOf, nameOf, type Market, type PlanName } from './market.ts'
+import type { Agreement, Player } from './player.ts'
 
 /** One stored purchase of a plan. */
 export type HeldFact = {
@@ -31,10 +31,21 @@ export type Facts = {
   readonly owed: readonly PaidFact[]
   /** Plans to which the provider moves purchases without a charge until their next period, by reference of the purchase. */
   readonly kept: ReadonlyMap<string, PlanName>
+  /** Purchases that were active after the last run of the billing job. */
+  readonly active: ReadonlySet<string>
+  /** Agreements on prices, oldest first. */
+  readonly agreements: readonly Agreement[]
 }
 
 /** Reads the purchases and payments, oldest first. */
-export async function readFacts({ world, market, customer, kept }: Player): Promise<Facts> {
+export async function readFacts({
+  world,
+  market,
+  customer,
+  kept,
+  active,
+  agreements,
+}: Player): Promise<Facts> {
   const sql = world.stores.postgres.database.in(environment)
   const { providerId } = market
   const customerRef = customer.reference
@@ -64,6 +75,8 @@ export async function readFacts({ world, market, customer, kept }: Player): Prom
     paid: lines.filter(({ status }) => status !== 'open'),
     owed: lines.filter(({ status }) => status === 'open'),
     kept,
+    active,
+    agreements,
   }
 }
 
@@ -82,6 +95,12 @@ export function replacedBy({ held }: Facts, { replaces }: HeldFact): HeldFact | 
 /** Returns whether the provider has moved the customer to this purchase without a charge for the period in which it began. */
 export function isKept(facts: Facts, { replaces, plan }: HeldFact): boolean {
   return replaces !== null && facts.kept.get(replaces) === plan
+}
+
+/** Returns the price of a period of the plan that begins at `start`, in cents. An agreement does not change a period that has begun. */
+export function priceAt({ agreements }: Facts, plan: PlanName, start: Date): number {
+  const agreed = agreements.findLast(({ at }) => at < start)
+  return agreed?.plan === plan ? agreedPrices[agreed.plan] : listedPriceOf(plan)
 }
 
 /**

@@ -126,6 +126,87 @@ test.each<[string, readonly number[], Sequence]>([
       ],
     ],
   ],
+  [
+    'discounts an add-on with the price of its period',
+    [384, 384, 216],
+    [
+      [],
+      [],
+      [
+        { do: 'buy', plan: 'silver', card },
+        { do: 'set the support', quantity: 3, when: 'now' },
+        { do: 'give a coupon', coupon: 'a fifth', isForPurchase: false },
+      ],
+    ],
+  ],
+  [
+    'discounts an add-on that was chosen for the renewal',
+    [20, 20, 768],
+    [
+      [],
+      [{ do: 'buy', plan: 'gold', card, coupon: 'a half' }],
+      [{ do: 'set the support', quantity: 2, when: 'renewal' }],
+    ],
+  ],
+  [
+    'bills usage of a plan without a limit before it changes to one with a limit',
+    [216, 768, 768],
+    [
+      [
+        { do: 'save card', card },
+        { do: 'activate', plan: 'cheap' },
+        { do: 'use', unitsMax: 1_000 },
+        { do: 'schedule', plan: 'hybrid', billing: 'prorate', days: 0 },
+      ],
+      [
+        { do: 'correct', place: 0.9, units: 0 },
+        { do: 'activate', plan: 'cheap' },
+        { do: 'withdraw the change' },
+      ],
+      [
+        { do: 'correct', place: 0.9, units: 250 },
+        { do: 'migrate', plan: 'hybrid', billing: 'keep_period' },
+        { do: 'use', unitsMax: 1_000 },
+      ],
+    ],
+  ],
+  [
+    'gives access between the settlement of an old period and the next renewal',
+    [768, 768, 20],
+    [
+      [
+        { do: 'buy', plan: 'hybrid', card },
+        { do: 'save card', card: 'pm_card_simulator_expired' },
+        { do: 'use', unitsMax: 1_000 },
+      ],
+      [{ do: 'decide', what: 'credited', isPart: true }, { do: 'pay debt' }],
+      [
+        { do: 'decide', what: 'credited', isPart: false },
+        { do: 'correct', place: 0.9, units: 5 },
+        { do: 'use', unitsMax: 1 },
+      ],
+    ],
+  ],
+  [
+    'charges an agreed price from the next period on',
+    [1, 768, 768],
+    [
+      [
+        { do: 'buy', plan: 'silver', card },
+        { do: 'agree on a price', plan: 'silver' },
+        { do: 'use', unitsMax: 1_000 },
+      ],
+      [
+        { do: 'buy', plan: 'gold', card },
+        { do: 'use', unitsMax: 1_000 },
+      ],
+      [
+        { do: 'agree on a price', plan: undefined },
+        { do: 'buy', plan: 'gold', card },
+        { do: 'use', unitsMax: 1_000 },
+      ],
+    ],
+  ],
 ])('%s', async (_, hours, sequence) => {
   expect(await playBatch(stores, [sequence], hours)).toEqual([])
 })

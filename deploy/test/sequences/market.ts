@@ -1,5 +1,4 @@
-import { addCoupons, type CouponRefs } from '../money/coupons.ts'
-import { openShopWith, type ShopOf } from '../money/shop.ts'
+import { addExtras, openShopWith, type Extras, type ShopOf } from '../money/shop.ts'
 import type { Stores } from '../money/stores.ts'
 
 const monthly = { type: 'recurring', billingCycle: 'monthly' } as const
@@ -35,21 +34,35 @@ export const plans = {
   wallet: { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 },
 } as const
 
+/** Prices that the provider agrees with single customers, in US cents. They leave the order of the plans by price as it is. */
+export const agreedPrices = { silver: 1_500, gold: 4_000, hybrid: 700 } as const
+
+export type AgreedPlanName = keyof typeof agreedPrices
+
 export type PlanName = keyof typeof plans
 export const planNames = Object.keys(plans) as readonly PlanName[]
 
-export type Market = ShopOf<PlanName> & { readonly couponRefs: CouponRefs }
+export type Market = ShopOf<PlanName> & Extras
 
 /** Opens a provider that collects no tax, so that a payment equals the price. */
 export async function openMarket(stores: Stores): Promise<Market> {
   const shop = await openShopWith(stores, plans, { supportEmail: 'help@acme.example' })
-  return { ...shop, couponRefs: await addCoupons(stores, shop.providerId) }
+  const { silver, gold, restart, later, trial, hybrid } = shop.planRefs
+  const supported = [silver, gold, restart, later, trial, hybrid]
+  return { ...shop, ...(await addExtras(stores, shop, supported)) }
 }
 
 export function nameOf(market: Market, planRef: string | null): PlanName {
   const name = planNames.find((each) => market.planRefs[each] === planRef)
   if (name === undefined) throw new Error(`the market has no plan ${planRef}`)
   return name
+}
+
+/** Returns the price of a period that everybody pays in advance, in cents. */
+export function listedPriceOf(name: PlanName): number {
+  const terms = plans[name]
+  if ('basePrice' in terms) return terms.basePrice
+  return 'price' in terms ? terms.price : 0
 }
 
 /** Returns the units that one paid period of the plan allows, or undefined if they are unlimited. */

@@ -1,11 +1,14 @@
+import { changeOverrides } from '@tollgate/domain/purchases/change-overrides'
 import { actAsSeller } from '../money/act-as-provider.ts'
 import { findHeld, migrate, scheduleFor, withdrawFrom } from '../money/change-terms.ts'
 import { announceBackfill, requestUnits } from '../money/correct-usage.ts'
 import type { CrashingService } from '../money/crashing-service.ts'
 import type { MoneyWorld } from '../money/money-world.ts'
+import { setSupport, type SetSupport } from '../money/support-add-on.ts'
 import { recordAt } from '../money/provider-act.ts'
 import type { Player } from './player.ts'
-import type { ProviderStep } from './step.ts'
+import { agreedPrices } from './market.ts'
+import type { Agree, ProviderStep } from './step.ts'
 import { recordUnits } from './use-admitted.ts'
 
 /** Plays an act of the provider about the customer of the player. The service may refuse it. */
@@ -26,6 +29,10 @@ async function actAsProvider(
     case 'correct':
     case 'backfill':
       return changeUsage(service, player, step)
+    case 'agree on a price':
+      return agree(service, player, step)
+    case 'set the support':
+      return chooseSupport(service, player, step)
     default:
       return actAsSeller(service, { shop: player.market, customer: player.customer }, step)
   }
@@ -59,6 +66,32 @@ async function changeTerms(
   if (!isScheduled) return
   if (step.billing === 'keep_period') kept.set(held.reference, step.plan)
   else kept.delete(held.reference)
+}
+
+/** Agrees on the price of a plan, from the next period on. Without a plan, the agreement ends. */
+async function agree(
+  service: CrashingService,
+  { market, customer, agreements, world }: Player,
+  { plan }: Agree,
+): Promise<void> {
+  const { providerId, productRef, planRefs } = market
+  const prices = plan === undefined ? [] : [{ planRef: planRefs[plan], price: agreedPrices[plan] }]
+  const names = { customerRef: customer.reference, productRef }
+  const outcome = await service.parts.commit(service.operation(providerId), (work) =>
+    changeOverrides(work, names, { charges: [], usageLimits: [], prices }),
+  )
+  if (outcome.kind === 'changed') agreements.push({ at: world.now, plan })
+}
+
+async function chooseSupport(
+  service: CrashingService,
+  { market, customer, supportChoices, world }: Player,
+  step: SetSupport,
+): Promise<void> {
+  const set = await setSupport(service, { shop: market, customer }, step)
+  if (set === undefined) return
+  const { quantity, when } = step
+  supportChoices.push({ at: world.now, quantity, when, ...set })
 }
 
 type ChangeUsage = Extract<ProviderStep, { readonly do: 'correct' | 'backfill' }>

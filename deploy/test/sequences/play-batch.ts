@@ -1,13 +1,16 @@
 import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { booksOf, type Books } from '../money/books.ts'
+import { environment } from '../money/environment.ts'
 import { longTimeoutMs, MoneyWorld } from '../money/money-world.ts'
 import { addCustomer } from '../money/shop.ts'
 import type { Stores } from '../money/stores.ts'
 import { verifyMoney } from '../money/verify-world.ts'
 import { expectCharged } from './expect-charged.ts'
 import { expectDiscounted } from './expect-discounted.ts'
+import { expectSupported } from './expect-supported.ts'
 import { expectSettled, readDocuments } from './expect-settled.ts'
-import { openMarket } from './market.ts'
+import { readFacts } from './facts.ts'
+import { openMarket, type Market } from './market.ts'
 import { playStep } from './play-step.ts'
 import { createPlayer, type Player } from './player.ts'
 import { stepsMax, type Sequence } from './step.ts'
@@ -42,23 +45,31 @@ const sentEvents = [
   ...['setup_intent.succeeded', 'setup_intent.canceled'],
 ]
 
+type BatchHooks = {
+  /** Runs after the steps of a round, before its jobs. */
+  readonly afterRound?: (round: number, books: Books) => Promise<void>
+  /** Reads what has happened. */
+  readonly onEnd?: (books: Books) => Promise<void>
+}
+
 /**
  * Plays the sequences on one clock, each with its own customer and with `hours` between the rounds, and checks them. The customers
- * share only the provider, the clock and the scheduled jobs. `onEnd` may read what has happened.
+ * share only the provider, the clock and the scheduled jobs.
  */
 export async function playBatch(
   stores: Stores,
   sequences: readonly Sequence[],
   hours: readonly number[],
-  onEnd: (books: Books) => Promise<void> = () => Promise.resolve(),
+  { afterRound, onEnd }: BatchHooks = {},
 ): Promise<readonly Fault[]> {
   const world = await MoneyWorld.open(stores, [], longTimeoutMs, sentEvents)
   try {
     const market = await openMarket(stores)
     const faults = new Map<number, Fault>()
     const players: Player[] = []
+    const active = new Set<string>()
     for (const _ of sequences) {
-      players.push(createPlayer(world, market, await addCustomer(stores, market)))
+      players.push(createPlayer(world, market, await addCustomer(stores, market), active))
     }
     const check = async (at: number, body: () => Promise<void>): Promise<void> => {
       if (faults.has(at)) return
@@ -79,7 +90,9 @@ export async function playBatch(
         await Promise.all(Array.from({ length: togetherMax }, playLeft))
         await world.advanceClock(betweenStepsMs)
       }
+      await afterRound?.(round, booksOf({ world, shop: market }))
       await pass(world, pause)
+      await readActive(world, market, active)
     }
     for (const pause of finalHours) await pass(world, pause)
     // The processor's fee of the last charges is read 1 minute after them.
@@ -89,8 +102,10 @@ export async function playBatch(
     const processor = await readProcessor(world.simulator.simulator.url)
     for (const [at, player] of players.entries()) {
       await check(at, async () => {
-        await expectCharged(player)
+        const facts = await readFacts(player)
+        await expectCharged(player, facts)
         await expectDiscounted(player)
+        await expectSupported(player, facts)
         expectSettled(player, documents, processor)
       })
     }
@@ -102,7 +117,7 @@ export async function playBatch(
     for (const complaint of world.errors) {
       faults.set(-2, { steps: 'all', error: `complaint: ${String(complaint)}` })
     }
-    await onEnd(books)
+    await onEnd?.(books)
     return [...faults.values()]
   } finally {
     await world.close()
@@ -133,6 +148,14 @@ async function pass(world: MoneyWorld, hours: number): Promise<void> {
   await world.advanceClock(hours * hourMs)
   await world.actUntilDone((service) => service.bill())
   await receiveEvents(world)
+}
+
+/** Replaces `active` by the references of the purchases that are active. */
+async function readActive(world: MoneyWorld, { providerId }: Market, active: Set<string>) {
+  const rows = await world.stores.postgres.database.in(environment)<{ reference: string }[]>`
+    select reference from purchases where provider_id = ${providerId} and status = 'active'`
+  active.clear()
+  for (const { reference } of rows) active.add(reference)
 }
 
 /** Delivers the events, and does the work that they and the payments require. */

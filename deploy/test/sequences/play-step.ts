@@ -16,6 +16,7 @@ import { useAdmitted } from './use-admitted.ts'
 
 /** Plays a step. The service may refuse it. The checks of the sequence decide whether the result is correct. */
 export async function playStep(player: Player, step: Step): Promise<void> {
+  player.steps.push({ at: player.world.now, do: step.do })
   switch (step.do) {
     case 'activate':
       return activate(player, step.plan)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { couponNames, type CouponName } from '../money/coupons.ts'
 import { anyProviderAct, type ProviderAct } from '../money/provider-act.ts'
-import { planNames, type PlanName } from './market.ts'
+import { agreedPrices, planNames, type AgreedPlanName, type PlanName } from './market.ts'
 
 /** An action of a customer, its bank or the provider. `payment` is the index of a payment in the sequence, newest first. */
 export type Step =
@@ -24,11 +24,16 @@ export type Step =
   | { readonly do: 'use'; readonly unitsMax: number }
   | ProviderStep
 
+/** The provider agrees on a price with the customer, or no longer. */
+export type Agree = { readonly do: 'agree on a price'; readonly plan: AgreedPlanName | undefined }
+
 /** A step of the provider. */
-export type ProviderStep = ProviderAct<PlanName>
+export type ProviderStep = ProviderAct<PlanName> | Agree
 
 /** Hours until the next round. */
 export const pauses = [1, 20, 9 * 24, 16 * 24, 32 * 24] as const
+
+const agreedNames = Object.keys(agreedPrices) as AgreedPlanName[]
 
 const cards = ['pm_card_visa', 'pm_card_visa', 'pm_card_visa', 'pm_card_chargeDeclined'] as const
 
@@ -85,6 +90,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('use' as const), unitsMax }) },
   { weight: 14, arbitrary: anyProviderAct(planNames) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('agree on a price' as const),
+      plan: fc.constantFrom(...agreedNames, undefined),
+    }),
+  },
 )
 
 /** Maximum steps of one customer in one round. */

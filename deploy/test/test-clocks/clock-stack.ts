@@ -59,7 +59,7 @@ export class ClockStack {
         TOLLGATE_STRIPE_SANDBOX_URL: simulator.simulator.url,
         TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: secretKey,
         TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS: webhookSecret,
-        TOLLGATE_PAYMENTS_INTERVAL_MS: '50',
+        TOLLGATE_PAYMENTS_INTERVAL_MS: '200',
         TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
         TOLLGATE_SCHEDULE_RECONCILIATION: 'off',
         ...options.settings,

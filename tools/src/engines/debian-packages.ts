@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -22,7 +23,7 @@ let installing: Promise<void> = Promise.resolve()
 
 /** Installs one package at a time, because apt-get locks its database. */
 export function installPackage(name: string, print: (line: string) => void): Promise<void> {
-  const install = installing.then(() => installNow(name, print))
+  const install = installing.then(() => alone(() => installNow(name, print)))
   installing = install.catch(() => undefined)
   return install
 }
@@ -46,6 +47,24 @@ async function aptGet(...parameters: string[]): Promise<void> {
   await run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', '--quiet', ...parameters], {
     maxBuffer: outputBytesMax,
   })
+}
+
+const lockFile = '/var/lock/tollgate-apt-get'
+
+/**
+ * Lets one process at a time install: apt-get refuses to run twice, and the process that ends first would remove the policy file of
+ * the other one. The lock ends with the process that holds it.
+ */
+async function alone<Result>(act: () => Promise<Result>): Promise<Result> {
+  const lock = spawn('flock', [lockFile, 'sh', '-c', 'echo held; cat'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  await Promise.race([once(lock.stdout, 'data'), once(lock, 'exit')])
+  try {
+    return await act()
+  } finally {
+    lock.stdin.end()
+  }
 }
 
 /**
