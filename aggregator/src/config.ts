@@ -41,6 +41,12 @@ export const aggregatorSettings = {
     60_000,
     milliseconds,
   ),
+  clickhouseFillTimeoutMs: integerSetting(
+    'TOLLGATE_CLICKHOUSE_FILL_TIMEOUT_MS',
+    'Milliseconds that ClickHouse may take to fill one roll-up with the stored usage of a month, during an upgrade',
+    14_400_000,
+    { min: 60_000, max: 172_800_000 },
+  ),
   ...operatorSettings,
   countersBatchRecordsMax: integerSetting(
     'TOLLGATE_COUNTERS_BATCH_RECORDS_MAX',

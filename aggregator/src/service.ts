@@ -57,10 +57,13 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
   const metrics = createProjectionMetrics(registry)
 
   const hasSink = config.projection !== 'counters'
-  const migrate = async (): Promise<void> => {
-    if (hasSink && overrides.usageStore === undefined) {
-      await migrateUsageTables(clickHouseOf(config))
-    }
+  const migrate = async (signal: AbortSignal): Promise<void> => {
+    if (!hasSink || overrides.usageStore !== undefined) return
+    await migrateUsageTables(clickHouseOf(config), {
+      longTimeoutMs: config.clickhouseFillTimeoutMs,
+      report: (fields, message) => logger.info(fields, message),
+      signal,
+    })
   }
   const tableGate = createTableGate(migrate, logger)
   const counters = config.projection === 'sink' ? [] : [countersGroupOf(config, parts, metrics)]

@@ -4,6 +4,8 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 type RollUps = {
   readonly byPurchase: ReadonlySet<string>
   readonly byDimension: ReadonlySet<string>
+  /** Sums by which `usage_by_meter` or `usage_by_day` differ from `usage_by_purchase`. */
+  readonly differences: readonly unknown[]
 }
 
 /** Returns the rows of the roll-ups of the console, as JSON, without rows that sum up to nothing. */
@@ -26,7 +28,29 @@ export async function readConsoleRollUps(
      GROUP BY dimension, dimension_value, product_ref, outcome, hour HAVING used != '0' OR uses != '0'`,
     parameters,
   )
+  const sums = (sign: '' | '-') =>
+    ['value', 'records', 'events', 'debit'].map((name) => `${sign}${name} AS lacking_${name}`)
+  const ofPurchases = `FROM sandbox.usage_by_purchase WHERE customer_ref LIKE {customers:String}`
+  const differences = await store.query(
+    `SELECT kind, at, toString(sum(lacking_value)) AS used, toString(sum(lacking_records)) AS uses,
+       toString(sum(lacking_events)) AS total, toString(sum(lacking_debit)) AS debited
+     FROM (
+       SELECT 'hour' AS kind, hour AS at, product_ref, outcome, '' AS customer, ${sums('').join(', ')} ${ofPurchases}
+       UNION ALL
+       SELECT 'hour', hour, product_ref, outcome, '', ${sums('-').join(', ')}
+       FROM sandbox.usage_by_meter WHERE log_partition = {partition:UInt32}
+       UNION ALL
+       SELECT 'day', toStartOfDay(hour, 'UTC'), product_ref, outcome, customer_ref, ${sums('').join(', ')} ${ofPurchases}
+       UNION ALL
+       SELECT 'day', day, product_ref, outcome, customer_ref, ${sums('-').join(', ')}
+       FROM sandbox.usage_by_day WHERE log_partition = {partition:UInt32}
+     )
+     GROUP BY kind, at, product_ref, outcome, customer
+     HAVING used != '0' OR uses != '0' OR total != '0' OR debited != '0'`,
+    parameters,
+  )
   return {
+    differences,
     byPurchase: new Set(byPurchase.map((each) => JSON.stringify(each))),
     byDimension: new Set(byDimension.map((each) => JSON.stringify(each))),
   }
@@ -53,6 +77,7 @@ export function expectedConsoleRollUps(events: readonly MeterEvent[]): RollUps {
     models.set(modelKey, { used: used + BigInt(value), uses: uses + 1 })
   }
   return {
+    differences: [],
     byPurchase: new Set(
       [...purchases].map(([key, { used, uses, debited }]) =>
         JSON.stringify({

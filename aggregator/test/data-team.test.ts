@@ -180,8 +180,8 @@ describe('the queries of docs/data-team.md', () => {
   })
 
   it('count each record once after the other roll-ups were rebuilt as docs/operations.md describes', async () => {
-    const statements = rebuilding(/live\.usage_by_(purchase|dimension)/)
-    expect(statements).toHaveLength(4)
+    const statements = rebuilding(/live\.(usage_by_(purchase|dimension|meter|day)|active_customers)/)
+    expect(statements).toHaveLength(10)
     for (const statement of statements) await clickhouse.store.command(statement)
     expect(await answer('Daily usage of a customer')).toEqual([
       { day: '2026-03-01', meter_name: 'requests', used: '1.5', records: '1' },
@@ -217,6 +217,9 @@ describe('the tables of docs/data-team.md', () => {
     'usage_by_hour',
     'usage_by_purchase',
     'usage_by_dimension',
+    'usage_by_meter',
+    'usage_by_day',
+    'active_customers',
     'unreadable_records',
   ])('%s has the documented columns', async (table) => {
     const section = page.split(`\n## ${table}\n`)[1]!.split('\n## ')[0]!

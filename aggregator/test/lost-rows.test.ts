@@ -334,6 +334,8 @@ it.each([
   ['that corrects the roll-up', 'usage_by_hour', /-correction-0-/],
   ['that corrects the roll-up', 'usage_by_purchase', /-correction-0-/],
   ['that corrects the roll-up', 'usage_by_dimension', /-correction-0-/],
+  ['that corrects the roll-up', 'usage_by_meter', /-correction-0-/],
+  ['that corrects the roll-up', 'usage_by_day', /-correction-0-/],
 ] as const)(
   'an insert %s in %s and times out adds nothing when it is executed later',
   async (_, table, neverInserts) => {

@@ -7,6 +7,8 @@ export const tables = [
   'usage_by_hour',
   'usage_by_purchase',
   'usage_by_dimension',
+  'usage_by_meter',
+  'usage_by_day',
   'credit_debits',
   'unreadable_records',
 ] as const

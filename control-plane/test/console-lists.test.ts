@@ -38,6 +38,16 @@ beforeAll(async () => {
         hour DateTime('UTC'), value Decimal(38, 6), records UInt64
       ) ENGINE = SummingMergeTree ORDER BY (provider_id, meter_name, customer_ref, product_ref, hour)`,
     )
+    await usage.store.command(
+      `CREATE TABLE ${environment}.usage_by_meter (
+        provider_id String, meter_name LowCardinality(String), product_ref String, outcome LowCardinality(String),
+        hour DateTime('UTC'), value Decimal(38, 6), records Int64
+      ) ENGINE = SummingMergeTree ORDER BY (provider_id, meter_name, hour, product_ref, outcome)`,
+    )
+    await usage.store.command(
+      `CREATE MATERIALIZED VIEW ${environment}.usage_by_meter_view TO ${environment}.usage_by_meter AS
+       SELECT provider_id, meter_name, product_ref, 'success' AS outcome, hour, value, records FROM ${environment}.usage_by_hour`,
+    )
   }
   stack = await startTestStack({ usageStore: usage.store, settings: quickPasswords })
   tenant = await stack.createTenant()

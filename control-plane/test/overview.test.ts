@@ -116,8 +116,15 @@ test(`usage and credits are summed by day of the time zone (seed ${seed})`, asyn
       },
     }),
   )
-  const into = 'INSERT INTO sandbox.usage_by_purchase FORMAT JSONEachRow'
-  await usage.store.command(`${into} ${lines.join('\n')}`)
+  const format = 'SETTINGS input_format_skip_unknown_fields = 1 FORMAT JSONEachRow'
+  for (const table of ['usage_by_purchase', 'usage_by_meter']) {
+    await usage.store.command(`INSERT INTO sandbox.${table} ${format} ${lines.join('\n')}`)
+  }
+  await usage.store.command(
+    `INSERT INTO sandbox.active_customers
+     SELECT provider_id, hour, uniqCombined64State(15)(customer_ref) FROM sandbox.usage_by_purchase
+     WHERE outcome = 'success' GROUP BY provider_id, hour`,
+  )
   const credits = fc.sample(credit, { seed, numRuns: 60 })
   for (const [index, { at: from, micros, isTaken }] of credits.entries()) {
     if (isTaken) {
@@ -356,9 +363,9 @@ test('says how long ago the oldest record was accepted that is not stored yet', 
 })
 
 test('is shown without usage while ClickHouse is away, and refuses unknown time zones', async () => {
-  await usage.store.command('RENAME TABLE sandbox.usage_by_purchase TO sandbox.away')
+  await usage.store.command('RENAME TABLE sandbox.usage_by_meter TO sandbox.away')
   const { days, total } = await overview()
-  await usage.store.command('RENAME TABLE sandbox.away TO sandbox.usage_by_purchase')
+  await usage.store.command('RENAME TABLE sandbox.away TO sandbox.usage_by_meter')
   expect([days[0]?.events, total.activeCustomers, total.creditsUsed]).toEqual([
     undefined,
     undefined,

@@ -165,7 +165,8 @@ async function storeRecords(records: readonly UsedRecord[], providerId = tenant.
 }
 
 async function empty(): Promise<void> {
-  for (const table of ['usage_records', 'usage_by_purchase', 'usage_by_dimension']) {
+  const rollUps = ['by_purchase', 'by_dimension', 'by_meter', 'by_day']
+  for (const table of ['records', ...rollUps].map((name) => `usage_${name}`)) {
     await usage.store.command(`TRUNCATE TABLE sandbox.${table}`)
   }
 }

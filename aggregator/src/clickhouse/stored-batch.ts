@@ -2,6 +2,7 @@ import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-st
 import type { Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { millisecondsOfDay, type BatchPiece } from '../domain/cut-batch.ts'
+import { activeCustomers } from './migrations/0012-roll-up-tables.ts'
 import { selected, type RollUp } from './roll-up.ts'
 
 /** The records [fromOffset, toOffset) of one log partition. */
@@ -79,7 +80,7 @@ export async function countInRange(
 
 /** Difference between the records and one row of a roll-up. Its amounts are negative if the roll-up is too high. */
 export type RollUpDifference = {
-  /** The columns of the row as text, the hour in Unix seconds. */
+  /** The columns of the row as text, the time in Unix seconds. */
   readonly keys: Readonly<Record<string, string>>
   /** Exact decimals by column. */
   readonly amounts: Readonly<Record<string, string>>
@@ -91,9 +92,51 @@ export type RollUpDifference = {
  */
 export async function readRollUpDifferences(
   store: UsageStore,
+  range: Pick<BatchRange, 'environment' | 'partition'>,
+  piece: BatchPiece,
+  rollUp: RollUp,
+): Promise<RollUpDifference[]> {
+  if (await agreesWithDays(store, range, piece, rollUp)) return []
+  return compareWithRecords(store, range, piece, rollUp)
+}
+
+/**
+ * Returns whether the roll-up adds up to `usage_by_day` for the log partition and day of the piece. Inserts change both or, after a
+ * crash, only one. The rows of `usage_by_day` are compared with the records by customer, so this finds everything that a batch did to
+ * one of them alone.
+ */
+async function agreesWithDays(
+  store: UsageStore,
   { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
   piece: BatchPiece,
-  { table, keys, amounts, join, condition, comparedBy }: RollUp,
+  { table, time, addsUpTo }: RollUp,
+): Promise<boolean> {
+  if (addsUpTo === undefined) return false
+  const names = Object.entries(addsUpTo)
+  const rolledUp = names.map(([name]) => `${name} AS sum_${name}`)
+  const daily = names.map(([name, column]) => `-${column} AS sum_${name}`)
+  const [found] = await store.query(
+    `SELECT 1 AS differs
+     FROM (
+       SELECT product_ref, outcome, ${rolledUp.join(', ')}
+       FROM ${environment}.${table.name} WHERE ${ofPartition} AND ${inDay(time)}
+       UNION ALL
+       SELECT product_ref, outcome, ${daily.join(', ')}
+       FROM ${environment}.usage_by_day WHERE ${ofPartition} AND ${inDay('day')}
+     )
+     GROUP BY product_ref, outcome
+     HAVING ${names.map(([name]) => `sum(sum_${name}) != 0`).join(' OR ')}
+     LIMIT 1`,
+    { ...pieceParameters(piece), partition },
+  )
+  return found === undefined
+}
+
+async function compareWithRecords(
+  store: UsageStore,
+  { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
+  piece: BatchPiece,
+  { table, keys, sums: amounts, join, condition, time, comparedBy }: RollUp,
 ): Promise<RollUpDifference[]> {
   const keyNames = Object.keys(keys)
   const amountNames = Object.keys(amounts)
@@ -103,20 +146,20 @@ export async function readRollUpDifferences(
   const sums = amountNames.map((name) => `toString(sum(lacking_${name})) AS sum_${name}`)
   const isLacking = amountNames.map((name) => `sum(lacking_${name}) != 0`)
   const shown = keyNames.map((name) =>
-    name === 'hour'
-      ? 'toString(toUnixTimestamp(hour)) AS key_hour'
+    name === time
+      ? `toString(toUnixTimestamp(${time})) AS key_${time}`
       : `toString(${name}) AS key_${name}`,
   )
   const rows = await store.query<Record<string, string>>(
     `SELECT ${[...shown, ...sums].join(', ')}
      FROM (
        SELECT ${[...selected(keys), ...lacking].join(', ')}
-       FROM ${environment}.usage_records FINAL ${join}
+       FROM ${environment}.usage_records AS record FINAL ${join}
        WHERE ${ofWriter} AND ${inDay('timestamp')} AND ${condition}
        UNION ALL
        SELECT ${[...keyNames, ...negative].join(', ')}
        FROM ${environment}.${table.name}
-       WHERE ${ofWriter} AND ${inDay('hour')}
+       WHERE ${ofWriter} AND ${inDay(time)}
      )
      GROUP BY ${keyNames.join(', ')}
      HAVING ${isLacking.join(' OR ')}
@@ -138,12 +181,12 @@ export async function readRollUpDifferences(
 export async function addToRollUp(
   store: UsageStore,
   environment: Environment,
-  { table, keys, amounts }: RollUp,
+  { table, keys, sums: amounts, time }: RollUp,
   differences: readonly RollUpDifference[],
   token: string,
 ): Promise<void> {
   const columns: Column<RollUpDifference>[] = [
-    ...Object.keys(keys).map((name) => keyColumn(name)),
+    ...Object.keys(keys).map((name) => keyColumn(name, time)),
     ...Object.keys(amounts).map((name): Column<RollUpDifference> => ({
       name,
       type: 'String',
@@ -153,9 +196,35 @@ export async function addToRollUp(
   await store.insert(`${environment}.${table.name}`, columns, differences, token)
 }
 
-function keyColumn(name: string): Column<RollUpDifference> {
-  if (name !== 'hour') return { name, type: 'String', value: ({ keys }) => keys[name]! }
-  return { name, type: "DateTime64(3, 'UTC')", value: ({ keys }) => Number(keys['hour']) * 1000 }
+/**
+ * Adds the customers of a piece to the sketches of its hours. A sketch contains a customer once, however often it was added, so nothing
+ * is compared.
+ */
+export async function addActiveCustomers(
+  store: UsageStore,
+  environment: Environment,
+  { providerId, meterName, customerRefs, dayMs }: BatchPiece,
+): Promise<void> {
+  const ofCustomers = `provider_id = ${quoted(providerId)} AND meter_name = ${quoted(meterName)}
+       AND customer_ref IN (${customerRefs.map(quoted).join(', ')})`
+  const day = `timestamp >= fromUnixTimestamp64Milli(${dayMs}, 'UTC')
+       AND timestamp < fromUnixTimestamp64Milli(${dayMs + millisecondsOfDay}, 'UTC')`
+  const { table, keys, states, condition } = activeCustomers
+  await store.command(
+    `INSERT INTO ${environment}.${table.name} (${[...Object.keys(keys), ...Object.keys(states)].join(', ')})
+     SELECT ${[...selected(keys), ...selected(states)].join(', ')}
+     FROM ${environment}.usage_records WHERE ${ofCustomers} AND ${day} AND ${condition}
+     GROUP BY ${Object.keys(keys).join(', ')}`,
+  )
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
+
+function keyColumn(name: string, time: RollUp['time']): Column<RollUpDifference> {
+  if (name !== time) return { name, type: 'String', value: ({ keys }) => keys[name]! }
+  return { name, type: "DateTime64(3, 'UTC')", value: ({ keys }) => Number(keys[time]) * 1000 }
 }
 
 const inRange = `log_partition = {partition:UInt32}

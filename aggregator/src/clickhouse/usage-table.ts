@@ -7,7 +7,7 @@ export type UsageTable = {
   readonly name: string
   /** The columns with their types, as they appear between the parentheses of CREATE TABLE. */
   readonly columns: string
-  readonly engine: 'ReplacingMergeTree' | 'SummingMergeTree'
+  readonly engine: 'ReplacingMergeTree' | 'SummingMergeTree' | 'AggregatingMergeTree'
   /** The clauses PARTITION BY and ORDER BY. */
   readonly layout: string
   /**

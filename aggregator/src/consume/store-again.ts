@@ -2,7 +2,11 @@ import { createHash } from 'node:crypto'
 import type { GroupPosition } from '@tollgate/platform/event-log/event-log'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { writeSinkNote } from '@tollgate/schemas/sink-note'
-import { addToRollUp, readRollUpDifferences } from '../clickhouse/stored-batch.ts'
+import {
+  addActiveCustomers,
+  addToRollUp,
+  readRollUpDifferences,
+} from '../clickhouse/stored-batch.ts'
 import { cutBatch, type BatchPiece } from '../domain/cut-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import {
@@ -43,6 +47,7 @@ export type Repair = {
  *     unused token, or one that the next redo starts with. Tables of records keep one row per record, however often it was inserted.
  *  3. The roll-ups sum all inserted rows, so they may now be too low or too high: add the differences. The sink of a partition is
  *     the only writer of its customers. After a crash in between, the next redo finds the remaining differences.
+ *  4. Add the customers to the sketches of active customers, which contain each customer once.
  *
  * Returns the position that is now in the log.
  */
@@ -53,6 +58,19 @@ export async function storeAgain(
   const pieces = cutBatch(rowsOf(open.rows.events), customersPerQuery)
   // The pieces include customers whose records are all duplicates: a comparison may have left their roll-up to this redo.
   const rolledUpPieces = cutBatch(rowsOf(open.batch.events), customersPerQuery)
+  const complete = await completeBatch(parts, open, pieces, rolledUpPieces)
+  for (const piece of rolledUpPieces) {
+    await addActiveCustomers(parts.usageStore, parts.environment, piece)
+  }
+  return complete
+}
+
+async function completeBatch(
+  parts: SinkParts,
+  open: OpenBatch,
+  pieces: readonly BatchPiece[],
+  rolledUpPieces: readonly BatchPiece[],
+): ReturnType<typeof storeAgain> {
   if (
     open.note.furtherTokens === 0 &&
     (await isStoredOnce(parts, open.rows, pieces, rolledUpPieces))

@@ -13,9 +13,12 @@ export type TableGate = Service & {
 
 /**
  * Migrates the tables before the loops of the sink start, and retries without a limit: a store that is away at the start of the
- * process must not prevent the counters from counting.
+ * process must not prevent the counters from counting. A migration that fills tables may take hours, and ends when the process stops.
  */
-export function createTableGate(migrate: () => Promise<void>, logger: Logger): TableGate {
+export function createTableGate(
+  migrate: (stopping: AbortSignal) => Promise<void>,
+  logger: Logger,
+): TableGate {
   const stopping = new AbortController()
   let failure = 'the usage tables are not migrated yet'
   let isOpen = false
@@ -25,7 +28,7 @@ export function createTableGate(migrate: () => Promise<void>, logger: Logger): T
   const open = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        await migrate()
+        await migrate(stopping.signal)
         isOpen = true
         announce()
         return

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { randomRuns } from '@tollgate/platform/testing/random-runs'
 import { bucketsOf } from './usage-buckets.ts'
 import { daysUntil, TimeZone, zonedBuckets } from './zoned-buckets.ts'
@@ -86,4 +86,22 @@ test('more buckets than the maximum are refused', () => {
   const range = { startMs: 0, endMs: 3 * dayMs }
   expect(zonedBuckets(range, 'day', new TimeZone('UTC'), 3)).toHaveLength(3)
   expect(zonedBuckets(range, 'day', new TimeZone('UTC'), 2)).toBeUndefined()
+})
+
+test('far too many buckets are refused without computing them', () => {
+  const format = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts')
+  const range = { startMs: Date.UTC(0, 0, 1), endMs: Date.UTC(9999, 0, 1) }
+  for (const granularity of ['hour', 'day', 'week', 'month'] as const) {
+    expect(zonedBuckets(range, granularity, new TimeZone('Asia/Kolkata'), 10_000)).toBeUndefined()
+  }
+  expect(format).not.toHaveBeenCalled()
+  format.mockRestore()
+})
+
+test.each([
+  ['europe/berlin', 'Europe/Berlin'],
+  ['AMERICA/NEW_YORK', 'America/New_York'],
+  ['UTC', 'UTC'],
+])('the name of %s is %s', (name, exact) => {
+  expect(new TimeZone(name).name).toBe(exact)
 })

@@ -5,11 +5,14 @@ type LocalDate = { readonly year: number; readonly month: number; readonly day: 
 
 /** Converts between instants, in Unix milliseconds, and dates of a time zone. */
 export class TimeZone {
+  /** Name of the zone in the time zone database. */
   readonly name: string
   readonly #format: Intl.DateTimeFormat
+  /** Offsets from UTC by instant. The bounds of neighboring days need the same ones, and formatting is slow. */
+  readonly #offsetsMs = new Map<number, number>()
 
+  /** `name` may have letters of any case. */
   constructor(name: string) {
-    this.name = name
     this.#format = new Intl.DateTimeFormat('en', {
       timeZone: name,
       hourCycle: 'h23',
@@ -20,6 +23,8 @@ export class TimeZone {
       minute: 'numeric',
       second: 'numeric',
     })
+    // ClickHouse knows time zones only by their exact names.
+    this.name = this.#format.resolvedOptions().timeZone
   }
 
   dateAt(atMs: number): LocalDate {
@@ -40,11 +45,16 @@ export class TimeZone {
     const starts = [midnight - dayMs, midnight + dayMs].map(
       (near) => midnight - this.#offsetMs(near),
     )
+    if (starts[0] === starts[1]) return starts[0]!
     return Math.min(...starts.filter((start) => this.#localMs(start) >= midnight))
   }
 
   #offsetMs(atMs: number): number {
-    return this.#localMs(atMs) - atMs
+    const known = this.#offsetsMs.get(atMs)
+    if (known !== undefined) return known
+    const offsetMs = this.#localMs(atMs) - atMs
+    this.#offsetsMs.set(atMs, offsetMs)
+    return offsetMs
   }
 
   /** Returns the date and time of the time zone at the instant, in milliseconds as if they were UTC. */
@@ -67,7 +77,17 @@ export function zonedBuckets(
   zone: TimeZone,
   max: number,
 ): TimeRange[] | undefined {
+  // Dates are computed one by one, so a range with far too many of them is refused before.
+  if (range.endMs - range.startMs > longestMs[granularity] * max) return undefined
   return splitRange(range, (atMs) => bucketEnd(atMs, granularity, zone), max)
+}
+
+/** No bucket is longer. A zone that moved across the date line repeated or left out a day, and a change of clocks takes an hour or two. */
+const longestMs: Readonly<Record<Granularity, number>> = {
+  hour: hourMs,
+  day: 2 * dayMs,
+  week: 8 * dayMs,
+  month: 32 * dayMs,
 }
 
 function bucketEnd(atMs: number, granularity: Granularity, zone: TimeZone): number {

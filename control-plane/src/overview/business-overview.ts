@@ -52,13 +52,17 @@ export async function businessOverview(
   timeZone: string,
 ): Promise<OverviewBody> {
   const nowMs = parts.clock.now()
-  const days = daysUntil(nowMs, shownDays, new TimeZone(timeZone))
+  const zone = new TimeZone(timeZone)
+  const days = daysUntil(nowMs, shownDays, zone)
   const [stored, activity, usage, delayMs] = await Promise.all([
     read(parts, caller, (sql) => readBusiness(sql, caller.providerId, days, timeZone, nowMs)),
     orUndefined(parts, () => {
       // An hour of UTC belongs to the day in which it begins.
       const [startMs, endMs] = [nextFullHour(days[0]!.startMs), nextFullHour(days.at(-1)!.endMs)]
-      return readActivity(parts.usageStore, { ...caller, range: { startMs, endMs }, timeZone })
+      return readActivity(parts.usageStore, {
+        ...caller,
+        ...{ range: { startMs, endMs }, timeZone: zone.name },
+      })
     }),
     orUndefined(parts, () => recentUsage(parts.usageStore, caller, nowMs)),
     orUndefined(parts, () => storedDelayMs(parts, caller.environment, nowMs)),

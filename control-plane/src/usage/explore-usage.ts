@@ -3,18 +3,14 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { UsageExplorerBody } from '@tollgate/schemas/http/usage-explorer'
 import { TimeZone, zonedBuckets } from '../domain/zoned-buckets.ts'
 import type { TimeRange } from '../domain/usage-buckets.ts'
-import { explorerStatement, keyNameOf, type ExplorerQuery } from './explorer-statement.ts'
-
-type Row = {
-  readonly meter: string
-  readonly isPrevious: boolean
-  /** Start of the bucket in Unix seconds; 0 without a granularity. */
-  readonly second: string
-  readonly isOther: boolean
-  readonly groupKey: string
-  readonly total: string
-  readonly records: string
-}
+import { exploreLargest } from './explore-largest.ts'
+import {
+  explorerStatement,
+  keyNameOf,
+  type ExploredRow,
+  type ExplorerQuery,
+} from './explorer-statement.ts'
+import { nextFullHour } from './usage-over-time.ts'
 
 type Sum = { readonly micros: bigint; readonly count: number }
 const nothing: Sum = { micros: 0n, count: 0 }
@@ -54,16 +50,16 @@ export async function exploreUsage(
 ): Promise<ReadonlyMap<string, ExploredMeter> | undefined> {
   const { granularity, timeZone, range, previous, top, groupBy, meterNames } = query
   const zone = new TimeZone(timeZone)
-  const bucketsOf = (of: TimeRange | undefined): TimeRange[] | undefined =>
+  const series = meterNames.length * (groupBy === undefined ? 1 : top + 2)
+  const perSeriesMax = Math.floor(bucketsMax / series)
+  const bucketsOf = (of: TimeRange | undefined, max: number): TimeRange[] | undefined =>
     of === undefined || granularity === undefined
       ? []
-      : zonedBuckets(of, granularity, zone, bucketsMax)
-  const ranges = bucketsOf(range)
-  const earlier = bucketsOf(previous)
+      : fullHours(zonedBuckets(of, granularity, zone, max))
+  const ranges = bucketsOf(range, perSeriesMax)
+  const earlier = ranges && bucketsOf(previous, perSeriesMax - ranges.length)
   if (ranges === undefined || earlier === undefined) return undefined
-  const series = meterNames.length * (groupBy === undefined ? 1 : top + 2)
-  if ((ranges.length + earlier.length) * series > bucketsMax) return undefined
-  const rows = await readRows(store, query)
+  const rows = (await exploreLargest(store, query)) ?? (await readRows(store, query))
   const shape: Shape = {
     ranges,
     earlier,
@@ -82,11 +78,21 @@ export async function exploreUsage(
   )
 }
 
-async function readRows(store: Pick<UsageStore, 'query'>, query: ExplorerQuery): Promise<Row[]> {
+/** Returns the buckets at full hours of UTC, because an hour belongs to the bucket in which it begins. */
+function fullHours(buckets: readonly TimeRange[] | undefined): TimeRange[] | undefined {
+  return buckets
+    ?.map(({ startMs, endMs }) => ({ startMs: nextFullHour(startMs), endMs: nextFullHour(endMs) }))
+    .filter(({ startMs, endMs }) => startMs < endMs)
+}
+
+async function readRows(
+  store: Pick<UsageStore, 'query'>,
+  query: ExplorerQuery,
+): Promise<ExploredRow[]> {
   const { granularity, groupBy, previous } = query
   const { text, parameters } = explorerStatement(query)
   const keyName = keyNameOf(groupBy)
-  return store.query<Row>(
+  return store.query<ExploredRow>(
     `SELECT meter_name AS meter, ${previous === undefined ? 'false' : 'toBool(is_previous)'} AS isPrevious,
        ${granularity === undefined ? `'0'` : 'toString(toUnixTimestamp(start))'} AS second,
        ${groupBy === undefined ? 'false' : 'toBool(is_other)'} AS isOther,
@@ -104,7 +110,7 @@ type Shape = {
 }
 
 function exploredMeter(
-  rows: readonly Row[],
+  rows: readonly ExploredRow[],
   { range, previous, groupBy }: ExplorerQuery,
   shape: Shape,
 ): ExploredMeter {
@@ -115,7 +121,7 @@ function exploredMeter(
     const sum = { micros: microsOfDecimal(row.total), count: Number(row.records) }
     // ClickHouse returns the start of the whole bucket. In the answer, the first bucket starts with the range.
     const firstMs = row.isPrevious ? previous!.startMs : range.startMs
-    const startMs = Math.max(Number(row.second) * 1_000, firstMs)
+    const startMs = Math.max(nextFullHour(Number(row.second) * 1_000), firstMs)
     const group = row.isOther
       ? (other ??= new Series())
       : (groups.get(row.groupKey) ?? new Series())

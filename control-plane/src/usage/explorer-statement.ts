@@ -14,6 +14,7 @@ export type ExplorerQuery = {
   readonly range: TimeRange
   /** The range of the same length before, with a comparison. */
   readonly previous: TimeRange | undefined
+  /** Exact name, as ClickHouse knows it. */
   readonly timeZone: string
   readonly granularity: Granularity | undefined
   readonly groupBy: ExplorerGrouping | undefined
@@ -27,30 +28,60 @@ export type ExplorerQuery = {
   readonly filter: Condition | undefined
 }
 
+/** Usage of a meter in one bucket, of one group or of all other groups. */
+export type ExploredRow = {
+  readonly meter: string
+  readonly isPrevious: boolean
+  /** Start of the bucket in Unix seconds; 0 without a granularity. */
+  readonly second: string
+  readonly isOther: boolean
+  readonly groupKey: string
+  readonly total: string
+  readonly records: string
+}
+
 type Statement = {
   readonly text: string
   readonly parameters: Readonly<Record<string, unknown>>
 }
 
 /** A table with the expressions of its time and sums. */
-type Source = {
+export type Source = {
   readonly table: string
+  /** The column with the time of a row. */
   readonly time: string
+  /** Start of the hour (UTC) of a row. Hours belong to the bucket in which they begin. */
+  readonly hour: string
   readonly value: string
   readonly records: string
   readonly dimension: string
   readonly conditions: readonly string[]
 }
 
-const rolledUp = { time: 'hour', value: 'value', records: 'records' }
+const rolledUp = { time: 'hour', hour: 'hour', value: 'value', records: 'records' }
+
+/** Hourly sums of all customers together. */
+export const allCustomers: Source = {
+  ...rolledUp,
+  ...{ table: 'usage_by_meter', dimension: `''`, conditions: [] },
+}
+
+/** Hourly sums of each customer and purchase. */
+export const eachCustomer: Source = { ...allCustomers, table: 'usage_by_purchase' }
 
 /**
  * Returns the smallest table that can answer the query. Filters by dimension, and a dimension of one customer or purchase, need the
  * records. All other queries read a roll-up. Records are read with FINAL, so that a record that was stored twice counts once.
  */
-function sourceOf({ groupBy, customerRefs, purchaseRef, filter }: ExplorerQuery): Source {
+function sourceOf(query: ExplorerQuery): Source {
+  const { groupBy, customerRefs, purchaseRef, filter } = query
   if (groupBy !== 'dimension' && filter === undefined) {
-    return { ...rolledUp, table: 'usage_by_purchase', dimension: `''`, conditions: [] }
+    const isOfAll =
+      groupBy !== 'customer' &&
+      groupBy !== 'purchase' &&
+      customerRefs === undefined &&
+      purchaseRef === undefined
+    return isOfAll ? allCustomers : eachCustomer
   }
   if (filter === undefined && customerRefs === undefined && purchaseRef === undefined) {
     return {
@@ -63,6 +94,7 @@ function sourceOf({ groupBy, customerRefs, purchaseRef, filter }: ExplorerQuery)
   return {
     table: 'usage_records FINAL',
     time: 'timestamp',
+    hour: `toDateTime(toStartOfHour(timestamp), 'UTC')`,
     value: 'value',
     records: '1',
     dimension: 'dimensions[{dimension:String}]',
@@ -71,7 +103,7 @@ function sourceOf({ groupBy, customerRefs, purchaseRef, filter }: ExplorerQuery)
   }
 }
 
-const keyColumns: Readonly<Record<Exclude<ExplorerGrouping, 'dimension'>, string>> = {
+export const keyColumns: Readonly<Record<Exclude<ExplorerGrouping, 'dimension'>, string>> = {
   customer: 'customer_ref',
   product: 'product_ref',
   purchase: 'purchase_ref',
@@ -83,7 +115,7 @@ export function keyNameOf(groupBy: ExplorerGrouping | undefined): string | undef
   return groupBy === 'dimension' ? 'dimension_value' : groupBy
 }
 
-const buckets: Readonly<Record<Granularity, (time: string) => string>> = {
+export const bucketStarts: Readonly<Record<Granularity, (time: string) => string>> = {
   hour: (time) => `toStartOfInterval(${time}, INTERVAL 1 HOUR, 'UTC')`,
   day: (time) => `toStartOfDay(${time}, {timeZone:String})`,
   week: (time) => `toDateTime(toMonday(${time}, {timeZone:String}), {timeZone:String})`,
@@ -104,7 +136,7 @@ export function explorerStatement(
   const columns = [
     'meter_name',
     ...(previous === undefined ? [] : [`${source.time} < ${instant('startMs')} AS is_previous`]),
-    ...(granularity === undefined ? [] : [`${buckets[granularity](source.time)} AS start`]),
+    ...(granularity === undefined ? [] : [`${bucketStarts[granularity](source.hour)} AS start`]),
     ...(groupBy === undefined
       ? []
       : [`${groupBy === 'dimension' ? source.dimension : keyColumns[groupBy]} AS key`]),
@@ -150,11 +182,11 @@ ORDER BY ${keys.join(', ')}`,
   }
 }
 
-function instant(name: string): string {
+export function instant(name: string): string {
   return `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`
 }
 
-function conditionsOf(query: ExplorerQuery, { time, conditions }: Source): string[] {
+export function conditionsOf(query: ExplorerQuery, { time, conditions }: Source): string[] {
   return [
     'provider_id = {providerId:String}',
     'meter_name IN {meterNames:Array(String)}',
@@ -167,7 +199,7 @@ function conditionsOf(query: ExplorerQuery, { time, conditions }: Source): strin
   ]
 }
 
-function parametersOf(query: ExplorerQuery): Record<string, unknown> {
+export function parametersOf(query: ExplorerQuery): Record<string, unknown> {
   const { range, previous, timeZone, granularity, dimension, outcome } = query
   const { productRef, purchaseRef, customerRefs, filter } = query
   return {

@@ -75,24 +75,36 @@ export async function listUsageGroups(
   rowsMax: number,
 ): Promise<UsageGroup[]> {
   const rows = await store.query<SumRow & { key: string }>(
-    `SELECT ${groupColumns[by]} AS key, ${sums} FROM (${hoursOf(query)}) WHERE key != '' GROUP BY key
+    `SELECT ${groupColumns[by]} AS key, ${sums} FROM (${by === 'customer' ? customerHoursOf(query) : hoursOf(query)}) WHERE key != '' GROUP BY key
      ORDER BY sum(value) DESC, key LIMIT ${rowsMax}`,
     parametersOf(query),
   )
   return rows.map((row) => ({ key: row.key, ...sumOf(row) }))
 }
 
+/** Selects from the smallest table that can answer the query. */
 function hoursOf(query: RolledUpQuery): string {
-  const { meterName, productRefs, customerRefs } = query
+  if (query.customerRefs !== undefined) return customerHoursOf(query)
+  return `
+    SELECT value, records, product_ref, meter_name, hour AS at
+    FROM ${query.environment}.usage_by_meter
+    WHERE outcome = 'success' AND ${conditionsOf(query)}`
+}
+
+function customerHoursOf(query: RolledUpQuery): string {
   return `
     SELECT value, records, customer_ref, product_ref, meter_name, hour AS at
     FROM ${query.environment}.usage_by_hour
-    WHERE provider_id = {providerId:String}
+    WHERE ${conditionsOf(query)}
+      ${query.customerRefs === undefined ? '' : 'AND customer_ref IN {customerRefs:Array(String)}'}`
+}
+
+function conditionsOf({ meterName, productRefs }: RolledUpQuery): string {
+  return `provider_id = {providerId:String}
       AND hour >= fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')
       AND hour < fromUnixTimestamp64Milli({endMs:Int64}, 'UTC')
       ${meterName === undefined ? '' : 'AND meter_name = {meterName:String}'}
-      ${productRefs === undefined ? '' : 'AND product_ref IN {productRefs:Array(String)}'}
-      ${customerRefs === undefined ? '' : 'AND customer_ref IN {customerRefs:Array(String)}'}`
+      ${productRefs === undefined ? '' : 'AND product_ref IN {productRefs:Array(String)}'}`
 }
 
 function parametersOf(query: RolledUpQuery): Record<string, unknown> {

@@ -22,9 +22,9 @@ export const explorerGroupings = [
 export type ExplorerGrouping = (typeof explorerGroupings)[number]
 
 export const usageExplorerQuerySchema = z.object({
-  /** A date begins at midnight of the time zone. The start is rounded down to the hour. */
+  /** A date begins at midnight of the time zone. Hours (UTC) count that begin in the range. */
   from: dateOrInstant,
-  /** Exclusive. The end is rounded up to the hour. */
+  /** Exclusive. */
   to: dateOrInstant,
   /** The time zone of dates, and of days, weeks and months. Default: UTC. */
   timeZone: timeZoneName.optional(),

@@ -28,7 +28,7 @@ import { parseFilter, requireDeclared } from '../../usage/meter-dimensions.ts'
 import { referencesOfCustomer } from '../../usage/require-stored.ts'
 import { UsageExports, type UsageExportLimits } from '../../usage/usage-exports.ts'
 import { filterCondition, type Condition } from '../../usage/usage-filter.ts'
-import { rangeToHttp, wholeHours } from '../../usage/usage-over-time.ts'
+import { nextFullHour, rangeToHttp } from '../../usage/usage-over-time.ts'
 import { sendUsageFile } from '../send-usage-file.ts'
 
 type Parts = ReadParts & {
@@ -55,7 +55,7 @@ export function registerUsageExplorerRoute(app: ApiServer, parts: Parts): void {
       const caller = callerOf(request)
       const query = await toExplorerQuery(parts, caller, request.query)
       const { format = 'json' } = request.query
-      if (format === 'json') return answer(parts, caller, query)
+      if (format === 'json') return answer(parts, caller, query, request.query.timeZone ?? 'UTC')
       const statement = explorerStatement(query, { isForSpreadsheets: true })
       return sendUsageFile(reply, exports, { ...query, statement, format })
     },
@@ -66,8 +66,9 @@ async function answer(
   parts: Parts,
   caller: Caller,
   query: ExplorerQuery,
+  timeZone: string,
 ): Promise<UsageExplorerBody> {
-  const { granularity, groupBy, previous, timeZone } = query
+  const { granularity, groupBy, previous } = query
   const { bucketsMax } = parts.limits
   const found = await exploreUsage(parts.usageStore, query, bucketsMax)
   if (found === undefined) throw invalidField('to', `At most ${bucketsMax} buckets are allowed`)
@@ -96,8 +97,9 @@ async function toExplorerQuery(
   caller: Caller,
   query: UsageExplorerQuery,
 ): Promise<ExplorerQuery> {
-  const { timeZone = 'UTC', productRef, purchaseRef, granularity, groupBy, dimension } = query
-  const range = rangeOf(query, new TimeZone(timeZone))
+  const { productRef, purchaseRef, granularity, groupBy, dimension } = query
+  const zone = new TimeZone(query.timeZone ?? 'UTC')
+  const range = rangeOf(query, zone)
   const meters = await requireMeters(parts, caller, query.meterRef)
   if (groupBy !== 'dimension' && dimension !== undefined) {
     throw invalidField('dimension', 'Use it with groupBy=dimension')
@@ -112,7 +114,7 @@ async function toExplorerQuery(
       query.compare === undefined
         ? undefined
         : { startMs: range.startMs - (range.endMs - range.startMs), endMs: range.startMs },
-    timeZone,
+    timeZone: zone.name,
     granularity,
     groupBy,
     dimension,
@@ -129,7 +131,8 @@ function rangeOf({ from, to }: UsageExplorerQuery, zone: TimeZone): TimeRange {
   const startMs = instantOf(from, zone)
   const endMs = instantOf(to, zone)
   if (startMs > endMs) throw invalidField('to', 'Must not be before `from`')
-  return wholeHours({ startMs, endMs })
+  // An hour belongs to the range in which it begins, so that no hour is in two days of a zone with half hours.
+  return { startMs: nextFullHour(startMs), endMs: nextFullHour(endMs) }
 }
 
 /** Returns the instant of the text. A date means the first instant of that day in the time zone. */

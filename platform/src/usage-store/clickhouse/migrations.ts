@@ -13,7 +13,31 @@ export type ClickHouseMigration = {
    * must include the database, because each server of a cluster resolves unqualified names in its own default database.
    */
   readonly statements: (place: MigratedPlace) => readonly string[]
+  /**
+   * Work on stored rows after the statements, which may take hours. A crash at any point repeats it, and several processes may do it
+   * at once.
+   */
+  readonly work?: (work: MigrationWork) => Promise<void>
 }
+
+export type MigrationWork = {
+  readonly place: MigratedPlace
+  readonly store: UsageStore
+  /** The same store with the timeout for statements that read or write all rows. */
+  readonly longStore: UsageStore
+  readonly report: (fields: Readonly<Record<string, unknown>>, message: string) => void
+  /** Aborted when the process stops. */
+  readonly signal: AbortSignal
+}
+
+export type MigrationOptions = {
+  /** Milliseconds that one statement on all rows of a month may take. */
+  readonly longTimeoutMs?: number
+  readonly report?: MigrationWork['report']
+  readonly signal?: AbortSignal
+}
+
+const defaultLongTimeoutMs = 14_400_000
 
 /**
  * Creates the database if necessary and applies all pending migrations. Processes that start together may run the same repeatable
@@ -24,6 +48,7 @@ export async function migrateClickHouse(
   connection: ClickHouseConnection,
   database: string,
   migrations: readonly ClickHouseMigration[],
+  options: MigrationOptions = {},
 ): Promise<void> {
   const place = { database, cluster: connection.cluster?.name }
   await createDatabase(connection, place)
@@ -39,10 +64,11 @@ export async function migrateClickHouse(
     // Imported here, because most starts have nothing to apply, and loading it takes 0.15 s.
     const { Umzug } = await import('umzug')
     const umzug = new Umzug({
-      migrations: migrations.map(({ name, statements }) => ({
+      migrations: migrations.map(({ name, statements, work }) => ({
         name,
         up: async () => {
           for (const statement of statements(place)) await store.command(statement)
+          if (work !== undefined) await runWork(work, { connection, store, place }, options)
         },
       })),
       storage,
@@ -51,6 +77,32 @@ export async function migrateClickHouse(
     await umzug.up()
   } finally {
     await store.close()
+  }
+}
+
+async function runWork(
+  work: NonNullable<ClickHouseMigration['work']>,
+  {
+    connection,
+    ...at
+  }: Pick<MigrationWork, 'store' | 'place'> & { readonly connection: ClickHouseConnection },
+  { longTimeoutMs = defaultLongTimeoutMs, report, signal }: MigrationOptions,
+): Promise<void> {
+  const { database } = at.place
+  const longStore = createClickHouseUsageStore({
+    ...connection,
+    database,
+    requestTimeoutMs: longTimeoutMs,
+  })
+  try {
+    await work({
+      ...at,
+      longStore,
+      report: report ?? (() => undefined),
+      signal: signal ?? new AbortController().signal,
+    })
+  } finally {
+    await longStore.close()
   }
 }
 

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  onCluster,
+  type MigratedPlace,
+} from '@tollgate/platform/usage-store/clickhouse/migrated-place'
+import type { MigrationWork } from '@tollgate/platform/usage-store/clickhouse/migrations'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
+import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts'
+import { addNotes, readBounds } from './fill-notes.ts'
+
+/** The first offset of each log partition that the views of roll-ups saw. */
+const firstOffsetsTable: UsageTable = {
+  name: 'roll_up_first_offsets',
+  columns: 'log_partition UInt32, first_offset UInt64',
+  engine: 'ReplacingMergeTree',
+  layout: 'ORDER BY (log_partition, first_offset)',
+  shardedBy: 'log_partition',
+  deduplicationWindow: 0,
+}
+
+/** Returns the statements that create a view of `from` which notes the first offsets. */
+export function createObserver(from: string, place: MigratedPlace): readonly string[] {
+  return [
+    ...createUsageTable(firstOffsetsTable, place),
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.roll_up_first_offsets_view${onCluster(place)}
+    TO ${storedName(firstOffsetsTable, place)} AS
+    SELECT log_partition, min(log_offset) AS first_offset
+    FROM ${place.database}.${from}
+    WHERE log_offset != ${offsetOfNoLog}
+    GROUP BY log_partition`,
+  ]
+}
+
+/** Removes the view and its table, if they exist. */
+export async function removeObserver({
+  store,
+  place,
+}: Pick<MigrationWork, 'store' | 'place'>): Promise<void> {
+  const { database } = place
+  const names = [
+    `${database}.roll_up_first_offsets_view`,
+    ...new Set([`${database}.${firstOffsetsTable.name}`, storedName(firstOffsetsTable, place)]),
+  ]
+  for (const name of names) {
+    await store.command(`DROP TABLE IF EXISTS ${name}${onCluster(place)} SYNC`)
+  }
+}
+
+/** Returns the expression that names a log partition, and on a cluster the shard too, in one number. */
+export function partitionKey({ cluster }: MigratedPlace): string {
+  return cluster === undefined
+    ? 'toUInt64(log_partition)'
+    : 'toUInt64(_shard_num) * 4294967296 + log_partition'
+}
+
+/**
+ * Returns the bounds between the records that were stored before the views existed and those that the views see: of each partition the
+ * first offset that needs no fill. They are noted, so every repetition uses the same.
+ *
+ * An insert uses the views that exist when it begins, and the sink of a partition stores its offsets in order. So the views see a
+ * partition from one offset on. If they have seen none of it, all inserts that began before the views have ended, and the bound is
+ * behind the last stored offset.
+ */
+export async function settleBounds(work: MigrationWork): Promise<ReadonlyMap<string, string>> {
+  const { store, place } = work
+  for (;;) {
+    const settled = await readBounds(store, place)
+    if (settled !== undefined) return settled
+    const name = randomUUID()
+    const bounds = [...(await observeBounds(work))].map(([key, value]) => ({
+      ...{ kind: 'bound' as const, name, key: Number(key), value: Number(value) },
+    }))
+    await addNotes(store, place, [...bounds, { kind: 'bounds', name, key: 0, value: 0 }])
+  }
+}
+
+/** Returns whether the views see all records: none was stored before them, and none can still be. */
+export async function isNothingToFill(work: MigrationWork): Promise<boolean> {
+  await drainInserts(work)
+  const [found] = await work.store.query(
+    `SELECT 1 AS found FROM ${work.place.database}.usage_records LIMIT 1`,
+  )
+  return found === undefined
+}
+
+/** Returns the bounds by partition key. */
+async function observeBounds(work: MigrationWork): Promise<Map<string, string>> {
+  const { store, place } = work
+  await drainInserts(work)
+  const stored = await store.query<{ key: string; bound: string }>(
+    `SELECT toString(${partitionKey(place)}) AS key, toString(max(log_offset) + 1) AS bound
+     FROM ${place.database}.usage_records WHERE log_offset != ${offsetOfNoLog} GROUP BY key`,
+  )
+  // An insert whose records were just read may not have reached the observer yet.
+  await drainInserts(work)
+  const seen = await store.query<{ key: string; bound: string }>(
+    `SELECT toString(${partitionKey(place)}) AS key, toString(min(first_offset)) AS bound
+     FROM ${place.database}.${firstOffsetsTable.name} GROUP BY key`,
+  )
+  return new Map([...stored, ...seen].map(({ key, bound }) => [key, bound]))
+}
+
+/** Longer than any insert of a sink can take. */
+const drainMsMax = 1_800_000
+const drainPollMs = 250
+
+/** Waits until every insert of records that has begun by now has ended. */
+async function drainInserts({ store, place, signal }: MigrationWork): Promise<void> {
+  const { cluster } = place
+  const [now] = await store.query<{ now: string }>(`SELECT toString(now64(6, 'UTC')) AS now`)
+  const processes =
+    cluster === undefined
+      ? 'system.processes'
+      : `clusterAllReplicas('${cluster}', system.processes)`
+  const endMs = performance.now() + drainMsMax
+  for (;;) {
+    const [running] = await store.query<{ total: string }>(
+      `SELECT count() AS total FROM ${processes}
+       WHERE query_kind = 'Insert' AND NOT is_cancelled AND position(query, 'usage_records') > 0
+         AND now64(6, 'UTC') - toIntervalMicrosecond(toInt64(elapsed * 1000000)) <= toDateTime64({now:String}, 6, 'UTC')`,
+      now,
+    )
+    if (Number(running!.total) === 0) return
+    if (performance.now() > endMs) throw new Error('an insert of usage records does not end')
+    await sleep(drainPollMs, undefined, { signal })
+  }
+}

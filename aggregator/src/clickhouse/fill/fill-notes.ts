@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import {
+  onCluster,
+  type MigratedPlace,
+} from '@tollgate/platform/usage-store/clickhouse/migrated-place'
+import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
+
+/**
+ * Returns the statement that creates the table with the claims, bounds and progress of a fill. Rows are only added. On a cluster it is
+ * one table that is replicated to every server.
+ */
+export function notesTable(place: MigratedPlace): string {
+  const { database, cluster } = place
+  const engine =
+    cluster === undefined
+      ? 'MergeTree'
+      : `ReplicatedMergeTree('/tollgate/${cluster}/{database}/{table}', '{shard}-{replica}')`
+  return `CREATE TABLE IF NOT EXISTS ${database}.roll_up_fill${onCluster(place)}
+    (kind LowCardinality(String), name String, key UInt64, value UInt64, at DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC'))
+    ENGINE = ${engine} ORDER BY (kind, name, key)`
+}
+
+export type FillNote = {
+  /**
+   * `claim`: the process `name` is alive, and wants to fill or fills. `released`: it has ended. `bounds`: the set of bounds `name`
+   * is complete. `bound`: in this set, records of the shard and partition `key` below the offset `value` need the fill. `filled`: the
+   * month `key` of the table `name` is filled.
+   */
+  readonly kind: 'claim' | 'released' | 'bounds' | 'bound' | 'filled'
+  readonly name: string
+  readonly key: number
+  readonly value: number
+}
+
+const columns: readonly Column<FillNote>[] = [
+  { name: 'kind', type: 'String', value: ({ kind }) => kind },
+  { name: 'name', type: 'String', value: ({ name }) => name },
+  { name: 'key', type: 'UInt64', value: ({ key }) => key },
+  { name: 'value', type: 'UInt64', value: ({ value }) => value },
+]
+
+/** Adds notes as one block: all of them are stored, or none. */
+export async function addNotes(
+  store: UsageStore,
+  { database }: MigratedPlace,
+  notes: readonly FillNote[],
+): Promise<void> {
+  await store.insert(`${database}.roll_up_fill`, columns, notes, randomUUID())
+}
+
+/** Returns the bounds by shard and partition, or undefined if none are set. The first complete set counts. */
+export async function readBounds(
+  store: UsageStore,
+  { database }: MigratedPlace,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const [set] = await store.query<{ name: string }>(
+    `SELECT name FROM ${database}.roll_up_fill WHERE kind = 'bounds' ORDER BY at, name LIMIT 1`,
+  )
+  if (set === undefined) return undefined
+  const rows = await store.query<{ key: string; value: string }>(
+    `SELECT toString(key) AS key, toString(value) AS value FROM ${database}.roll_up_fill
+     WHERE kind = 'bound' AND name = {name:String}`,
+    set,
+  )
+  return new Map(rows.map(({ key, value }) => [key, value]))
+}
+
+/** Returns the filled months of all tables, as `table month`. */
+export async function listFilled(
+  store: UsageStore,
+  { database }: MigratedPlace,
+): Promise<ReadonlySet<string>> {
+  const rows = await store.query<{ filled: string }>(
+    `SELECT DISTINCT concat(name, ' ', toString(key)) AS filled FROM ${database}.roll_up_fill WHERE kind = 'filled'`,
+  )
+  return new Set(rows.map(({ filled }) => filled))
+}

@@ -1,0 +1,332 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  startTestUsageStore,
+  type TestUsageStore,
+} from '@tollgate/platform/testing/embedded-servers'
+import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
+import {
+  migrateClickHouse,
+  type MigrationWork,
+} from '@tollgate/platform/usage-store/clickhouse/migrations'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { claimFill, type ClaimTimes } from '../src/clickhouse/fill/fill-claim.ts'
+import { fillRollUps } from '../src/clickhouse/fill/fill-roll-ups.ts'
+import type { FilledTable } from '../src/clickhouse/fill/filled-table.ts'
+import { usageMigrations } from '../src/clickhouse/migrate.ts'
+import { filledTables, usageByDay } from '../src/clickhouse/migrations/0012-roll-up-tables.ts'
+import { filledRollUps } from '../src/clickhouse/migrations/0013-filled-roll-ups.ts'
+import { ProcessDied } from './interrupted.ts'
+import {
+  expectedSums,
+  modelledTables,
+  readSums,
+  rowsOfOffsets,
+  storeRows,
+  type StoredRow,
+} from './stored-before.ts'
+
+const timeoutMs = 120_000
+const place = { database: 'filled', cluster: undefined }
+const times: ClaimTimes = { leaseMs: 1_500, beatMs: 100, settleMs: 30 }
+const partitionCount = 3
+
+let clickhouse: TestUsageStore
+beforeAll(async () => (clickhouse = await startTestUsageStore()))
+afterAll(() => clickhouse.stop())
+
+let rows: StoredRow[]
+let offsets: number[]
+
+/** Every test begins with the tables before the fill. */
+beforeEach(async () => {
+  await clickhouse.store.command(`DROP DATABASE IF EXISTS ${place.database} SYNC`)
+  const before = usageMigrations.filter(({ name }) => name < '0013')
+  await migrateClickHouse(clickhouse.connection, place.database, before)
+  rows = []
+  offsets = Array.from({ length: partitionCount }, () => 0)
+}, timeoutMs)
+
+/** Stores the next offsets of a partition, as the sink does. */
+async function storeNext(partition: number, total: number): Promise<void> {
+  const from = offsets[partition]!
+  offsets[partition] = from + total
+  const batch = rowsOfOffsets(partition, from, from + total)
+  rows.push(...batch)
+  await storeRows(clickhouse.store, place.database, batch, `${partition}-${from}`)
+}
+
+async function storeEverywhere(total: number): Promise<void> {
+  for (let partition = 0; partition < partitionCount; partition += 1) {
+    await storeNext(partition, total)
+  }
+}
+
+function workWith(changed: Partial<MigrationWork> = {}): MigrationWork {
+  const { store } = clickhouse
+  const signal = new AbortController().signal
+  return { place, store, longStore: store, report: () => undefined, signal, ...changed }
+}
+
+/** Does what the migration does. */
+async function fill(
+  changed?: Partial<MigrationWork>,
+  tables: readonly FilledTable[] = filledTables,
+): Promise<void> {
+  const work = workWith(changed)
+  for (const statement of filledRollUps.statements(place)) await work.store.command(statement)
+  await fillRollUps(work, tables, times)
+}
+
+async function expectExactSums(): Promise<void> {
+  for (const table of modelledTables) {
+    expect(await readSums(clickhouse.store, place.database, table), table).toEqual(
+      expectedSums(table, rows),
+    )
+  }
+  const customers = new Set(
+    rows.filter(({ outcome }) => outcome === 'success').map(({ customerRef }) => customerRef),
+  )
+  expect(
+    await clickhouse.store.query(
+      `SELECT toString(uniqCombined64Merge(15)(customers)) AS total FROM ${place.database}.active_customers`,
+    ),
+  ).toEqual([{ total: String(customers.size) }])
+}
+
+/** A store whose process dies at a statement: before it reaches ClickHouse, or before its answer arrives. */
+function dyingStore(at: number, reaches: boolean): { readonly store: UsageStore; total(): number } {
+  const real = clickhouse.store
+  let total = 0
+  const dying = async <Result>(act: () => Promise<Result>): Promise<Result> => {
+    total += 1
+    if (total < at) return act()
+    if (total === at && reaches) await act()
+    throw new ProcessDied()
+  }
+  return {
+    store: {
+      ...real,
+      command: (statement) => dying(() => real.command(statement)),
+      insert: (table, columns, inserted, token) =>
+        // Claims are noted by a timer. Deaths are counted in statements of the fill itself.
+        inserted.some((row) =>
+          ['claim', 'released'].includes((row as { kind?: string }).kind ?? ''),
+        )
+          ? real.insert(table, columns, inserted, token)
+          : dying(() => real.insert(table, columns, inserted, token)),
+    },
+    total: () => total,
+  }
+}
+
+describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
+  it('adds each record that was stored before once, also if it is stored twice', async () => {
+    await storeEverywhere(40)
+    await storeRows(clickhouse.store, place.database, rowsOfOffsets(1, 5, 25), 'again')
+    await fill()
+    await expectExactSums()
+    await storeEverywhere(20)
+    await expectExactSums()
+  })
+
+  it('fills months in which a roll-up has no rows', async () => {
+    rows = rowsOfOffsets(0, 0, 40).filter(({ dimensions }) => Object.keys(dimensions).length === 0)
+    await storeRows(clickhouse.store, place.database, rows, 'without dimensions')
+    await fill()
+    await expectExactSums()
+  })
+
+  it('replaces roll-ups of the shape before 0.1.0, also in several processes at once', async () => {
+    const { store, connection } = clickhouse
+    await storeEverywhere(20)
+    await store.command(`DROP TABLE ${place.database}.usage_by_purchase SYNC`)
+    await store.command(
+      `CREATE TABLE ${place.database}.usage_by_purchase
+       (provider_id String, meter_name String, customer_ref String, hour DateTime('UTC'), value Decimal(38, 6))
+       ENGINE = SummingMergeTree PARTITION BY toYYYYMM(hour) ORDER BY (provider_id, meter_name, customer_ref, hour)`,
+    )
+    await store.command(
+      `CREATE MATERIALIZED VIEW ${place.database}.usage_by_purchase_view TO ${place.database}.usage_by_purchase AS
+       SELECT provider_id, meter_name, customer_ref, toDateTime(toStartOfHour(timestamp), 'UTC') AS hour, value
+       FROM ${place.database}.usage_records`,
+    )
+    await store.command(
+      `ALTER TABLE ${place.database}.schema_migrations DELETE WHERE name >= '0012' SETTINGS mutations_sync = 2`,
+    )
+    const migrate = () => migrateClickHouse(connection, place.database, usageMigrations)
+    await Promise.all([migrate(), migrate()])
+    await storeEverywhere(5)
+    await expectExactSums()
+  })
+
+  it('fills nothing of an empty store, and leaves no other tables', async () => {
+    await fill()
+    await storeEverywhere(10)
+    await expectExactSums()
+    const found = await clickhouse.store.query(
+      `SELECT name FROM system.tables WHERE database = '${place.database}'
+         AND (name LIKE '%observer%' OR name LIKE '%first_offsets%' OR match(name, '_fill_'))`,
+    )
+    expect(found).toEqual([])
+  })
+
+  it.each([true, false])(
+    'is exact if its process dies at every statement in turn, which reached ClickHouse: %s',
+    async (reaches) => {
+      await storeEverywhere(30)
+      let deaths = 0
+      for (let at = 1; ; at += 1) {
+        const { store } = dyingStore(at, reaches)
+        const died = await fill({ store, longStore: store }).then(
+          () => false,
+          (error: unknown) => {
+            expect(error).toBeInstanceOf(ProcessDied)
+            return true
+          },
+        )
+        if (!died) break
+        deaths += 1
+        // A sink of an older version stores on between the attempts.
+        await storeNext(at % partitionCount, 2)
+      }
+      expect(deaths).toBeGreaterThan(15)
+      await expectExactSums()
+    },
+  )
+
+  it('is exact while sinks of an older version store', async () => {
+    await storeEverywhere(40)
+    let isEnded = false
+    const sink = async (partition: number): Promise<void> => {
+      while (!isEnded) {
+        await storeNext(partition, 3)
+        await sleep(5)
+      }
+    }
+    const sinks = Array.from({ length: partitionCount }, (_, partition) => sink(partition))
+    await fill().finally(() => (isEnded = true))
+    await Promise.all(sinks)
+    expect(rows.length).toBeGreaterThan(partitionCount * 60)
+    await expectExactSums()
+  })
+
+  it('is exact if sinks store between any two of its statements', async () => {
+    await storeEverywhere(10)
+    const { store } = clickhouse
+    const interposing: UsageStore = {
+      ...store,
+      async command(statement) {
+        await store.command(statement)
+        await storeEverywhere(2)
+      },
+    }
+    await fill({ store: interposing, longStore: interposing })
+    await expectExactSums()
+  })
+
+  it('may be run by several processes at once, of which one fills', async () => {
+    await storeEverywhere(40)
+    const months: unknown[] = []
+    const report: MigrationWork['report'] = (fields) => months.push(fields['month'])
+    let fills = 0
+    const { store } = clickhouse
+    const counting: UsageStore = {
+      ...store,
+      command: (statement) => {
+        if (statement.startsWith('INSERT')) fills += 1
+        return store.command(statement)
+      },
+    }
+    const run = () => fill({ report, longStore: counting })
+    await Promise.all([run(), run(), run()])
+    await expectExactSums()
+    expect(fills).toBe(filledTables.length * 3)
+    expect(months.slice(0, 3)).toEqual(['202603', '202602', '202601'])
+  })
+})
+
+/** Takes 50 ms per record. */
+const slowTable: FilledTable = { ...usageByDay, condition: 'sleepEachRow(0.05) = 0' }
+
+describe('a slow fill', { timeout: timeoutMs }, () => {
+  const short = () =>
+    createClickHouseUsageStore({ ...clickhouse.connection, requestTimeoutMs: 1_000 })
+  let stores: UsageStore[] = []
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()))
+    stores = []
+  })
+  const opened = (store: UsageStore): UsageStore => {
+    stores.push(store)
+    return store
+  }
+
+  it('may take longer than other requests', async () => {
+    await storeEverywhere(40)
+    await fill({ store: opened(short()) }, [slowTable])
+    expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
+      expectedSums('usage_by_day', rows),
+    )
+  })
+
+  it('counts nothing twice if ClickHouse continues a query that its process gave up', async () => {
+    await storeEverywhere(40)
+    await expect(fill({ longStore: opened(short()) }, [slowTable])).rejects.toThrow(
+      /did not answer/,
+    )
+    await fill({}, [usageByDay])
+    expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
+      expectedSums('usage_by_day', rows),
+    )
+  })
+
+  it('ends soon when its process stops, and is continued', async () => {
+    await storeEverywhere(40)
+    const stopping = new AbortController()
+    const longStore = opened(createClickHouseUsageStore(clickhouse.connection))
+    const slower: FilledTable = { ...slowTable, condition: 'sleepEachRow(0.5) = 0' }
+    const running = fill({ longStore, signal: stopping.signal }, [slower])
+    setTimeout(() => stopping.abort(), 1_000)
+    await expect(running).rejects.toThrow()
+    await fill({}, [usageByDay])
+    expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
+      expectedSums('usage_by_day', rows),
+    )
+  })
+})
+
+describe('the claim of a fill', { timeout: timeoutMs }, () => {
+  const claim = (owner: string, signal = new AbortController().signal) =>
+    claimFill(clickhouse.store, place, owner, signal, times)
+
+  it('is given to the next process when it is released', async () => {
+    const first = await claim('first')
+    let isSecond = false
+    const second = claim('second').then((held) => {
+      isSecond = true
+      return held
+    })
+    await sleep(times.leaseMs * 2)
+    expect(isSecond).toBe(false)
+    await first.release()
+    await (await second).release()
+  })
+
+  it('of a dead process ends with its lease', async () => {
+    await clickhouse.store.command(
+      `INSERT INTO ${place.database}.roll_up_fill (kind, name, key, value) VALUES ('claim', 'dead', 0, 0)`,
+    )
+    const held = await claim('next')
+    held.requireHeld()
+    await held.release()
+  })
+
+  it('is not waited for by a process that stops', async () => {
+    const first = await claim('first')
+    const stopping = new AbortController()
+    setTimeout(() => stopping.abort(), 50)
+    await expect(claim('second', stopping.signal)).rejects.toThrow(/abort/)
+    await first.release()
+  })
+})
