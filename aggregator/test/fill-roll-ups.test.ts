@@ -9,6 +9,7 @@ import {
   type MigrationWork,
 } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimFill, type ClaimTimes } from '../src/clickhouse/fill/fill-claim.ts'
 import { fillRollUps } from '../src/clickhouse/fill/fill-roll-ups.ts'
@@ -169,6 +170,33 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
          AND (name LIKE '%observer%' OR name LIKE '%first_offsets%' OR match(name, '_fill_'))`,
     )
     expect(found).toEqual([])
+  })
+
+  it('adds nothing if a second process begins on the empty store and continues after usage was stored', async () => {
+    await fill()
+    await storeEverywhere(10)
+    await fill()
+    await expectExactSums()
+  })
+
+  it.each([0, 1, 2])(
+    'is exact if its process dies on an empty store, %s statements after the views, and an older sink stores',
+    async (later) => {
+      const { store } = dyingStore(filledRollUps.statements(place).length + later, true)
+      await expect(fill({ store, longStore: store })).rejects.toThrow(ProcessDied)
+      await storeEverywhere(10)
+      await fill()
+      await expectExactSums()
+    },
+  )
+
+  it('adds records that belong to no log, once', async () => {
+    rows = rowsOfOffsets(0, 0, 20).map((row) => ({ ...row, offset: offsetOfNoLog }))
+    await storeRows(clickhouse.store, place.database, rows, 'moved')
+    await fill()
+    await expectExactSums()
+    await fill()
+    await expectExactSums()
   })
 
   it.each([true, false])(

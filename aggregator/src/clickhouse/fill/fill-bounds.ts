@@ -7,7 +7,7 @@ import {
 import type { MigrationWork } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts'
-import { addNotes, readBounds } from './fill-notes.ts'
+import { addNotes, readBounds, type FillBounds } from './fill-notes.ts'
 
 /** The first offset of each log partition that the views of roll-ups saw. */
 const firstOffsetsTable: UsageTable = {
@@ -62,7 +62,7 @@ export function partitionKey({ cluster }: MigratedPlace): string {
  * partition from one offset on. If they have seen none of it, all inserts that began before the views have ended, and the bound is
  * behind the last stored offset.
  */
-export async function settleBounds(work: MigrationWork): Promise<ReadonlyMap<string, string>> {
+export async function settleBounds(work: MigrationWork): Promise<FillBounds> {
   const { store, place } = work
   for (;;) {
     const settled = await readBounds(store, place)
@@ -75,13 +75,19 @@ export async function settleBounds(work: MigrationWork): Promise<ReadonlyMap<str
   }
 }
 
-/** Returns whether the views see all records: none was stored before them, and none can still be. */
+/**
+ * Returns whether the views see all records: none was stored before them, and none can still be. The process that finds the store empty
+ * notes it first. A process that comes later finds records that the views have counted meanwhile, and no observer that saw them.
+ */
 export async function isNothingToFill(work: MigrationWork): Promise<boolean> {
+  const { store, place } = work
+  const noted = await readBounds(store, place)
+  if (noted !== undefined) return noted === 'nothing'
   await drainInserts(work)
-  const [found] = await work.store.query(
-    `SELECT 1 AS found FROM ${work.place.database}.usage_records LIMIT 1`,
-  )
-  return found === undefined
+  const [found] = await store.query(`SELECT 1 AS found FROM ${place.database}.usage_records LIMIT 1`)
+  if (found !== undefined) return false
+  await addNotes(store, place, [{ kind: 'empty', name: randomUUID(), key: 0, value: 0 }])
+  return (await readBounds(store, place)) === 'nothing'
 }
 
 /** Returns the bounds by partition key. */

@@ -23,10 +23,10 @@ export function notesTable(place: MigratedPlace): string {
 export type FillNote = {
   /**
    * `claim`: the process `name` is alive, and wants to fill or fills. `released`: it has ended. `bounds`: the set of bounds `name`
-   * is complete. `bound`: in this set, records of the shard and partition `key` below the offset `value` need the fill. `filled`: the
-   * month `key` of the table `name` is filled.
+   * is complete. `bound`: in this set, records of the shard and partition `key` below the offset `value` need the fill. `empty`: no
+   * record was stored before the views, so the fill has nothing to add. `filled`: the month `key` of the table `name` is filled.
    */
-  readonly kind: 'claim' | 'released' | 'bounds' | 'bound' | 'filled'
+  readonly kind: 'claim' | 'released' | 'bounds' | 'bound' | 'empty' | 'filled'
   readonly name: string
   readonly key: number
   readonly value: number
@@ -48,19 +48,26 @@ export async function addNotes(
   await store.insert(`${database}.roll_up_fill`, columns, notes, randomUUID())
 }
 
-/** Returns the bounds by shard and partition, or undefined if none are set. The first complete set counts. */
+/**
+ * Bounds by shard and partition, or `nothing` if the store was empty. Without a bound for any partition there may still be records to
+ * fill: those that belong to no log.
+ */
+export type FillBounds = ReadonlyMap<string, string> | 'nothing'
+
+/** Returns the noted bounds, or undefined if none are noted. The first complete set counts, or the first note of an empty store. */
 export async function readBounds(
   store: UsageStore,
   { database }: MigratedPlace,
-): Promise<ReadonlyMap<string, string> | undefined> {
-  const [set] = await store.query<{ name: string }>(
-    `SELECT name FROM ${database}.roll_up_fill WHERE kind = 'bounds' ORDER BY at, name LIMIT 1`,
+): Promise<FillBounds | undefined> {
+  const [first] = await store.query<{ kind: 'bounds' | 'empty'; name: string }>(
+    `SELECT kind, name FROM ${database}.roll_up_fill WHERE kind IN ('bounds', 'empty') ORDER BY at, name LIMIT 1`,
   )
-  if (set === undefined) return undefined
+  if (first === undefined) return undefined
+  if (first.kind === 'empty') return 'nothing'
   const rows = await store.query<{ key: string; value: string }>(
     `SELECT toString(key) AS key, toString(value) AS value FROM ${database}.roll_up_fill
      WHERE kind = 'bound' AND name = {name:String}`,
-    set,
+    { name: first.name },
   )
   return new Map(rows.map(({ key, value }) => [key, value]))
 }

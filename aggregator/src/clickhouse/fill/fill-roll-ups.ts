@@ -36,7 +36,7 @@ export async function fillRollUps(
   try {
     await removeLeftovers(work, tables)
     const bounds = await settleBounds(work)
-    await fillMonths(work, claim, { owner, tables, bounds })
+    if (bounds !== 'nothing') await fillMonths(work, claim, { owner, tables, bounds })
     await removeObserver(work)
   } finally {
     signal.removeEventListener('abort', kill)
