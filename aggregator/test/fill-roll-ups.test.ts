@@ -13,10 +13,12 @@ import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimFill, type ClaimTimes } from '../src/clickhouse/fill/fill-claim.ts'
 import { fillRollUps } from '../src/clickhouse/fill/fill-roll-ups.ts'
-import type { FilledTable } from '../src/clickhouse/fill/filled-table.ts'
+import { createObserver } from '../src/clickhouse/fill/fill-bounds.ts'
+import { createView, type FilledTable } from '../src/clickhouse/fill/filled-table.ts'
 import { usageMigrations } from '../src/clickhouse/migrate.ts'
 import { filledTables, usageByDay } from '../src/clickhouse/migrations/0012-roll-up-tables.ts'
 import { filledRollUps } from '../src/clickhouse/migrations/0013-filled-roll-ups.ts'
+import { createUsageTable } from '../src/clickhouse/usage-table.ts'
 import { ProcessDied } from './interrupted.ts'
 import {
   expectedSums,
@@ -76,7 +78,7 @@ async function fill(
 ): Promise<void> {
   const work = workWith(changed)
   for (const statement of filledRollUps.statements(place)) await work.store.command(statement)
-  await fillRollUps(work, tables, times)
+  await fillRollUps(work, { fill: '0013', tables }, times)
 }
 
 async function expectExactSums(): Promise<void> {
@@ -189,6 +191,25 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
       await expectExactSums()
     },
   )
+
+  it('has bounds of its own for a roll-up that is added later', async () => {
+    await storeEverywhere(20)
+    await fill()
+    await storeEverywhere(10)
+    const later = { ...usageByDay, table: { ...usageByDay.table, name: 'usage_by_day_again' } }
+    const statements = [
+      ...createUsageTable(later.table, place),
+      ...createObserver('0014', 'rolled_up_records', place),
+      createView(later, 'rolled_up_records', place),
+    ]
+    for (const statement of statements) await clickhouse.store.command(statement)
+    await storeEverywhere(5)
+    await fillRollUps(workWith(), { fill: '0014', tables: [later] }, times)
+    expect(
+      await readSums(clickhouse.store, place.database, 'usage_by_day', later.table.name),
+    ).toEqual(expectedSums('usage_by_day', rows))
+    await expectExactSums()
+  })
 
   it('adds records that belong to no log, once', async () => {
     rows = rowsOfOffsets(0, 0, 20).map((row) => ({ ...row, offset: offsetOfNoLog }))

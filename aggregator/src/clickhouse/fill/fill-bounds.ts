@@ -9,22 +9,25 @@ import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts'
 import { addNotes, readBounds, type FillBounds } from './fill-notes.ts'
 
-/** The first offset of each log partition that the views of roll-ups saw. */
-const firstOffsetsTable: UsageTable = {
-  name: 'roll_up_first_offsets',
-  columns: 'log_partition UInt32, first_offset UInt64',
-  engine: 'ReplacingMergeTree',
-  layout: 'ORDER BY (log_partition, first_offset)',
-  shardedBy: 'log_partition',
-  deduplicationWindow: 0,
+/** Returns the table with the first offset of each log partition that the views of a fill saw. */
+function firstOffsetsTable(fill: string): UsageTable {
+  return {
+    name: `roll_up_first_offsets_${fill}`,
+    columns: 'log_partition UInt32, first_offset UInt64',
+    engine: 'ReplacingMergeTree',
+    layout: 'ORDER BY (log_partition, first_offset)',
+    shardedBy: 'log_partition',
+    deduplicationWindow: 0,
+  }
 }
 
-/** Returns the statements that create a view of `from` which notes the first offsets. */
-export function createObserver(from: string, place: MigratedPlace): readonly string[] {
+/** Returns the statements that create the observer of a fill: a view of `from` which notes the first offsets. */
+export function createObserver(fill: string, from: string, place: MigratedPlace): readonly string[] {
+  const table = firstOffsetsTable(fill)
   return [
-    ...createUsageTable(firstOffsetsTable, place),
-    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.roll_up_first_offsets_view${onCluster(place)}
-    TO ${storedName(firstOffsetsTable, place)} AS
+    ...createUsageTable(table, place),
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.${table.name}_view${onCluster(place)}
+    TO ${storedName(table, place)} AS
     SELECT log_partition, min(log_offset) AS first_offset
     FROM ${place.database}.${from}
     WHERE log_offset != ${offsetOfNoLog}
@@ -33,14 +36,15 @@ export function createObserver(from: string, place: MigratedPlace): readonly str
 }
 
 /** Removes the view and its table, if they exist. */
-export async function removeObserver({
-  store,
-  place,
-}: Pick<MigrationWork, 'store' | 'place'>): Promise<void> {
+export async function removeObserver(
+  { store, place }: MigrationWork,
+  fill: string,
+): Promise<void> {
   const { database } = place
+  const table = firstOffsetsTable(fill)
   const names = [
-    `${database}.roll_up_first_offsets_view`,
-    ...new Set([`${database}.${firstOffsetsTable.name}`, storedName(firstOffsetsTable, place)]),
+    `${database}.${table.name}_view`,
+    ...new Set([`${database}.${table.name}`, storedName(table, place)]),
   ]
   for (const name of names) {
     await store.command(`DROP TABLE IF EXISTS ${name}${onCluster(place)} SYNC`)
@@ -62,13 +66,13 @@ export function partitionKey({ cluster }: MigratedPlace): string {
  * partition from one offset on. If they have seen none of it, all inserts that began before the views have ended, and the bound is
  * behind the last stored offset.
  */
-export async function settleBounds(work: MigrationWork): Promise<FillBounds> {
+export async function settleBounds(work: MigrationWork, fill: string): Promise<FillBounds> {
   const { store, place } = work
   for (;;) {
-    const settled = await readBounds(store, place)
+    const settled = await readBounds(store, place, fill)
     if (settled !== undefined) return settled
-    const name = randomUUID()
-    const bounds = [...(await observeBounds(work))].map(([key, value]) => ({
+    const name = newName(fill)
+    const bounds = [...(await observeBounds(work, fill))].map(([key, value]) => ({
       ...{ kind: 'bound' as const, name, key: Number(key), value: Number(value) },
     }))
     await addNotes(store, place, [...bounds, { kind: 'bounds', name, key: 0, value: 0 }])
@@ -79,19 +83,23 @@ export async function settleBounds(work: MigrationWork): Promise<FillBounds> {
  * Returns whether the views see all records: none was stored before them, and none can still be. The process that finds the store empty
  * notes it first. A process that comes later finds records that the views have counted meanwhile, and no observer that saw them.
  */
-export async function isNothingToFill(work: MigrationWork): Promise<boolean> {
+export async function isNothingToFill(work: MigrationWork, fill: string): Promise<boolean> {
   const { store, place } = work
-  const noted = await readBounds(store, place)
+  const noted = await readBounds(store, place, fill)
   if (noted !== undefined) return noted === 'nothing'
   await drainInserts(work)
   const [found] = await store.query(`SELECT 1 AS found FROM ${place.database}.usage_records LIMIT 1`)
   if (found !== undefined) return false
-  await addNotes(store, place, [{ kind: 'empty', name: randomUUID(), key: 0, value: 0 }])
-  return (await readBounds(store, place)) === 'nothing'
+  await addNotes(store, place, [{ kind: 'empty', name: newName(fill), key: 0, value: 0 }])
+  return (await readBounds(store, place, fill)) === 'nothing'
+}
+
+function newName(fill: string): string {
+  return `${fill}/${randomUUID()}`
 }
 
 /** Returns the bounds by partition key. */
-async function observeBounds(work: MigrationWork): Promise<Map<string, string>> {
+async function observeBounds(work: MigrationWork, fill: string): Promise<Map<string, string>> {
   const { store, place } = work
   await drainInserts(work)
   const stored = await store.query<{ key: string; bound: string }>(
@@ -102,7 +110,7 @@ async function observeBounds(work: MigrationWork): Promise<Map<string, string>> 
   await drainInserts(work)
   const seen = await store.query<{ key: string; bound: string }>(
     `SELECT toString(${partitionKey(place)}) AS key, toString(min(first_offset)) AS bound
-     FROM ${place.database}.${firstOffsetsTable.name} GROUP BY key`,
+     FROM ${place.database}.${firstOffsetsTable(fill).name} GROUP BY key`,
   )
   return new Map([...stored, ...seen].map(({ key, bound }) => [key, bound]))
 }

@@ -24,7 +24,10 @@ export type FillNote = {
   /**
    * `claim`: the process `name` is alive, and wants to fill or fills. `released`: it has ended. `bounds`: the set of bounds `name`
    * is complete. `bound`: in this set, records of the shard and partition `key` below the offset `value` need the fill. `empty`: no
-   * record was stored before the views, so the fill has nothing to add. `filled`: the month `key` of the table `name` is filled.
+   * record was stored before the views, so the fill has nothing to add. `filled`: the month `key` of a table is filled.
+   *
+   * The names of bounds, of an empty store and of filled tables begin with the fill (`0013/`), because the bounds of one fill leave a
+   * hole in the tables of another.
    */
   readonly kind: 'claim' | 'released' | 'bounds' | 'bound' | 'empty' | 'filled'
   readonly name: string
@@ -54,13 +57,19 @@ export async function addNotes(
  */
 export type FillBounds = ReadonlyMap<string, string> | 'nothing'
 
-/** Returns the noted bounds, or undefined if none are noted. The first complete set counts, or the first note of an empty store. */
+/**
+ * Returns the bounds that are noted for the fill, or undefined if there are none. The first complete set counts, or the first note of
+ * an empty store.
+ */
 export async function readBounds(
   store: UsageStore,
   { database }: MigratedPlace,
+  fill: string,
 ): Promise<FillBounds | undefined> {
   const [first] = await store.query<{ kind: 'bounds' | 'empty'; name: string }>(
-    `SELECT kind, name FROM ${database}.roll_up_fill WHERE kind IN ('bounds', 'empty') ORDER BY at, name LIMIT 1`,
+    `SELECT kind, name FROM ${database}.roll_up_fill
+     WHERE kind IN ('bounds', 'empty') AND startsWith(name, {fill:String}) ORDER BY at, name LIMIT 1`,
+    { fill: `${fill}/` },
   )
   if (first === undefined) return undefined
   if (first.kind === 'empty') return 'nothing'
@@ -72,7 +81,7 @@ export async function readBounds(
   return new Map(rows.map(({ key, value }) => [key, value]))
 }
 
-/** Returns the filled months of all tables, as `table month`. */
+/** Returns the months that are filled, as `fill/table month`. */
 export async function listFilled(
   store: UsageStore,
   { database }: MigratedPlace,

@@ -11,6 +11,12 @@ import { claimFill, type ClaimTimes, type FillClaim } from './fill-claim.ts'
 import { addNotes, listFilled } from './fill-notes.ts'
 import { insertFilled, type FilledTable } from './filled-table.ts'
 
+export type RollUpFill = {
+  /** The number of its migration. It also names the observer and the notes of this fill. */
+  readonly fill: string
+  readonly tables: readonly FilledTable[]
+}
+
 /**
  * Adds to roll-ups the records that their views did not see. It can be killed at any point and repeated, by several processes at once,
  * while sinks of an older version store:
@@ -24,45 +30,44 @@ import { insertFilled, type FilledTable } from './filled-table.ts'
  */
 export async function fillRollUps(
   work: MigrationWork,
-  tables: readonly FilledTable[],
+  { fill, tables }: RollUpFill,
   times?: ClaimTimes,
 ): Promise<void> {
   const { store, place, signal } = work
-  if (await isNothingToFill(work)) return removeObserver(work)
+  if (await isNothingToFill(work, fill)) return removeObserver(work, fill)
   const owner = randomBytes(8).toString('hex')
   const claim = await claimFill(store, place, owner, signal, times)
   const kill = (): void => void killQueries(work, owner).catch(() => undefined)
   signal.addEventListener('abort', kill)
   try {
     await removeLeftovers(work, tables)
-    const bounds = await settleBounds(work)
-    if (bounds !== 'nothing') await fillMonths(work, claim, { owner, tables, bounds })
-    await removeObserver(work)
+    const bounds = await settleBounds(work, fill)
+    if (bounds !== 'nothing') await fillMonths(work, claim, { fill, owner, tables, bounds })
+    await removeObserver(work, fill)
   } finally {
     signal.removeEventListener('abort', kill)
     await claim.release().catch(() => undefined)
   }
 }
 
-type Fill = {
+type RunningFill = RollUpFill & {
   readonly owner: string
-  readonly tables: readonly FilledTable[]
   readonly bounds: ReadonlyMap<string, string>
 }
 
-async function fillMonths(work: MigrationWork, claim: FillClaim, fill: Fill): Promise<void> {
+async function fillMonths(work: MigrationWork, claim: FillClaim, running: RunningFill): Promise<void> {
   const { store, place, report, signal } = work
   const months = await store.query<{ month: string }>(
     `SELECT DISTINCT _partition_id AS month FROM ${place.database}.usage_records ORDER BY month DESC`,
   )
   const filled = await listFilled(store, place)
   for (const [index, { month }] of months.entries()) {
-    for (const filledTable of fill.tables) {
-      const { name } = filledTable.table
+    for (const filledTable of running.tables) {
+      const name = `${running.fill}/${filledTable.table.name}`
       if (filled.has(`${name} ${month}`)) continue
       signal.throwIfAborted()
       claim.requireHeld()
-      await fillMonth(work, fill, filledTable, month)
+      await fillMonth(work, running, filledTable, month)
       await addNotes(store, place, [{ kind: 'filled', name, key: Number(month), value: 0 }])
     }
     report(
@@ -74,7 +79,7 @@ async function fillMonths(work: MigrationWork, claim: FillClaim, fill: Fill): Pr
 
 async function fillMonth(
   { store, longStore, place }: MigrationWork,
-  { owner, bounds }: Fill,
+  { owner, bounds }: RunningFill,
   filledTable: FilledTable,
   month: string,
 ): Promise<void> {
