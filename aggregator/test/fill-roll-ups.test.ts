@@ -192,6 +192,34 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
     },
   )
 
+  it('writes only into tables whose rows are on the disk when an insert is acknowledged', async () => {
+    await storeEverywhere(20)
+    const { store } = clickhouse
+    const isSynced = new Map<string, boolean>()
+    const inspecting: UsageStore = {
+      ...store,
+      async command(statement) {
+        const tables = await store.query<{ name: string; settings: string }>(
+          `SELECT name, engine_full AS settings FROM system.tables
+           WHERE database = '${place.database}' AND match(name, '^roll_up_|_fill_') AND engine LIKE '%MergeTree'`,
+        )
+        for (const { name, settings } of tables) {
+          const synced = ['fsync_after_insert', 'fsync_part_directory', 'min_rows_to_fsync_after_merge']
+          const key = name.replace(/_[0-9a-f]{16}$/, '')
+          isSynced.set(key, synced.every((setting) => settings.includes(`${setting} = 1`)))
+        }
+        await store.command(statement)
+      },
+    }
+    await fill({ longStore: inspecting })
+    const names = filledTables.map(({ table }) => `${table.name}_fill`)
+    expect(Object.fromEntries(isSynced)).toEqual(
+      Object.fromEntries(
+        [...names, 'roll_up_fill', 'roll_up_first_offsets_0013'].map((name) => [name, true]),
+      ),
+    )
+  })
+
   it('has bounds of its own for a roll-up that is added later', async () => {
     await storeEverywhere(20)
     await fill()

@@ -6,7 +6,7 @@ import {
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import type { MigrationWork } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts'
+import { createSyncedTable, storedName, type UsageTable } from '../usage-table.ts'
 import { addNotes, readBounds, type FillBounds } from './fill-notes.ts'
 
 /** Returns the table with the first offset of each log partition that the views of a fill saw. */
@@ -25,7 +25,7 @@ function firstOffsetsTable(fill: string): UsageTable {
 export function createObserver(fill: string, from: string, place: MigratedPlace): readonly string[] {
   const table = firstOffsetsTable(fill)
   return [
-    ...createUsageTable(table, place),
+    ...createSyncedTable(table, place),
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${place.database}.${table.name}_view${onCluster(place)}
     TO ${storedName(table, place)} AS
     SELECT log_partition, min(log_offset) AS first_offset

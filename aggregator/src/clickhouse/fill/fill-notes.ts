@@ -4,10 +4,12 @@ import {
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { syncSettings } from '../usage-table.ts'
 
 /**
- * Returns the statement that creates the table with the claims, bounds and progress of a fill. Rows are only added. On a cluster it is
- * one table that is replicated to every server.
+ * Returns the statement that creates the table with the claims, bounds and progress of a fill. Rows are only added, and are on the disk
+ * when an insert is acknowledged: with bounds that were lost, the fill would add what the views have counted. On a cluster it is one
+ * table that is replicated to every server.
  */
 export function notesTable(place: MigratedPlace): string {
   const { database, cluster } = place
@@ -17,7 +19,8 @@ export function notesTable(place: MigratedPlace): string {
       : `ReplicatedMergeTree('/tollgate/${cluster}/{database}/{table}', '{shard}-{replica}')`
   return `CREATE TABLE IF NOT EXISTS ${database}.roll_up_fill${onCluster(place)}
     (kind LowCardinality(String), name String, key UInt64, value UInt64, at DateTime64(6, 'UTC') DEFAULT now64(6, 'UTC'))
-    ENGINE = ${engine} ORDER BY (kind, name, key)`
+    ENGINE = ${engine} ORDER BY (kind, name, key)
+    SETTINGS ${syncSettings(place)}`
 }
 
 export type FillNote = {

@@ -5,7 +5,7 @@ import {
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts'
+import { createSyncedTable, storedName, type UsageTable } from '../usage-table.ts'
 import { isNothingToFill, partitionKey, removeObserver, settleBounds } from './fill-bounds.ts'
 import { claimFill, type ClaimTimes, type FillClaim } from './fill-claim.ts'
 import { addNotes, listFilled } from './fill-notes.ts'
@@ -86,7 +86,8 @@ async function fillMonth(
   const { table } = filledTable
   const { database } = place
   const own: UsageTable = { ...table, name: `${table.name}_fill_${owner}`, deduplicationWindow: 0 }
-  for (const statement of createUsageTable(own, place)) await store.command(statement)
+  // The parts of this table become parts of the roll-up, and the note that the month is filled is on the disk.
+  for (const statement of createSyncedTable(own, place)) await store.command(statement)
   await longStore.command(
     insertFilled(filledTable, {
       from: `${database}.usage_records`,

@@ -11,10 +11,9 @@ import { claimFill } from '../fill/fill-claim.ts'
 import { notesTable } from '../fill/fill-notes.ts'
 import type { FilledTable } from '../fill/filled-table.ts'
 import {
-  createUsageTable,
+  createSyncedTable,
   shardedByCustomer,
   storedName,
-  syncInserts,
   type UsageTable,
 } from '../usage-table.ts'
 
@@ -239,13 +238,9 @@ export const rollUpTables: ClickHouseMigration = {
   name: '0012-roll-up-tables',
   statements: (place) => [
     notesTable(place),
-    ...filledTables.flatMap(({ table }) => createRollUp(table, place)),
+    ...filledTables.flatMap(({ table }) => createSyncedTable(table, place)),
   ],
   work: (work) => replaceEarlierShape(work, [usageByPurchase.table, usageByDimension.table]),
-}
-
-function createRollUp(table: UsageTable, place: MigratedPlace): string[] {
-  return [...createUsageTable(table, place), syncInserts(table, place)]
 }
 
 /**
@@ -263,7 +258,7 @@ async function replaceEarlierShape(
     for (const table of await listEarlierShaped(work, tables)) {
       claim.requireHeld()
       for (const statement of dropRollUp(table.name, place)) await store.command(statement)
-      for (const statement of createRollUp(table, place)) await store.command(statement)
+      for (const statement of createSyncedTable(table, place)) await store.command(statement)
     }
   } finally {
     await claim.release().catch(() => undefined)
