@@ -1,11 +1,12 @@
 import { startClusterEngine, type ClusterEngine } from '@tollgate/platform/testing/cluster-engine'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { versionsTable } from '@tollgate/platform/usage-store/clickhouse/versions-table'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sumStoredUsageByWindow } from '@tollgate/domain/stored-usage/query-stored-usage'
 import { listTotalledRanges, totalsStampOf } from '@tollgate/domain/stored-usage/totalled-ranges'
 import { firstNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { caughtUpQuery } from '../src/clickhouse/caught-up.ts'
+import { requireCaughtUp } from '../src/clickhouse/caught-up.ts'
 import { nameStoreIncarnation } from '../src/consume/store-check.ts'
 import { stepTotals } from '../src/consume/step-totals.ts'
 import { clusterStore } from './cluster-store.ts'
@@ -136,13 +137,22 @@ describe('tables behind distributed tables', () => {
       BigInt(counted.length) * 1_500_000n,
     ])
   })
-})
 
-it('a query detects replicas that lack blocks', async () => {
-  const query = caughtUpQuery('main')
-    .replace('{database:String}', "'live'")
-    .replace('{tables:Array(String)}', "['usage_records_local']")
-  expect(await engine.run(query)).toEqual([{ total: 0 }])
+  it('are all checked for replicas that lack blocks', async () => {
+    const store = clusterStore(engine)
+    let asked: unknown
+    const asking: Pick<UsageStore, 'query'> = {
+      query: (statement, parameters) => {
+        asked = parameters!['tables']
+        return store.query(statement, parameters)
+      },
+    }
+    await requireCaughtUp(asking, 'live', 'main')
+    const local = await store.query<{ name: string }>(
+      `SELECT name FROM system.tables WHERE database = 'live' AND endsWith(name, '_local') AND name NOT LIKE 'roll_up_%' ORDER BY name`,
+    )
+    expect((asked as string[]).toSorted()).toEqual(local.map(({ name }) => name))
+  })
 })
 
 /** Returns the statement without the parts that need Keeper. */
