@@ -88,3 +88,9 @@ export function createUsageTable(table: UsageTable, place: MigratedPlace): reado
 export function createSyncedTable(table: UsageTable, place: MigratedPlace): readonly string[] {
   return [...createUsageTable(table, place), syncInserts(table, place)]
 }
+
+/** Returns the statements after which every replica has the rows that any replica has now. A single server needs none. */
+export function syncReplicas(table: UsageTable, place: MigratedPlace): readonly string[] {
+  if (place.cluster === undefined) return []
+  return [`SYSTEM SYNC REPLICA${onCluster(place)} ${storedName(table, place)}`]
+}

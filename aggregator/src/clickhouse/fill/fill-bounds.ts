@@ -6,7 +6,8 @@ import {
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import type { MigrationWork } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { createSyncedTable, storedName, type UsageTable } from '../usage-table.ts'
+import { usageRecordsTable } from '../migrations/0001-usage-records.ts'
+import { createSyncedTable, storedName, syncReplicas, type UsageTable } from '../usage-table.ts'
 import { addNotes, readBounds, type FillBounds } from './fill-notes.ts'
 
 /** Returns the table with the first offset of each log partition that the views of a fill saw. */
@@ -88,6 +89,7 @@ export async function isNothingToFill(work: MigrationWork, fill: string): Promis
   const noted = await readBounds(store, place, fill)
   if (noted !== undefined) return noted === 'nothing'
   await drainInserts(work)
+  await syncRecords(work)
   const [found] = await store.query(`SELECT 1 AS found FROM ${place.database}.usage_records LIMIT 1`)
   if (found !== undefined) return false
   await addNotes(store, place, [{ kind: 'empty', name: newName(fill), key: 0, value: 0 }])
@@ -102,6 +104,7 @@ function newName(fill: string): string {
 async function observeBounds(work: MigrationWork, fill: string): Promise<Map<string, string>> {
   const { store, place } = work
   await drainInserts(work)
+  await syncRecords(work)
   const stored = await store.query<{ key: string; bound: string }>(
     `SELECT toString(${partitionKey(place)}) AS key, toString(max(log_offset) + 1) AS bound
      FROM ${place.database}.usage_records WHERE log_offset != ${offsetOfNoLog} GROUP BY key`,
@@ -113,6 +116,11 @@ async function observeBounds(work: MigrationWork, fill: string): Promise<Map<str
      FROM ${place.database}.${firstOffsetsTable(fill).name} GROUP BY key`,
   )
   return new Map([...stored, ...seen].map(({ key, bound }) => [key, bound]))
+}
+
+/** Makes every replica complete. A quorum of inserts may leave out the one that is read: its records would not be filled. */
+export async function syncRecords({ longStore, place }: MigrationWork): Promise<void> {
+  for (const statement of syncReplicas(usageRecordsTable, place)) await longStore.command(statement)
 }
 
 /** Longer than any insert of a sink can take. */

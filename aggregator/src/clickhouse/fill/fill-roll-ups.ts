@@ -5,8 +5,14 @@ import {
   type MigratedPlace,
 } from '@tollgate/platform/usage-store/clickhouse/migrated-place'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { createSyncedTable, storedName, type UsageTable } from '../usage-table.ts'
-import { isNothingToFill, partitionKey, removeObserver, settleBounds } from './fill-bounds.ts'
+import { createSyncedTable, storedName, syncReplicas, type UsageTable } from '../usage-table.ts'
+import {
+  isNothingToFill,
+  partitionKey,
+  removeObserver,
+  settleBounds,
+  syncRecords,
+} from './fill-bounds.ts'
 import { claimFill, type ClaimTimes, type FillClaim } from './fill-claim.ts'
 import { addNotes, listFilled } from './fill-notes.ts'
 import { insertFilled, type FilledTable } from './filled-table.ts'
@@ -57,6 +63,7 @@ type RunningFill = RollUpFill & {
 
 async function fillMonths(work: MigrationWork, claim: FillClaim, running: RunningFill): Promise<void> {
   const { store, place, report, signal } = work
+  await syncRecords(work)
   const months = await store.query<{ month: string }>(
     `SELECT DISTINCT _partition_id AS month FROM ${place.database}.usage_records ORDER BY month DESC`,
   )
@@ -96,6 +103,8 @@ async function fillMonth(
       settings: settingsOf(commentOf(place, owner)),
     }),
   )
+  // On a cluster any one replica of each shard executes the following statements, with the parts that it has.
+  for (const statement of syncReplicas(own, place)) await longStore.command(statement)
   const [found] = await store.query(`SELECT 1 AS found FROM ${database}.${own.name} LIMIT 1`)
   // ClickHouse refuses to replace a partition by nothing. There was nothing before either.
   if (found === undefined) return dropOwn(store, own.name, place)
