@@ -326,6 +326,19 @@ describe('the fill of the roll-ups', { timeout: timeoutMs }, () => {
 /** Takes 50 ms per record. */
 const slowTable: FilledTable = { ...usageByDay, condition: 'sleepEachRow(0.05) = 0' }
 
+/** Takes longer for the newest month of 40 records in each partition than a test waits. */
+const slowestTable: FilledTable = { ...usageByDay, condition: 'sleepEachRow(1) = 0' }
+const slowestMs = 20_000
+
+/** Returns a store whose statements may sleep for more than 3 s per block. */
+function sleeping(store: UsageStore): UsageStore {
+  const allowed = 'function_sleep_max_microseconds_per_block = 0'
+  return {
+    ...store,
+    command: (statement) => store.command(statement.replace('SETTINGS ', `SETTINGS ${allowed}, `)),
+  }
+}
+
 describe('a slow fill', { timeout: timeoutMs }, () => {
   const short = () =>
     createClickHouseUsageStore({ ...clickhouse.connection, requestTimeoutMs: 1_000 })
@@ -347,12 +360,13 @@ describe('a slow fill', { timeout: timeoutMs }, () => {
     )
   })
 
-  it('counts nothing twice if ClickHouse continues a query that its process gave up', async () => {
+  it('does not wait for a query that ClickHouse continues after its process gave up, and counts nothing twice', async () => {
     await storeEverywhere(40)
-    await expect(fill({ longStore: opened(short()) }, [slowTable])).rejects.toThrow(
-      /did not answer/,
-    )
+    const longStore = sleeping(opened(short()))
+    await expect(fill({ longStore }, [slowestTable])).rejects.toThrow(/did not answer/)
+    const begun = performance.now()
     await fill({}, [usageByDay])
+    expect(performance.now() - begun).toBeLessThan(slowestMs / 2)
     expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
       expectedSums('usage_by_day', rows),
     )
@@ -361,11 +375,20 @@ describe('a slow fill', { timeout: timeoutMs }, () => {
   it('ends soon when its process stops, and is continued', async () => {
     await storeEverywhere(40)
     const stopping = new AbortController()
-    const longStore = opened(createClickHouseUsageStore(clickhouse.connection))
-    const slower: FilledTable = { ...slowTable, condition: 'sleepEachRow(0.5) = 0' }
-    const running = fill({ longStore, signal: stopping.signal }, [slower])
-    setTimeout(() => stopping.abort(), 1_000)
-    await expect(running).rejects.toThrow()
+    const long = sleeping(opened(createClickHouseUsageStore(clickhouse.connection)))
+    let begun = Infinity
+    const longStore: UsageStore = {
+      ...long,
+      command(statement) {
+        begun = performance.now()
+        setTimeout(() => stopping.abort(), 500)
+        return long.command(statement)
+      },
+    }
+    await expect(fill({ longStore, signal: stopping.signal }, [slowestTable])).rejects.toThrow(
+      /QUERY_WAS_CANCELLED/,
+    )
+    expect(performance.now() - begun).toBeLessThan(slowestMs / 2)
     await fill({}, [usageByDay])
     expect(await readSums(clickhouse.store, place.database, 'usage_by_day')).toEqual(
       expectedSums('usage_by_day', rows),

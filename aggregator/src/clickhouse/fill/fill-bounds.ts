@@ -9,6 +9,7 @@ import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import { usageRecordsTable } from '../migrations/0001-usage-records.ts'
 import { createSyncedTable, storedName, syncReplicas, type UsageTable } from '../usage-table.ts'
 import { addNotes, readBounds, type FillBounds } from './fill-notes.ts'
+import { fillComment } from './fill-queries.ts'
 
 /** Returns the table with the first offset of each log partition that the views of a fill saw. */
 function firstOffsetsTable(fill: string): UsageTable {
@@ -127,7 +128,10 @@ export async function syncRecords({ longStore, place }: MigrationWork): Promise<
 const drainMsMax = 1_800_000
 const drainPollMs = 250
 
-/** Waits until every insert of records that has begun by now has ended. */
+/**
+ * Waits until every insert of records that has begun by now has ended. A query that a killed process of the fill left running also
+ * inserts, and reads the records. It adds none.
+ */
 async function drainInserts({ store, place, signal }: MigrationWork): Promise<void> {
   const { cluster } = place
   const [now] = await store.query<{ now: string }>(`SELECT toString(now64(6, 'UTC')) AS now`)
@@ -140,6 +144,7 @@ async function drainInserts({ store, place, signal }: MigrationWork): Promise<vo
     const [running] = await store.query<{ total: string }>(
       `SELECT count() AS total FROM ${processes}
        WHERE query_kind = 'Insert' AND NOT is_cancelled AND position(query, 'usage_records') > 0
+         AND NOT startsWith(Settings['log_comment'], '${fillComment}')
          AND now64(6, 'UTC') - toIntervalMicrosecond(toInt64(elapsed * 1000000)) <= toDateTime64({now:String}, 6, 'UTC')`,
       now,
     )

@@ -15,6 +15,7 @@ import {
 } from './fill-bounds.ts'
 import { claimFill, type ClaimTimes, type FillClaim } from './fill-claim.ts'
 import { addNotes, listFilled } from './fill-notes.ts'
+import { commentOf, killQueries } from './fill-queries.ts'
 import { insertFilled, type FilledTable } from './filled-table.ts'
 
 export type RollUpFill = {
@@ -134,11 +135,6 @@ function settingsOf(comment: string): string {
       max_bytes_before_external_group_by = 1000000000, log_comment = '${comment}'`
 }
 
-/** Returns the comment of the queries of one process, or the beginning of all comments in this database if `owner` is empty. */
-function commentOf({ database }: MigratedPlace, owner: string): string {
-  return `tollgate roll-up fill ${database} ${owner}`
-}
-
 /** Ends what earlier processes left running, and drops their tables. */
 async function removeLeftovers(work: MigrationWork, tables: readonly FilledTable[]): Promise<void> {
   const { store, place } = work
@@ -162,11 +158,4 @@ async function dropOwn(
   for (const each of cluster === undefined ? [name] : [name, `${name}_local`]) {
     await store.command(`DROP TABLE IF EXISTS ${database}.${each}${onCluster(place)} SYNC`)
   }
-}
-
-/** Ends the queries of one process, or of all if `owner` is empty. It does not wait, because their results are not used. */
-async function killQueries({ store, place }: MigrationWork, owner: string): Promise<void> {
-  await store.command(
-    `KILL QUERY${onCluster(place)} WHERE startsWith(Settings['log_comment'], '${commentOf(place, owner)}') ASYNC`,
-  )
 }
