@@ -15,9 +15,9 @@ import { fillComment } from './fill-queries.ts'
 function firstOffsetsTable(fill: string): UsageTable {
   return {
     name: `roll_up_first_offsets_${fill}`,
-    columns: 'log_partition UInt32, first_offset UInt64',
-    engine: 'ReplacingMergeTree',
-    layout: 'ORDER BY (log_partition, first_offset)',
+    columns: 'log_partition UInt32, first_offset SimpleAggregateFunction(min, UInt64)',
+    engine: 'AggregatingMergeTree',
+    layout: 'ORDER BY log_partition',
     shardedBy: 'log_partition',
     deduplicationWindow: 0,
   }
@@ -37,20 +37,16 @@ export function createObserver(fill: string, from: string, place: MigratedPlace)
   ]
 }
 
-/** Removes the view and its table, if they exist. */
+/**
+ * Removes the view of the observer. Its table stays, with one row for each partition: another process may have just found the table, and
+ * be about to create the view. A view without its table refuses every insert of records.
+ */
 export async function removeObserver(
   { store, place }: MigrationWork,
   fill: string,
 ): Promise<void> {
-  const { database } = place
-  const table = firstOffsetsTable(fill)
-  const names = [
-    `${database}.${table.name}_view`,
-    ...new Set([`${database}.${table.name}`, storedName(table, place)]),
-  ]
-  for (const name of names) {
-    await store.command(`DROP TABLE IF EXISTS ${name}${onCluster(place)} SYNC`)
-  }
+  const view = `${place.database}.${firstOffsetsTable(fill).name}_view`
+  await store.command(`DROP TABLE IF EXISTS ${view}${onCluster(place)} SYNC`)
 }
 
 /** Returns the expression that names a log partition, and on a cluster the shard too, in one number. */
