@@ -31,7 +31,7 @@ import {
 
 const timeoutMs = 120_000
 const place = { database: 'filled', cluster: undefined }
-const times: ClaimTimes = { leaseMs: 1_500, beatMs: 100, settleMs: 30 }
+const times: ClaimTimes = { leaseMs: 1_500, beatMs: 100, visibleAfterMs: 30 }
 const partitionCount = 3
 
 let clickhouse: TestUsageStore

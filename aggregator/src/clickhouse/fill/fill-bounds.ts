@@ -64,11 +64,11 @@ export function partitionKey({ cluster }: MigratedPlace): string {
  * partition from one offset on. If they have seen none of it, all inserts that began before the views have ended, and the bound is
  * behind the last stored offset.
  */
-export async function settleBounds(work: MigrationWork, fill: string): Promise<FillBounds> {
+export async function noteBounds(work: MigrationWork, fill: string): Promise<FillBounds> {
   const { store, place } = work
   for (;;) {
-    const settled = await readBounds(store, place, fill)
-    if (settled !== undefined) return settled
+    const noted = await readBounds(store, place, fill)
+    if (noted !== undefined) return noted
     const name = newName(fill)
     const bounds = [...(await observeBounds(work, fill))].map(([key, value]) => ({
       ...{ kind: 'bound' as const, name, key: Number(key), value: Number(value) },

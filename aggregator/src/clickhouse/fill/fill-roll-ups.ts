@@ -10,7 +10,7 @@ import {
   isNothingToFill,
   partitionKey,
   removeObserver,
-  settleBounds,
+  noteBounds,
   syncRecords,
 } from './fill-bounds.ts'
 import { claimFill, type ClaimTimes, type FillClaim } from './fill-claim.ts'
@@ -29,9 +29,9 @@ export type RollUpFill = {
  * while sinks of an older version store:
  *
  *  1. One process claims the fill. The others wait until it has finished or is dead.
- *  2. `settleBounds` notes which records the views did not see. These no longer change.
+ *  2. `noteBounds` notes which records the views did not see. These no longer change.
  *  3. Each month of each table is computed into a table of this process alone, newest month first. `REPLACE PARTITION` puts it in place
- *     in one step, and a note tells so. A crash before the note repeats the month, which replaces it by the same rows.
+ *     in one step, and the month is noted as filled. A crash before the note repeats the month, which replaces it by the same rows.
  *
  * A query that a killed process left running writes to the table of that process, which is dropped here.
  */
@@ -48,7 +48,7 @@ export async function fillRollUps(
   signal.addEventListener('abort', kill)
   try {
     await removeLeftovers(work, tables)
-    const bounds = await settleBounds(work, fill)
+    const bounds = await noteBounds(work, fill)
     if (bounds !== 'nothing') await fillMonths(work, claim, { fill, owner, tables, bounds })
     await removeObserver(work, fill)
   } finally {

@@ -244,8 +244,8 @@ export const rollUpTables: ClickHouseMigration = {
 }
 
 /**
- * Drops tables of the earlier shape and creates them again. One process at a time does so, and looks at the shape first, so that none
- * drops a table that another one has created. A crash in between leaves tables that are missing or still have the earlier shape.
+ * Drops tables of the earlier shape and creates them again. One process at a time does so, and it first checks which tables still have
+ * the earlier shape, so that it drops no table that another process has created. A crash in between leaves tables that are missing or still have the earlier shape.
  */
 async function replaceEarlierShape(
   work: MigrationWork,
