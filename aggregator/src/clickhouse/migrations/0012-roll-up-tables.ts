@@ -245,7 +245,8 @@ export const rollUpTables: ClickHouseMigration = {
 
 /**
  * Drops tables of the earlier shape and creates them again. One process at a time does so, and it first checks which tables still have
- * the earlier shape, so that it drops no table that another process has created. A crash in between leaves tables that are missing or still have the earlier shape.
+ * the earlier shape, so that it drops no table that another process has created. A crash in between leaves tables that are missing or
+ * still have the earlier shape.
  */
 async function replaceEarlierShape(
   work: MigrationWork,
