@@ -146,6 +146,7 @@ describe('tables behind distributed tables', () => {
         await engine.run(onOneServer(statement))
       }
     }
+    await engine.run('DROP DATABASE IF EXISTS filled')
     await engine.run('CREATE DATABASE filled')
     await migrate(usageMigrations.filter(({ name }) => name < '0013'))
     const use = (from: number): Promise<unknown> =>
@@ -176,7 +177,9 @@ describe('tables behind distributed tables', () => {
 
     for (const table of ['usage_by_purchase', 'usage_by_meter', 'usage_by_day']) {
       expect(
-        await engine.run(`SELECT sum(value) AS value, sum(records) AS records FROM filled.${table}`),
+        await engine.run(
+          `SELECT sum(value) AS value, sum(records) AS records FROM filled.${table}`,
+        ),
       ).toEqual([{ value: 300, records: 200 }])
     }
     for (const statement of commands) {
@@ -190,7 +193,8 @@ describe('tables behind distributed tables', () => {
     })
     expect(replacing).toHaveLength(8)
     for (const { own, before } of replacing) {
-      const isSync = (statement: string) => statement.startsWith('SYSTEM SYNC') && statement.endsWith(own)
+      const isSync = (statement: string) =>
+        statement.startsWith('SYSTEM SYNC') && statement.endsWith(own)
       const isInsert = (statement: string) =>
         statement.startsWith(`INSERT INTO ${own.replace('_local', '')} `)
       expect(before.findLastIndex(isSync)).toBeGreaterThan(before.findLastIndex(isInsert))

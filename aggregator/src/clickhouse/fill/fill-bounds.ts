@@ -24,7 +24,11 @@ function firstOffsetsTable(fill: string): UsageTable {
 }
 
 /** Returns the statements that create the observer of a fill: a view of `from` which notes the first offsets. */
-export function createObserver(fill: string, from: string, place: MigratedPlace): readonly string[] {
+export function createObserver(
+  fill: string,
+  from: string,
+  place: MigratedPlace,
+): readonly string[] {
   const table = firstOffsetsTable(fill)
   return [
     ...createSyncedTable(table, place),
@@ -41,10 +45,7 @@ export function createObserver(fill: string, from: string, place: MigratedPlace)
  * Removes the view of the observer. Its table stays, with one row for each partition: another process may have just found the table, and
  * be about to create the view. A view without its table refuses every insert of records.
  */
-export async function removeObserver(
-  { store, place }: MigrationWork,
-  fill: string,
-): Promise<void> {
+export async function removeObserver({ store, place }: MigrationWork, fill: string): Promise<void> {
   const view = `${place.database}.${firstOffsetsTable(fill).name}_view`
   await store.command(`DROP TABLE IF EXISTS ${view}${onCluster(place)} SYNC`)
 }
@@ -87,7 +88,9 @@ export async function isNothingToFill(work: MigrationWork, fill: string): Promis
   if (noted !== undefined) return noted === 'nothing'
   await drainInserts(work)
   await syncRecords(work)
-  const [found] = await store.query(`SELECT 1 AS found FROM ${place.database}.usage_records LIMIT 1`)
+  const [found] = await store.query(
+    `SELECT 1 AS found FROM ${place.database}.usage_records LIMIT 1`,
+  )
   if (found !== undefined) return false
   await addNotes(store, place, [{ kind: 'empty', name: newName(fill), key: 0, value: 0 }])
   return (await readBounds(store, place, fill)) === 'nothing'

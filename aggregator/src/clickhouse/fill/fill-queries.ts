@@ -13,10 +13,7 @@ export function commentOf({ database }: MigratedPlace, owner: string): string {
 }
 
 /** Ends the queries of one process, or of all if `owner` is empty. It does not wait, because their results are not used. */
-export async function killQueries(
-  { store, place }: MigrationWork,
-  owner: string,
-): Promise<void> {
+export async function killQueries({ store, place }: MigrationWork, owner: string): Promise<void> {
   await store.command(
     `KILL QUERY${onCluster(place)} WHERE startsWith(Settings['log_comment'], '${commentOf(place, owner)}') ASYNC`,
   )

@@ -62,7 +62,11 @@ type RunningFill = RollUpFill & {
   readonly bounds: ReadonlyMap<string, string>
 }
 
-async function fillMonths(work: MigrationWork, claim: FillClaim, running: RunningFill): Promise<void> {
+async function fillMonths(
+  work: MigrationWork,
+  claim: FillClaim,
+  running: RunningFill,
+): Promise<void> {
   const { store, place, report, signal } = work
   await syncRecords(work)
   const months = await store.query<{ month: string }>(
@@ -128,10 +132,13 @@ function boundOf(bounds: ReadonlyMap<string, string>, place: MigratedPlace): str
   return `transform(${partitionKey(place)}, ${list(bounds.keys())}, ${list(bounds.values())}, toUInt64(0))`
 }
 
-/** The months of a table are computed one after the other, so deduplicating their blocks could only drop equal ones. */
+/**
+ * The months of a table are computed one after the other, so deduplicating their blocks could only drop equal ones. A cluster could also
+ * insert what each server reads into the same server. Then the server does not know its shard, and not all rows are sharded alike.
+ */
 function settingsOf(comment: string): string {
   return `max_partitions_per_insert_block = 0, insert_deduplicate = 0, max_execution_time = 0,
-      do_not_merge_across_partitions_select_final = 1, distributed_foreground_insert = 1,
+      do_not_merge_across_partitions_select_final = 1, distributed_foreground_insert = 1, parallel_distributed_insert_select = 0,
       max_bytes_before_external_group_by = 1000000000, log_comment = '${comment}'`
 }
 

@@ -13,8 +13,6 @@ export const consoleRollUps: ClickHouseMigration = {
         `ALTER TABLE ${table}${onCluster(place)}
     ADD COLUMN IF NOT EXISTS is_further UInt8 AFTER value_text`,
     ),
-    ...[usageByPurchase, usageByDimension].flatMap(({ table }) =>
-      createSyncedTable(table, place),
-    ),
+    ...[usageByPurchase, usageByDimension].flatMap(({ table }) => createSyncedTable(table, place)),
   ],
 }
