@@ -218,6 +218,18 @@ test('a one-time plan of which discounts leave nothing is sold without a payment
   }
 })
 
+test('a sale for nothing does not lock the balance, which bills lock after the purchase', async () => {
+  const customerRef = await createFreeloader()
+  await stack.sql`
+    insert into carried_amounts (provider_id, customer_ref, currency, amount, updated_at)
+    values (${payments.tenant.providerId}, ${customerRef}, 'USD', -500, now())`
+  const sold = await stack.sql.begin(async (bill) => {
+    await bill`select from carried_amounts where customer_ref = ${customerRef} for update`
+    return request({ customerRef, planRef: book })
+  })
+  expect([sold.status, sold.body]).toMatchObject([201, { status: 'succeeded' }])
+})
+
 /** Returns a customer whose discount leaves nothing of any price. */
 async function createFreeloader(): Promise<string> {
   const forever = { duration: 'forever', durationInvoices: undefined, percentOff: 100 }
