@@ -128,7 +128,7 @@ class Customer {
     this.takeGivenUp(bill)
     const credited = periods.filter((period) => netIn(bill, period * dayMs) < 0n)
     if (status !== 'void' || credited.length === 0) return
-    this.voidCredits += creditsIn(bill)
+    this.voidCredits += creditsIn(bill).amountMinor
     for (const each of this.bills) {
       if (credited.some((period) => netIn(each, period * dayMs) > 0n)) {
         this.takeGivenUp(each)
@@ -141,7 +141,7 @@ class Customer {
       ...sumCharged(bill.lines, creditedOf(bill)),
       status: bill.status,
       lostMinor: toBillOfUsage(bill).lostMinor,
-      heldMinor: creditsIn(bill),
+      heldMinor: creditsIn(bill).amountMinor,
       laterMinor: this.later(bill).amountMinor,
       repaidMinor: atLeastZero(this.repaid(bill) - this.toBalance(bill)),
     })

@@ -31,20 +31,21 @@ export async function takeGivenUpCredit(work: UnitOfWork, invoice: Invoice): Pro
   if (later.amountMinor === 0n && allTakenMinor === 0n && taken.amountMinor === 0n) return
   const toBalanceMinor = await sumCreditedToBalance(sql, providerId, invoiceRef)
   const charged = sumCharged(lines, await sumCredited(sql, providerId, invoiceRef))
+  const held = creditsIn({ lines })
   const wantedMinor = decideGivenUpCredit({
     ...charged,
     ...{ status: invoice.status, laterMinor: later.amountMinor, lostMinor: later.lostMinor },
-    heldMinor: creditsIn({ lines }),
+    heldMinor: held.amountMinor,
     repaidMinor: atLeastZero(allTakenMinor - taken.amountMinor - toBalanceMinor),
   })
   const amountMinor = wantedMinor - taken.amountMinor
   if (amountMinor === 0n) return
-  // Credit that is given back for a void bill has the tax of the invoice, because no credit is left that states another one.
+  // Credit that is given back for a void bill has the tax of the invoice's charges, because no credit is left that states another one.
   const [taxMinor, ofMinor] =
     wantedMinor > 0n
       ? [later.taxMinor, later.amountMinor]
-      : [totalTaxMinor(lines), charged.chargedMinor]
-  const wantedTaxMinor = wantedMinor === 0n ? 0n : divideRounded(wantedMinor * taxMinor, ofMinor)
+      : [totalTaxMinor(lines) + held.taxMinor, charged.chargedMinor + held.amountMinor]
+  const wantedTaxMinor = ofMinor === 0n ? 0n : divideRounded(wantedMinor * taxMinor, ofMinor)
   const number = taken.times + 1
   const posting = givenUpFromBalance({
     ...{ invoiceRef, customerRef, currency, number, amountMinor },
