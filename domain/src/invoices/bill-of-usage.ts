@@ -1,8 +1,8 @@
-import { discountOn } from '../coupons/discount-lines.ts'
+import { discountOn, startOfUsage } from '../coupons/discount-lines.ts'
 import { atLeastZero, sumOf } from '../money/amounts.ts'
 import { isContained, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxMinorOnBase } from '../pricing/tax-line.ts'
-import { startOfUsage, sumCharged } from './decide-refund-credit.ts'
+import { sumCharged } from './decide-refund-credit.ts'
 
 /** An invoice with usage of a purchase. Amounts are minor units. */
 export type BillOfUsage = {
