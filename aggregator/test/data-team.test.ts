@@ -180,7 +180,9 @@ describe('the queries of docs/data-team.md', () => {
   })
 
   it('count each record once after the other roll-ups were rebuilt as docs/operations.md describes', async () => {
-    const statements = rebuilding(/live\.(usage_by_(purchase|dimension|meter|day)|active_customers)/)
+    const statements = rebuilding(
+      /live\.(usage_by_(purchase|dimension|meter|day)|active_customers)/,
+    )
     expect(statements).toHaveLength(10)
     for (const statement of statements) await clickhouse.store.command(statement)
     expect(await answer('Daily usage of a customer')).toEqual([

@@ -60,9 +60,10 @@ export function openTestBrowser(stack: TestStack) {
     }
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
+  /** Sends the form of the page with its hidden fields and, if it has a choice, with the first option. */
   const submit = (path: string, fields: Record<string, string>, from: Page): Promise<Page> => {
-    const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(from.text) ?? []
-    return load(path, { method: 'POST', body: new URLSearchParams({ formToken, ...fields }) })
+    const body = new URLSearchParams({ ...fieldsOfForm(from.text, path), ...fields })
+    return load(path, { method: 'POST', body })
   }
   /** Sends a form with the token of the forms of a signed-in user. */
   const submitSignedIn = (path: string, fields: Record<string, string>): Promise<Page> => {
@@ -85,4 +86,18 @@ export type TestBrowser = ReturnType<typeof openTestBrowser>
 export async function signIn(browser: TestBrowser, email: string, more = {}): Promise<Page> {
   const page = await browser.load('/console/sign-in')
   return browser.submit('/console/sign-in', { email, password, ...more }, page)
+}
+
+/** Returns the fields of the page's form that one of its buttons sends to the action. */
+function fieldsOfForm(html: string, action: string): Record<string, string> {
+  const forms = html.split('<form')
+  const form =
+    forms.find((part) => part.toLowerCase().includes(`action="${action.toLowerCase()}"`)) ?? ''
+  const named = [
+    ...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g),
+    ...form.matchAll(/<select name="([^"]+)"><option value="([^"]*)"/g),
+  ]
+  return Object.fromEntries(
+    named.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]),
+  )
 }

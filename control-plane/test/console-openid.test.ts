@@ -41,6 +41,8 @@ function settingsOf({ url }: FakeOpenid): Record<string, string> {
     TOLLGATE_CONSOLE_OPENID_CLIENT_ID: openidClient.id,
     TOLLGATE_CONSOLE_OPENID_CLIENT_SECRET: openidClient.secret,
     TOLLGATE_CONSOLE_OPENID_NAME: 'Acme ID',
+    // Tests sign in from this machine. Failed sign-ins from other networks are few.
+    TOLLGATE_CONSOLE_SIGN_INS_PER_ADDRESS_MAX: '20',
     TOLLGATE_CUSTOMER_AUTH_UPSTREAM_TIMEOUT_MS: '1500',
   }
 }
@@ -66,8 +68,7 @@ function comeBack(browser: TestBrowser, { pathname, search }: URL): Promise<Page
 
 async function signIn(browser: TestBrowser, query = ''): Promise<Page> {
   const page = await browser.load(`/console/sign-in${query}`)
-  const fields = Object.fromEntries(new URLSearchParams(query))
-  return comeBack(browser, await travel((await leave(browser, page, fields)).href))
+  return comeBack(browser, await travel((await leave(browser, page)).href))
 }
 
 const locationOf = (page: Page): string | null => page.headers.get('location')
@@ -108,6 +109,16 @@ describe('signing in', () => {
     expect(JSON.parse(list.text)).toMatchObject({ users: [{ email, status: 'active' }] })
   })
 
+  test('ends the link of the invitation, which somebody else may have got', async () => {
+    const email = `invited${(count += 1)}@example.com`
+    const { token } = await inviteByOperator(stack, tenant, email)
+    use(email)
+    await signIn(openTestBrowser(stack))
+    const given = { token, password: 'another password' }
+    const answer = await stack.call(undefined, 'POST', '/v1/ui/auth/password', given)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'password_link_invalid' } })
+  })
+
   test('sends PKCE, a nonce and a state, with the one callback address', async () => {
     const browser = openTestBrowser(stack)
     const { searchParams } = await leave(browser, await browser.load('/console/sign-in'))
@@ -130,7 +141,7 @@ describe('signing in', () => {
     expect([choice.status, choice.text.match(/<option /g)?.length]).toEqual([200, 2])
     expect(await browser.me()).toBeUndefined()
     const { providerId } = other
-    const left = await leave(browser, choice, { providerId, next })
+    const left = await leave(browser, choice, { providerId })
     const answer = await comeBack(browser, await travel(left.href))
     expect(locationOf(answer)).toBe(next)
     expect((await browser.me())?.provider.providerId).toBe(providerId)
@@ -158,7 +169,7 @@ describe('accounts', () => {
     expect((await browser.me())?.user.email).toBe(mine)
   })
 
-  test('with the address of a user who signs in with another account sign nobody in', async () => {
+  test('sign nobody in if their address belongs to a user with another account', async () => {
     const email = await createNewUser(stack, tenant)
     use(email)
     await signIn(openTestBrowser(stack))
@@ -167,7 +178,7 @@ describe('accounts', () => {
     await expectRefused(browser, await signIn(browser), 'belongs to no user of the console')
   })
 
-  test('of which two sign in as one user at the same time: one is linked', async () => {
+  test('with one address that sign in at the same time: one is linked', async () => {
     const email = await createNewUser(stack, tenant)
     const browsers = [openTestBrowser(stack), openTestBrowser(stack)]
     const returns: URL[] = []
@@ -251,6 +262,20 @@ describe('refuses', () => {
     expect(locationOf(answer)).toBe('/console')
   })
 
+  test('forged returns above the limit of the network, without asking the issuer', async () => {
+    const browser = openTestBrowser(stack)
+    const answers: (string | null)[] = []
+    for (let tries = 0; tries <= 20; tries += 1) {
+      const fields = new URLSearchParams({ state: 'a', browserToken: 'b' })
+      browser.cookies.set('tollgate_console_openid', encodeURIComponent(fields.toString()))
+      const answer = await browser.load('/console/sign-in/openid/callback?state=a&code=x', {
+        headers: { 'x-forwarded-for': '198.51.100.7' },
+      })
+      answers.push(new URL(locationOf(answer) ?? '', hosted).searchParams.get('notice'))
+    }
+    expect(answers).toEqual([...Array<string>(20).fill('failed'), 'wait'])
+  })
+
   test.each(['broken', 'hanging'] as const)('while the issuer is %s, and says so', async (mode) => {
     use(await createNewUser(stack, tenant))
     const browser = openTestBrowser(stack)
@@ -262,13 +287,33 @@ describe('refuses', () => {
     await expectRefused(browser, answer, 'The sign-in with Acme ID failed')
   })
 
-  test('someone who declines at the issuer', async () => {
+  test('a person who declined at the issuer', async () => {
     const browser = openTestBrowser(stack)
     const left = await leave(browser, await browser.load('/console/sign-in?next=/console/live'))
     const query = { error: 'access_denied', state: left.searchParams.get('state')! }
     const back = new URL(`${callback}?${new URLSearchParams(query).toString()}`)
     await expectRefused(browser, await comeBack(browser, back), 'You did not sign in with Acme ID')
   })
+})
+
+test('signs in accounts of the configured domain only', async () => {
+  const domain = { TOLLGATE_CONSOLE_OPENID_DOMAIN: 'Example.com' }
+  const strict = await startConsoleStack({ ...settingsOf(issuer), ...domain })
+  try {
+    const own = await strict.createTenant()
+    const email = await createNewUser(strict, own)
+    const guest = 'guest@example.net'
+    await createUser(strict, own, guest)
+    use(email)
+    const browser = openTestBrowser(strict)
+    await signIn(browser)
+    expect((await browser.me())?.user.email).toBe(email)
+    use(guest)
+    const other = openTestBrowser(strict)
+    await expectRefused(other, await signIn(other), 'not of your company')
+  } finally {
+    await strict.stop()
+  }
 })
 
 test('reads the address from the UserInfo endpoint, and trusts it if configured', async () => {

@@ -80,6 +80,17 @@ describe('signing in', () => {
     expect(await browser.me()).toBeUndefined()
   })
 
+  test('refuses requests of a page that was loaded for another user', async () => {
+    const browser = await signedIn()
+    const me = await browser.me()
+    const load = (userId: string): Promise<Page> =>
+      browser.load('/v1/ui/auth/me', {
+        headers: { 'tollgate-environment': 'sandbox', 'tollgate-user': userId },
+      })
+    expect((await load(me!.user.userId)).status).toBe(200)
+    expect((await load('usr_another')).status).toBe(401)
+  })
+
   test('refuses a wrong password, and guesses above the limit of the API', async () => {
     const email = await newUser()
     const browser = openTestBrowser(stack)

@@ -198,7 +198,7 @@ describe('in a browser', () => {
       secretKey: expect.stringMatching(/^sk_sandbox_/) as unknown,
     })
     await page.goto(`${baseUrl}/console`)
-    await page.getByRole('heading', { name: 'Customers' }).waitFor()
+    await page.getByRole('heading', { name: 'Home' }).waitFor()
     await visitor.inspect('console')
   })
 })

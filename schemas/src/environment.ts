@@ -10,3 +10,6 @@ export function environmentNamed(name: unknown): Environment | undefined {
 
 /** Header with which the console names the environment of a request. */
 export const environmentHeader = 'tollgate-environment'
+
+/** Header with which the console names the user for whom a page was loaded. */
+export const userHeader = 'tollgate-user'

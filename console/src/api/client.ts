@@ -1,7 +1,8 @@
 import { MutationCache, QueryClient } from '@tanstack/react-query'
 import createFetchClient, { type Client, type Middleware } from 'openapi-fetch'
 import createQueryHooks, { type OpenapiQueryClient } from 'openapi-react-query'
-import { environmentHeader, type Environment } from '@tollgate/schemas/environment'
+import { environmentHeader, userHeader, type Environment } from '@tollgate/schemas/environment'
+import type { Answer } from './answers.ts'
 import { consolePath, installationUrl } from './addresses.ts'
 import type { paths } from './openapi.d.ts'
 import { ApiProblem, problemOf } from './problem.ts'
@@ -23,6 +24,7 @@ export function createEnvironmentApi(environment: Environment): EnvironmentApi {
     Request: UserRequest,
   })
   fetch.use(problems)
+  fetch.use(sameUser)
   return {
     environment,
     fetch,
@@ -46,6 +48,24 @@ function pathForUsers(url: string): string {
   return url
     .replace('/v1/sdk/', '/v1/ui/')
     .replace('/v1/webhook_endpoints', '/v1/ui/webhook_endpoints')
+}
+
+/** The user for whom this page was loaded, once the API has named the user. */
+let userId: string | undefined
+
+/**
+ * Names the user of this page in each request. After another user signed in in another tab, the API refuses the requests of this page,
+ * which then leads to the sign-in and loads again.
+ */
+const sameUser: Middleware = {
+  onRequest: ({ request }) => {
+    if (userId !== undefined) request.headers.set(userHeader, userId)
+  },
+  onResponse: async ({ response, schemaPath }) => {
+    if (userId !== undefined || schemaPath !== '/v1/ui/auth/me' || !response.ok) return
+    const { user } = (await response.clone().json()) as Answer<'getSignedInUser'>
+    userId = user.userId
+  },
 }
 
 /** Throws the problem of each response that is not OK. */

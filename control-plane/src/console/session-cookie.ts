@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import {
   environmentHeader,
   environmentNamed,
+  userHeader,
   type Environment,
 } from '@tollgate/schemas/environment'
 
@@ -18,8 +19,13 @@ export const apiCookiePath = '/v1/ui'
 
 const cookiePattern = /(?:^|;)\s*tollgate_console_api=([\w-]{1,100})\s*(?:;|$)/
 
-/** A signed-in browser's access token, and the environment that the request is for. */
-export type CookieSession = { readonly token: string; readonly environment: Environment }
+/** A signed-in browser's access token, and what the request is for. */
+export type CookieSession = {
+  readonly token: string
+  readonly environment: Environment
+  /** The user for whom the page was loaded. Undefined if the page does not know its user yet. */
+  readonly userId: string | undefined
+}
 
 /**
  * Returns the session of a request from the console. Returns undefined if the request has another credential, or no header that
@@ -31,5 +37,7 @@ export function readCookieSession({
   if (headers.authorization || headers['x-api-key']) return undefined
   const environment = environmentNamed(headers[environmentHeader])
   const token = cookiePattern.exec(headers.cookie ?? '')?.[1]
-  return environment === undefined || token === undefined ? undefined : { token, environment }
+  if (environment === undefined || token === undefined) return undefined
+  const userId = headers[userHeader]
+  return { token, environment, userId: typeof userId === 'string' ? userId : undefined }
 }

@@ -18,6 +18,15 @@ export function issuerSetting(variable: string, description: string): Setting<st
   return { variable, description, defaultText: '', parse }
 }
 
+/** Setting for a domain name in lower case, empty by default. */
+export function domainSetting(variable: string, description: string): Setting<string> {
+  const parse = (text: string): string => {
+    if (text === '' || /^[a-z\d-]+(?:\.[a-z\d-]+)+$/i.test(text)) return text.toLowerCase()
+    throw new Error('must be a domain name, such as acme.com')
+  }
+  return { variable, description, defaultText: '', parse }
+}
+
 function requireAddress(text: string): string {
   const url = parseUrl(text)
   if (url === undefined || !(url.protocol === 'https:' || isLoopbackHttp(url))) {

@@ -22,6 +22,13 @@ export type OpenidIssuer = {
   readonly isAccountSelected: boolean
   /** Whether an address counts as verified if the issuer does not say whether it is. */
   readonly isEmailTrusted: boolean
+  /** Domain of the company whose accounts may sign in. Undefined if the issuer has no accounts of others. */
+  readonly domain: string | undefined
+}
+
+/** Returns whether the issuer is Google, whose claim `hd` alone says that an account is a company's own. */
+export function isOfGoogle(issuer: string): boolean {
+  return issuer.replace(/\/$/, '') === 'https://accounts.google.com'
 }
 
 /**
@@ -64,14 +71,24 @@ export function createOpenid(of: OpenidIssuer, fetch: GuardedFetch): Upstream {
         idTokenExpected: true,
       })
       const { sub: subject, claims } = await readClaims(client, configuration, tokens)
-      const { email, email_verified: verified = of.isEmailTrusted, name } = claims
+      const { email_verified: verified = of.isEmailTrusted, name } = claims
+      const email = verified === true ? emailOf(of, claims) : undefined
       return {
         identity: { issuer: configuration.serverMetadata().issuer, subject },
-        verifiedEmail: verified === true && typeof email === 'string' ? email : undefined,
+        verifiedEmail: email,
         name: typeof name === 'string' ? name : undefined,
       }
     },
   }
+}
+
+/** Returns the address of the account, or undefined if the account is not of the company's domain. */
+function emailOf({ issuer, domain }: OpenidIssuer, claims: Claims): string | undefined {
+  const { email, hd: hostedDomain } = claims
+  if (typeof email !== 'string') return undefined
+  if (domain === undefined) return email
+  const own = isOfGoogle(issuer) ? hostedDomain : email.slice(email.lastIndexOf('@') + 1)
+  return typeof own === 'string' && own.toLowerCase() === domain ? email : undefined
 }
 
 /** Returns the claims of the ID token. If it has no address, they are complemented from the issuer's UserInfo endpoint. */

@@ -6,7 +6,8 @@ import {
   textSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
-import { addressSetting, issuerSetting } from './address-setting.ts'
+import { isOfGoogle } from './openid.ts'
+import { addressSetting, domainSetting, issuerSetting } from './address-setting.ts'
 
 /** Settings for customers who sign in with Google or GitHub, and for users of the console who sign in with OpenID Connect. */
 export const upstreamSettings = {
@@ -65,6 +66,10 @@ export const upstreamSettings = {
     'Name of the issuer on the sign-in page of the console',
     'single sign-on',
   ),
+  consoleOpenidDomain: domainSetting(
+    'TOLLGATE_CONSOLE_OPENID_DOMAIN',
+    'Domain of the accounts that may sign in to the console, such as acme.com. Required at issuers that also have accounts of others, such as Google',
+  ),
   consoleOpenidEmails: choiceSetting(
     'TOLLGATE_CONSOLE_OPENID_EMAILS',
     'Email addresses of accounts that sign in a user of the console: `verified` accepts those that the issuer has verified, `all` also those of which it does not say whether it has, as Microsoft Entra ID',
@@ -93,5 +98,22 @@ export function requireCompleteUpstreams(config: UpstreamConfig): void {
       'TOLLGATE_CONSOLE_OPENID_ISSUER and TOLLGATE_CONSOLE_OPENID_CLIENT_ID: set both, or neither',
     )
   }
+  if (isOfGoogle(config.consoleOpenidIssuer) && config.consoleOpenidDomain === '') {
+    problems.push(
+      `TOLLGATE_CONSOLE_OPENID_ISSUER=${config.consoleOpenidIssuer}: this issuer also has accounts of others. Set TOLLGATE_CONSOLE_OPENID_DOMAIN too`,
+    )
+  }
+  if (isOfAnyTenant(config.consoleOpenidIssuer)) {
+    problems.push(
+      'TOLLGATE_CONSOLE_OPENID_ISSUER: name your own tenant in place of common, organizations or consumers',
+    )
+  }
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
+}
+
+/** Returns whether any tenant of Microsoft Entra ID can sign accounts in, with addresses that its own administrators choose. */
+function isOfAnyTenant(issuer: string): boolean {
+  return /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations|consumers)(?:\/|$)/i.test(
+    issuer,
+  )
 }

@@ -53,6 +53,7 @@ function googleOf(config: UpstreamConfig): OpenidIssuer {
     clientSecret: config.googleClientSecret,
     isAccountSelected: true,
     isEmailTrusted: false,
+    domain: undefined,
   }
 }
 
@@ -65,5 +66,6 @@ function consoleIssuerOf(config: UpstreamConfig): OpenidIssuer {
     // Someone who is signed in at the company continues without a question.
     isAccountSelected: false,
     isEmailTrusted: config.consoleOpenidEmails === 'all',
+    domain: config.consoleOpenidDomain || undefined,
   }
 }

@@ -1,4 +1,4 @@
-import { countAttempt, revertAttempt, type CountedAttempt } from './attempts.ts'
+import { countAttempt, revertAttempt, type CountedAttempt, type CountOutcome } from './attempts.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { findKnownBrowser } from './known-browsers.ts'
 import { networkOf } from '@tollgate/platform/service/network-of'
@@ -28,10 +28,11 @@ export type AdmitOutcome =
  * how long to wait if the attempt is over a limit.
  */
 export async function admitAttempt(
-  { database, limits }: ConsoleParts,
+  parts: ConsoleParts,
   { email, providerId, address, browserToken }: Attempt,
   now: Date,
 ): Promise<AdmitOutcome> {
+  const { database, limits } = parts
   const { control } = database
   const browser = await findKnownBrowser(control, { email, providerId }, browserToken, now)
   if (browser !== undefined) {
@@ -40,8 +41,7 @@ export async function admitAttempt(
     if (byBrowser.kind === 'wait') return byBrowser
     return { kind: 'entered', counted: [byBrowser.attempt], isKnownBrowser: true }
   }
-  const place = { kind: 'address', subject: networkOf(address) } as const
-  const byAddress = await countAttempt(control, place, limits.attempts, now)
+  const byAddress = await countFromAddress(parts, address, now)
   if (byAddress.kind === 'wait') return byAddress
   const account = { kind: 'email', subject: email } as const
   const byEmail = await countAttempt(control, account, limits.attempts, now)
@@ -51,6 +51,16 @@ export async function admitAttempt(
     counted: [byAddress.attempt, byEmail.attempt],
     isKnownBrowser: false,
   }
+}
+
+/** Counts an attempt against its network address only, before it is known whose account it is. */
+export function countFromAddress(
+  { database, limits }: ConsoleParts,
+  address: string,
+  now: Date,
+): Promise<CountOutcome> {
+  const place = { kind: 'address', subject: networkOf(address) } as const
+  return countAttempt(database.control, place, limits.attempts, now)
 }
 
 /** Takes back an attempt that was not a guess. */

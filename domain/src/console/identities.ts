@@ -1,6 +1,7 @@
 import type { TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import {
+  endPasswordLink,
   userColumns,
   userFromRow,
   type ConsoleUser,
@@ -40,7 +41,7 @@ export async function listUsersOfIdentity(
 }
 
 /**
- * Links the account to the user. The caller has locked the user. Returns false if the user or the account was linked to another one
+ * Links the account to the user, and ends a link to set a password, which the user does not need. The caller has locked the user. Returns false if the user or the account was linked to another one
  * in the meantime.
  */
 export async function linkIdentity(
@@ -57,5 +58,8 @@ export async function linkIdentity(
     select 1 from console_identities
     where provider_id = ${providerId} and user_id = ${userId} and issuer = ${issuer}
       and subject = ${subject}`
-  return linked.length === 1
+  if (linked.length === 0) return false
+  // Whoever else got the link of the invitation could set a password for this user.
+  await endPasswordLink(sql, { providerId, userId })
+  return true
 }

@@ -121,6 +121,15 @@ export async function setPasswordLink(
     where provider_id = ${providerId} and user_id = ${userId}`
 }
 
+export async function endPasswordLink(
+  sql: Queryable,
+  { providerId, userId }: ConsoleUserKey,
+): Promise<void> {
+  await sql`
+    update console_users set link_sha256 = null, link_expires_at = null
+    where provider_id = ${providerId} and user_id = ${userId} and link_sha256 is not null`
+}
+
 /** Sets the password and ends the one-time link. */
 export async function setPasswordHash(
   sql: Queryable,

@@ -95,13 +95,13 @@ export function unitsCounted(
   const { terms } = charge
   if (terms.rate.kind !== 'matrix') return { usedMicros }
   const { rows } = terms.rate
-  const rowOf = ({ dimensions = {} }: PreviewedUsage): number => {
-    const found = matchingRow(rows, dimensions)
-    return found === -1 ? rows.length : found
+  // The units of usage that no row matches come last.
+  const rowMicros = [...rows, null].map(() => 0n)
+  for (const each of counted) {
+    const found = matchingRow(rows, each.dimensions ?? {})
+    const row = found === -1 ? rows.length : found
+    rowMicros[row] = rowMicros[row]! + sumOf([each])
   }
-  const rowMicros = [...rows, null].map((_, row) =>
-    sumOf(counted.filter((each) => rowOf(each) === row)),
-  )
   return { usedMicros, rowMicros }
 }
 

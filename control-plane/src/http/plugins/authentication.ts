@@ -96,8 +96,12 @@ async function requireKey(
   return { kind: 'key', key }
 }
 
-/** An access token. A request with the console's cookie has an environment that replaces that of the token. */
-type GivenToken = { readonly token: string; readonly environment?: Environment }
+/** An access token. A request with the console's cookie has an environment that replaces that of the token, and may name its user. */
+type GivenToken = {
+  readonly token: string
+  readonly environment?: Environment
+  readonly userId?: string | undefined
+}
 
 function accessTokenOf(request: FastifyRequest): GivenToken | undefined {
   const bearer = bearerToken(request)
@@ -107,12 +111,14 @@ function accessTokenOf(request: FastifyRequest): GivenToken | undefined {
 
 async function requireSession(
   database: Database,
-  { token, environment }: GivenToken,
+  { token, environment, userId }: GivenToken,
   clock: Clock,
 ): Promise<Credential> {
   const now = new Date(clock.now())
   const session = await findConsoleSession(database.control, token, now, environment)
   if (session === undefined) throw refusals.badAccessToken()
+  // Tabs share the cookie. A page of one user must not change anything of another user's provider after another sign-in.
+  if (userId !== undefined && userId !== session.userId) throw refusals.badAccessToken()
   return { kind: 'user', session }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { findPlan } from '@tollgate/domain/catalog/plans-repository'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
@@ -6,7 +7,7 @@ import type { Plan } from '@tollgate/domain/plans/plan'
 import { reviseUnsaved } from '@tollgate/domain/previews/revise-unsaved'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
-import { previewPrice } from '@tollgate/domain/pricing/preview-price'
+import { previewPrice, type PricePreview } from '@tollgate/domain/pricing/preview-price'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   priceCurveRequestSchema,
@@ -59,9 +60,13 @@ export function registerPricePreviewRoutes(app: ApiServer, parts: ReadParts): vo
     async (request) => {
       const { meter, dimensions, units, usage = [] } = request.body
       const { plan, conversion } = await pricedPlan(parts, callerOf(request), request)
-      const previews = units.map((each) =>
-        previewPrice(plan, [{ meter, dimensions, units: each }, ...usage], conversion),
-      )
+      const previews: PricePreview[] = []
+      for (const each of units) {
+        const usageAt = [{ meter, dimensions, units: each }, ...usage]
+        previews.push(previewPrice(plan, usageAt, conversion))
+        // A plan can have many charges and rows. Other requests are served between the points.
+        await nextTurn()
+      }
       return priceCurveToHttp(plan, conversion.currency, units, previews)
     },
   )

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { countFromAddress, revertAttempts } from '@tollgate/domain/console/guard-attempts'
 import {
   signInByIdentity,
   type IdentitySignInOutcome,
@@ -55,14 +56,12 @@ async function leave(
     providerId: fields['providerId'] || undefined,
     continuation,
   }
-  let address: string
-  try {
-    const checks = checksOf(started.browserToken, started.state)
-    address = (await openid.authorizeUrl(pages.hostedUrl + callbackPath, checks)).href
-  } catch (error) {
-    request.log.warn({ reason: reasonOf(error) }, 'could not start a sign-in to the console')
-    return seeOther(reply, noticePath(pages, 'failed', started))
-  }
+  const checks = checksOf(started.browserToken, started.state)
+  const asked = await askIssuer(pages, request, () =>
+    openid.authorizeUrl(pages.hostedUrl + callbackPath, checks),
+  )
+  if (asked.kind !== 'answered') return seeOther(reply, noticePath(pages, asked.kind, started))
+  const address = asked.answer.href
   startSignIn(pages, reply, started)
   void reply.header('refresh', `0; url=${address}`)
   const page = <LeavingPage frame={pages} label={openid.label} address={address} />
@@ -90,13 +89,10 @@ async function comeBack(
   }
   const callback = new URL(pages.hostedUrl + callbackPath)
   callback.search = query.toString()
-  let account: UpstreamAccount
-  try {
-    account = await openid.account(callback, checksOf(started.browserToken, started.state))
-  } catch (error) {
-    request.log.warn({ reason: reasonOf(error) }, 'could not complete a sign-in to the console')
-    return seeOther(reply, noticePath(pages, 'failed', started))
-  }
+  const checks = checksOf(started.browserToken, started.state)
+  const asked = await askIssuer(pages, request, () => openid.account(callback, checks))
+  if (asked.kind !== 'answered') return seeOther(reply, noticePath(pages, asked.kind, started))
+  const account = asked.answer
   const signIn = {
     ...account,
     environment: 'sandbox' as const,
@@ -105,6 +101,29 @@ async function comeBack(
   }
   const outcome = await signInByIdentity(pages.console, signIn, new Date(pages.clock.now()))
   return sendOutcome(pages, openid, request, reply, { started, account, outcome })
+}
+
+/**
+ * Sends requests to the issuer. Those that fail are counted by network address, like wrong passwords: nobody can make this service
+ * send so many that the issuer refuses those of others.
+ */
+async function askIssuer<Answer>(
+  pages: ConsoleSignInParts,
+  request: FastifyRequest,
+  ask: () => Promise<Answer>,
+): Promise<
+  { readonly kind: 'answered'; readonly answer: Answer } | { readonly kind: 'failed' | 'wait' }
+> {
+  const counted = await countFromAddress(pages.console, request.ip, new Date(pages.clock.now()))
+  if (counted.kind === 'wait') return counted
+  try {
+    const answer = await ask()
+    await revertAttempts(pages.console, [counted.attempt])
+    return { kind: 'answered', answer }
+  } catch (error) {
+    request.log.warn({ reason: reasonOf(error) }, 'a sign-in to the console failed at the issuer')
+    return { kind: 'failed' }
+  }
 }
 
 type Answered = {
@@ -141,7 +160,7 @@ function sendOutcome(
   }
 }
 
-type OpenidNotice = 'denied' | 'ended' | 'failed' | 'unknown' | 'unverified'
+type OpenidNotice = 'denied' | 'ended' | 'failed' | 'unknown' | 'unverified' | 'wait'
 
 function noticePath(
   { basePath }: { readonly basePath: string },
@@ -164,7 +183,8 @@ export function openidNoticeOf(
     ended: 'The sign-in took too long, or was begun in another browser. Start again.',
     failed: `The sign-in with ${openid.label} failed. Try again, or sign in with a password.`,
     unknown: `Your account at ${openid.label} belongs to no user of the console. Ask an owner to invite its email address.`,
-    unverified: `The email address of your account at ${openid.label} is not verified.`,
+    unverified: `The email address of your account at ${openid.label} is not verified, or not of your company.`,
+    wait: 'Too many attempts from your network. Try again in some minutes.',
   }
   const named = Object.entries(texts).find(([name]) => name === notice)
   return named === undefined ? undefined : { tone: 'bad', text: named[1] }
